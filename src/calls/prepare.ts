@@ -69,6 +69,8 @@ export function prepare(
   const headers: Record<string, string> = {
     accept: 'application/json',
     'user-agent': `payments-platform-sdk/${version}`,
+    // A cached list may lack a payment.
+    ...(call.method === 'GET' && { 'cache-control': 'no-cache' }),
     ...defaults.headers,
     ...resolved.headers,
   };

@@ -8,8 +8,16 @@ interface CommonEntry {
   readonly platform: string;
 }
 
+/** Fields that later entries of one payment keep until it is paid. */
+interface UnpaidEntry extends CommonEntry {
+  /** Time of the first claim of this payment; 0 if it is not known. */
+  readonly firstClaimedAt: number;
+  /** Ids of transfers that were listed when an operator recorded `not_paid`: none is the payment. At most 1,000. */
+  readonly dismissed?: readonly TransferId[] | undefined;
+}
+
 /** Fields of the call that claimed the payment. */
-interface ClaimedEntry extends CommonEntry {
+interface ClaimedEntry extends UnpaidEntry {
   /** Id of the claiming call; unique. */
   readonly claimId: string;
   /** Name of the machine that the claiming call ran on. */
@@ -18,8 +26,6 @@ interface ClaimedEntry extends CommonEntry {
   readonly claimedAt: number;
   /** After this time, the request of this claim can no longer take effect. */
   readonly expiresAt: number;
-  /** Time of the first claim of this payment; a takeover keeps it. */
-  readonly firstClaimedAt: number;
 }
 
 /** A call has claimed the payment and may be sending it. */
@@ -49,15 +55,13 @@ export interface PaidEntry extends CommonEntry {
 }
 
 /** An operator has recorded by `transfers.resolveOnce` that no call has made the payment; the next call sends it. */
-export interface NotPaidEntry extends CommonEntry {
+export interface NotPaidEntry extends UnpaidEntry {
   /** Decided. */
   readonly state: 'not_paid';
   /** Operator who recorded it. */
   readonly resolvedBy?: string | undefined;
   /** Time of the decision, in milliseconds by the journal's clock. */
   readonly resolvedAt: number;
-  /** Time of the first claim of this payment. */
-  readonly firstClaimedAt: number;
 }
 
 /** Entry of one payment in a journal: plain JSON. */

@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { hasId } from '../calls/call.ts';
+import { hasId, type Call } from '../calls/call.ts';
 import { responseCheck } from '../calls/response-check.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
@@ -96,16 +96,7 @@ export class Accounts {
     id: IdFrom<'acc_', 'accountId(text) or as const'>,
     options?: RequestOptions,
   ): ApiCall<Account> {
-    return this.#api.call(
-      {
-        operation: 'accounts.get',
-        kind: 'safe',
-        method: 'GET',
-        path: path`/accounts/${argument(accountIdSchema(), id)}`,
-        response: responseCheck(accountSchema()),
-      },
-      options,
-    );
+    return this.#api.call(getCall(id), options);
   }
 
   /**
@@ -140,3 +131,12 @@ export class Accounts {
     );
   }
 }
+
+/** The call that reads one Account. */
+export const getCall = (id: string): Call<Account> => ({
+  operation: 'accounts.get',
+  kind: 'safe',
+  method: 'GET',
+  path: path`/accounts/${argument(accountIdSchema(), id)}`,
+  response: responseCheck(accountSchema()),
+});

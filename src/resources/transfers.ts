@@ -18,6 +18,7 @@ import type { Call } from '../calls/call.ts';
 import { warn } from '../internal/runtime.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
 import { listOf } from '../lists/list.ts';
+import { getCall } from './accounts.ts';
 import type { Batch } from './transfers/batch.ts';
 import { createAllOnce, type BatchOptions } from './transfers/create-all-once.ts';
 import {
@@ -27,7 +28,7 @@ import {
   type OnceOptions,
   type ResolveOptions,
 } from './transfers/create-once.ts';
-import { creationCall } from './transfers/creation-call.ts';
+import { creationCall, withClockCheck } from './transfers/creation-call.ts';
 import type { ClientContext } from './transfers/once-context.ts';
 import { openOnce, type OpenOnceOptions, type UndecidedPayment } from './transfers/open-once.ts';
 import {
@@ -35,13 +36,18 @@ import {
   searchTransfers,
   type ReconcileOptions,
 } from './transfers/reconcile.ts';
-import type { Reconciliation, ScanSetup } from './transfers/search-list.ts';
+import { largestPage, type Reconciliation, type ScanSetup } from './transfers/search-list.ts';
 import { waitForTransfer, type WaitOptions } from './transfers/wait-for.ts';
 
 const disorder = {
   path: 'data',
   message:
     'not newest first, as the option transfersNewestFirst asserts; searches for payments read the whole list',
+};
+const clockDifference = {
+  path: 'createdAt',
+  message:
+    "more than two minutes from the response's Date, so searches for payments read the whole list in spite of the option transfersNewestFirst",
 };
 /** A search that reads more pages costs more than the payment. */
 const maxQuietPages = 50;
@@ -52,13 +58,16 @@ const slowSearchWarning = `payments-platform-sdk: a search for a payment has rea
 export class Transfers {
   readonly #api: RequestPipeline;
   readonly #once: ClientContext;
-  readonly #newestFirst: boolean;
+  #newestFirst: boolean;
   #hasReportedDisorder = false;
 
   /** @internal */
   constructor(
     versioned: RequestPipeline,
-    defaults: Omit<ClientContext, 'pipeline' | 'searchAll' | 'get'> & {
+    defaults: Omit<
+      ClientContext,
+      'pipeline' | 'creationCall' | 'searchAll' | 'get' | 'getAccount'
+    > & {
       readonly transfersNewestFirst: boolean;
     },
   ) {
@@ -67,16 +76,30 @@ export class Transfers {
     this.#once = {
       ...defaults,
       pipeline: versioned,
-      searchAll: (source, searches, paging, onPage) => {
-        const setup = { ...this.#createScanSetup(onPage), paging };
+      creationCall: (input) => this.#creationCall(input),
+      searchAll: (source, searches, { paging, pageSize, onPage }) => {
+        const setup = { ...this.#createScanSetup(onPage), paging, pageSize };
         return searchTransfers(source, searches, setup, versioned.redact);
       },
       get: (id, options) => this.get(id, options),
+      getAccount: (id, options) => versioned.call(getCall(id), options),
     };
+  }
+
+  /** The call that creates a Transfer; with `transfersNewestFirst`, it also compares the platform's clocks. */
+  #creationCall(input: TransferCreateInput): Call<TransferCreated> {
+    const call = creationCall(input);
+    if (!this.#newestFirst) return call;
+    return withClockCheck(call, (reportDrift) => {
+      if (!this.#newestFirst) return;
+      this.#newestFirst = false;
+      reportDrift([clockDifference]);
+    });
   }
 
   #createScanSetup(onPage: () => void): Omit<ScanSetup, 'paging'> {
     return {
+      pageSize: largestPage,
       list: (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
       now: () => this.#once.clock.now(),
       newestFirst: this.#newestFirst,
@@ -115,7 +138,7 @@ export class Transfers {
    * ```
    */
   create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated> {
-    return this.#api.call({ ...creationCall(input), optionNames: onceOptionNames }, options);
+    return this.#api.call({ ...this.#creationCall(input), optionNames: onceOptionNames }, options);
   }
 
   /**

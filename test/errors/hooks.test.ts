@@ -66,6 +66,7 @@ test('the hooks report a call from its first request to its last response', asyn
     headers: {
       accept: 'application/json',
       'user-agent': `payments-platform-sdk/${version}`,
+      'cache-control': 'no-cache',
       'x-tenant': 'blue',
     },
   };

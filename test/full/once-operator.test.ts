@@ -4,7 +4,25 @@ import { explore, type Bounds } from '../money/once-explorer.ts';
 test.each<Bounds & { atLeast: number }>([
   { callers: 2, calls: 1, faults: 0, hasOperator: true, atLeast: 500 },
   { callers: 2, calls: 1, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
-  { callers: 1, calls: 2, faults: 1, hasOperator: true, atLeast: 1_000 },
+  { callers: 1, calls: 1, faults: 1, hasOperator: true, atLeast: 1_000 },
+  {
+    callers: 1,
+    calls: 2,
+    faults: 0,
+    hasOperator: true,
+    isRestored: true,
+    forgets: true,
+    atLeast: 15_000,
+  },
+  {
+    callers: 1,
+    calls: 1,
+    faults: 1,
+    hasOperator: true,
+    isRestored: true,
+    forgets: true,
+    atLeast: 15_000,
+  },
   {
     callers: 1,
     calls: 2,

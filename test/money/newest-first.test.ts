@@ -17,6 +17,7 @@ import { expect, test, vi } from 'vitest';
 import { OrderCheck } from '../../src/resources/transfers/order-check.ts';
 import type { Transfer } from '../../src/schemas/transfer.ts';
 import { failureOf, respond } from '../support/clients.ts';
+import { account } from '../support/records.ts';
 import { page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -95,10 +96,12 @@ function setup(world: World = {}) {
     return page(rows.slice(from, next), next < rows.length ? String(next) : null);
   };
   const fetch = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    if (url.pathname.includes('/accounts/')) return respond(200, account);
     const isList = request.method === 'GET';
     const body = isList
-      ? await respondToList(new URL(request.url))
-      : add((await request.json()) as Partial<Transfer>);
+      ? await respondToList(url)
+      : show(add((await request.json()) as Partial<Transfer>));
     if (!isList) counts.creations += 1;
     const date = new Date(trueTime() + platformLead).toUTCString();
     return respond(200, body, hasDate ? { date } : {});
@@ -374,7 +377,11 @@ const failingOptions = (): ClientOptions => ({
   fetch: (request) =>
     request.method === 'POST'
       ? Promise.reject(new TypeError('reset'))
-      : Promise.resolve(respond(200, page([]), { date: new Date(start).toUTCString() })),
+      : Promise.resolve(
+          respond(200, request.url.includes('/accounts/') ? account : page([]), {
+            date: new Date(start).toUTCString(),
+          }),
+        ),
 });
 
 test.each<readonly [string, Partial<SendingEntry> | undefined, OnceOptions, number]>([
@@ -435,6 +442,56 @@ test('an ambiguous entry without a claim has the since of its caller', async () 
   expect(error.reason).toBe('ambiguous');
   expect(await read()).toMatchObject({ state: 'ambiguous', firstClaimedAt: start });
 });
+
+test('an ambiguous entry of a call without since keeps every later search from stopping early', async () => {
+  const { add, pay, read, payments, payOthers, journal, counts } = setup({ forgets: true });
+  add({ ...input, amount: '99' } as Partial<Transfer>);
+  payOthers();
+  await failureOf(pay(), PaymentInDoubtError);
+  expect(await read()).toMatchObject({ state: 'ambiguous', firstClaimedAt: 0 });
+  payOthers();
+  const trusting = payments.withOptions({ journal: { ...journal, forgets: false } });
+  const error = await failureOf(trusting.transfers.createOnce(input), PaymentInDoubtError);
+  expect(error.reason).toBe('ambiguous');
+  // An unknown first claim contradicts no since.
+  const stated = await failureOf(
+    trusting.transfers.createOnce(input, { since }),
+    PaymentInDoubtError,
+  );
+  expect([stated.reason, counts.creations]).toEqual(['ambiguous', 0]);
+});
+
+/** Two clocks of the platform: `createdAt` is behind `Date`. */
+const withLateClock = (ms: number): World => ({
+  show: (row) => ({ ...row, createdAt: toTime(Date.parse(row.createdAt) - ms) }),
+});
+
+test.each([
+  [6 * minute, 1],
+  [3 * minute, 1],
+  [2 * minute, 0],
+])(
+  'a creation whose createdAt is %i ms behind its Date ends the trust in the order: %i drifts',
+  async (ms, drifts) => {
+    const reported: string[] = [];
+    const onDrift: NonNullable<ClientOptions['hooks']>['onDrift'] = ({ operation, issues }) =>
+      reported.push(...issues.map(({ path }) => `${operation} ${path}`));
+    const { claim, add, pay, payments, payOthers, counts } = setup({
+      ...withLateClock(ms),
+      options: { hooks: { onDrift } },
+    });
+    for (const description of ['other a', 'other b']) {
+      await payments.transfers.createOnce({ ...input, description });
+    }
+    expect(reported).toEqual(Array(drifts).fill('transfers.create createdAt'));
+    // The payment is on the second page, and looks older than its claim.
+    await claim();
+    const { id } = add({ ...input } as Partial<Transfer>);
+    payOthers();
+    expect(await pay()).toMatchObject({ id });
+    expect(counts.creations).toBe(2);
+  },
+);
 
 // The bound decides only where reading stops.
 test.each(searches)('%s: a payment that is older than since and was read counts', async (name) => {

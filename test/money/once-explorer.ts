@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { clockFrom } from '../../src/calls/clock.ts';
 import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/errors/errors.ts';
-import type { Journal } from '../../src/journals/journal.ts';
+import type { Journal, JournalEntry } from '../../src/journals/journal.ts';
 import { memoryJournal } from '../../src/journals/memory.ts';
 import { Payment, type SendPayment } from '../../src/resources/transfers/payment.ts';
 import type { Reconciliation } from '../../src/resources/transfers/search-list.ts';
@@ -16,7 +16,8 @@ import type {
  * Every interleaving of two callers and an operator with a crash at every step, a response that is
  * lost, late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a
  * process that is suspended, a journal that fails before or after it has written, and searches that stop
- * where the list is older than the payment, or return what another scan has found. The explorer
+ * where the list is older than the payment, or return what another scan has found. A backup of the journal
+ * may be restored when no request can take effect any more. The explorer
  * chooses which step runs next and with which fault. It replays a run from its start with the
  * first choices fixed, and visits no state twice.
  */
@@ -89,6 +90,8 @@ export interface Bounds {
   readonly hasSince?: boolean;
   /** A search before a first claim may return the result of a scan that ended up to totalTimeout ago. */
   readonly isShared?: boolean;
+  /** The journal is restored once from a backup: to any entry that it has had. */
+  readonly isRestored?: boolean;
   /** An operator tries to resolve the payment while it is being made. */
   readonly hasOperator?: boolean;
 }
@@ -102,7 +105,10 @@ class Simulation {
   readonly journal: Journal;
   readonly #isAmbiguous: boolean;
   readonly bounds: Bounds;
+  /** The entries that the journal has had. */
+  readonly backups = new Map<string, JournalEntry | undefined>([['', undefined]]);
   hasMissed = false;
+  hasRestored = false;
   /** When the first caller was called. */
   requestedAt: number | undefined;
   #faults: number;
@@ -113,7 +119,15 @@ class Simulation {
     this.choices = choices;
     this.#faults = faults;
     this.#isAmbiguous = isAmbiguous;
-    this.journal = { ...memoryJournal({ now: () => this.time }), forgets };
+    const journal = memoryJournal({ now: () => this.time });
+    this.journal = {
+      ...journal,
+      forgets,
+      swap: (reference, before, after) => {
+        this.backups.set(JSON.stringify(after) ?? '', after);
+        return journal.swap(reference, before, after);
+      },
+    };
     this.callers = ['a', 'b'].slice(0, callers).map((name) => {
       return { name, calls: 0, history: [], isDead: false, unknownAt: 0 };
     });
@@ -133,16 +147,22 @@ class Simulation {
 
   /**
    * The result of a search at a time; `misses`: the scan misses transfers that move in the list. What was
-   * made before `earliest` is hidden.
+   * made before `earliest` is hidden, and what an operator has dismissed.
    */
-  search(misses: boolean, earliest: number, time: number): Reconciliation {
-    const visible = this.ledger.flatMap(({ at, shownFrom }, index) =>
+  search(
+    misses: boolean,
+    earliest: number,
+    time: number,
+    dismissed: ReadonlySet<unknown>,
+  ): Reconciliation {
+    const listed = this.ledger.flatMap(({ at, shownFrom }, index) =>
       at <= time && at >= earliest && shownFrom <= time && !misses
         ? [{ id: `txfr_${index + 1}` } as Transfer]
         : [],
     );
+    const visible = listed.filter(({ id }) => !dismissed.has(id));
     const [transfer, ...others] = visible;
-    if (this.#isAmbiguous) {
+    if (this.#isAmbiguous && !dismissed.has('txfr_other')) {
       return {
         result: 'ambiguous',
         candidates: [...visible, { id: 'txfr_other' as TransferId } as Transfer],
@@ -190,20 +210,19 @@ class Simulation {
   }
 
   /** The state that determines what can still happen. */
-  key(stored: string): string {
+  key(stored: string, operator: Caller | undefined): string {
     return JSON.stringify([
       this.time,
       this.#faults,
       this.hasMissed,
+      this.hasRestored,
+      this.bounds.isRestored === true && [...this.backups.keys()],
       this.requestedAt,
       this.ledger,
       stored,
-      this.callers.map(({ history, isDead, calls, unknownAt }) => [
-        history,
-        isDead,
-        calls,
-        unknownAt,
-      ]),
+      [...this.callers, ...(operator ? [operator] : [])].map(
+        ({ history, isDead, calls, unknownAt }) => [history, isDead, calls, unknownAt],
+      ),
       this.steps.map(({ caller, name }) => caller.name + name).toSorted(),
     ]);
   }
@@ -258,7 +277,7 @@ function paymentOf(
     input.description,
     {
       since: simulation.bounds.hasSince === true ? simulation.requestedAt : undefined,
-      search: ({ earliest, isUnclaimed }) =>
+      search: ({ earliest, dismissed, isUnclaimed }) =>
         simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
           if (fault === 'breaks') throw ended('unknown');
           // The SDK promises nothing after two consecutive scans that both miss it.
@@ -272,9 +291,11 @@ function paymentOf(
             misses,
             bound ?? 0,
             scannedAt > caller.unknownAt ? scannedAt : time,
+            dismissed,
           );
         }),
       get: (id) => simulation.step(caller, 'get', [], () => ({ id }) as Transfer),
+      getAccount: () => Promise.resolve({}),
       journal: {
         read: (reference) => withFaults('read', () => journal.read(reference)),
         swap: (...swapped) => withFaults('swap', () => journal.swap(...swapped)),
@@ -341,14 +362,16 @@ async function playRun(
       );
   };
   for (const caller of simulation.callers) start(caller, 0);
+  let operator: Caller | undefined;
   if (bounds.hasOperator === true) {
-    const operator: Caller = {
+    const deciding: Caller = {
       name: 'operator',
       calls: 1,
       history: [],
       isDead: false,
       unknownAt: 0,
     };
+    operator = deciding;
     const decide = (): TransferId | 'not_paid' => {
       simulation.time += simulation.choices.take(0, totalTimeout + gracePeriod);
       // A wrong decision is possible where the list is certain.
@@ -356,11 +379,11 @@ async function playRun(
       return simulation.choices.take(simulation.truth, 'not_paid');
     };
     void simulation
-      .step(operator, 'decides', [], decide)
-      .then((verdict) => paymentOf(simulation, operator).payment.resolve(verdict, {}))
+      .step(deciding, 'decides', [], decide)
+      .then((verdict) => paymentOf(simulation, deciding).payment.resolve(verdict, {}))
       .then(
-        () => operator.history.push('resolved'),
-        (error: unknown) => operator.history.push(`not resolved: ${(error as Error).name}`),
+        () => (deciding.history = ['resolved']),
+        (error: unknown) => (deciding.history = [(error as Error).name]),
       );
   }
   for (;;) {
@@ -375,11 +398,22 @@ async function playRun(
       Object.assign(caller, { isDead: false, history: ['died'] });
       start(caller, totalTimeout + gracePeriod);
     }
-    const [first, ...others] = simulation.steps;
-    if (first === undefined) break;
-    const key = simulation.key(JSON.stringify(await simulation.journal.read(input.description)));
+    const stored = await simulation.journal.read(input.description);
+    const key = simulation.key(JSON.stringify(stored), operator);
     if (choices.isNew && seen.has(key)) return undefined;
     seen.add(key);
+    const isQuiet = simulation.steps.every(({ name }) => name === 'begin');
+    if (bounds.isRestored === true && isQuiet && !simulation.hasRestored) {
+      const backup = choices.take('none', ...simulation.backups.keys());
+      if (backup !== 'none') {
+        simulation.hasRestored = true;
+        simulation.time += totalTimeout + gracePeriod;
+        await simulation.journal.swap(input.description, stored, simulation.backups.get(backup));
+        continue;
+      }
+    }
+    const [first, ...others] = simulation.steps;
+    if (first === undefined) break;
     const step = choices.take(first, ...others);
     simulation.steps.splice(simulation.steps.indexOf(step), 1);
     step.take();

@@ -18,6 +18,17 @@ test.each<Bounds & { atLeast: number }>([
   },
   { callers: 1, calls: 2, faults: 0, hasOperator: true, atLeast: 500 },
   { callers: 1, calls: 2, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
+  { callers: 1, calls: 2, faults: 0, isRestored: true, forgets: true, atLeast: 500 },
+  {
+    callers: 1,
+    calls: 2,
+    faults: 0,
+    isRestored: true,
+    forgets: true,
+    isAmbiguous: true,
+    hasOperator: true,
+    atLeast: 1_000,
+  },
 ])('callers make one payment in every interleaving: %o', async ({ atLeast, ...bounds }) => {
   const { states, violation } = await explore(bounds);
   expect(violation).toBeUndefined();

@@ -475,7 +475,7 @@ test('an ambiguous search before the first claim writes an entry for an operator
   });
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
   await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { by: 'ops' });
-  const resolved = { state: 'not_paid', resolvedBy: 'ops', resolvedAt: now, firstClaimedAt: now };
+  const resolved = { state: 'not_paid', resolvedBy: 'ops', resolvedAt: now, dismissed: [id] };
   expect(await journal.read('invoice 4711')).toMatchObject(resolved);
   sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
   await failureOf(pay(), UnprocessableEntityError);
@@ -558,12 +558,110 @@ test('an operator may not record not_paid for a payment that the list shows', as
 });
 
 test('force records not_paid despite the claim and the list', async () => {
-  const { payments, claim, sandbox, journal, operations } = setup();
+  const { payments, claim, sandbox, journal } = setup();
   await claim();
-  sandbox.transfers.create(input);
+  const { id } = sandbox.transfers.create(input);
   await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { force: true });
-  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
-  expect(operations()).toEqual([]);
+  const entry = await journal.read('invoice 4711');
+  expect(entry).toMatchObject({ state: 'not_paid', dismissed: [id] });
+});
+
+test('force records not_paid when the platform does not respond', async () => {
+  const { payments, claim, sandbox, journal } = setup({ maxRetries: 0 });
+  await claim();
+  sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'status', status: 503 } });
+  await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { force: true });
+  const entry = await journal.read('invoice 4711');
+  expect(entry).toMatchObject({ state: 'not_paid' });
+  expect(entry).not.toHaveProperty('dismissed');
+});
+
+test('a payment that was made after not_paid is found when the journal is restored from a backup', async () => {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 15));
+  const memory = memoryJournal({ now: () => clock.now() });
+  const { pay, payments, made } = setup({ journal: memory, clock });
+  const now = clock.now();
+  const backup = {
+    state: 'not_paid',
+    resolvedAt: now,
+    firstClaimedAt: now,
+    platform,
+    input,
+  } as const;
+  await memory.swap(input.description, undefined, backup);
+  const { id } = await pay();
+  const latest = await memory.read(input.description);
+  expect(await memory.swap(input.description, latest, backup)).toBe(true);
+  const forgetful = payments.withOptions({ journal: { ...memory, forgets: true } });
+  expect(await forgetful.transfers.createOnce(input)).toMatchObject({ id });
+  expect(await memory.read(input.description)).toMatchObject({ state: 'paid', transferId: id });
+  expect(made()).toHaveLength(1);
+});
+
+test('a journal that forgets does not find the transfers that an operator has dismissed', async () => {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 15));
+  const journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
+  const { pay, payments, sandbox, made } = setup({ journal, clock });
+  const listed = sandbox.transfers.create(similar).id;
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [listed] });
+  await payments.transfers.resolveOnce(input.description, 'not_paid');
+  // The response is lost: the search of the same call reads the list that shows both transfers.
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'after_commit' },
+  });
+  const { id } = await pay();
+  expect(id).not.toBe(listed);
+  expect(made()).toHaveLength(2);
+});
+
+test('a transfer that was dismissed by force stays dismissed in the claims that follow', async () => {
+  const { pay, claim, payments, sandbox, journal, clock, made } = setup();
+  await claim();
+  const { id } = sandbox.transfers.create(input);
+  await payments.transfers.resolveOnce(input.description, 'not_paid', { force: true });
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'before_commit' },
+  });
+  await inDoubtErrorOf(pay());
+  const entry = await journal.read(input.description);
+  expect(entry).toMatchObject({ state: 'sending', dismissed: [id] });
+  clock.jump(totalTimeout + gracePeriod);
+  expect((await pay()).id).not.toBe(id);
+  expect(made()).toHaveLength(2);
+});
+
+test('not_paid with the key of another tenant is rejected, and a key that reads the account records it', async () => {
+  const { payments, claim, sandbox, journal, clock, operations } = setup();
+  await claim();
+  clock.jump(totalTimeout + gracePeriod);
+  const resolve = (options?: { force: true }) =>
+    payments.transfers.resolveOnce(input.description, 'not_paid', options);
+  for (const status of [401, 403, 404]) {
+    sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status } });
+    const error = await inDoubtErrorOf(resolve());
+    expect(error).toMatchObject({ reason: 'conflict', retryable: false });
+    expect(error.message).toContain('acc_000001');
+    expect(error.cause).toMatchObject({ status });
+  }
+  sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status: 503 } });
+  const failed = inDoubtErrorOf(
+    payments.transfers.resolveOnce(input.description, 'not_paid', { maxRetries: 0 }),
+  );
+  expect(await failed).toMatchObject({ reason: 'in_doubt', retryable: true });
+  expect(await journal.read(input.description)).toMatchObject({ state: 'sending' });
+  expect(operations()).not.toContain('transfers.list');
+  await resolve();
+  expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
+});
+
+test('force records not_paid with a key that cannot read the account', async () => {
+  const { payments, claim, sandbox, journal } = setup();
+  await claim();
+  sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status: 404 } });
+  await payments.transfers.resolveOnce(input.description, 'not_paid', { force: true });
+  expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
 test('resolveOnce rejects a transfer that the journal has as paid under another reference', async () => {

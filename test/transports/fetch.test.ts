@@ -30,7 +30,11 @@ const transports = [
       'content-type: application/json',
       `authorization: Bearer ${apiKey}`,
     ],
-    afterGet: [`user-agent: payments-platform-sdk/${version}`, `authorization: Bearer ${apiKey}`],
+    afterGet: [
+      `user-agent: payments-platform-sdk/${version}`,
+      'cache-control: no-cache',
+      `authorization: Bearer ${apiKey}`,
+    ],
   },
   {
     way: 'fetch',
@@ -48,11 +52,11 @@ const transports = [
     ],
     afterGet: [
       `authorization: Bearer ${apiKey}`,
+      'cache-control: no-cache',
       `user-agent: payments-platform-sdk/${version}`,
       'accept-language: *',
       'sec-fetch-mode: cors',
       'pragma: no-cache',
-      'cache-control: no-cache',
       'accept-encoding: gzip, deflate',
     ],
   },

@@ -50,6 +50,7 @@ const both = [
 const headers = (body: string): string[] => [
   'accept: application/json',
   `user-agent: payments-platform-sdk/${version}`,
+  'cache-control: no-cache',
   'content-type: application/json',
   `authorization: Bearer ${jwt}`,
   `content-length: ${new TextEncoder().encode(body).length}`,

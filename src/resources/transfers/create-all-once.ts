@@ -135,13 +135,12 @@ function createSetup(
   const forgets = canForget(context);
 
   const scans = new SharedScans(
-    (source, requests) =>
-      client.searchAll(
-        source,
-        requests.map(createSearch),
-        selectReadOptions(callOptions),
-        () => undefined,
-      ),
+    (source, requests, pageSize) =>
+      client.searchAll(source, requests.map(createSearch), {
+        paging: selectReadOptions(callOptions),
+        pageSize,
+        onPage: () => undefined,
+      }),
     { clock, freshMs: totalTimeout, since: requestedAt },
   );
   const overrides = {

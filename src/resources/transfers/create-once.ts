@@ -26,12 +26,11 @@ import {
   type TransferCreated,
   type TransferId,
 } from '../../schemas/transfer.ts';
-import { creationCall } from './creation-call.ts';
 import type { ClientContext, OnceContext, PaymentSearch } from './once-context.ts';
 import { Payment, type MadePayment, type SendPayment } from './payment.ts';
 import { defaultClockSkew, parseSince, sinceCheck } from './reconcile.ts';
 import { isReference, referenceProblem } from '../../internal/reference.ts';
-import { epoch, type Search } from './search-list.ts';
+import { createPageSizes, epoch, largestPage, type Search } from './search-list.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
@@ -164,7 +163,7 @@ export async function makeOnce(
   let send: SendPayment | undefined;
   try {
     const idempotencyKey = isReference(reference) ? reference : undefined;
-    send = prepareSend(pipeline, input, hasValidOptions ? callOptions : undefined, idempotencyKey);
+    send = prepareSend(client, input, hasValidOptions ? callOptions : undefined, idempotencyKey);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     // The check of the reference includes that of the description.
@@ -200,7 +199,7 @@ export async function resolveOnce(
 
 /** Checks the creation before anything is sent; returns the function that sends it. */
 function prepareSend(
-  pipeline: OnceContext['pipeline'],
+  { pipeline, creationCall }: ClientContext,
   input: OnceInput,
   options: RequestOptions | undefined,
   idempotencyKey: string | undefined,
@@ -225,6 +224,7 @@ export function applyOptions(
   const { journal, gracePeriod, signal } = options;
   const readOptions = selectReadOptions(options);
   const totalTimeout = options.totalTimeout ?? client.totalTimeout;
+  const openPageSize = createPageSizes();
   return {
     ...client,
     journal: journal ?? client.journal,
@@ -233,18 +233,16 @@ export function applyOptions(
     searchTimeout: totalTimeout,
     since,
     signal,
-    search: async ({ onPage, ...request }) => {
+    search: async ({ onPage, isUnclaimed, signal: stop, ...request }) => {
       const searches: readonly [Search] = [createSearch(request)];
-      const paging = { ...readOptions, signal: request.signal };
-      const [result] = await client.searchAll(
-        request.input.sourceAccountId,
-        searches,
-        paging,
-        onPage,
-      );
+      const pageSize = isUnclaimed ? largestPage : openPageSize;
+      const paging = { ...readOptions, signal: stop };
+      const scan = { paging, pageSize, onPage };
+      const [result] = await client.searchAll(request.input.sourceAccountId, searches, scan);
       return result;
     },
     get: (id) => client.get(id, readOptions),
+    getAccount: (id) => client.getAccount(id, readOptions),
   };
 }
 
@@ -263,9 +261,11 @@ export const selectReadOptions = ({
 export const createSearch = ({
   input,
   earliest,
-}: Pick<PaymentSearch, 'input' | 'earliest'>): Search => ({
+  dismissed,
+}: Pick<PaymentSearch, 'input' | 'earliest' | 'dismissed'>): Search => ({
   input,
   start: epoch,
   clockSkew: defaultClockSkew,
   earliest,
+  dismissed,
 });

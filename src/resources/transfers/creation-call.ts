@@ -1,5 +1,6 @@
 import { argument, path } from '../../calls/arguments.ts';
-import { hasId, type Call } from '../../calls/call.ts';
+import { hasId, type Call, type ReportDrift } from '../../calls/call.ts';
+import { parseHttpDate } from '../../calls/http-date.ts';
 import { responseCheck } from '../../calls/response-check.ts';
 import {
   transferCreatedSchema,
@@ -8,6 +9,7 @@ import {
   type TransferCreated,
   type TransferCreateInput,
 } from '../../schemas/transfer.ts';
+import { hasOffset, parseCreatedAt } from './compare-transfer.ts';
 
 const inputHint = 'set it in the input, where transfers.reconcile looks for it';
 /** In `options.body` they would be sent, but the input of `reconcile` would not have them. */
@@ -26,3 +28,28 @@ export const creationCall = (input: TransferCreateInput): Call<TransferCreated> 
   ifUnknown:
     'the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
 });
+
+/** How far the clocks behind `createdAt` and `Date` may be apart. */
+const clockSkewMs = 120_000;
+
+/** Calls `onDifference` when the clock behind `createdAt` differs from the one behind `Date`. */
+export function withClockCheck(
+  call: Call<TransferCreated>,
+  onDifference: (reportDrift: ReportDrift) => void,
+): Call<TransferCreated> {
+  let date = Number.NaN;
+  let reportDrift: ReportDrift = () => undefined;
+  return {
+    ...call,
+    onHeaders: (headers, reportResponse) => {
+      date = parseHttpDate(headers.get('date'));
+      reportDrift = reportResponse;
+    },
+    transform: (transfer) => {
+      const { earliest } = parseCreatedAt(transfer.createdAt);
+      const isOff = Math.abs(earliest - date) > clockSkewMs;
+      if (isOff && hasOffset(transfer.createdAt)) onDifference(reportDrift);
+      return transfer;
+    },
+  };
+}

@@ -252,10 +252,9 @@ const createPasswordRedactor =
 
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;
-  const { state, claimedAt, expiresAt, candidates, transferId, input } = entry as Partial<
-    Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>
-  >;
-  if (!isObject(input)) return false;
+  const { state, claimedAt, expiresAt, candidates, dismissed, transferId, input } =
+    entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
+  if (!isObject(input) || !Array.isArray(dismissed ?? [])) return false;
   const isClaim = Number.isFinite(claimedAt) && Number.isFinite(expiresAt);
   switch (state) {
     case 'paid':
@@ -278,5 +277,5 @@ function isRow(row: unknown): boolean {
 }
 
 /** Whether a payment is not decided. A copy of the one in journals/: the two folders share no code. */
-export const isOpen = (entry: JournalEntry): entry is OpenEntry =>
-  entry.state === 'sending' || entry.state === 'ambiguous';
+export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
+  entry?.state === 'sending' || entry?.state === 'ambiguous';

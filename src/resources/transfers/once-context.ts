@@ -4,8 +4,9 @@ import type { RequestPipeline } from '../../calls/pipeline.ts';
 import type { RequestOptions } from '../../calls/request-options.ts';
 import type { Journal } from '../../journals/journal.ts';
 import type { AccountId } from '../../schemas/account.ts';
-import type { OnceInput, Transfer, TransferId } from '../../schemas/transfer.ts';
-import type { Reconciliation, ReconciliationsOf, Search } from './search-list.ts';
+import type { OnceInput, Transfer, TransferCreated, TransferId } from '../../schemas/transfer.ts';
+import type { Call } from '../../calls/call.ts';
+import type { Reconciliation, ReconciliationsOf, ScanSetup, Search } from './search-list.ts';
 
 /** What a journal works with. */
 export interface JournalContext {
@@ -29,6 +30,7 @@ export interface OnceContext extends JournalContext {
   /** Searches the list of the source account for one payment. */
   search(search: PaymentSearch): Promise<Reconciliation>;
   get(id: TransferId): Promise<Transfer>;
+  getAccount(id: AccountId): Promise<unknown>;
 }
 
 /** The search for one payment made once. */
@@ -36,6 +38,8 @@ export interface PaymentSearch {
   readonly input: OnceInput;
   /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
   readonly earliest: number | undefined;
+  /** Ids of transfers that are not the payment, as an operator has decided. */
+  readonly dismissed: ReadonlySet<unknown>;
   /** Whether this call may make the first claim, so that the result of a recent scan is enough. */
   readonly isUnclaimed: boolean;
   readonly signal: AbortSignal;
@@ -46,12 +50,14 @@ export interface PaymentSearch {
 /** What the client has for all payments made once. */
 export interface ClientContext extends JournalContext {
   readonly hooks: Hooks;
+  /** The call that sends a payment. */
+  creationCall(input: OnceInput): Call<TransferCreated>;
   /** Searches the list of one account for its payments, all in one scan. */
   searchAll<S extends readonly Search[]>(
     source: AccountId,
     searches: S,
-    options: RequestOptions,
-    onPage: () => void,
+    scan: Pick<ScanSetup, 'paging' | 'pageSize'> & { readonly onPage: () => void },
   ): Promise<ReconciliationsOf<S>>;
   get(id: TransferId, options: RequestOptions): Promise<Transfer>;
+  getAccount(id: AccountId, options: RequestOptions): Promise<unknown>;
 }

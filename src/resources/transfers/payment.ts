@@ -113,9 +113,16 @@ export class Payment {
       const resolvedBy = by === undefined ? {} : { resolvedBy: by };
       let after: JournalEntry;
       if (verdict === 'not_paid') {
-        if (!force && isOpen(before)) await this.#rejectIfMaybePaid(before, resolvedAt);
-        const { firstClaimedAt } = before;
-        after = { state: verdict, ...common, ...resolvedBy, resolvedAt, firstClaimedAt };
+        const listed = await this.#listCandidates(before, resolvedAt, force);
+        const dismissed = [...new Set([...(before.dismissed ?? []), ...listed])];
+        after = {
+          state: verdict,
+          ...common,
+          ...resolvedBy,
+          resolvedAt,
+          firstClaimedAt: readFirstClaim(before),
+          ...(dismissed.length > 0 && { dismissed: dismissed.slice(0, maxCandidates) }),
+        };
       } else {
         await this.#rejectOtherPayment(verdict, input);
         after = {
@@ -145,7 +152,10 @@ export class Payment {
     // Read before the search: the transfer may appear during the search.
     const now = await this.#journal.now();
     this.#rejectLaterSince(entry, now);
-    if (!isOpen(entry)) return undefined;
+    if (!isOpen(entry)) {
+      // The journal may have lost what followed the operator's decision.
+      return this.#journal.canForget() ? await this.#findAndRecord(entry, input) : undefined;
+    }
     const timeLeft = entry.expiresAt - now;
     const transfer = await this.#findAndRecord(entry, input);
     if (transfer !== undefined) return transfer;
@@ -158,7 +168,7 @@ export class Payment {
   }
 
   async #findAndRecord(
-    before: OpenEntry | undefined,
+    before: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
     cause?: unknown,
   ): Promise<Transfer | undefined> {
@@ -187,6 +197,7 @@ export class Payment {
       claimedAt,
       expiresAt: claimedAt + totalTimeout + gracePeriod,
       firstClaimedAt: this.#findFirstClaim(before, claimedAt),
+      ...keepDismissed(before),
       platform: baseUrl,
       input,
     };
@@ -228,21 +239,30 @@ export class Payment {
 
   /** Searches the list for this payment, without transfers that the journal has as another payment. */
   async #search(
-    claim: OpenEntry | undefined,
+    entry: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
     cause?: unknown,
     isUnclaimed = false,
   ): Promise<{ transfer?: Transfer; candidates: readonly Transfer[] }> {
     const { signal, searchTimeout } = this.#context;
     this.#journal.extend(signal, searchTimeout);
-    const earliest = this.#estimateEarliest(claim);
+    const earliest = this.#estimateEarliest(entry);
+    const dismissed = new Set(entry?.dismissed);
+    const claim = isOpen(entry) ? entry : undefined;
     let pages = 0;
     const onPage = (): void => {
       pages += 1;
     };
     const result = await this.#journal.runInTime(
       (deadline) =>
-        this.#context.search({ input, earliest, isUnclaimed, signal: deadline.signal, onPage }),
+        this.#context.search({
+          input,
+          earliest,
+          dismissed,
+          isUnclaimed,
+          signal: deadline.signal,
+          onPage,
+        }),
       () => this.#inDoubtError(claim, cause, describeSlowSearch(searchTimeout, pages)),
       (error) => this.#inDoubtError(claim, cause ?? error),
     );
@@ -259,7 +279,7 @@ export class Payment {
   }
 
   /** The time of this machine's clock before which the payment was not made; undefined if that is not known. */
-  #estimateEarliest(entry: OpenEntry | undefined): number | undefined {
+  #estimateEarliest(entry: OpenEntry | NotPaidEntry | undefined): number | undefined {
     const { since } = this.#context;
     if (entry === undefined) return since;
     // A journal that forgets may have lost an earlier claim.
@@ -279,6 +299,7 @@ export class Payment {
   /** A `since` after the first claim is the time of the call, not of the payment. */
   #rejectLaterSince({ firstClaimedAt }: OpenEntry | NotPaidEntry, now: number): void {
     const { clock, since = Number.NEGATIVE_INFINITY, pipeline } = this.#context;
+    if (firstClaimedAt === epoch) return;
     const claimedAt = clock.now() - (now - firstClaimedAt);
     if (!(since > claimedAt + defaultClockSkew)) return;
     const message = `expected the time at which this payment was first requested; an earlier call claimed it at ${formatTime(claimedAt)}`;
@@ -303,28 +324,15 @@ export class Payment {
 
   /** Writes the entry that an operator can see and resolve, and returns the error. */
   async #recordAmbiguous(
-    before: OpenEntry | undefined,
+    before: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
     candidates: readonly Transfer[],
   ): Promise<PaymentInDoubtError> {
     // A transfer without an id counts, though it cannot be named.
     const ids = candidates.map(({ id }) => id).filter(isTransferId);
     const shownIds = ids.slice(0, maxShownCandidates);
-    const now = before?.claimedAt ?? (await this.#journal.now());
-    const unclaimed = {
-      claimId: crypto.randomUUID(),
-      host: hostName(),
-      claimedAt: now,
-      expiresAt: now,
-      firstClaimedAt: this.#findFirstClaim(undefined, now),
-      platform: this.#context.baseUrl,
-      input,
-    };
-    const after: AmbiguousEntry = {
-      ...(before ?? unclaimed),
-      state: 'ambiguous',
-      candidates: shownIds,
-    };
+    const claim = isOpen(before) ? before : await this.#describeUnclaimed(before, input);
+    const after: AmbiguousEntry = { ...claim, state: 'ambiguous', candidates: shownIds };
     const isWritten = before?.state === 'ambiguous' && before.candidates.join() === shownIds.join();
     if (!isWritten) await this.#journal.tryToSwap(before, after);
     const rest = candidates.length - shownIds.length;
@@ -332,8 +340,29 @@ export class Payment {
     return this.#journal.inDoubtError(
       'ambiguous',
       `The list shows transfers that may be this payment (${names}): an operator decides with transfers.resolveOnce`,
-      { candidates: shownIds, claimedAt: before?.claimedAt },
+      { candidates: shownIds, claimedAt: isOpen(before) ? before.claimedAt : undefined },
     );
+  }
+
+  /** The fields of an entry for a payment that no call has claimed, or none since an operator's decision. */
+  async #describeUnclaimed(
+    before: NotPaidEntry | undefined,
+    input: OnceInput,
+  ): Promise<Omit<SendingEntry, 'state'>> {
+    const { clock, since, baseUrl } = this.#context;
+    const now = await this.#journal.now();
+    // The journal may have lost an earlier claim, so only the caller can know when the first one was made.
+    const requestedAt = since === undefined ? epoch : now - (clock.now() - since);
+    return {
+      claimId: crypto.randomUUID(),
+      host: hostName(),
+      claimedAt: now,
+      expiresAt: now,
+      firstClaimedAt: Math.min(requestedAt, readFirstClaim(before ?? { firstClaimedAt: now })),
+      ...keepDismissed(before),
+      platform: baseUrl,
+      input,
+    };
   }
 
   #describeRecorded(entry: PaidEntry): MadePayment {
@@ -367,7 +396,7 @@ export class Payment {
 
   /** Records that it is paid. If the journal fails, the platform's list still has the transfer. */
   async #recordPaid<T extends TransferCreated>(
-    before: OpenEntry | undefined,
+    before: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
     transfer: T,
     isFromSearch = false,
@@ -386,7 +415,8 @@ export class Payment {
       current = await this.#journal.read().catch(() => paid);
       if (current?.state === 'paid') break;
       // The call of another claim has made, or sees, the payment, too.
-      if (current && isOpen(current) && current.claimId !== before?.claimId) break;
+      const claimId = isOpen(before) ? before.claimId : undefined;
+      if (isOpen(current) && current.claimId !== claimId) break;
     }
     if (current?.state === 'paid' && current.transferId === id) return transfer;
     if (isFromSearch && current?.state !== 'paid') throw this.#inProgressError();
@@ -435,15 +465,46 @@ export class Payment {
     }
   }
 
-  async #rejectIfMaybePaid(entry: OpenEntry, now: number): Promise<void> {
-    // Twice, as before a takeover.
-    const search = () => this.#search(entry, entry.input);
-    const transfer = (await search()).transfer ?? (await search()).transfer;
-    if (transfer !== undefined) {
-      throw this.#conflictError(`The list shows the payment (${transfer.id})`);
+  /** The transfers that the operator dismisses. Without `force`, the payment must not be among them. */
+  async #listCandidates(
+    entry: OpenEntry | NotPaidEntry,
+    now: number,
+    force: boolean,
+  ): Promise<TransferId[]> {
+    if (!isOpen(entry)) return [];
+    const { input } = entry;
+    const ids = [];
+    try {
+      if (!force) await this.#rejectForeignKey(entry);
+      // Twice, as before a takeover.
+      for (let scan = 1; scan <= 2; scan += 1) {
+        const { transfer, candidates } = await this.#search(entry, input);
+        if (transfer !== undefined && !force) {
+          throw this.#conflictError(`The list shows the payment (${transfer.id})`);
+        }
+        ids.push(...[...candidates, ...(transfer ? [transfer] : [])].map(({ id }) => id));
+      }
+    } catch (error) {
+      if (!force) throw error;
+      this.#journal.extend(this.#context.signal);
     }
     const retryAfterMs = entry.expiresAt - now;
-    if (retryAfterMs > 0) throw this.#inDoubtError(entry, undefined, '', retryAfterMs);
+    if (retryAfterMs > 0 && !force) throw this.#inDoubtError(entry, undefined, '', retryAfterMs);
+    return ids.filter(isTransferId);
+  }
+
+  /** The list of an account that this credential cannot read is empty, whatever was paid from it. */
+  async #rejectForeignKey(entry: OpenEntry): Promise<void> {
+    const { sourceAccountId } = entry.input;
+    try {
+      await this.#context.getAccount(sourceAccountId);
+    } catch (error) {
+      if (!isPaymentsError(error) || error.retryable) throw this.#inDoubtError(entry, error);
+      throw this.#conflictError(
+        `The source account (${sourceAccountId}) cannot be read with this credential: its list proves nothing.\nUse the credential that the payment was made with`,
+        error,
+      );
+    }
   }
 
   #unknownReferenceError(): Error {
@@ -453,8 +514,8 @@ export class Payment {
     return invalidArguments(this.#call, [{ path: 'reference', message, hint }], redact);
   }
 
-  #conflictError(description: string): PaymentInDoubtError {
-    return this.#journal.inDoubtError('conflict', description);
+  #conflictError(description: string, cause?: unknown): PaymentInDoubtError {
+    return this.#journal.inDoubtError('conflict', description, { cause });
   }
 
   /** Another call has the claim, as far as `claim` is known. */
@@ -500,6 +561,12 @@ export class Payment {
 /** A journal may have lost a field that it does not know. */
 const readFirstClaim = ({ firstClaimedAt }: { firstClaimedAt?: number }): number =>
   firstClaimedAt ?? epoch;
+
+/** An operator has dismissed these transfers once for all calls. */
+const keepDismissed = (
+  before: OpenEntry | NotPaidEntry | undefined,
+): Pick<SendingEntry, 'dismissed'> =>
+  before?.dismissed === undefined ? {} : { dismissed: before.dismissed };
 
 const describeMade = (result: 'created' | 'found', transfer: TransferCreated): MadePayment => ({
   result,

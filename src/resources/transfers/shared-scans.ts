@@ -1,23 +1,28 @@
 import type { Clock } from '../../calls/clock.ts';
 import type { AccountId } from '../../schemas/account.ts';
 import type { OnceInput } from '../../schemas/transfer.ts';
-import type { Reconciliation } from './search-list.ts';
+import { createPageSizes, largestPage, type Reconciliation } from './search-list.ts';
 
 /** One payment to search for. */
 export interface SearchRequest {
   readonly input: OnceInput;
   /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
   readonly earliest: number | undefined;
+  /** Ids of transfers that are not the payment, as an operator has decided. */
+  readonly dismissed: ReadonlySet<unknown>;
 }
 
 /** Reads the list of one account once, for all of these payments. */
 export type ScanAccount = (
   source: AccountId,
   requests: readonly SearchRequest[],
+  pageSize: () => number,
 ) => Promise<readonly Reconciliation[]>;
 
 interface Waiter {
   readonly request: SearchRequest;
+  /** Whether the payment may have been sent before. */
+  readonly isOpen: boolean;
   readonly resolve: (result: Reconciliation) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -53,6 +58,7 @@ export class SharedScans {
   readonly #since: number | undefined;
   readonly #sources = new Map<AccountId, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
+  readonly #openPageSize = createPageSizes();
 
   constructor(
     scan: ScanAccount,
@@ -88,18 +94,18 @@ export class SharedScans {
     if (current?.references.has(input.description) === true) await current.end;
     const early = this.#earlyResults.get(input.description);
     if (early !== undefined && this.#isFresh(early)) return early.result;
-    const result = await this.search(request);
+    const result = await this.search(request, false);
     // For another try after a rejection.
     this.#keepEarly(input, result);
     return result;
   }
 
   /** Searches by a scan that starts after this call. */
-  search(request: SearchRequest): Promise<Reconciliation> {
+  search(request: SearchRequest, isOpen = true): Promise<Reconciliation> {
     const source = this.#sourceOf(request.input);
     this.drop(request.input);
     return new Promise((resolve, reject) => {
-      source.waiters.push({ request, resolve, reject });
+      source.waiters.push({ request, isOpen, resolve, reject });
       if (source.isScanning) return;
       source.isScanning = true;
       // Payments that ask in the same turn of the event loop share the scan.
@@ -132,7 +138,8 @@ export class SharedScans {
     try {
       const [first] = waiters;
       if (first === undefined) return;
-      const results = await this.#scan(first.request.input.sourceAccountId, requests);
+      const pageSize = waiters.some(({ isOpen }) => isOpen) ? this.#openPageSize : largestPage;
+      const results = await this.#scan(first.request.input.sourceAccountId, requests, pageSize);
       const resultOf = new Map(requests.map((request, index) => [request, results[index]]));
       for (const request of unclaimed.filter(isWanted)) {
         const result = resultOf.get(request);
@@ -160,7 +167,8 @@ export class SharedScans {
     }
     const inputs = [...source.unsearched.values()];
     source.unsearched = new Map();
-    return inputs.map((input) => ({ input, earliest: this.#since }));
+    const dismissed = new Set();
+    return inputs.map((input) => ({ input, earliest: this.#since, dismissed }));
   }
 
   #keepEarly(input: OnceInput, result: Reconciliation): void {

@@ -1,0 +1,132 @@
+import {
+  PaymentInDoubtError,
+  PaymentsClient,
+  PaymentsError,
+  type OnceInput,
+} from 'payments-platform-sdk';
+import { memoryJournal, type Journal, type SendingEntry } from 'payments-platform-sdk/journals';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test, vi } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const [totalTimeout, gracePeriod] = [120_000, 300_000];
+const input: OnceInput = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '12.50',
+  description: 'invoice 4711',
+};
+
+/** A platform with two accounts; `headers` are those of each list, in order. */
+function setup(headers: readonly Record<string, string>[] = [], forgets = false) {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 15));
+  const sandbox = new Sandbox({ clock: () => clock.now() });
+  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
+  sandbox.entities.approve(entityId);
+  for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
+  sandbox.accounts.fund('acc_000001', '1000');
+  const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets };
+  const limits: string[] = [];
+  const requests: Request[] = [];
+  const payments = new PaymentsClient({
+    ...sandbox.clientOptions,
+    clock,
+    journal,
+    maxRetries: 0,
+    fetch: async (request) => {
+      requests.push(request.clone());
+      const response = await sandbox.fetch(request);
+      const url = new URL(request.url);
+      if (request.method !== 'GET' || !url.pathname.endsWith('/transfers')) return response;
+      const more = headers[limits.length] ?? {};
+      limits.push(url.searchParams.get('limit') ?? '');
+      return new Response(response.body, {
+        headers: { ...Object.fromEntries(response.headers), ...more },
+      });
+    },
+  });
+  /** The claim of a dead process, which has expired. */
+  const claim = async (): Promise<void> => {
+    const claimedAt = clock.now();
+    const entry: SendingEntry = {
+      state: 'sending',
+      claimId: 'the dead',
+      host: 'h-1',
+      claimedAt,
+      expiresAt: claimedAt + totalTimeout + gracePeriod,
+      firstClaimedAt: claimedAt,
+      platform: sandbox.clientOptions.baseUrl,
+      input,
+    };
+    expect(await journal.swap(input.description, undefined, entry)).toBe(true);
+    clock.jump(totalTimeout + gracePeriod);
+  };
+  return { sandbox, payments, requests, limits, claim };
+}
+
+test('every GET asks caches for the current response, and no write does', async () => {
+  const { payments, requests } = setup();
+  await payments.accounts.get('acc_000001');
+  await payments.transfers.list();
+  await payments.transfers.createOnce(input);
+  const asked = requests.map(({ method, headers }) => [method, headers.get('cache-control')]);
+  expect(asked).toEqual([
+    ['GET', 'no-cache'],
+    ['GET', 'no-cache'],
+    ['POST', null],
+  ]);
+});
+
+test.each([0, 1])('a takeover whose list %i comes from a cache sends nothing', async (list) => {
+  const headers = Array.from({ length: 2 }, (_, at) => (at === list ? { age: '1' } : {}));
+  const { payments, claim, sandbox } = setup(headers);
+  await claim();
+  const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'in_doubt', retryable: true });
+  expect(sandbox.transfers.list()).toEqual([]);
+  await payments.transfers.createOnce(input);
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
+test.each(['0', '', 'none'])('a page with the age %j is a page of the platform', async (age) => {
+  const { payments, claim, sandbox } = setup([{ age }, { age }]);
+  await claim();
+  await payments.transfers.createOnce(input);
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
+test('reconcile does not trust a page from a cache', async () => {
+  const { payments } = setup([{ age: '600' }]);
+  const error = await failureOf(payments.transfers.reconcile(input), PaymentsError);
+  expect(error).toMatchObject({ outcome: 'unknown' });
+});
+
+test.each([0, 0.45, 0.95, 0.999])(
+  'the two scans of a takeover have page sizes from 81 to 100 that differ: random %d',
+  async (random) => {
+    vi.spyOn(Math, 'random').mockReturnValue(random);
+    const single = setup();
+    await single.claim();
+    await single.payments.transfers.createOnce(input);
+    const batch = setup();
+    await batch.claim();
+    for await (const { error } of batch.payments.transfers.createAllOnce([input])) {
+      expect(error).toBeUndefined();
+    }
+    for (const { limits } of [single, batch]) {
+      const first = 81 + Math.floor(random * 20);
+      expect(limits).toEqual([String(first), String(first === 100 ? 81 : first + 1)]);
+    }
+  },
+);
+
+test('the search before a first claim reads the largest pages', async () => {
+  const { payments, limits } = setup([], true);
+  await payments.transfers.createOnce(input);
+  const other = { ...input, description: 'invoice 4712' };
+  for await (const { error } of payments.transfers.createAllOnce([other])) {
+    expect(error).toBeUndefined();
+  }
+  expect(limits).toEqual(['100', '100']);
+});
