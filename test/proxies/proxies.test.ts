@@ -202,6 +202,41 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     },
   );
 
+  test.for([
+    ['ignores the headers of a request', ''],
+    ['honours cache-control: no-cache', 'proxy_cache_bypass $http_cache_control;'],
+  ])('a takeover finds a late payment behind a cache of nginx that %s', async ([, location]) => {
+    const platform = await ledger();
+    const { baseUrl } = await nginx(platform.port, {
+      http: 'proxy_cache_path cache keys_zone=lists:1m;',
+      location: `proxy_cache lists; proxy_cache_valid 200 10m; ${location}`,
+    });
+    let now = Date.now();
+    const journal = memoryJournal({ now: () => now });
+    const input = {
+      sourceAccountId: 'acc_1',
+      counterpartyId: 'cpty_1',
+      amount: '1.00',
+      description: 'succeed late',
+    } as const;
+    const expiresAt = now + 60_000;
+    const times = { claimedAt: now, expiresAt, firstClaimedAt: now };
+    const claim = { state: 'sending', claimId: '1', host: 'h-1', platform: baseUrl } as const;
+    await journal.swap(input.description, undefined, { ...claim, ...times, input });
+    const payments = clientAtUrl(baseUrl, { journal });
+    await expect(payments.transfers.createOnce(input)).rejects.toMatchObject({
+      reason: 'in_doubt',
+    });
+    // The cache now has an empty list. The request of the claim arrives.
+    expect(await pay(clientAtUrl(`http://127.0.0.1:${platform.port}/v0`), 'succeed late')).toEqual({
+      description: 'succeed late',
+      outcome: 'ok',
+    });
+    now = expiresAt + 1;
+    const { id } = await payments.transfers.createOnce(input);
+    expect([id, platform.payments]).toEqual(['txfr_1', ['succeed late']]);
+  });
+
   test('the rejections of the platform pass through both proxies', async () => {
     const platform = await ledger();
     const proxies = [await nginx(platform.port), await haproxy(platform.port)];
