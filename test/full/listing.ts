@@ -24,8 +24,8 @@ interface Row extends Effect {
   readonly position: number;
 }
 
-/** More than a page. */
-const otherCount = 110;
+/** Two pages and more: a search may stop after 100 items, and reads pages of 81 or more. */
+const otherCount = 200;
 /** Later than the latest position of a payment. */
 const newerPosition = 10_000;
 /** Old enough for a search to stop at it, although clocks may differ by two minutes. */

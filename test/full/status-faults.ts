@@ -33,7 +33,6 @@ const rejections: Fault[] = [
     exchange.reply(400, JSON.stringify(echoed), `x-request-id: ${sent}`, `x-echo: ${sent}`);
   }),
   row('401', 'rejected', 'fails', sendStatus(401)),
-  row('401 as a page', 'rejected', 'fails', sendPage(401)),
 ];
 
 /** A time in the future as an HTTP date. */
@@ -109,7 +108,7 @@ const unknownOutcomes: Fault[] = [
     withAndWithoutEffect(`${status} as a page`, 'unknown', 'resent', sendPage(status)),
   ),
   // A proxy may have sent it instead of a success.
-  ...[400, 403, 404, 405, 409, 410, 422, 501, 505].flatMap((status) =>
+  ...[400, 401, 403, 404, 405, 409, 410, 422, 501, 505].flatMap((status) =>
     withAndWithoutEffect(`${status} as a page`, 'unknown', 'fails', sendPage(status)),
   ),
   ...withAndWithoutEffect(

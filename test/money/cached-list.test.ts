@@ -70,15 +70,15 @@ test('every GET asks caches for the current response, and no write does', async 
   await payments.accounts.get('acc_000001');
   await payments.transfers.list();
   await payments.transfers.createOnce(input);
-  const asked = requests.map(({ method, headers }) => [method, headers.get('cache-control')]);
-  expect(asked).toEqual([
+  const sent = requests.map(({ method, headers }) => [method, headers.get('cache-control')]);
+  expect(sent).toEqual([
     ['GET', 'no-cache'],
     ['GET', 'no-cache'],
     ['POST', null],
   ]);
 });
 
-test.each([0, 1])('a takeover whose list %i comes from a cache sends nothing', async (list) => {
+test.each([0, 1])('a takeover sends nothing when its list %i comes from a cache', async (list) => {
   const headers = Array.from({ length: 2 }, (_, at) => (at === list ? { age: '1' } : {}));
   const { payments, claim, sandbox } = setup(headers);
   await claim();

@@ -471,7 +471,7 @@ test.each([
   [3 * minute, 1],
   [2 * minute, 0],
 ])(
-  'a creation whose createdAt is %i ms behind its Date ends the trust in the order: %i drifts',
+  'a creation with a createdAt %i ms behind its Date ends the trust in the order: %i drifts',
   async (ms, drifts) => {
     const reported: string[] = [];
     const onDrift: NonNullable<ClientOptions['hooks']>['onDrift'] = ({ operation, issues }) =>

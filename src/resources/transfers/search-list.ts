@@ -94,7 +94,7 @@ export const largestPage = (): number => 100;
 
 /**
  * The page sizes of scans for an open payment, 81 to 100 from a random one on: a cache that ignores the
- * request's headers has hardly any such page, and never one that the scan before has left.
+ * request's headers has hardly any such page, and never one from the scan before.
  */
 export function createPageSizes(): () => number {
   let next = Math.floor(Math.random() * 20);
