@@ -621,6 +621,7 @@ const reads: readonly Behaviour[] = [
         headers: {
           accept: 'application/json',
           'user-agent': server.arrivals[0]?.headers['user-agent'],
+          'cache-control': 'no-cache',
           ...(body === '' ? {} : { 'content-type': 'application/json' }),
         },
       };
