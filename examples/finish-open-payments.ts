@@ -20,8 +20,8 @@ for await (const { reference, state, claimedAt, host, input } of transfers.openO
 }
 // It waits until the claims have expired, and searches the list before it sends a payment again.
 const batch = transfers.createAllOnce(inputs);
-for await (const { input, result, transferId, error } of batch) {
-  console.log(input.description, result, transferId ?? error.message);
+for await (const { reference, result, transferId, error } of batch) {
+  console.log(reference, result, transferId ?? error.message);
 }
 const { paid, inDoubt, failed } = batch.counts;
 console.log(`${paid} paid, ${inDoubt} in doubt, ${failed} failed`);

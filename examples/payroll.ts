@@ -45,8 +45,8 @@ const salaries = csv.map((line): OnceInput => {
 // The control total comes with the file: with a line too many or too few, nothing is paid.
 const expect = { count: 200, total: '420000.00' };
 const batch = payments.transfers.createAllOnce(salaries, { expect });
-for await (const { input, error } of batch) {
-  if (error) console.log(`\n${input.description}: ${error.message}`);
+for await (const { reference, error } of batch) {
+  if (error) console.log(`\n${reference}: ${error.message}`);
   if (process.stdout.isTTY) process.stdout.write(`\r${batch.counts.paid} of ${salaries.length}`);
 }
 const { paid, failed, inDoubt } = batch.counts;

@@ -28,7 +28,14 @@ export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from '
 export type { ResponseSchema, AnyRequest } from './resources/request.ts';
 export type { ReconcileOptions } from './resources/transfers/reconcile.ts';
 export type { Reconciliation } from './resources/transfers/search-list.ts';
-export type { Batch, BatchCounts, BatchResult } from './resources/transfers/batch.ts';
+export type {
+  Batch,
+  BatchCounts,
+  BatchResult,
+  BatchSummary,
+  UnpaidResult,
+} from './resources/transfers/batch.ts';
+export { hasTransferStatus } from './resources/transfers/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './resources/transfers/create-all-once.ts';
 export type { OnceOptions, ResolveOptions } from './resources/transfers/create-once.ts';
 export type { OpenOnceOptions, UndecidedPayment } from './resources/transfers/open-once.ts';
@@ -158,7 +165,6 @@ export type {
   TransactionStatus,
 } from './schemas/transaction.ts';
 export {
-  hasTransferStatus,
   isKnownTransferDirection,
   isKnownTransferStatus,
   isKnownTransferType,

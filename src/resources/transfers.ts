@@ -165,7 +165,7 @@ export class Transfers {
   }
 
   /**
-   * Makes many payments, each once, as `createOnce` does: iterate to make them, and again after a crash. An
+   * Makes many payments, each once, as `createOnce` does: `await` it or iterate, and again after a crash. An
    * accepted Transfer may still fail: see `waitFor`.
    * @example
    * ```ts
@@ -174,11 +174,9 @@ export class Transfers {
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
    * const salaries: OnceInput[] = [];
-   * const batch = payments.transfers.createAllOnce(salaries);
-   * for await (const { input, error } of batch) {
-   *   if (error) console.error(input.description, error.message);
-   * }
-   * console.log(batch.counts);
+   * const { counts, unpaid } = await payments.transfers.createAllOnce(salaries);
+   * for (const { reference, error } of unpaid) console.error(reference, error.message);
+   * console.log(counts.paid);
    * ```
    */
   createAllOnce(

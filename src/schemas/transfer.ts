@@ -92,25 +92,6 @@ export interface Transfer extends TransferCreated {
   readonly description?: string | null | undefined;
 }
 
-/**
- * Whether a Transfer has one of these statuses, and narrows it. A misspelt status does not compile; after `===` it does.
- * @example
- * ```ts
- * import { hasTransferStatus, PaymentsClient } from 'payments-platform-sdk';
- *
- * const payments = new PaymentsClient();
- * const transfer = await payments.transfers.get('txfr_000001');
- * if (hasTransferStatus(transfer, 'failed', 'cancelled')) console.log('the money did not arrive');
- * ```
- */
-export function hasTransferStatus<T extends TransferCreated, Status extends KnownTransferStatus>(
-  transfer: T,
-  ...statuses: readonly [Status, ...Status[]]
-): transfer is T & { readonly status: Status } {
-  const values: readonly string[] = statuses;
-  return values.includes(transfer.status);
-}
-
 export const transferCreatedShape = () => ({
   id: anyString<TransferId>(),
   status: anyString<TransferStatus>(),

@@ -164,6 +164,93 @@ describe('results', () => {
     expect(count('transfers.create')).toBe(4);
   });
 
+  test('await makes all payments once for all callers, and resolves to the unpaid ones', async () => {
+    const { payments, sandbox, run, paid, count } = setupBatch();
+    const fault = { kind: 'status', status: 422 } as const;
+    sandbox.faults.add({ operation: 'transfers.create', after: 1, fault });
+    const batch = payments.transfers.createAllOnce(createSalaries(3), { concurrency: 1 });
+    const [summary, same] = await run(Promise.all([batch, batch.then((each) => each)]));
+    expect(summary).toEqual({
+      counts: { ...none, paid: 2, failed: 1 },
+      unpaid: [expect.objectContaining({ reference: salaryOf(2).description, result: 'failed' })],
+    });
+    expect(same).toBe(summary);
+    expect([paid().length, count('transfers.create')]).toEqual([2, 3]);
+    // A loop after it starts again, as after another loop.
+    const again = await run(collect(batch));
+    expect(again.map(({ result }) => result).toSorted()).toEqual([
+      'created',
+      'recorded',
+      'recorded',
+    ]);
+    expect(summary.counts).toEqual({ ...none, paid: 2, failed: 1 });
+  });
+
+  test('a batch that is neither awaited nor iterated sends nothing', async () => {
+    const { payments, operations } = setupBatch();
+    payments.transfers.createAllOnce(createSalaries(3));
+    await flushPromises(20);
+    expect(operations()).toEqual([]);
+  });
+
+  test('await rejects as the loop does, with the line of the batch', async () => {
+    const { payments, run } = setupBatch();
+    const batch = payments.transfers.createAllOnce(createSalaries(3), { expect: { count: 2 } });
+    const error = await run(failureOf(batch, ValidationError));
+    expect(error.stack).toContain('create-all-once.test.ts');
+    let isDone = false;
+    await run(batch.catch(() => undefined).finally(() => (isDone = true)));
+    await expect(run(batch.finally(() => undefined))).rejects.toBe(error);
+    expect(isDone).toBe(true);
+  });
+
+  test('each result has the reference that its input had when it was read', async () => {
+    const { payAll } = setupBatch();
+    function* reusedRow(): Generator<OnceInput> {
+      const row: OnceInput = { ...salaryOf(1) };
+      for (const [description, amount] of [
+        ['salary 1', '0'],
+        ['salary 2', '20.50'],
+        [4711, '20.50'],
+        ['salary 2', '20.50'],
+      ]) {
+        Object.assign(row, { description, amount });
+        yield row;
+      }
+    }
+    const results = await payAll(reusedRow(), { concurrency: 1 });
+    expect(results.map(({ reference, result }) => `${reference} ${result}`).toSorted()).toEqual([
+      'salary 1 failed',
+      'salary 2 created',
+      'salary 2 failed',
+      'undefined failed',
+    ]);
+  });
+
+  test('a payment that is recorded on another platform and not found here is a conflict at once', async () => {
+    const { payments, sandbox, run, journal, clock } = setupBatch();
+    await run(payments.transfers.createOnce(salaryOf(1)));
+    const recorded = await journal.read(salaryOf(1).description);
+    if (recorded?.state !== 'paid') throw new Error('salary 1 is not paid');
+    const elsewhere = { ...recorded, platform: 'https://old.example.com/v0' };
+    await journal.swap(salaryOf(1).description, recorded, elsewhere);
+    sandbox.faults.add({
+      operation: 'transfers.get',
+      times: Infinity,
+      fault: { kind: 'status', status: 404 },
+    });
+    const startedAt = clock.now();
+    const single = await run(
+      failureOf(payments.transfers.createOnce(salaryOf(1)), PaymentInDoubtError),
+    );
+    const { unpaid } = await run(Promise.resolve(payments.transfers.createAllOnce([salaryOf(1)])));
+    expect(clock.now()).toBe(startedAt);
+    for (const error of [single, unpaid[0]?.error]) {
+      expect(error).toMatchObject({ reason: 'conflict', retryable: false });
+      expect(error?.message).toContain('https://old.example.com/v0');
+    }
+  });
+
   test.each([false, true])('two batches at once pay once when forgets is %s', async (forgets) => {
     const { payments, run, paid } = setupBatch({ forgets });
     const salaries = createSalaries(40);
@@ -257,6 +344,24 @@ describe('inputs', () => {
     expect(await payAll(inputs, { expect: expected })).toHaveLength(3);
   });
 
+  test('control totals hold for what is paid when the array changes in the loop', async () => {
+    const { payments, run, paid } = setupBatch();
+    const salaries = createSalaries(3);
+    const batch = payments.transfers.createAllOnce(salaries, {
+      concurrency: 1,
+      expect: { count: 3 },
+    });
+    await run(
+      (async () => {
+        for await (const { error } of batch) {
+          expect(error).toBeUndefined();
+          salaries.push(salaryOf(salaries.length + 10));
+        }
+      })(),
+    );
+    expect(paid()).toHaveLength(3);
+  });
+
   test.each<[string, BatchOptions['expect'], string, string]>([
     ['the count', { count: 2 }, 'options.expect.count', 'got 3 inputs; expected 2'],
     [
@@ -282,6 +387,7 @@ describe('inputs', () => {
     ['null', null, {}, 'inputs'],
     ['one input', salaryOf(1), {}, 'inputs'],
     ['a concurrency of 0', [], { concurrency: 0 }, 'options.concurrency'],
+    ['a concurrency above a thousand', [], { concurrency: 1_001 }, 'options.concurrency'],
     ['a concurrency of a half', [], { concurrency: 1.5 }, 'options.concurrency'],
     ['a retryTimeout that is a string', [], { retryTimeout: '1m' }, 'options.retryTimeout'],
     ['an unknown option', [], { retries: 1 }, 'options.retries'],

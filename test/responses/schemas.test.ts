@@ -147,6 +147,13 @@ test('hasTransferStatus compares the status of a Transfer', () => {
   expect(hasTransferStatus(completed, 'failed', 'completed')).toBe(true);
 });
 
+test('hasTransferStatus rejects an array of statuses', () => {
+  const completed = { ...schemas.TransferSchema.parse(transfer), status: 'completed' };
+  expect(() => hasTransferStatus(completed, ['completed'] as never)).toThrow(
+    /statuses\[0\].*hasTransferStatus\(transfer, 'failed', 'cancelled'\)/s,
+  );
+});
+
 test('a membership guard accepts only the documented values', () => {
   expect(isKnownChain('base')).toBe(true);
   expect(isKnownChain('solana')).toBe(false);

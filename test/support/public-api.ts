@@ -225,7 +225,8 @@ export function apiList(): string {
       if (node === undefined || !ts.isParameter(node)) return parameter.getName();
       const optional = node.questionToken !== undefined || node.initializer !== undefined;
       const name = ts.isIdentifier(node.name) ? node.name.text : 'options';
-      return `${name}${optional ? '?' : ''}: ${typeOf(parameter)}`;
+      const rest = node.dotDotDotToken === undefined ? '' : '...';
+      return `${rest}${name}${optional ? '?' : ''}: ${typeOf(parameter)}`;
     });
     const node = signature.getDeclaration().type;
     const result =

@@ -140,6 +140,8 @@ test('hasTransferStatus narrows a Transfer, and a misspelt status does not compi
     expectTypeOf(one.status).toEqualTypeOf<'completed'>();
     // @ts-expect-error: no status
     hasTransferStatus(one);
+    // @ts-expect-error: an array
+    if (Math.random() > 1) hasTransferStatus(one, ['completed']);
     return one.status;
   };
   expect(read({ status: 'completed' } as Transfer)).toBe('completed');

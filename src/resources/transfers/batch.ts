@@ -13,6 +13,8 @@ import { describeFailure } from './create-once.ts';
 /** Result of one payment of a batch. */
 export type BatchResult =
   | {
+      /** The `description` that the input had when it was read. */
+      readonly reference: string;
       /** The caller's own object. */
       readonly input: OnceInput;
       /**
@@ -28,6 +30,8 @@ export type BatchResult =
       readonly error?: undefined;
     }
   | {
+      /** The `description` that the input had when it was read; undefined if that was no string. */
+      readonly reference: string | undefined;
       /** The caller's own object. */
       readonly input: OnceInput;
       /** `failed`: this call did not pay. `in_doubt`: `error.outcome` is `unknown`. */
@@ -52,14 +56,37 @@ export interface BatchCounts {
   readonly waiting: number;
 }
 
-/** Many payments, each made once: iterating makes them. */
-export interface Batch extends AsyncIterable<BatchResult> {
+/** What `await` returns of a batch. */
+export interface BatchSummary {
+  /** How many payments ended how. */
+  readonly counts: BatchCounts;
+  /** The results that are not paid, in the order in which they were decided. */
+  readonly unpaid: readonly UnpaidResult[];
+}
+
+/** Result of a payment that this batch did not make, or not certainly. */
+export type UnpaidResult = Extract<BatchResult, { error: PaymentsError }>;
+
+/** Many payments, each made once: `for await` makes them one result at a time, `await` makes all. */
+export interface Batch extends AsyncIterable<BatchResult>, PromiseLike<BatchSummary> {
   /** Live, for progress and a summary. */
   readonly counts: BatchCounts;
+  /** Like `Promise.prototype.then`: makes all payments, once for all callers. */
+  then<A = BatchSummary, B = never>(
+    onFulfilled?: ((summary: BatchSummary) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B>;
+  /** Makes all payments, as `then` does. */
+  catch<R = never>(
+    onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null,
+  ): Promise<BatchSummary | R>;
+  /** Makes all payments, as `then` does. */
+  finally(onFinally?: (() => void) | null): Promise<BatchSummary>;
 }
 
 /** A payment of a batch. */
 interface Job {
+  readonly reference: string | undefined;
   readonly input: OnceInput;
   /** The input as it was read: the caller may change it before it is paid. */
   readonly copy: OnceInput;
@@ -104,7 +131,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export class BatchRun {
   readonly #setup: BatchSetup;
   readonly #counts: Writable<BatchCounts>;
-  readonly #references = new Set<unknown>();
+  readonly #references = new Set<string>();
   readonly #results: BatchResult[] = [];
   /** Inputs that were read and not started. */
   readonly #unstarted: Job[] = [];
@@ -196,11 +223,13 @@ export class BatchRun {
 
   #addJob(input: OnceInput): void {
     const copy = this.#setup.copy(input);
-    const reference: unknown = (copy as Partial<OnceInput> | undefined)?.description;
-    const isDuplicate = typeof reference === 'string' && this.#references.has(reference);
-    if (typeof reference === 'string') this.#references.add(reference);
+    const description: unknown = (copy as Partial<OnceInput> | undefined)?.description;
+    const reference = typeof description === 'string' ? description : undefined;
+    const isDuplicate = reference !== undefined && this.#references.has(reference);
+    if (reference !== undefined) this.#references.add(reference);
     if (!isDuplicate) this.#setup.onRead(copy);
-    this.#unstarted.push({ input, copy, isDuplicate, tries: 0, firstTriedAt: 0, dueAt: 0 });
+    const times = { tries: 0, firstTriedAt: 0, dueAt: 0 };
+    this.#unstarted.push({ reference, input, copy, isDuplicate, ...times });
     this.#notify();
   }
 
@@ -236,17 +265,18 @@ export class BatchRun {
   /** Tries one payment until it is decided, given up, or waits aside. */
   async #runJob(job: Job): Promise<void> {
     const { clock, pay, duplicateError } = this.#setup;
+    const { reference, input } = job;
     this.#running += 1;
     this.#notify();
     try {
       if (job.isDuplicate) {
-        this.#finish(job, { input: job.input, result: 'failed', error: duplicateError() });
+        this.#finish(job, { reference, input, result: 'failed', error: duplicateError() });
         return;
       }
       while (!this.#hasStopped()) {
         job.tries += 1;
         try {
-          this.#finish(job, { input: job.input, ...(await pay(job.copy)) });
+          this.#finish(job, { input, ...(await pay(job.copy)) });
           return;
         } catch (error) {
           const delayMs = this.#handleError(job, error);
@@ -283,7 +313,8 @@ export class BatchRun {
     const spentMs = clock.elapsed() - job.firstTriedAt;
     const isInTime = spentMs + delayMs <= retryTimeout;
     if (error.retryable && isInTime && !this.#hasStopped()) return delayMs;
-    this.#finish(job, { input: job.input, result: describeFailure(error), error });
+    const { reference, input } = job;
+    this.#finish(job, { reference, input, result: describeFailure(error), error });
     return undefined;
   }
 

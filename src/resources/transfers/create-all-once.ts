@@ -21,7 +21,14 @@ import {
   type OnceInput,
   type Transfer,
 } from '../../schemas/transfer.ts';
-import { BatchRun, type Batch, type BatchSetup } from './batch.ts';
+import {
+  BatchRun,
+  type Batch,
+  type BatchResult,
+  type BatchSetup,
+  type BatchSummary,
+  type UnpaidResult,
+} from './batch.ts';
 import {
   applyOptions,
   createCall,
@@ -65,10 +72,13 @@ const call: CallIdentity = {
 /** So many inputs are read ahead where the journal may forget, because one scan searches for all of them. */
 const maxReadAhead = 10_000;
 
+/** More payments at a time exhaust the memory, not the platform's capacity. */
+const maxConcurrency = 1_000;
+
 const batchOptionChecks = (): OptionChecks<BatchOptions> => ({
   concurrency: optionalCheck(
-    'a whole number above 0',
-    (value) => Number.isInteger(value) && Number(value) > 0,
+    `a whole number from 1 to ${maxConcurrency}`,
+    (value) => Number.isInteger(value) && Number(value) > 0 && Number(value) <= maxConcurrency,
   ),
   retryTimeout: milliseconds,
   expect: (value, at, issues) => {
@@ -97,20 +107,31 @@ export function createAllOnce(
   const site = captureCallSite();
   const noCounts = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
   const counts = { ...noCounts };
+  async function* run(): AsyncGenerator<BatchResult, void, undefined> {
+    try {
+      Object.assign(counts, noCounts);
+      const batchRun = new BatchRun(createSetup(client, inputs, options), counts);
+      for await (const result of batchRun.results()) {
+        if (result.error !== undefined) withCallSite(result.error, site);
+        yield result;
+      }
+    } catch (error) {
+      throw withCallSite(error, site);
+    }
+  }
+  let summary: Promise<BatchSummary> | undefined;
+  const runAll = async (): Promise<BatchSummary> => {
+    const unpaid: UnpaidResult[] = [];
+    for await (const result of run()) if (result.error !== undefined) unpaid.push(result);
+    return { counts: { ...counts }, unpaid };
+  };
+  const summarize = (): Promise<BatchSummary> => (summary ??= runAll());
   return {
     counts,
-    async *[Symbol.asyncIterator]() {
-      try {
-        Object.assign(counts, noCounts);
-        const run = new BatchRun(createSetup(client, inputs, options), counts);
-        for await (const result of run.results()) {
-          if (result.error !== undefined) withCallSite(result.error, site);
-          yield result;
-        }
-      } catch (error) {
-        throw withCallSite(error, site);
-      }
-    },
+    [Symbol.asyncIterator]: run,
+    then: (onFulfilled, onRejected) => summarize().then(onFulfilled, onRejected),
+    catch: (onRejected) => summarize().catch(onRejected),
+    finally: (onFinally) => summarize().finally(onFinally),
   };
 }
 
@@ -151,7 +172,8 @@ function createSetup(
   };
   const readFirst = createFirstReader();
   return {
-    inputs,
+    // The control totals are those of the array as it is now.
+    inputs: expect !== undefined && Array.isArray(inputs) ? [...(inputs as OnceInput[])] : inputs,
     concurrency,
     readAhead: forgets ? maxReadAhead : concurrency,
     retryTimeout,
@@ -169,7 +191,7 @@ function createSetup(
       });
       const { result, transferId } = made;
       const transfer = made.result === 'recorded' ? await readFirst(made.read) : made.transfer;
-      return { result, transferId, transfer };
+      return { reference: copy.description, result, transferId, transfer };
     },
     onResult(result, copy) {
       if (forgets && isValid(copy)) scans.drop(copy);

@@ -370,13 +370,19 @@ export class Payment {
     return { result: 'recorded', transferId: entry.transferId, read };
   }
 
-  async #readPaid({ transferId, input, paidAt }: PaidEntry): Promise<Transfer> {
+  async #readPaid({ transferId, input, paidAt, platform }: PaidEntry): Promise<Transfer> {
     this.#journal.extend(this.#context.signal);
     let transfer: Transfer;
     try {
       transfer = await this.#context.get(transferId);
     } catch (error) {
       if (!isPaymentsError(error)) throw error;
+      if (error instanceof NotFoundError && platform !== this.#context.baseUrl) {
+        throw this.#conflictError(
+          `The journal has this payment as paid (${transferId}) on another platform (${platform}), and this one does not have it.\n${checkJournal}`,
+          error,
+        );
+      }
       // A replica may not show a transfer that was made a moment ago.
       const isYoung = async (): Promise<boolean> =>
         (await this.#journal.now()) - paidAt < this.#context.gracePeriod;
