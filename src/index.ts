@@ -33,6 +33,7 @@ export type {
   BatchCounts,
   BatchResult,
   BatchSummary,
+  PaidResult,
   UnpaidResult,
 } from './resources/transfers/batch.ts';
 export { hasTransferStatus } from './resources/transfers/transfer-status.ts';

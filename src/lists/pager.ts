@@ -6,6 +6,7 @@ import {
 } from '../errors/errors.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { invalidArguments } from '../calls/arguments.ts';
+import type { Awaitable } from '../internal/awaitable.ts';
 import { issueAt } from '../internal/issues.ts';
 import { stringifyJson } from '../internal/json.ts';
 import type { Page } from '../schemas/page.ts';
@@ -38,16 +39,7 @@ export interface ToArrayOptions {
  * }
  * ```
  */
-export interface PagedList<T, P> extends PromiseLike<P>, AsyncIterable<T> {
-  /** Like `Promise.prototype.then`, for the first page. */
-  then<A = P, B = never>(
-    onFulfilled?: ((page: P) => A | PromiseLike<A>) | null,
-    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B>;
-  /** For the first page, as on a promise. */
-  catch<R = never>(onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null): Promise<P | R>;
-  /** For the first page, as on a promise. */
-  finally(onFinally?: (() => void) | null): Promise<P>;
+export interface PagedList<T, P> extends Awaitable<P>, AsyncIterable<T> {
   /** The first page together with its raw response. */
   withResponse(): Promise<WithResponse<P>>;
   /** Every page, one after the other. */

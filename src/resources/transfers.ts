@@ -207,8 +207,7 @@ export class Transfers {
   /**
    * Records an operator's decision on a payment in doubt: its Transfer's id, or `'not_paid'` to send it
    * at the next `createOnce`.
-   * @throws {@link PaymentInDoubtError} `in_doubt` too early, `conflict` if it was made, as far as the journal
-   * and the list show
+   * @throws {@link PaymentInDoubtError} `in_doubt` too early, `conflict` if it is listed as made
    * @throws {@link ValidationError} for an unknown reference
    * @example
    * ```ts

@@ -7,42 +7,47 @@ import {
   type PaymentsError,
   type ValidationError,
 } from '../../errors/errors.ts';
+import type { Awaitable } from '../../internal/awaitable.ts';
 import type { OnceInput, TransferCreated, TransferId } from '../../schemas/transfer.ts';
 import { describeFailure } from './create-once.ts';
 
+/** Result of a payment of a batch that was accepted. */
+export interface PaidResult {
+  /** The `description` that the input had when it was read. */
+  readonly reference: string;
+  /** The caller's own object. */
+  readonly input: OnceInput;
+  /**
+   * `created` by this call, `found` in the platform's list, or already `recorded` in the journal. The
+   * Transfer may still fail: see `waitFor`.
+   */
+  readonly result: 'created' | 'found' | 'recorded';
+  /** The accepted Transfer. */
+  readonly transferId: TransferId;
+  /** The Transfer; absent where only the journal was read. */
+  readonly transfer?: TransferCreated | undefined;
+  /** Absent: the payment was accepted. */
+  readonly error?: undefined;
+}
+
+/** Result of a payment that a batch did not make, or not certainly. */
+export interface UnpaidResult {
+  /** The `description` that the input had when it was read; undefined if that was no string. */
+  readonly reference: string | undefined;
+  /** The caller's own object. */
+  readonly input: OnceInput;
+  /** `failed`: this call did not pay. `in_doubt`: `error.outcome` is `unknown`. */
+  readonly result: 'failed' | 'in_doubt';
+  /** The error of `createOnce`. */
+  readonly error: PaymentsError;
+  /** Absent: no Transfer is known. */
+  readonly transferId?: undefined;
+  /** Absent: no Transfer is known. */
+  readonly transfer?: undefined;
+}
+
 /** Result of one payment of a batch. */
-export type BatchResult =
-  | {
-      /** The `description` that the input had when it was read. */
-      readonly reference: string;
-      /** The caller's own object. */
-      readonly input: OnceInput;
-      /**
-       * `created` by this call, `found` in the platform's list, or already `recorded` in the journal. The
-       * Transfer may still fail: see `waitFor`.
-       */
-      readonly result: 'created' | 'found' | 'recorded';
-      /** The accepted Transfer. */
-      readonly transferId: TransferId;
-      /** The Transfer; absent where only the journal was read. */
-      readonly transfer?: TransferCreated | undefined;
-      /** Absent: the payment was accepted. */
-      readonly error?: undefined;
-    }
-  | {
-      /** The `description` that the input had when it was read; undefined if that was no string. */
-      readonly reference: string | undefined;
-      /** The caller's own object. */
-      readonly input: OnceInput;
-      /** `failed`: this call did not pay. `in_doubt`: `error.outcome` is `unknown`. */
-      readonly result: 'failed' | 'in_doubt';
-      /** The error of `createOnce`. */
-      readonly error: PaymentsError;
-      /** Absent: no Transfer is known. */
-      readonly transferId?: undefined;
-      /** Absent: no Transfer is known. */
-      readonly transfer?: undefined;
-    };
+export type BatchResult = PaidResult | UnpaidResult;
 
 /** Numbers of payments of a batch, at this moment. */
 export interface BatchCounts {
@@ -64,24 +69,10 @@ export interface BatchSummary {
   readonly unpaid: readonly UnpaidResult[];
 }
 
-/** Result of a payment that this batch did not make, or not certainly. */
-export type UnpaidResult = Extract<BatchResult, { error: PaymentsError }>;
-
 /** Many payments, each made once: `for await` makes them one result at a time, `await` makes all. */
-export interface Batch extends AsyncIterable<BatchResult>, PromiseLike<BatchSummary> {
+export interface Batch extends Awaitable<BatchSummary>, AsyncIterable<BatchResult> {
   /** Live, for progress and a summary. */
   readonly counts: BatchCounts;
-  /** Like `Promise.prototype.then`: makes all payments, once for all callers. */
-  then<A = BatchSummary, B = never>(
-    onFulfilled?: ((summary: BatchSummary) => A | PromiseLike<A>) | null,
-    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B>;
-  /** Makes all payments, as `then` does. */
-  catch<R = never>(
-    onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null,
-  ): Promise<BatchSummary | R>;
-  /** Makes all payments, as `then` does. */
-  finally(onFinally?: (() => void) | null): Promise<BatchSummary>;
 }
 
 /** A payment of a batch. */
@@ -96,7 +87,7 @@ interface Job {
   dueAt: number;
 }
 
-type BatchPayment = Omit<Extract<BatchResult, { error?: undefined }>, 'input'>;
+type BatchPayment = Omit<PaidResult, 'input'>;
 
 /** What a run of a batch works with. */
 export interface BatchSetup {

@@ -199,14 +199,15 @@ export async function resolveOnce(
 
 /** Checks the creation before anything is sent; returns the function that sends it. */
 function prepareSend(
-  { pipeline, creationCall }: ClientContext,
+  client: ClientContext,
   input: OnceInput,
   options: RequestOptions | undefined,
   idempotencyKey: string | undefined,
 ): SendPayment {
   const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
   const optionNames = onceOptionNames;
-  const call = { ...creationCall(input), ifUnknown, idempotencyKey, optionNames };
+  const { pipeline } = client;
+  const call = { ...client.creationCall(input), ifUnknown, idempotencyKey, optionNames };
   const prepared = pipeline.check(call, options);
   return (totalTimeout, notAfter) => {
     const callOptions = { ...prepared.options, totalTimeout };
