@@ -15,8 +15,9 @@ if (file === undefined) await leaveOpen();
 
 const inputs: OnceInput[] = [];
 for await (const { reference, state, claimedAt, host, input } of transfers.openOnce()) {
-  console.log(`${reference} is ${state} since ${claimedAt}, from ${host}`);
-  inputs.push(input);
+  if (state === 'unreadable') console.log(`${reference} is unreadable: see docs/on-call.md`);
+  else console.log(`${reference} is ${state} since ${claimedAt}, from ${host}`);
+  if (input) inputs.push(input);
 }
 // It waits until the claims have expired, and searches the list before it sends a payment again.
 const batch = transfers.createAllOnce(inputs);

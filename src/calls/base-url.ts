@@ -43,6 +43,12 @@ export function withoutSlash(text: string): string {
   return trimTrailingSlashes(`${origin}${pathname}`);
 }
 
+/** Whether a URL can only be of a sandbox: on this machine, or of a host that cannot exist. */
+export function isTestUrl(url: string): boolean {
+  const { hostname } = new URL(url);
+  return isLoopback(hostname) || hostname.endsWith('.invalid');
+}
+
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' ||
   hostname.endsWith('.localhost') ||

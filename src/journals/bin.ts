@@ -1,20 +1,33 @@
 #!/usr/bin/env node
+import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
+import { isObject } from '../internal/guards.ts';
 import { version } from '../version.ts';
-import { readCommand, usage, UsageError, type Command } from './command/flags.ts';
-import { describeEntry, formatEntry, formatTable } from './command/report.ts';
-import { openStore, redactAddress } from './command/store.ts';
-import type { FullJournal, JournalEntry } from './journal.ts';
+import { formatComparison, type Candidate } from './command/comparison.ts';
+import {
+  formatStoreFlags,
+  quote,
+  readCommand,
+  usage,
+  UsageError,
+  type Command,
+  type StoreAddress,
+} from './command/flags.ts';
+import { describeEntry, formatEntry, formatLine, formatTable } from './command/report.ts';
+import { openStore, redactAddress, type OpenedStore } from './command/store.ts';
+import { isOpen, type FullJournal, type JournalEntry } from './journal.ts';
 
 type StoreCommand = Extract<Command, { store: unknown }>;
+type Client = InstanceType<Awaited<ReturnType<typeof loadClient>>['PaymentsClient']>;
 
 /** The client; the build leaves it in its own file. */
 const loadClient = () => import('../index.ts');
 
 async function list(
-  journal: FullJournal,
-  { olderThan, json }: Extract<Command, { name: 'list' }>,
+  { journal, isEmpty, rebuild }: OpenedStore,
+  { olderThan, json, isRebuilt }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
+  if (isRebuilt) await rebuild?.();
   const { PaymentsClient } = await loadClient();
   // A list sends nothing to the platform.
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
@@ -25,39 +38,108 @@ async function list(
   if (json) print(`${JSON.stringify(open, null, 2)}\n`);
   else if (oldest === undefined) print('No payment is open.\n');
   else print(formatTable(open, await journal.now(oldest.reference)));
+  if (oldest === undefined && (await isEmpty())) {
+    process.stderr.write('The store holds no entry at all. Check its address.\n');
+  }
   return open.length > 0 ? 3 : 0;
 }
 
 async function show(
-  journal: FullJournal,
-  { reference, json }: Extract<Command, { name: 'show' }>,
+  { journal }: OpenedStore,
+  command: Extract<Command, { name: 'show' }>,
 ): Promise<number> {
+  const { reference, json } = command;
   const entry = await readEntry(journal, reference);
   if (json) print(`${JSON.stringify(describeEntry(reference, entry), null, 2)}\n`);
-  else print(formatEntry(reference, entry, await journal.now(reference)));
+  else print(await describePayment(command, entry, journal, await findClient(journal)));
   return 0;
 }
 
-async function resolve(
+/** The client of the environment, or the error of its options. */
+async function findClient(journal: FullJournal): Promise<Client | Error> {
+  const { ConfigurationError, PaymentsClient } = await loadClient();
+  try {
+    return new PaymentsClient({ journal });
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+    throw error;
+  }
+}
+
+/** What an operator needs to decide: the entry, and its terms beside those of each transfer that may be it. */
+async function describePayment(
+  { reference, store }: Extract<Command, { name: 'show' | 'resolve' }>,
+  entry: JournalEntry,
   journal: FullJournal,
-  { reference, verdict, by, force, yes }: Extract<Command, { name: 'resolve' }>,
+  client: Client | Error,
+  chosen: readonly string[] = [],
+): Promise<string> {
+  const listed = entry.state === 'ambiguous' ? entry.candidates : [];
+  const paid = entry.state === 'paid' ? [entry.transferId] : [];
+  const ids = [...new Set<string>([...listed, ...paid, ...chosen])];
+  const candidates = client instanceof Error ? [] : await readCandidates(client, ids);
+  const lines = [
+    formatEntry(reference, entry, await journal.now(reference)),
+    client instanceof Error ? '' : formatLine('client', describeClient(client)),
+    '\n',
+    formatComparison(entry.input, candidates),
+  ];
+  if (client instanceof Error && ids.length > 0) {
+    lines.push(
+      '\nPAYMENTS_BASE_URL and PAYMENTS_API_KEY are needed to show the transfers beside the payment.\n',
+    );
+  }
+  if (isOpen(entry)) lines.push(describeDecisions(reference, store, ids));
+  return lines.join('');
+}
+
+const readCandidates = (client: Client, ids: readonly string[]): Promise<Candidate[]> =>
+  Promise.all(
+    ids.map(async (id): Promise<Candidate> => {
+      try {
+        const { transferId } = await loadClient();
+        return { id, transfer: await client.transfers.get(transferId(id)) };
+      } catch (error) {
+        const [problem = ''] = messageOf(error).split('\n');
+        return { id, problem };
+      }
+    }),
+  );
+
+/** Which platform the transfers come from, and by which key: its fingerprint shows nothing of it. */
+function describeClient(client: Client): string {
+  const key = process.env['PAYMENTS_API_KEY'] ?? '';
+  const fingerprint = createHash('sha256').update(key.trim()).digest('hex').slice(0, 12);
+  return `${client.toJSON().baseUrl}, key sha256:${fingerprint}`;
+}
+
+/** The commands that decide a payment. */
+function describeDecisions(reference: string, store: StoreAddress, ids: readonly string[]): string {
+  const command = (verdict: string): string =>
+    `  npx payments-journal resolve ${quote(reference)} ${verdict} ${formatStoreFlags(store)}\n`;
+  return `
+If a transfer is the payment, record its id:
+${command(ids[0] ?? 'txfr_…')}If none is, record that, and the next createOnce sends the payment:
+${command('not_paid')}`;
+}
+
+async function resolve(
+  { journal }: OpenedStore,
+  command: Extract<Command, { name: 'resolve' }>,
 ): Promise<number> {
+  const { reference, verdict, by, force, yes } = command;
   if (!yes && !process.stdin.isTTY) {
     throw new UsageError('resolve asks on a terminal; without one, it needs --yes.');
   }
-  const { ConfigurationError, PaymentsClient, transferId } = await loadClient();
-  let payments: InstanceType<typeof PaymentsClient>;
-  try {
-    payments = new PaymentsClient({ journal });
-  } catch (cause) {
-    if (!(cause instanceof ConfigurationError)) throw cause;
-    throw new UsageError(cause.message, { cause });
-  }
+  const { transferId } = await loadClient();
+  const payments = await findClient(journal);
+  if (payments instanceof Error) throw new UsageError(payments.message, { cause: payments });
   const entry = await readEntry(journal, reference);
   const decision =
     verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
   if (!yes) {
-    print(formatEntry(reference, entry, await journal.now(reference)));
+    const chosen = verdict === 'not_paid' ? [] : [verdict];
+    print(await describePayment(command, entry, journal, payments, chosen));
     if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
       throw new Error('Nothing was recorded.');
     }
@@ -69,7 +151,7 @@ async function resolve(
 }
 
 async function prune(
-  journal: FullJournal,
+  { journal }: OpenedStore,
   { paidBefore, json }: Extract<Command, { name: 'prune' }>,
 ): Promise<number> {
   const pruned = await journal.prune({ paidBefore });
@@ -78,22 +160,27 @@ async function prune(
   return 0;
 }
 
-function runOnStore(journal: FullJournal, command: StoreCommand): Promise<number> {
+function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> {
   switch (command.name) {
     case 'list':
-      return list(journal, command);
+      return list(store, command);
     case 'show':
-      return show(journal, command);
+      return show(store, command);
     case 'resolve':
-      return resolve(journal, command);
+      return resolve(store, command);
     case 'prune':
-      return prune(journal, command);
+      return prune(store, command);
   }
 }
 
 async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
   const entry = await journal.read(reference);
-  if (entry !== undefined) return entry;
+  if (isObject(entry) && isObject(entry.input)) return entry;
+  if (entry !== undefined) {
+    throw new Error(
+      `The entry of "${reference}" cannot be read: another program has written or changed it. docs/on-call.md says what to do.`,
+    );
+  }
   throw new Error(
     `The journal has no entry for "${reference}". Check its spelling and the journal.`,
   );
@@ -122,7 +209,7 @@ async function main(args: string[]): Promise<number> {
     try {
       const store = await openStore(command.store);
       try {
-        return await runOnStore(store.journal, command);
+        return await runOnStore(store, command);
       } finally {
         await store.close();
       }

@@ -120,7 +120,10 @@ export interface Journal {
   ): Promise<boolean>;
   /** The time in milliseconds, by one clock for all processes that share the entry of this reference. */
   now(reference: string): Promise<number>;
-  /** Every payment that is `sending` or `ambiguous`, in any order; `transfers.openOnce` needs it. */
+  /**
+   * Every payment that is `sending` or `ambiguous`, and every entry that cannot be read, as it is stored; in
+   * any order. `transfers.openOnce` needs it.
+   */
   open?(): AsyncIterable<OpenPayment>;
   /**
    * Removes `paid` entries; resolves to their number. A later `createOnce` with a removed reference
@@ -136,7 +139,7 @@ export interface JournalSuchAs<_Examples extends string> extends Journal {}
 
 /** A journal of this package: it also lists what is open, and prunes. */
 export interface FullJournal extends Journal {
-  /** Every payment that is `sending` or `ambiguous`, read in pages. */
+  /** Every payment that is not decided, and every entry that cannot be read, in pages. */
   open(): AsyncIterable<OpenPayment>;
   /** Removes `paid` entries in steps; resolves to their number. */
   prune(options: PruneOptions): Promise<number>;
@@ -146,12 +149,23 @@ export interface FullJournal extends Journal {
 export const serializeEntry = (entry: JournalEntry | undefined): string =>
   entry === undefined ? '' : JSON.stringify(entry);
 
-/** The entry of a stored string; its fields are checked where they are used. */
-export const parseEntry = (stored: string): JournalEntry => JSON.parse(stored) as JournalEntry;
+/** The entry of a stored string; its fields are checked where they are used. A string that is no JSON stays one. */
+export function parseEntry(stored: string): JournalEntry {
+  try {
+    const entry: unknown = JSON.parse(stored);
+    return (entry ?? stored) as JournalEntry;
+  } catch {
+    return stored as unknown as JournalEntry;
+  }
+}
 
 /** Whether a payment is not decided. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
+
+/** Whether `open` lists an entry: it is open, or cannot be read. */
+export const isUndecided = (entry: JournalEntry | undefined): entry is OpenEntry =>
+  entry !== undefined && entry.state !== 'paid' && entry.state !== 'not_paid';
 
 /** The time of `paidBefore` in milliseconds. */
 export function readPaidBefore({ paidBefore }: PruneOptions): number {

@@ -1,4 +1,4 @@
-import { isOpen, readPaidBefore, type FullJournal, type JournalEntry } from './journal.ts';
+import { isUndecided, readPaidBefore, type FullJournal, type JournalEntry } from './journal.ts';
 
 /**
  * A journal in the memory of this process, for tests. It ends with the process, so a real payment
@@ -16,7 +16,7 @@ import { isOpen, readPaidBefore, type FullJournal, type JournalEntry } from './j
  */
 export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): FullJournal {
   const entries = new Map<string, JournalEntry>();
-  return {
+  const journal: FullJournal = {
     read: (reference) => Promise.resolve(cloneEntry(entries.get(reference))),
     swap: (reference, before, after) => {
       if (!isSame(entries.get(reference), before)) return Promise.resolve(false);
@@ -30,7 +30,7 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
       const references = [...entries.keys()];
       for (const reference of references) {
         const entry = entries.get(reference);
-        if (isOpen(entry)) yield { reference, entry: cloneEntry(entry) };
+        if (isUndecided(entry)) yield { reference, entry: cloneEntry(entry) };
       }
     },
     prune: async (options) => {
@@ -44,7 +44,14 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
       return count;
     },
   };
+  return Object.assign(journal, { [memoryMark]: true });
 }
+
+/** Shared by the copies of this module in an ES module and a CommonJS one. */
+const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
+
+/** Whether a journal ends with this process. */
+export const isInMemory = (journal: object): boolean => memoryMark in journal;
 
 /** The caller may change the entry that it holds. */
 const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>

@@ -8,7 +8,7 @@ import {
 } from './journal.ts';
 
 /** By the text, because a function for JSON rejects some strings, and the index would then reject a claim. */
-const isOpenSql = `entry ~ '"state" *: *"(sending|ambiguous)"'`;
+const isOpenSql = `entry !~ '"state" *: *"(paid|not_paid)"'`;
 const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
 /**

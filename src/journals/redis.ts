@@ -1,5 +1,6 @@
 import {
   isOpen,
+  isUndecided,
   pageSize,
   parseEntry,
   readPaidBefore,
@@ -17,7 +18,7 @@ export interface RedisCommandSuchAs<_Example extends string> extends RedisComman
 
 const keyPrefix = 'payments:journal:';
 /** A sorted set of the references that are open. The member '' says that it is complete. */
-const indexKey = 'payments:journal-open';
+export const indexKey = 'payments:journal-open';
 
 /*
  * A claim never depends on the index: in a cluster, it may live on another node, and `pcall` continues
@@ -45,15 +46,18 @@ local pattern = string.gsub(base, '[][*?\\\\^]', '\\\\%0') .. ':*'
 local page = redis.call('SCAN', ARGV[1], 'MATCH', pattern, 'COUNT', ARGV[2])
 local references = {}
 for _, key in ipairs(page[2]) do
-  local entry = redis.call('GET', key)
+  local entry = redis.pcall('GET', key)
+  if type(entry) ~= 'string' then entry = nil end
   local reference = string.sub(key, #base + 2)
   ${use}
 end
 return {page[1], references}`;
 
 const openScript =
-  createScanScript(`local state = entry and string.match(entry, '"state" *: *"(%l+)"')
-  if state == 'sending' or state == 'ambiguous' then references[#references + 1] = reference end`);
+  createScanScript(`local state = entry and string.match(entry, '"state" *: *"([%l_]+)"')
+  if entry and state ~= 'paid' and state ~= 'not_paid' then
+    references[#references + 1] = reference
+  end`);
 
 const pruneScript =
   createScanScript(`local paidAt = entry and string.match(entry, '"paidAt" *: *([0-9.]+)')
@@ -121,7 +125,7 @@ export function redisJournal(
     const entries = await Promise.all(references.map(read));
     for (const [index, reference] of references.entries()) {
       const entry = entries[index];
-      if (isOpen(entry)) yield { reference, entry };
+      if (isUndecided(entry)) yield { reference, entry };
     }
   }
   /** Scans all entries of each node; yields the references that the script has selected. */

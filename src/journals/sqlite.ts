@@ -56,7 +56,38 @@ function openDatabase(path: string, create: boolean): Database {
       `sqliteJournal: there is no file at ${path}, and create is false. An empty journal would pay again what the lost one holds.\nCheck the path and that its volume is mounted.`,
     );
   }
+  rejectSharedFile(path);
   return new (Constructor as DatabaseConstructor)(path);
+}
+
+/**
+ * A container that mounts only this file, and a second name of it, has a write-ahead log of its own: each
+ * then pays without the claims of the other.
+ */
+function rejectSharedFile(path: string): void {
+  const fs = getBuiltin('node:fs') as typeof NodeFs;
+  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  const hasTwoNames = stats.isFile() && stats.nlink > 1;
+  if (!hasTwoNames && !readMountPoints(fs).includes(fs.realpathSync(path))) return;
+  const reason = hasTwoNames ? 'has more than one hard link' : 'is a mount point of its own';
+  throw new Error(
+    `sqliteJournal: the file ${path} ${reason}, so another process may keep the latest claims in another ${path}-wal, and would pay again.\nMount the folder that holds the file, and use one name for it.`,
+  );
+}
+
+/** Empty where the system has no such list. */
+function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
+  try {
+    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    return lines.map((line) =>
+      (line.split(' ')[4] ?? '').replaceAll(/\\(\d{3})/g, (_, code: string) =>
+        String.fromCharCode(Number.parseInt(code, 8)),
+      ),
+    );
+  } catch {
+    return [];
+  }
 }
 
 /** By `prepare` alone, because the errors of `exec` have no code on Deno. */
@@ -70,13 +101,11 @@ function prepareStatements(database: Database, create: boolean) {
     const table = 'payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)';
     database.prepare(`CREATE TABLE IF NOT EXISTS ${table}`).run();
   }
-  const isOpenSql = "json_extract(entry, '$.state') IN ('sending', 'ambiguous')";
-  // A file of an older version gets it, too.
-  database
-    .prepare(
-      `CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference) WHERE ${isOpenSql}`,
-    )
-    .run();
+  // json_extract throws for a string that is no JSON, and a row that cannot be read must hide no other.
+  const stateSql = "CASE json_valid(entry) WHEN 1 THEN json_extract(entry, '$.state') END";
+  const isOpenSql = `coalesce(${stateSql}, '') NOT IN ('paid', 'not_paid')`;
+  const index = 'payments_journal_open ON payments_journal (reference)';
+  database.prepare(`CREATE INDEX IF NOT EXISTS ${index} WHERE ${isOpenSql}`).run();
   return {
     read: database.prepare('SELECT entry FROM payments_journal WHERE reference = ?'),
     insert: database.prepare(
@@ -94,7 +123,7 @@ function prepareStatements(database: Database, create: boolean) {
       `SELECT max(reference) AS last FROM (SELECT reference FROM payments_journal WHERE reference > ? ORDER BY reference LIMIT ${pageSize})`,
     ),
     prune: database.prepare(
-      "DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND json_extract(entry, '$.paidAt') < ?",
+      "DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND CASE json_valid(entry) WHEN 1 THEN json_extract(entry, '$.paidAt') END < ?",
     ),
   };
 }

@@ -196,7 +196,7 @@ export class Transfers {
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
    * for await (const { input } of payments.transfers.openOnce({ olderThan: 900_000 })) {
-   *   console.log((await payments.transfers.createOnce(input)).id);
+   *   if (input) console.log((await payments.transfers.createOnce(input)).id);
    * }
    * ```
    */

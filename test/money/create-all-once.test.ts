@@ -467,12 +467,12 @@ describe('limits', () => {
     await run(results.next());
     await flushPromises();
     clock.jump(3_600_000);
+    const timers = clock.lengths.length;
     // Wakes the lanes, of which one may start.
     await results.next();
-    await flushPromises();
-    const timers = clock.lengths.length;
     await flushPromises(200);
-    expect(clock.lengths.length - timers).toBeLessThan(100);
+    const zeros = clock.lengths.slice(timers).filter((length) => length === 0);
+    expect(zeros.length).toBeLessThan(10);
     await run(Promise.resolve(results.return?.()));
   });
 

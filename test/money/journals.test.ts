@@ -1,7 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PaymentInDoubtError, PaymentsClient } from 'payments-platform-sdk';
 import {
   memoryJournal,
   postgresJournal,
@@ -12,7 +22,14 @@ import {
   type RedisCommand,
 } from 'payments-platform-sdk/journals';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { collectOpen, createClaim, createPaid, newInput, scenarios } from '../stores/scenarios.ts';
+import { failureOf } from '../support/clients.ts';
+import {
+  createClaim,
+  createPaid,
+  createPlatform,
+  newInput,
+  scenarios,
+} from '../stores/scenarios.ts';
 
 // PostgreSQL and Redis as real servers: test/full/journals.test.ts.
 const folder = mkdtempSync(join(tmpdir(), 'payments-journals-'));
@@ -77,26 +94,45 @@ describe('sqliteJournal with create: false', () => {
   });
 });
 
-describe('a SQLite file of an older version', () => {
-  const createOldFile = (name: string) => {
+describe('a SQLite file with rows that cannot be read', () => {
+  const createFile = (name: string) => {
     const path = join(folder, name);
     const database = close(new DatabaseSync(path));
     database.exec(
       'CREATE TABLE payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)',
     );
-    const input = newInput();
-    const entry = createClaim(input);
+    const [claimed, paid] = [newInput(), newInput()];
     const insert = database.prepare('INSERT INTO payments_journal VALUES (?, ?)');
-    insert.run(input.description, JSON.stringify(entry));
-    const paid = newInput();
+    const claim = createClaim(claimed);
+    insert.run(claimed.description, JSON.stringify(claim));
     insert.run(paid.description, JSON.stringify(createPaid(paid, 3)));
-    return { path, database, listed: [{ reference: input.description, entry }] };
+    const unreadable = ['no JSON', '', 'null', '[]', '{"state":"paused"}'];
+    for (const [at, entry] of unreadable.entries()) insert.run(`zz ${at}`, entry);
+    return { path, database, claimed, claim, count: unreadable.length };
   };
 
-  test.each([true, false])('gets the index when it is opened with create: %o', async (create) => {
-    const { path, database, listed } = createOldFile(`old-${create}.db`);
+  test.each([true, false])('opens, lists and prunes with create: %o', async (create) => {
+    const { path, claimed, claim, count } = createFile(`unreadable-${create}.db`);
     const journal = close(sqliteJournal(path, { create }));
-    expect(await collectOpen(journal, '')).toEqual(listed);
+    const listed = [];
+    for await (const row of journal.open()) listed.push(row);
+    expect(listed).toHaveLength(count + 1);
+    expect(listed[0]).toEqual({ reference: claimed.description, entry: claim });
+    expect(await journal.prune({ paidBefore: new Date() })).toBe(1);
+    const { clientOptions } = createPlatform();
+    const payments = new PaymentsClient({ ...clientOptions, journal });
+    const states = [];
+    for await (const { state } of payments.transfers.openOnce()) states.push(state);
+    expect(states).toEqual(['sending', ...Array(count).fill('unreadable')]);
+    for (let at = 0; at < count; at += 1) {
+      const input = { ...newInput(), description: `zz ${at}` };
+      const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
+      expect(error).toMatchObject({ reason: 'journal', retryable: false });
+    }
+  });
+
+  test('reads what is open from the index', () => {
+    const { path, database } = createFile('index.db');
     const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
     close(sqliteJournal(path));
     const sql = prepare.mock.calls
@@ -105,6 +141,60 @@ describe('a SQLite file of an older version', () => {
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all('');
     expect(JSON.stringify(plan)).toContain('INDEX payments_journal_open (reference>?)');
   });
+});
+
+describe('a SQLite file that several containers may open', () => {
+  test('is rejected when it has a second hard link', () => {
+    const path = join(folder, 'linked.db');
+    sqliteJournal(path).close();
+    linkSync(path, join(folder, 'second.db'));
+    expect(() => sqliteJournal(path)).toThrow(
+      /linked\.db has more than one hard link[^]*Mount the folder/,
+    );
+  });
+
+  // Needs the right to mount.
+  test('is rejected when it is a mount point of its own', (context) => {
+    const directory = join(folder, 'a folder with spaces');
+    mkdirSync(directory);
+    const [path, mounted] = [join(folder, 'host.db'), join(directory, 'mounted.db')];
+    sqliteJournal(path).close();
+    writeFileSync(mounted, '');
+    try {
+      execFileSync('mount', ['--bind', path, mounted], { stdio: 'ignore' });
+    } catch {
+      context.skip();
+    }
+    try {
+      expect(() => sqliteJournal(mounted)).toThrow(
+        /mounted\.db is a mount point of its own[^]*Mount the folder/,
+      );
+    } finally {
+      execFileSync('umount', [mounted]);
+    }
+  });
+});
+
+test('memoryJournal warns once on a platform that may move money', async () => {
+  const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  // Another test may have caused the warning.
+  vi.resetModules();
+  const sdk = await import('payments-platform-sdk');
+  const pay = (baseUrl: string) => {
+    const { clientOptions } = createPlatform();
+    const options = { ...clientOptions, baseUrl, journal: memoryJournal(), maxRetries: 0 };
+    const fetch = () => Promise.reject(new Error('offline'));
+    const { transfers } = new sdk.PaymentsClient({ ...options, fetch });
+    return transfers.createOnce(newInput()).catch(() => undefined);
+  };
+  for (const host of ['https://sandbox.invalid', 'http://127.0.0.1:4010', 'http://localhost']) {
+    await pay(`${host}/v0`);
+  }
+  expect(write).not.toHaveBeenCalled();
+  await pay('https://api.example.com/v0');
+  await pay('https://api.example.com/v0');
+  expect(write).toHaveBeenCalledOnce();
+  expect(write.mock.calls[0]?.[0]).toContain('memoryJournal ends with this process');
 });
 
 test('memoryJournal lists a payment once when it is claimed again meanwhile', async () => {

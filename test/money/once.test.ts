@@ -770,7 +770,9 @@ test.each<[string, Partial<Journal>, string?]>(broken)(
     const good = memoryJournal();
     const { pay, operations } = setup({ journal: { ...good, ...parts } });
     const error = await inDoubtErrorOf(pay());
-    expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable: true });
+    // A value that cannot be read will be the same in the next call.
+    const retryable = message !== undefined;
+    expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable });
     expect(Reflect.get(Object(error.cause), 'message')).toBe(message);
     expect(operations()).toEqual([]);
   },

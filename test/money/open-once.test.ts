@@ -112,7 +112,7 @@ test('reads the journal again in each loop', async () => {
 test('createOnce finishes each payment by its input', async () => {
   const { sandbox, list, payments } = await setup();
   for (const { input, state } of await list()) {
-    if (state === 'ambiguous') continue;
+    if (state !== 'sending') continue;
     await payments.transfers.createOnce(input).catch(() => {});
   }
   // The claim of the other one has not expired.
@@ -160,16 +160,6 @@ const lists: Readonly<Record<string, () => AsyncIterable<unknown>>> = {
     yield await Promise.reject(new Error('cannot reach redis://ops:hunter2@store:6379'));
   },
   'returns nothing': () => undefined as never,
-  'yields no entry': async function* () {
-    yield await Promise.resolve({ reference: 'invoice 1' });
-  },
-  'yields a claim without a time': async function* () {
-    const input = newInput();
-    yield await Promise.resolve({
-      reference: input.description,
-      entry: createClaim(input, { claimedAt: undefined as never }),
-    });
-  },
   'yields no reference': async function* () {
     yield await Promise.resolve({ entry: createClaim(newInput()) });
   },
@@ -194,6 +184,58 @@ test('leaves out what a journal lists although it is decided', async () => {
     yield* journal.open();
   };
   expect(await list({ journal: { ...journal, open: open as FullOpen } })).toHaveLength(3);
+});
+
+test.each<[string, string, unknown]>([
+  ['a claim of another program', 'invoice 1', { state: 'sending', started: 1 }],
+  [
+    'a claim without a time',
+    'invoice 2',
+    createClaim(newInput(), { claimedAt: undefined as never }),
+  ],
+  ['a string', 'invoice 3', 'not JSON'],
+  ['nothing', 'invoice 4', undefined],
+  [
+    'a claim with an odd list of dismissed ids',
+    'invoice 5',
+    createClaim(newInput(), { dismissed: 'txfr_1' as never }),
+  ],
+  ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
+])('lists %s as unreadable after the others, at any age', async (_, reference, entry) => {
+  const { journal, list, old } = await setup();
+  const open = async function* () {
+    yield { reference, entry };
+    yield* journal.open();
+  };
+  const mixed = { ...journal, open: open as FullOpen };
+  const listed = await list({ journal: mixed });
+  expect(listed.map(({ state }) => state)).toEqual([
+    'sending',
+    'ambiguous',
+    'sending',
+    'unreadable',
+  ]);
+  expect(listed.at(-1)).toEqual({ reference, state: 'unreadable' });
+  const aged = await list({ journal: mixed, olderThan: 60 * minute });
+  expect(referencesOf(aged)).toEqual([old.description, reference]);
+});
+
+test('resolveOnce and a batch do not try an entry again that cannot be read', async () => {
+  const { payments, sandbox } = await setup();
+  const input = newInput();
+  const journal: Journal = {
+    ...memoryJournal(),
+    read: () => Promise.resolve({ state: 'sending', started: 1, input } as never),
+  };
+  const resolved = payments.transfers.resolveOnce(input.description, 'not_paid', {
+    journal,
+    force: true,
+  });
+  const { unpaid } = await payments.transfers.createAllOnce([input], { journal });
+  for (const error of [await failureOf(resolved, PaymentInDoubtError), unpaid[0]?.error]) {
+    expect(error).toMatchObject({ reason: 'journal', retryable: false, outcome: 'unknown' });
+  }
+  expect(sandbox.log).toEqual([]);
 });
 
 test('rejects when the journal is slower than totalTimeout', async () => {

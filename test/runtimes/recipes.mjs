@@ -55,6 +55,19 @@ const mysql = createPool({ ...mysqlServer, database: 'payments' });
 await mysql.query(mysqlJournalTable);
 await mysql.query(mysqlJournalTable);
 await check('MySQL', () => mysqlJournal(mysql));
+{
+  // A second before New York's clocks go back from 2 to 1, and half a second after 1 of the first time.
+  const connection = await mysql.getConnection();
+  const clock = mysqlJournal(connection as never);
+  const times: number[] = [];
+  for (const seconds of [1_793_509_199.5, 1_793_509_200.5]) {
+    await connection.query('SET timestamp = ' + seconds);
+    times.push(await clock.now(''));
+  }
+  connection.release();
+  if (times.join() !== '1793509199500,1793509200500') throw new Error('MySQL has the time ' + times.join());
+  console.log('passed MySQL clock');
+}
 await mysql.end();
 
 const pool = new Pool({ host: '127.0.0.1', port: postgresPort, user: 'postgres' });
@@ -122,7 +135,9 @@ async function startMariadb() {
   const flags = ['--no-defaults', '--skip-grant-tables', `--user=${userInfo().username}`];
   const place = [`--datadir=${folder}`, `--socket=${join(folder, 'socket')}`];
   const listen = [`--port=${port}`, '--bind-address=127.0.0.1'];
-  const child = spawn(program, [...flags, ...place, ...listen], { stdio: 'ignore' });
+  // New York's rules, without a database of time zones.
+  const env = { ...process.env, TZ: 'EST5EDT,M3.2.0,M11.1.0' };
+  const child = spawn(program, [...flags, ...place, ...listen], { stdio: 'ignore', env });
   const ended = once(child, 'exit');
   for (let tries = 0; tries < 400; tries += 1) {
     const socket = connect(port, '127.0.0.1');

@@ -49,7 +49,10 @@ export function mysqlJournal(pool: Pool): Journal {
       return count === 1;
     },
     now: async () => {
-      const [row] = await query('SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now');
+      // UNIX_TIMESTAMP(NOW(3)) goes through a time zone, and jumps by an hour when summer time ends.
+      const [row] = await query(
+        `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) / 1000 AS now`,
+      );
       return Number(row?.['now']);
     },
     open: async function* () {

@@ -15,9 +15,11 @@ The store, one of them:
   --sqlite <file>
   --postgres <url>            needs pg in your project
   --redis <url>               needs ioredis in your project
+  --prefix <text>             with --redis: the keyPrefix of your client
 
 Options:
   --older-than <time>         of list: claimed longer ago than 90s, 15m, 2h or 3d
+  --rebuild                   of list, with --redis: build the index of open payments again
   --json                      of list, show and prune: for programs
   --by <name>                 of resolve: who decides; kept in the entry
   --force                     of resolve: not_paid although the claim has not expired or the list has it
@@ -25,7 +27,7 @@ Options:
   --version                   print the version and exit
   --help                      print this text and exit
 
-resolve needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY.
+resolve needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with them, show compares the transfers.
 Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has found payments.
 `;
 
@@ -38,6 +40,8 @@ const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 export interface StoreAddress {
   readonly name: (typeof storeNames)[number];
   readonly address: string;
+  /** What the Redis client of the application puts before each key. */
+  readonly prefix: string;
 }
 
 export type Command =
@@ -48,6 +52,7 @@ export type Command =
       readonly store: StoreAddress;
       readonly olderThan: number | undefined;
       readonly json: boolean;
+      readonly isRebuilt: boolean;
     }
   | {
       readonly name: 'show';
@@ -75,6 +80,8 @@ const options = {
   sqlite: { type: 'string' },
   postgres: { type: 'string' },
   redis: { type: 'string' },
+  prefix: { type: 'string', default: '' },
+  rebuild: { type: 'boolean', default: false },
   'older-than': { type: 'string' },
   'paid-before': { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -89,7 +96,7 @@ const options = {
 const commands: Readonly<
   Record<string, { readonly arguments: readonly string[]; readonly options: readonly string[] }>
 > = {
-  list: { arguments: [], options: ['older-than', 'json'] },
+  list: { arguments: [], options: ['older-than', 'json', 'rebuild'] },
   show: { arguments: ['reference'], options: ['json'] },
   resolve: { arguments: ['reference', 'id or not_paid'], options: ['by', 'force', 'yes'] },
   prune: { arguments: [], options: ['paid-before', 'json'] },
@@ -114,17 +121,18 @@ export function readCommand(args: string[]): Command {
       `${name} takes ${command.arguments.length} arguments (${name}${expected}), and not ${rest.length}.`,
     );
   }
-  const allowed = new Set<string>([...storeNames, ...command.options]);
+  const allowed = new Set<string>([...storeNames, 'prefix', ...command.options]);
   const other = Object.entries(values).find(
-    ([flag, value]) => value !== false && !allowed.has(flag),
+    ([flag, value]) => value !== false && value !== '' && !allowed.has(flag),
   );
   if (other !== undefined) throw new UsageError(`${name} has no option --${other[0]}.`);
   const store = readStoreAddress(values);
   const [reference = '', verdict = ''] = rest;
-  const { json, by, force, yes } = values;
+  const { json, by, force, yes, rebuild } = values;
+  if (rebuild && store.name !== 'redis') throw new UsageError('--rebuild is for --redis.');
   switch (name) {
     case 'list':
-      return { name, store, json, olderThan: parseAge(values['older-than']) };
+      return { name, store, json, isRebuilt: rebuild, olderThan: parseAge(values['older-than']) };
     case 'show':
       return { name, store, json, reference };
     case 'resolve':
@@ -150,7 +158,7 @@ function parse(args: string[]) {
 function readStoreAddress(values: Readonly<Record<string, unknown>>): StoreAddress {
   const stores = storeNames.flatMap((name) => {
     const address = values[name];
-    return typeof address === 'string' ? [{ name, address }] : [];
+    return typeof address === 'string' ? [{ name, address, prefix: String(values['prefix']) }] : [];
   });
   const [store] = stores;
   if (store === undefined || stores.length > 1) {
@@ -158,10 +166,24 @@ function readStoreAddress(values: Readonly<Record<string, unknown>>): StoreAddre
       `Exactly one of --sqlite, --postgres and --redis is needed, and not ${stores.length}.`,
     );
   }
+  if (store.prefix !== '' && store.name !== 'redis') {
+    throw new UsageError('--prefix is for --redis.');
+  }
   if (store.address === '') {
     throw new UsageError(`--${store.name} is empty. Check the variable that holds it.`);
   }
   return store;
+}
+
+/** A word of a shell command. */
+export const quote = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The flags of a store for a command that an operator copies; a URL may have a password. */
+export function formatStoreFlags({ name, address, prefix }: StoreAddress): string {
+  if (name === 'sqlite') return `--sqlite ${quote(address)}`;
+  if (name === 'postgres') return '--postgres "$DATABASE_URL"';
+  return `--redis "$REDIS_URL"${prefix === '' ? '' : ` --prefix ${quote(prefix)}`}`;
 }
 
 const unitMs: Readonly<Record<string, number>> = {

@@ -7,6 +7,7 @@ const timeNames = new Set(['claimedAt', 'expiresAt', 'firstClaimedAt', 'paidAt',
 /** A table for people; `now` is the time of the journal. */
 export function formatTable(payments: readonly UndecidedPayment[], now: number): string {
   const rows = payments.map((payment) => {
+    if (payment.state === 'unreadable') return [payment.reference, payment.state].map(clean);
     const { reference, state, claimedAt, expiresAt, host, input, candidates = [] } = payment;
     const { amount, currency = '', sourceAccountId } = input;
     return [
@@ -17,7 +18,7 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
       host,
       `${amount} ${currency}`.trim(),
       sourceAccountId,
-      input.destinationAccountId ?? input.counterpartyId,
+      input.destinationAccountId ?? input.counterpartyId ?? '',
       candidates.join(' '),
     ].map(clean);
   });
@@ -48,17 +49,20 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   ),
 });
 
-/** One line for each field of an entry. */
+/** One line for each field of an entry but its input. */
 export function formatEntry(reference: string, entry: JournalEntry, now: number): string {
-  const { input, ...rest } = entry;
-  const fields = [
+  const { input: _input, ...rest } = entry;
+  return [
     ['reference', reference],
     ...Object.entries(rest).map(([name, value]) => [name, formatField(name, value, now)]),
-    ...Object.entries(input).map(([name, value]) => [`input.${name}`, String(value)]),
-  ].map((field) => field.map(clean));
-  const width = Math.max(...fields.map(([name = '']) => name.length));
-  return fields.map(([name = '', text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+  ]
+    .map(([name = '', text = '']) => formatLine(name, text))
+    .join('');
 }
+
+/** A name and what belongs to it. */
+export const formatLine = (name: string, text: string): string =>
+  `${clean(name).padEnd(14)}  ${clean(text)}\n`;
 
 function formatField(name: string, value: unknown, now: number): string {
   if (!timeNames.has(name)) return String(value);
@@ -83,4 +87,4 @@ function formatAge(ms: number): string {
 }
 
 /** Control characters of a stored string would act on the terminal. */
-const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');
+export const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');

@@ -3,29 +3,42 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { FullJournal } from '../journal.ts';
 import { postgresJournal, type PostgresRows } from '../postgres.ts';
-import { redisJournal } from '../redis.ts';
+import { indexKey, redisJournal } from '../redis.ts';
 import { sqliteJournal } from '../sqlite.ts';
 import { UsageError, type StoreAddress } from './flags.ts';
 
 /** A journal with a connected store. */
 export interface OpenedStore {
   readonly journal: FullJournal;
+  /** Whether there is no entry of any payment. */
+  isEmpty(): Promise<boolean>;
+  /** Builds the index of open payments again, at the next list. */
+  rebuild?(): Promise<unknown>;
   close(): void | Promise<void>;
 }
 
 const connectTimeoutMs = 10_000;
 
 /** @throws UsageError for a missing package; Error when the store is not there. */
-export function openStore({ name, address }: StoreAddress): Promise<OpenedStore> {
+export function openStore({ name, address, prefix }: StoreAddress): Promise<OpenedStore> {
   if (name === 'sqlite') return Promise.resolve(openSqlite(address));
-  return name === 'postgres' ? openPostgres(address) : openRedis(address);
+  return name === 'postgres' ? openPostgres(address) : openRedis(address, prefix);
 }
+
+const anyEntrySql = 'SELECT 1 FROM payments_journal LIMIT 1';
 
 function openSqlite(file: string): OpenedStore {
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
   const journal = sqliteJournal(path, { create: false });
-  return { journal, close: () => journal.close() };
+  const isEmpty = (): Promise<boolean> => {
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    const database = new DatabaseSync(path, { readOnly: true });
+    const row = database.prepare(anyEntrySql).get();
+    database.close();
+    return Promise.resolve(row === undefined);
+  };
+  return { journal, isEmpty, close: () => journal.close() };
 }
 
 interface PostgresDriver {
@@ -50,6 +63,7 @@ async function openPostgres(url: string): Promise<OpenedStore> {
   await client.connect();
   return {
     journal: postgresJournal((text, values) => client.query(text, values)),
+    isEmpty: async () => (await client.query(anyEntrySql, [])).rows.length === 0,
     close: () => client.end(),
   };
 }
@@ -67,14 +81,21 @@ interface RedisDriver {
   Cluster: new (nodes: readonly object[], options: object) => RedisConnection;
 }
 
-async function openRedis(url: string): Promise<OpenedStore> {
+async function openRedis(url: string, keyPrefix: string): Promise<OpenedStore> {
   checkUrl('redis', url, /^rediss?:\/\//, 'redis://host:6379');
   const { Redis, Cluster } = loadDriver('ioredis', 'redis') as RedisDriver;
-  const common = { lazyConnect: true, connectTimeout: connectTimeoutMs };
+  const common = { lazyConnect: true, connectTimeout: connectTimeoutMs, keyPrefix };
   const once = { ...common, maxRetriesPerRequest: 0, retryStrategy: () => null };
   const server = await connect(new Redis(url, once));
+  try {
+    // ioredis itself goes on with database 0 if this one does not exist.
+    await server.call('SELECT', String(server.options['db']));
+  } catch (error) {
+    server.disconnect();
+    throw error;
+  }
   if (!String(await server.call('INFO', 'cluster')).includes('cluster_enabled:1')) {
-    return wrapRedis(server);
+    return wrapRedis(server, () => hasNoKey(server, keyPrefix));
   }
   const { host, port, username, password, tls } = server.options;
   server.disconnect();
@@ -82,13 +103,30 @@ async function openRedis(url: string): Promise<OpenedStore> {
   const cluster = new Cluster([{ host, port }], {
     lazyConnect: true,
     clusterRetryStrategy: () => null,
+    keyPrefix,
     redisOptions,
   });
-  return wrapRedis(await connect(cluster));
+  // No command scans all nodes of a cluster.
+  return wrapRedis(await connect(cluster), () => Promise.resolve(false));
 }
 
-const wrapRedis = (connection: RedisConnection): OpenedStore => ({
+/** Whether a server has no entry under this prefix. */
+async function hasNoKey(server: RedisConnection, prefix: string): Promise<boolean> {
+  const pattern = `${prefix.replaceAll(/[\][*?\\^]/g, '\\$&')}payments:journal:*`;
+  let cursor = '0';
+  do {
+    const reply = await server.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000');
+    const [next, keys] = reply as [string, string[]];
+    if (keys.length > 0) return false;
+    cursor = next;
+  } while (cursor !== '0');
+  return true;
+}
+
+const wrapRedis = (connection: RedisConnection, isEmpty: OpenedStore['isEmpty']): OpenedStore => ({
   journal: redisJournal((...args) => connection.call(...args)),
+  isEmpty,
+  rebuild: () => connection.call('DEL', indexKey),
   close: () => {
     connection.disconnect();
   },

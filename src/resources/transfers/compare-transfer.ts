@@ -32,7 +32,7 @@ export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean
 type FieldComparison = (transfer: Transfer, input: TransferCreateInput) => Likeness;
 
 /** The platform uses it if a creation names no currency. */
-const defaultCurrency = 'USDC';
+export const defaultCurrency = 'USDC';
 
 /** The fields that identify a payment besides its description, each with its comparison. */
 const fieldComparisons = {
@@ -66,6 +66,21 @@ export const findDifferingFields = (
     if (field === 'amount') return compareAmounts(recorded.amount, input.amount) !== 'same';
     return (recorded[field] ?? defaultCurrency) !== (input[field] ?? defaultCurrency);
   });
+
+/** The fields in which a listed Transfer differs from the payment, or may differ. */
+export function findUnlikeFields(
+  transfer: Transfer,
+  input: TransferCreateInput,
+): ReadonlySet<string> {
+  const fields = paymentFields.filter(
+    (field) => fieldComparisons[field](transfer, input) !== 'same',
+  );
+  const unlike = new Set<string>(fields);
+  if (unlike.has('destinationAccountId')) unlike.add('counterpartyId');
+  const { description = '' } = input;
+  if (compareDescriptions(transfer.description, description) !== 'same') unlike.add('description');
+  return unlike;
+}
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 

@@ -20,9 +20,15 @@ import type {
 import { isTransferId } from '../../schemas/transfer.ts';
 import type { JournalContext } from './once-context.ts';
 import { isReference } from '../../internal/reference.ts';
+import { warn } from '../../internal/runtime.ts';
+import { isTestUrl } from '../../calls/base-url.ts';
+import { isInMemory } from '../../journals/memory.ts';
 
 /** When to call again while another call is in progress; most end sooner. */
 export const inProgressRetryMs = 1_000;
+
+const memoryWarning =
+  'payments-platform-sdk: memoryJournal ends with this process, which pays again after a restart. Use sqliteJournal, postgresJournal or redisJournal on a platform that moves money.';
 
 /** The caller's journal: every result is checked and has a deadline. It also makes the errors of the call. */
 export class GuardedJournal {
@@ -46,6 +52,7 @@ export class GuardedJournal {
         'Pass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
       );
     }
+    if (isInMemory(journal) && !isTestUrl(context.baseUrl)) warn(memoryWarning);
     this.#call = call;
     this.#reference = reference;
     this.#context = context;
@@ -90,8 +97,8 @@ export class GuardedJournal {
     return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
   }
 
-  /** The payments that are not decided, oldest first. */
-  async readOpen(): Promise<OpenPayment[]> {
+  /** The payments that are not decided, oldest first, and the references of entries that cannot be read. */
+  async readOpen(): Promise<{ open: OpenPayment[]; unreadable: string[] }> {
     const open = this.#journal.open?.bind(this.#journal);
     if (open === undefined) {
       throw cannotSend(
@@ -100,14 +107,17 @@ export class GuardedJournal {
         'Those of payments-platform-sdk/journals have it.',
       );
     }
-    const payments: JournalRow[] = [];
+    const rows: JournalRow[] = [];
     const collect = async (): Promise<void> => {
-      for await (const payment of open()) payments.push(payment);
+      for await (const row of open()) rows.push(row);
     };
-    await this.#callJournal('open', collect, () => payments.every(isRow));
-    return payments
-      .filter((row): row is OpenPayment => isOpen(row.entry))
-      .toSorted((one, other) => one.entry.claimedAt - other.entry.claimedAt);
+    await this.#callJournal('open', collect, () => rows.every(hasReference));
+    return {
+      open: rows
+        .filter((row): row is OpenPayment => isReadable(row) && isOpen(row.entry))
+        .toSorted((one, other) => one.entry.claimedAt - other.entry.claimedAt),
+      unreadable: rows.filter((row) => !isReadable(row)).map(({ reference }) => reference),
+    };
   }
 
   async now(reference = this.#reference): Promise<number> {
@@ -158,7 +168,8 @@ export class GuardedJournal {
       (error) => this.#journalError(`${method} failed`, error),
     );
     if (isResult(result)) return result;
-    throw this.#journalError(`${method} returned a value that this SDK cannot read`);
+    const problem = `${method} returned a value that this SDK cannot read`;
+    throw this.#journalError(problem, undefined, false);
   }
 
   /** Runs one step within the deadline, until the caller aborts. */
@@ -197,8 +208,10 @@ export class GuardedJournal {
     {
       claimedAt,
       expiresAt,
+      // These two need an operator, or another input.
+      retryable = reason !== 'ambiguous' && reason !== 'conflict',
       ...otherFields
-    }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause'>> & {
+    }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause' | 'retryable'>> & {
       /** By the journal's clock. */
       readonly claimedAt?: number | undefined;
       readonly expiresAt?: number | undefined;
@@ -220,8 +233,7 @@ export class GuardedJournal {
     const fields = {
       ...this.#call,
       ...this.commonFields,
-      // These two need an operator, or another input.
-      retryable: reason !== 'ambiguous' && reason !== 'conflict',
+      retryable,
       reason,
       reference,
       ...(claimedAt === undefined ? {} : { claimedAt: formatTime(claimedAt) }),
@@ -234,9 +246,9 @@ export class GuardedJournal {
     return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
   }
 
-  #journalError(problem: string, cause?: unknown): PaymentInDoubtError {
+  #journalError(problem: string, cause?: unknown, retryable = true): PaymentInDoubtError {
     const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
-    return this.inDoubtError('journal', description, { cause });
+    return this.inDoubtError('journal', description, { cause, retryable });
   }
 }
 
@@ -271,10 +283,11 @@ function isEntry(entry: unknown): boolean {
 /** A journal of another author may list more than what is open. */
 type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry };
 
-function isRow(row: unknown): boolean {
-  const { reference, entry } = Object(row) as Partial<JournalRow>;
-  return isReference(reference) && entry !== undefined && isEntry(entry);
-}
+const hasReference = (row: unknown): boolean =>
+  typeof (Object(row) as Partial<JournalRow>).reference === 'string';
+
+const isReadable = ({ reference, entry }: JournalRow): boolean =>
+  isReference(reference) && entry !== undefined && isEntry(entry);
 
 /** Whether a payment is not decided. A copy of the one in journals/: the two folders share no code. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>

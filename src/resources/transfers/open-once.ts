@@ -17,8 +17,29 @@ export interface OpenOnceOptions extends Pick<RequestOptions, 'signal' | 'totalT
   journal?: Journal | undefined;
 }
 
+/** A payment that `createOnce` has not decided yet, or an entry that cannot be read. */
+export type UndecidedPayment = ClaimedPayment | UnreadablePayment;
+
+/** An entry that this SDK cannot read: restore it from a backup, or compare the platform's list. */
+export interface UnreadablePayment {
+  /** The key of the entry. */
+  readonly reference: string;
+  /** Another program has written or changed the entry. */
+  readonly state: 'unreadable';
+  /** Absent: not known. */
+  readonly claimedAt?: undefined;
+  /** Absent: not known. */
+  readonly expiresAt?: undefined;
+  /** Absent: not known. */
+  readonly host?: undefined;
+  /** Absent: not known. */
+  readonly input?: undefined;
+  /** Absent: not known. */
+  readonly candidates?: undefined;
+}
+
 /** A payment that `createOnce` has not decided yet. */
-export interface UndecidedPayment {
+export interface ClaimedPayment {
   /** The `description` of its input. */
   readonly reference: string;
   /** `sending`: in progress, or left by a process that died. `ambiguous`: an operator decides. */
@@ -46,7 +67,7 @@ const openOptionChecks = (): OptionChecks<OpenOnceOptions> => {
   return { olderThan: milliseconds, journal: journalCheck(), signal, totalTimeout };
 };
 
-/** Lists the payments that are not decided; each loop reads the journal. */
+/** Lists the payments that are not decided, then what cannot be read; each loop reads the journal. */
 export const openOnce = (
   context: ClientContext,
   options: OpenOnceOptions | undefined,
@@ -74,13 +95,13 @@ async function listUndecided(
     signal,
   });
   try {
-    const payments = await guarded.readOpen();
-    const [oldest] = payments;
+    const { open, unreadable } = await guarded.readOpen();
+    const [oldest] = open;
     let latest = Infinity;
     if (olderThan !== undefined && oldest !== undefined) {
       latest = (await guarded.now(oldest.reference)) - olderThan;
     }
-    return payments
+    const claimed = open
       .filter(({ entry }) => entry.claimedAt < latest)
       .map(({ reference, entry }) => ({
         reference,
@@ -91,6 +112,10 @@ async function listUndecided(
         input: entry.input,
         ...(entry.state === 'ambiguous' && { candidates: entry.candidates }),
       }));
+    return [
+      ...claimed,
+      ...unreadable.map((reference) => ({ reference, state: 'unreadable' as const })),
+    ];
   } finally {
     guarded.close();
   }
