@@ -1,3 +1,5 @@
+import type * as NodeModule from 'node:module';
+
 /** The runtimes with known network errors. */
 export type Runtime = 'node' | 'bun' | 'deno' | 'workerd' | 'other';
 
@@ -6,6 +8,7 @@ interface DenoGlobal {
 }
 interface ProcessGlobal {
   readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly execPath?: string;
   readonly execArgv?: readonly string[];
   readonly versions?: Readonly<Record<string, string | undefined>>;
   /** The kind of process in Electron. */
@@ -90,6 +93,20 @@ export function isNativeFetch(fetch: unknown): boolean {
 
 /** A module of Node without an import, which bundlers for browsers and Workers could not resolve. */
 export const builtinModule = (id: string): unknown => host.process?.getBuiltinModule?.(id);
+
+let nodeRequire: ((id: string) => unknown) | undefined;
+
+/**
+ * A module as require() of Node returns it: tracers patch modules there, and do not see builtinModule. Any
+ * absolute path serves for a module of Node.
+ */
+export function requiredModule(id: string): unknown {
+  if (runtime() !== 'node') return builtinModule(id);
+  nodeRequire ??= (builtinModule('node:module') as typeof NodeModule).createRequire(
+    host.process?.execPath ?? '/',
+  );
+  return nodeRequire(id);
+}
 
 /** The name of this machine, for the operator who reads an entry; empty where unknown. */
 export function hostName(): string {
