@@ -164,9 +164,8 @@ function describeAgentProblem(
   if (runtime() !== 'node') return 'it works on Node.js only';
   // Agents for proxies have no such field of their own, and serve both protocols.
   const protocol: unknown = Object.getOwnPropertyDescriptor(agent, 'protocol')?.value;
-  const fits = [baseUrl, rootUrl].every(
-    (url) => typeof protocol !== 'string' || (url ?? protocol).startsWith(protocol),
-  );
+  if (typeof protocol !== 'string') return undefined;
+  const fits = [baseUrl, rootUrl].every((url) => (url ?? protocol).startsWith(protocol));
   return fits ? undefined : `it is one for ${protocol}, and the platform has another protocol`;
 }
 

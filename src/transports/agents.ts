@@ -1,5 +1,5 @@
 import type * as NodeHttp from 'node:http';
-import type * as NodeHttps from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { requiredModule } from '../internal/runtime.ts';
 
@@ -10,7 +10,8 @@ export interface HttpAgent {
   destroy(): void;
 }
 
-type HttpModule = typeof NodeHttp | typeof NodeHttps;
+/** `node:https` has the same interface. */
+type HttpModule = typeof NodeHttp;
 
 /** The module of a protocol, and the agents that all clients share. */
 interface Protocol {
@@ -43,14 +44,13 @@ export function loadProtocol(name: string): Protocol {
 
 function createKeepingAgent({ Agent, globalAgent }: HttpModule, idleMs: number): NodeHttp.Agent {
   const proxy = findProxyOption(globalAgent);
-  class KeepingAgent extends (Agent as typeof NodeHttp.Agent) {
+  class KeepingAgent extends Agent {
     /** Called when a response has ended. */
-    override keepSocketAlive(socket: Duplex & { timeout?: number }): boolean {
-      const isKept: unknown = super.keepSocketAlive(socket);
+    override keepSocketAlive(connection: Duplex): boolean {
+      const isKept: unknown = super.keepSocketAlive(connection);
+      const socket = connection as Socket;
       // The server may have announced a shorter time.
-      Reflect.apply(Reflect.get(socket, 'setTimeout') as (ms: number) => void, socket, [
-        Math.min(socket.timeout || idleMs, idleMs),
-      ]);
+      socket.setTimeout(Math.min(socket.timeout || idleMs, idleMs));
       return isKept !== false;
     }
   }

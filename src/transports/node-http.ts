@@ -84,6 +84,13 @@ function isConnected(socket: Socket): boolean {
   return !isSecure(socket) || socket.getPeerFinished() !== undefined;
 }
 
+/** An error of CONNECT in the words of undici, which outcome.ts knows: Node's own has the status at its end. */
+function describeTunnelError(error: Error & { code?: string; statusCode?: number }): Error {
+  const { code, statusCode } = error;
+  if (code !== 'ERR_PROXY_TUNNEL' || statusCode === undefined) return error;
+  return Object.assign(new Error(`Proxy response (${statusCode}) to CONNECT`), { code });
+}
+
 interface ExchangeOptions {
   /** Absent where the runtime repeats requests, so that its events prove nothing. */
   readonly trace?: Evidence;
@@ -100,6 +107,7 @@ class Exchange {
   readonly #isBodiedGet: boolean;
   readonly #open: () => NodeHttp.ClientRequest;
   #removeListener = doNothing;
+  #hasFailed = false;
   #resolve: (response: TransportResponse) => void = doNothing;
   #reject: (error: unknown) => void = doNothing;
   /** The request on the connection that is tried now; undefined when the exchange is over. */
@@ -133,12 +141,10 @@ class Exchange {
     };
     this.#open = () => http.request(options);
     if (trace !== undefined) trace.started = false;
-    let isOver = false;
     this.#removeListener = stop.onStop((reason) => {
-      isOver = true;
       this.#fail(reason);
     });
-    if (!isOver) this.#connect();
+    if (!this.#hasFailed) this.#connect();
   }
 
   #createHeaders(): NodeHttp.OutgoingHttpHeaders {
@@ -239,7 +245,7 @@ class Exchange {
   #break(outgoing: NodeHttp.ClientRequest, error: Error): void {
     if (outgoing !== this.#outgoing) return;
     if (outgoing.reusedSocket && this.#trace?.started === false) this.#reconnect(outgoing);
-    else this.#fail(error);
+    else this.#fail(describeTunnelError(error));
   }
 
   #receive(outgoing: NodeHttp.ClientRequest, incoming: NodeHttp.IncomingMessage): void {
@@ -273,6 +279,7 @@ class Exchange {
   #fail(error: unknown): void {
     const outgoing = this.#outgoing;
     this.#outgoing = undefined;
+    this.#hasFailed = true;
     this.#removeListener();
     outgoing?.destroy();
     this.#received?.cut();

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import http, { Agent } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { Agent as HttpsAgent } from 'node:https';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 import {
   ConfigurationError,
   ConnectionError,
@@ -105,6 +107,26 @@ test('an unfinished handshake proves from the first call on that nothing was sen
   expect(connectionCount).toBe(3);
 });
 
+test('a handshake over a connection that an agent made proves that nothing was sent', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.resetAndDestroy());
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const agent = new HttpsAgent();
+  agent.createConnection = (_, callback) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      callback?.(null, connectTls({ socket }));
+    });
+    return undefined;
+  };
+  const payments = clientFor(`https://127.0.0.1:${port}`, { agent, maxRetries: 0 });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ code: 'ECONNRESET', outcome: 'not_sent' });
+});
+
 test.each(['new', 'used'])(
   'a write whose %s connection is reset after the first byte is unknown and is sent once',
   async (which) => {
@@ -170,6 +192,20 @@ test('a write does not take a connection that was idle for more than 300 millise
   for (const time of [0, 300, 601, 600]) await create(time);
   // The clock of the last one was set back.
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1, 2]);
+});
+
+test('an idle connection is closed although the server would keep it', async () => {
+  const server = await rawServer(keep(created));
+  await clientFor(server.origin).transfers.create(newTransfer);
+  await server.closed(0);
+});
+
+test('a write does not take the connection of a read', async () => {
+  const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)), keep(created));
+  const payments = clientFor(server.origin);
+  await payments.transfers.get('txfr_1');
+  await payments.transfers.create(newTransfer);
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
 
 test('an unsolicited 100 is not the response', async () => {
