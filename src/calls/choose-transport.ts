@@ -1,6 +1,6 @@
 import { cannotSend, identity, type CallRequest, type PreparedRequest } from './call.ts';
 import type { ConfigurationError } from '../errors/errors.ts';
-import { isBrowser } from '../internal/runtime.ts';
+import { isBrowser, warnOfReplacedFetch } from '../internal/runtime.ts';
 import { createFetchTransport, createGetWithBodyTransport } from '../transports/fetch.ts';
 import type { HttpAgent } from '../transports/agents.ts';
 import { createBodiedGetTransport, createNodeTransport } from '../transports/node-http.ts';
@@ -24,7 +24,10 @@ export function chooseTransport(
   if (call.method !== 'GET' || prepared.body === undefined) {
     if (fetch !== undefined) return createFetchTransport(fetch, call.kind);
     const nodeTransport = createNodeTransport(agent);
-    if (nodeTransport !== undefined) return nodeTransport;
+    if (nodeTransport !== undefined) {
+      warnOfReplacedFetch();
+      return nodeTransport;
+    }
     // Looked up for each call, because a test may install a stub later.
     const send = globalThis.fetch;
     if (typeof send !== 'function') throw createNoFetchError(call);

@@ -91,6 +91,24 @@ export function isNativeFetch(fetch: unknown): boolean {
   }
 }
 
+let checkedFetch: unknown;
+
+/** Warns once in a test run that a stub of the global fetch receives nothing. */
+export function warnOfReplacedFetch(): void {
+  const { fetch } = globalThis;
+  if (fetch === checkedFetch) return;
+  checkedFetch = fetch;
+  const env = host.process?.env ?? {};
+  const isTestRun =
+    env['NODE_ENV'] === 'test' ||
+    env['VITEST'] !== undefined ||
+    env['JEST_WORKER_ID'] !== undefined;
+  if (!isTestRun || typeof fetch !== 'function' || isNativeFetch(fetch)) return;
+  warn(
+    'payments-platform-sdk: the global fetch was replaced, and the SDK does not call it on Node.js.\nPass the stub as the option fetch, or use the sandbox: new PaymentsClient(new Sandbox().clientOptions).',
+  );
+}
+
 /** A module of Node without an import, which bundlers for browsers and Workers could not resolve. */
 export const builtinModule = (id: string): unknown => host.process?.getBuiltinModule?.(id);
 

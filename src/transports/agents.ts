@@ -23,7 +23,7 @@ interface Protocol {
 /** How long a connection may have been idle when a request takes it. */
 export const maxIdleMs = { read: 4_000, write: 300 };
 
-/** How long a proxy may take for a tunnel: Node keeps waiting for a tunnel whose request was destroyed. */
+/** How long a proxy may take for a tunnel: Node does not end a tunnel with its request. */
 const tunnelTimeoutMs = 30_000;
 
 const protocols = new Map<string, Protocol>();

@@ -59,7 +59,7 @@ function waitTurns(turns: number, then: () => void): void {
 /** How many turns of the event loop show what has arrived on a socket: the first may be under way. */
 const turnsToRead = 2;
 
-/** A request on a used connection is written one turn after its last look at the connection. */
+/** A request on a used connection is written one turn after its last check of the connection. */
 const waitUntilWritten = (): Promise<void> =>
   new Promise((resolve) => {
     waitTurns(turnsToRead + 1, resolve);
@@ -205,7 +205,7 @@ class Exchange {
       return;
     }
     if (this.#body !== undefined) {
-      // Renders the headers now, so that little time passes between the look and the first byte.
+      // Renders the headers now, so that little time passes between the check and the first byte.
       outgoing.cork();
       outgoing.write(this.#body);
     }
@@ -234,7 +234,7 @@ class Exchange {
     outgoing.end(rest);
   }
 
-  /** Takes another connection instead of one that is closed, old or holds bytes that nobody requested. */
+  /** Takes another connection instead of one that is closed, old or holds unrequested bytes. */
   #reconnect(outgoing: NodeHttp.ClientRequest): void {
     this.#outgoing = undefined;
     outgoing.destroy();

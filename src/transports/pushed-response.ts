@@ -5,7 +5,7 @@ import type { Body, TransportResponse } from './transport.ts';
 /** Names and values in turn, as `rawHeaders` of node:http has them. */
 type RawHeaders = readonly string[];
 
-/** A response whose body is pushed as it arrives: the part of a `Response` that ky and a call need. */
+/** A response with a body that is pushed as it arrives: the part of a `Response` that ky and a call need. */
 export class PushedResponse implements TransportResponse {
   readonly status: number;
   readonly statusText: string;

@@ -74,7 +74,7 @@ const history = named('history', ({ url }) => {
   const page = { data, hasMore: !isLast, nextCursor: isLast ? null : 'next' };
   return Response.json(page, { headers: { date: new Date(clock.now()).toUTCString() } });
 });
-/** An agent whose every connection fails with this code. */
+/** An agent with connections that fail with this code. */
 const agentNamed = (code: string): Agent =>
   Object.assign(new Agent(), {
     createConnection: () => {

@@ -106,7 +106,7 @@ export const promises: Readonly<
   'On Node.js nothing below the SDK sends a write again': [
     [
       'transports/node-http.test.ts',
-      'a write whose %s connection is reset after the first byte is unknown and is sent once',
+      'a write on a %s connection that is reset after the first byte is unknown and is sent once',
     ],
   ],
   'No redirect is followed, and its target receives no request': [chaos],

@@ -55,7 +55,7 @@ const headers = (body: string): string[] => [
   `content-length: ${new TextEncoder().encode(body).length}`,
 ];
 
-const wanted = (port: number, target: string, body: string): string =>
+const expectedBytes = (port: number, target: string, body: string): string =>
   [
     `GET ${target} HTTP/1.1`,
     'accept-encoding: gzip, deflate, br',
@@ -82,7 +82,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(server.connections).toHaveLength(1);
     const [connection] = server.connections;
     // Every byte of the connection: a body without a length would appear as a second request.
-    expect(connection?.bytes.toString()).toBe(wanted(server.port, call.target, call.sent));
+    expect(connection?.bytes.toString()).toBe(expectedBytes(server.port, call.target, call.sent));
     expect(server.arrivals[0]?.headers).not.toHaveProperty('transfer-encoding');
   });
 
@@ -92,7 +92,7 @@ describe.each(transports)('over $transport', (transport) => {
     const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
     expect(await call.send(clientAt(server, { hooks: { onRetry } }))).toEqual(call.good);
     const bytes = server.connections.map((connection) => connection.bytes.toString());
-    expect(bytes).toEqual(Array(2).fill(wanted(server.port, call.target, call.sent)));
+    expect(bytes).toEqual(Array(2).fill(expectedBytes(server.port, call.target, call.sent)));
     expect(onRetry).toHaveBeenCalledExactlyOnceWith({
       operation: call.operation,
       method: 'GET',

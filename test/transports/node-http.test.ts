@@ -89,6 +89,38 @@ test.each(['a stub of fetch that throws', 'no fetch'])(
   },
 );
 
+test.each([
+  ['a test run', { VITEST: 'true' }, 1],
+  ['production', { NODE_ENV: 'production', VITEST: undefined, JEST_WORKER_ID: undefined }, 0],
+])(
+  'a replaced global fetch is reported once in a test run only: %s',
+  async (_, environment, count) => {
+    vi.resetModules();
+    const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
+    const payments = new Fresh({ baseUrl: server.baseUrl, apiKey });
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    await payments.transfers.get('txfr_1');
+    expect(warn).not.toHaveBeenCalled();
+    for (const stub of [vi.fn<typeof fetch>(), vi.fn<typeof fetch>()]) {
+      vi.stubGlobal('fetch', stub);
+      await payments.transfers.get('txfr_1');
+    }
+    expect(warn).toHaveBeenCalledTimes(count);
+    for (const [message] of warn.mock.calls) expect(message).toMatch(/option fetch.*sandbox/);
+  },
+);
+
+test('a call uses no class of fetch, which would load undici', async () => {
+  const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
+  const payments = clientFor(server.origin);
+  const create = vi.fn();
+  for (const name of ['Headers', 'Request', 'Response']) vi.stubGlobal(name, create);
+  expect((await payments.transfers.get('txfr_1')).id).toBe(transfer.id);
+  expect(create).not.toHaveBeenCalled();
+});
+
 test('an unfinished handshake proves from the first call on that nothing was sent', async () => {
   let connectionCount = 0;
   const server = createServer((socket) => {
@@ -128,7 +160,7 @@ test('a handshake over a connection that an agent made proves that nothing was s
 });
 
 test.each(['new', 'used'])(
-  'a write whose %s connection is reset after the first byte is unknown and is sent once',
+  'a write on a %s connection that is reset after the first byte is unknown and is sent once',
   async (which) => {
     const reset = (exchange: Exchange): void => {
       exchange.reset();
@@ -258,7 +290,7 @@ test.each<[string, ClientOptions]>([
   expect(server.arrivals).toHaveLength(1);
 });
 
-/** An agent whose connections receive these bytes when a request is written. */
+/** An agent with connections that receive these bytes when a request is written. */
 const agentWithBytes = (bytes: Uint8Array): Agent =>
   Object.assign(new Agent(), {
     createConnection: () =>
@@ -323,7 +355,7 @@ test('an aborted call does not fetch a credential', async () => {
   expect(credentialCalls).toBe(0);
 });
 
-test('an agent whose connection never comes proves that nothing was sent', async () => {
+test('an agent that never makes a connection proves that nothing was sent', async () => {
   const payments = clientFor('http://127.0.0.1:9', {
     agent: Object.assign(new Agent(), { createConnection: () => undefined }),
     timeout: 200,
