@@ -70,13 +70,12 @@ export interface ClientOptions {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Your own fetch, for everything except GET with a body. A write that fails in it is `unknown`.
-   * It must not repeat writes, and pass `init` on. @default the global fetch; on Node.js the
-   * dispatcher behind it
+   * It must not repeat writes, and pass `init` on. @default the global fetch; on Node.js `node:http`
    */
   fetch?: Fetch | undefined;
   /**
    * Sends the two GET requests that carry a body, which `fetch` cannot.
-   * @default on Node.js the dispatcher behind fetch, on Bun and Deno node:http, elsewhere none
+   * @default on Node.js, Bun and Deno `node:http`, elsewhere none
    */
   getWithBody?: GetWithBody | undefined;
   /**

@@ -5,8 +5,11 @@ import { requiredModule } from '../internal/runtime.ts';
 
 /** An `Agent` of `node:http` or `node:https`, described without the types of Node. */
 export interface HttpAgent {
+  /** How many connections to one host it opens at most. */
   readonly maxSockets: number;
+  /** How many idle connections to one host it keeps at most. */
   readonly maxFreeSockets: number;
+  /** Closes its connections. */
   destroy(): void;
 }
 
