@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { defineConfig, type Options } from 'tsup';
 import { openApi } from './src/sandbox/openapi/openapi.ts';
 import { page } from './src/sandbox/page/page.ts';
+import kyGlobals from './src/transports/ky-globals.json' with { type: 'json' };
 import { llmsText } from './test/support/llms.ts';
 
 const client = { index: 'src/index.ts' };
@@ -27,16 +28,10 @@ const code: Options = {
   // Fewer files start faster, and the part of zod that is used is small. Where require() of ES modules is
   // disabled (AWS Lambda, Jest), ky has to be bundled. docs/decisions/where-the-time-goes.md.
   noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
-  // ky checks for the first three to detect features, which makes Node load its whole network stack. The
-  // SDK does not use these features, and a Request with a signal of ky outlives young garbage
-  // collections. The last one is in src/transports/ky-request.ts.
-  define: {
-    'globalThis.AbortSignal.any': 'undefined',
-    'globalThis.FormData': 'undefined',
-    'globalThis.ReadableStream': 'undefined',
-    'globalThis.Request': 'KyRequest',
-  },
-  inject: ['src/transports/ky-request.ts'],
+  // ky checks for some globals to detect features, which makes Node load its whole network stack, and a
+  // Request with a signal of ky outlives young garbage collections. The SDK does not use these features.
+  define: kyGlobals,
+  inject: ['src/transports/ky-globals.ts'],
   esbuildPlugins: [
     {
       // A bundler keeps calls that may have side effects and all that they use: for one type guard, an

@@ -22,6 +22,7 @@ export type {
   RetryEvent,
   WaitEvent,
 } from './calls/hooks.ts';
+export type { HttpAgent } from './transports/agents.ts';
 export type { Fetch, GetWithBody } from './transports/transport.ts';
 export type { ApiCall, WithResponse } from './calls/pipeline.ts';
 export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';

@@ -31,7 +31,8 @@ import {
 import type { JournalSuchAs } from './journals/journal.ts';
 import { journalCheck } from './resources/transfers/create-once.ts';
 import { redactor } from './errors/redact.ts';
-import { host, warn } from './internal/runtime.ts';
+import { host, runtime, warn } from './internal/runtime.ts';
+import type { HttpAgent } from './transports/agents.ts';
 import type { Fetch, GetWithBody } from './transports/transport.ts';
 
 /** How a {@link PaymentsClient} is set up. */
@@ -69,15 +70,19 @@ export interface ClientOptions {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Your own fetch, for everything except GET with a body. A write that fails in it is `unknown`.
-   * It must not repeat writes, and pass `init` on. @default the global fetch; on Node.js the
-   * dispatcher behind it
+   * It must not repeat writes, and pass `init` on. @default the global fetch; on Node.js `node:http`
    */
   fetch?: Fetch | undefined;
   /**
    * Sends the two GET requests that carry a body, which `fetch` cannot.
-   * @default on Node.js the dispatcher behind fetch, on Bun and Deno node:http, elsewhere none
+   * @default on Node.js, Bun and Deno `node:http`, elsewhere none
    */
   getWithBody?: GetWithBody | undefined;
+  /**
+   * The Agent of `node:https` or `node:http` for every request, on Node.js: client certificates, your own
+   * CA, a proxy. Not together with `fetch`. @default agents that keep connections alive
+   */
+  agent?: HttpAgent | undefined;
   /**
    * What a read of an undocumented shape does: `strict` throws InvalidResponseError, `report`
    * returns it and calls `hooks.onDrift`. @default 'strict'
@@ -145,6 +150,24 @@ function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
     : undefined;
 }
 
+function describeAgentProblem(
+  agent: unknown,
+  { fetch, baseUrl, rootUrl }: ClientOptions,
+): Problem | string | undefined {
+  if (agent === undefined) return undefined;
+  // The agents of undici have another interface.
+  if (!hasFunctions(agent, ['createConnection', 'destroy'])) {
+    return { expected: 'an Agent of node:https or node:http' };
+  }
+  if (fetch !== undefined) return 'the option fetch would not use it; leave one of the two out';
+  if (runtime() !== 'node') return 'it works on Node.js only';
+  // Agents for proxies have no such field of their own, and serve both protocols.
+  const protocol: unknown = Object.getOwnPropertyDescriptor(agent, 'protocol')?.value;
+  if (typeof protocol !== 'string') return undefined;
+  const fits = [baseUrl, rootUrl].every((url) => (url ?? protocol).startsWith(protocol));
+  return fits ? undefined : `it is one for ${protocol}, and the platform has another protocol`;
+}
+
 const isClock = (clock: unknown): boolean =>
   hasFunctions(clock, ['now', 'setTimeout', 'clearTimeout']);
 
@@ -157,9 +180,9 @@ const hookChecks: OptionChecks<Hooks> = {
   onOnce: callable,
 };
 
-const clientOptionChecks = ({ allowHttp }: ClientOptions): OptionChecks<ClientOptions> => ({
-  baseUrl: checkUrl('/v0', allowHttp),
-  rootUrl: checkUrl('', allowHttp),
+const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions> => ({
+  baseUrl: checkUrl('/v0', options.allowHttp),
+  rootUrl: checkUrl('', options.allowHttp),
   allowHttp: isBoolean,
   apiKey: checkCredential('apiKey'),
   jwt: checkCredential('jwt'),
@@ -169,6 +192,7 @@ const clientOptionChecks = ({ allowHttp }: ClientOptions): OptionChecks<ClientOp
   headers,
   fetch: callable,
   getWithBody: callable,
+  agent: checkBy((agent) => describeAgentProblem(agent, options)),
   validation: optionalCheck(
     "'strict' or 'report'",
     (value) => value === 'strict' || value === 'report',
@@ -274,6 +298,7 @@ export function resolveOptions(options: ClientOptions) {
     headers: commonHeaders,
     fetch: options.fetch,
     getWithBody: options.getWithBody,
+    agent: options.agent,
     validation: options.validation ?? 'strict',
     hooks: withLogging(options.hooks ?? {}, clock),
     idempotencyHeader: idempotencyHeader ?? undefined,

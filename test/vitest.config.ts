@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
+import kyGlobals from '../src/transports/ky-globals.json' with { type: 'json' };
 import { changedFiles } from './mutants/apply.ts';
 import { mutants } from './mutants/mutants.ts';
 
@@ -22,13 +23,25 @@ const full = ['full', 'repository', 'proxies'].map((folder) => `test/${folder}/*
 // `npm run mutants` replaces files of the source in memory.
 const mutant = mutants.find(({ name }) => name === process.env['PAYMENTS_SDK_MUTANT']);
 const mutated = mutant === undefined ? new Map<string, string>() : changedFiles(mutant);
-const plugin: Plugin = {
+const mutantPlugin: Plugin = {
   name: 'mutant',
   enforce: 'pre',
   load: (id) => mutated.get(id),
   configureVitest({ defineCacheKeyGenerator }) {
     // Vitest caches transformed files by path and content on the disk.
     defineCacheKeyGenerator(({ id }) => (mutated.has(id) ? false : undefined));
+  },
+};
+
+/** Gives ky the same stand-ins for globals as the build does. */
+const kyPlugin: Plugin = {
+  name: 'globals of ky',
+  transform(code, id) {
+    if (!/\/ky\/distribution\/.*\.js/.test(id)) return undefined;
+    let text = code;
+    for (const [name, standIn] of Object.entries(kyGlobals)) text = text.replaceAll(name, standIn);
+    const file = JSON.stringify(resolvePath('../src/transports/ky-globals.ts'));
+    return `import { KyHeaders, KyRequest, KyResponse } from ${file};\n${text}`;
   },
 };
 
@@ -47,6 +60,8 @@ const shared = {
   },
 };
 const always = {
+  // Vitest does not transform other packages.
+  server: { deps: { inline: ['ky'] } },
   // A busy machine needs six times as long for some tests, above all with coverage. A mutant may never end.
   testTimeout: mutant === undefined ? 120_000 : 60_000,
   expect: { poll: { timeout: 10_000 } },
@@ -59,7 +74,7 @@ const always = {
 export default defineConfig({
   ...shared,
   // Every project inherits the plugin.
-  plugins: [plugin],
+  plugins: [mutantPlugin, kyPlugin],
   test: {
     // By default Vitest leaves one of two cores idle.
     maxWorkers: 2,

@@ -10,11 +10,11 @@ import {
   timeoutFailure,
   type Failure,
 } from '../errors/failure.ts';
-import { connectionOutcome, statusOutcome } from '../errors/outcome.ts';
+import { connectionOutcome, statusOutcome, type Evidence } from '../errors/outcome.ts';
 import { toUnrepeatableBody } from '../transports/fetch.ts';
 import { findProxy } from '../transports/proxy.ts';
 import { ReceivedResponse, type BodyFault } from '../internal/received-response.ts';
-import type { Body, Trace, TransportResponse } from '../transports/transport.ts';
+import type { Body, TransportResponse } from '../transports/transport.ts';
 
 /** How many bytes of a body are read, counted after decompression. */
 const bodyLimit = { success: 16 * 2 ** 20, error: 2 ** 20 };
@@ -24,8 +24,6 @@ export type AttemptResult =
   | {
       readonly ok: true;
       readonly response: ReceivedResponse;
-      /** Whether the request was sent more than once: this is only the response to the last one. */
-      readonly repeated: boolean;
     }
   | { readonly ok: false; readonly failure: Failure };
 
@@ -41,7 +39,7 @@ export async function sendOnce(
   const headers = { ...prepared.headers, authorization: `Bearer ${token}` };
   const stop = new Deadline(clock, state.timeout, 'attempt', { outer: state.total });
   // Nothing is sent before the transport is called.
-  const trace: Trace = { started: false };
+  const trace: Evidence = { started: false };
   let dispatched = false;
   let transportError: unknown;
   const sendByTransport = async (built: Request): Promise<TransportResponse> => {
@@ -79,7 +77,7 @@ export async function sendOnce(
     );
     status = received.status;
     const response = await readBody(received, call.response === 'nothing', stop);
-    return { ok: true, response, repeated: trace.repeated === true };
+    return { ok: true, response };
   } catch (error) {
     if (error instanceof Stopped) {
       return { ok: false, failure: describeStop(error, state, trace, status) };
@@ -100,18 +98,12 @@ export async function sendOnce(
 function describeStop(
   { why }: Stopped,
   state: CallState,
-  trace: Trace,
+  trace: Evidence,
   status: number | undefined,
 ): Failure {
   if (status !== undefined) {
-    const facts = { repeated: trace.repeated, isPlatforms: false };
-    return stopFailure(
-      why,
-      state,
-      'headers',
-      statusOutcome(status, state.call.kind, facts),
-      status,
-    );
+    const outcome = statusOutcome(status, state.call.kind, { isPlatforms: false });
+    return stopFailure(why, state, 'headers', outcome, status);
   }
   if (trace.started === false) return stopFailure(why, state);
   return stopFailure(why, state, 'headers', 'unknown');

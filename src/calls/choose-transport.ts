@@ -1,15 +1,16 @@
 import { cannotSend, identity, type CallRequest, type PreparedRequest } from './call.ts';
 import type { ConfigurationError } from '../errors/errors.ts';
-import { isBrowser } from '../internal/runtime.ts';
-import { findDispatcherTransport } from '../transports/dispatcher.ts';
+import { isBrowser, warnOfReplacedFetch } from '../internal/runtime.ts';
 import { createFetchTransport, createGetWithBodyTransport } from '../transports/fetch.ts';
-import { createNodeHttpTransport } from '../transports/node-http.ts';
+import type { HttpAgent } from '../transports/agents.ts';
+import { createBodiedGetTransport, createNodeTransport } from '../transports/node-http.ts';
 import type { Fetch, GetWithBody, Transport } from '../transports/transport.ts';
 
-/** The functions of the client's options. */
+/** The client's options about transports. */
 interface CustomTransports {
   readonly fetch: Fetch | undefined;
   readonly getWithBody: GetWithBody | undefined;
+  readonly agent: HttpAgent | undefined;
 }
 
 /** Chooses the transport of a call. Throws ConfigurationError when this runtime has none for it. */
@@ -19,17 +20,22 @@ export function chooseTransport(
   custom: CustomTransports,
 ): Transport {
   rejectInBrowsers(call, prepared, custom);
-  const { fetch, getWithBody } = custom;
+  const { fetch, getWithBody, agent } = custom;
   if (call.method !== 'GET' || prepared.body === undefined) {
+    if (fetch !== undefined) return createFetchTransport(fetch, call.kind);
+    const nodeTransport = createNodeTransport(agent);
+    if (nodeTransport !== undefined) {
+      warnOfReplacedFetch();
+      return nodeTransport;
+    }
     // Looked up for each call, because a test may install a stub later.
-    const send = fetch ?? globalThis.fetch;
+    const send = globalThis.fetch;
     if (typeof send !== 'function') throw createNoFetchError(call);
-    const dispatcher = send === globalThis.fetch ? findDispatcherTransport() : undefined;
-    return dispatcher ?? createFetchTransport(send, call.kind);
+    return createFetchTransport(send, call.kind);
   }
   const transport =
     getWithBody === undefined
-      ? (findDispatcherTransport() ?? createNodeHttpTransport())
+      ? (createNodeTransport(agent) ?? createBodiedGetTransport())
       : createGetWithBodyTransport(getWithBody);
   if (transport !== undefined) return transport;
   throw cannotSend(

@@ -25,6 +25,7 @@ import { prepare } from './prepare.ts';
 import type { RequestOptions } from './request-options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
+import type { HttpAgent } from '../transports/agents.ts';
 import type { Fetch, GetWithBody } from '../transports/transport.ts';
 
 /** The result of a call with the raw response. */
@@ -55,6 +56,7 @@ export interface PipelineSetup {
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: Fetch | undefined;
   readonly getWithBody: GetWithBody | undefined;
+  readonly agent: HttpAgent | undefined;
   readonly validation: 'strict' | 'report';
   readonly hooks: Hooks;
   readonly idempotencyHeader: string | undefined;

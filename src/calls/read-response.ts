@@ -42,7 +42,7 @@ export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly fail
 /** Reads a response as its call declares. */
 export function readResponse<T, A>(
   state: CallState<Call<T, A>>,
-  { response, repeated }: Extract<AttemptResult, { ok: true }>,
+  { response }: Extract<AttemptResult, { ok: true }>,
   { validation, hooks, clock, isErrorBody }: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = state;
@@ -56,7 +56,7 @@ export function readResponse<T, A>(
     const body = parseIfJson(text);
     const isPlatforms = isErrorBody(body);
     const redirectsToHttps = isHttpsRedirect(state.prepared.url, headers.get('location'));
-    const facts = { repeated, isPlatforms, redirectsToHttps };
+    const facts = { isPlatforms, redirectsToHttps };
     const outcome = statusOutcome(status, call.kind, facts);
     return fail(
       rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact),

@@ -1,3 +1,5 @@
+import type * as NodeModule from 'node:module';
+
 /** The runtimes with known network errors. */
 export type Runtime = 'node' | 'bun' | 'deno' | 'workerd' | 'other';
 
@@ -6,6 +8,7 @@ interface DenoGlobal {
 }
 interface ProcessGlobal {
   readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly execPath?: string;
   readonly execArgv?: readonly string[];
   readonly versions?: Readonly<Record<string, string | undefined>>;
   /** The kind of process in Electron. */
@@ -88,8 +91,40 @@ export function isNativeFetch(fetch: unknown): boolean {
   }
 }
 
+let checkedFetch: unknown;
+
+/** Warns once in a test run that a stub of the global fetch receives nothing. */
+export function warnOfReplacedFetch(): void {
+  const { fetch } = globalThis;
+  if (fetch === checkedFetch) return;
+  checkedFetch = fetch;
+  const env = host.process?.env ?? {};
+  const isTestRun =
+    env['NODE_ENV'] === 'test' ||
+    env['VITEST'] !== undefined ||
+    env['JEST_WORKER_ID'] !== undefined;
+  if (!isTestRun || typeof fetch !== 'function' || isNativeFetch(fetch)) return;
+  warn(
+    'payments-platform-sdk: the global fetch was replaced, and the SDK does not call it on Node.js.\nPass the stub as the option fetch, or use the sandbox: new PaymentsClient(new Sandbox().clientOptions).',
+  );
+}
+
 /** A module of Node without an import, which bundlers for browsers and Workers could not resolve. */
 export const builtinModule = (id: string): unknown => host.process?.getBuiltinModule?.(id);
+
+let nodeRequire: ((id: string) => unknown) | undefined;
+
+/**
+ * A module as require() of Node returns it: tracers patch modules there, and do not see builtinModule. Any
+ * absolute path serves for a module of Node.
+ */
+export function requiredModule(id: string): unknown {
+  if (runtime() !== 'node') return builtinModule(id);
+  nodeRequire ??= (builtinModule('node:module') as typeof NodeModule).createRequire(
+    host.process?.execPath ?? '/',
+  );
+  return nodeRequire(id);
+}
 
 /** The name of this machine, for the operator who reads an entry; empty where unknown. */
 export function hostName(): string {

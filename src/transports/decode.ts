@@ -16,7 +16,7 @@ const maxCodings = 3;
  * Streams that undo a content-encoding, in the order to apply them; none when one of its codings is
  * unknown, because fetch leaves such a body as it is, too.
  */
-export function createDecodingStreams(encoding: string): NodeStream.Transform[] {
+function createDecodingStreams(encoding: string): NodeStream.Transform[] {
   const zlib = builtinModule('node:zlib') as typeof NodeZlib;
   const codings = encoding.toLowerCase().match(/[^\s,]+/g) ?? [];
   if (codings.length > maxCodings) return [];

@@ -1,132 +1,290 @@
 import type * as NodeHttp from 'node:http';
-import type * as NodeStream from 'node:stream';
-import { builtinModule, runtime } from '../internal/runtime.ts';
-import { createDecodingStreams } from './decode.ts';
-import {
-  bodylessStatuses,
-  type Transport,
-  type TransportResponse,
-  type TransportRequest,
-} from './transport.ts';
+import type { Socket } from 'node:net';
+import type * as NodeTimers from 'node:timers';
+import type { TLSSocket } from 'node:tls';
+import type { Evidence } from '../errors/outcome.ts';
+import { builtinModule, isBrowser, runtime } from '../internal/runtime.ts';
+import { createFreshAgent, loadProtocol, maxIdleMs, type HttpAgent } from './agents.ts';
+import { PushedResponse } from './pushed-response.ts';
+import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
 
-/**
- * Creates the transport for GET with a JSON body, which fetch cannot send. Undefined without node:http,
- * and on Cloudflare Workers, where node:http silently drops the body of a GET.
+/*
+ * The transport of Node, and on Bun and Deno that of a GET with a body, which fetch cannot send. An error
+ * proves that nothing was sent if the request had no socket yet, or if its socket was not yet connected (for
+ * TLS: had not finished its handshake): the first byte is written after that, and nothing is written twice.
  */
-export function createNodeHttpTransport(): Transport | undefined {
-  const here = runtime();
-  if (here === 'workerd' || here === 'other') return undefined;
-  const http = builtinModule('node:http') as Partial<typeof NodeHttp> | undefined;
-  if (typeof http?.request !== 'function') return undefined;
+
+/** Creates the transport of Node. Undefined elsewhere, and on a Node that is too old. */
+export function createNodeTransport(agent: HttpAgent | undefined): Transport | undefined {
+  if (runtime() !== 'node' || isBrowser() || builtinModule('node:module') === undefined) {
+    return undefined;
+  }
   return {
-    runtime: here,
-    // Deno's node:http repeats a request, as its fetch does.
-    sendsOnce: here === 'node',
+    runtime: 'node',
+    sendsOnce: true,
     wantsRequest: false,
-    send,
+    send: (request, _, trace) => new Exchange(request, { trace, agent }).response,
+    flush: waitUntilWritten,
   };
 }
 
-function send(request: TransportRequest): Promise<TransportResponse> {
-  const url = new URL(request.url);
-  const http = builtinModule(
-    url.protocol === 'https:' ? 'node:https' : 'node:http',
-  ) as typeof NodeHttp;
-  const { signal } = request.stop;
-  const payload = new TextEncoder().encode(request.body ?? '');
-  const headers = { ...request.headers };
-  // Without a length, node:http writes the body of a GET unframed, and the server would read it as the
-  // next request.
-  headers['content-length'] = String(payload.byteLength);
-  headers['accept-encoding'] ??= 'gzip, deflate, br';
+/**
+ * Creates the transport for GET with a body on Bun and Deno. Undefined without node:http, and on Cloudflare
+ * Workers, where node:http silently drops the body of a GET.
+ */
+export function createBodiedGetTransport(): Transport | undefined {
+  const here = runtime();
+  if ((here !== 'bun' && here !== 'deno') || builtinModule('node:http') === undefined) {
+    return undefined;
+  }
+  return {
+    runtime: here,
+    // Deno's node:http repeats a request, as its fetch does.
+    sendsOnce: false,
+    wantsRequest: false,
+    send: (request) => new Exchange(request).response,
+  };
+}
 
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason as Error);
+// Not from the global object, where fake timers may replace it and never call back.
+let schedule: typeof NodeTimers.setImmediate | undefined;
+function waitTurns(turns: number, then: () => void): void {
+  schedule ??= (builtinModule('node:timers') as typeof NodeTimers).setImmediate;
+  schedule(() => {
+    if (turns > 1) waitTurns(turns - 1, then);
+    else then();
+  });
+}
+
+/** How many turns of the event loop show what has arrived on a socket: the first may be under way. */
+const turnsToRead = 2;
+
+/** A request on a used connection is written one turn after its last check of the connection. */
+const waitUntilWritten = (): Promise<void> =>
+  new Promise((resolve) => {
+    waitTurns(turnsToRead + 1, resolve);
+  });
+
+/** When the last response on a connection ended. */
+const idleSince = new WeakMap<Socket, number>();
+
+function isTooOld(socket: Socket, method: string): boolean {
+  const since = idleSince.get(socket);
+  // By the wall clock, which continues while the machine is suspended; but it may be set back.
+  const ms = since === undefined ? Number.NaN : Date.now() - since;
+  return !(ms >= 0 && ms <= maxIdleMs[method === 'GET' ? 'read' : 'write']);
+}
+
+const isSecure = (socket: Socket | TLSSocket): socket is TLSSocket =>
+  Reflect.get(socket, 'encrypted') === true;
+
+/** Whether bytes that are written now may reach the server. */
+function isConnected(socket: Socket): boolean {
+  if (socket.connecting) return false;
+  return !isSecure(socket) || socket.getPeerFinished() !== undefined;
+}
+
+/** An error of CONNECT in the words of undici, which outcome.ts knows: Node's own has the status at its end. */
+function describeTunnelError(error: Error & { code?: string; statusCode?: number }): Error {
+  const { code, statusCode } = error;
+  if (code !== 'ERR_PROXY_TUNNEL' || statusCode === undefined) return error;
+  return Object.assign(new Error(`Proxy response (${statusCode}) to CONNECT`), { code });
+}
+
+interface ExchangeOptions {
+  /** Absent where the runtime repeats requests, so that its events prove nothing. */
+  readonly trace?: Evidence;
+  readonly agent?: HttpAgent | undefined;
+}
+
+/** One request and its response. */
+class Exchange {
+  readonly response: Promise<TransportResponse>;
+  readonly #request: TransportRequest;
+  readonly #trace: Evidence | undefined;
+  readonly #body: Buffer | undefined;
+  /** A server may ignore the body of a GET and read it as the next request. */
+  readonly #isBodiedGet: boolean;
+  readonly #open: () => NodeHttp.ClientRequest;
+  #removeListener = doNothing;
+  #hasFailed = false;
+  #resolve: (response: TransportResponse) => void = doNothing;
+  #reject: (error: unknown) => void = doNothing;
+  /** The request on the connection that is tried now; undefined when the exchange is over. */
+  #outgoing: NodeHttp.ClientRequest | undefined;
+  #received: PushedResponse | undefined;
+
+  constructor(request: TransportRequest, { trace, agent }: ExchangeOptions = {}) {
+    const { method, stop } = request;
+    this.#request = request;
+    this.#trace = trace;
+    this.#body = request.body === undefined ? undefined : Buffer.from(request.body);
+    this.#isBodiedGet = method === 'GET' && request.body !== undefined;
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    const { protocol, hostname, port, pathname, search } = new URL(request.url);
+    const { http, reads, writes } = loadProtocol(protocol);
+    const ownAgent = method === 'GET' ? reads : writes;
+    const options = {
+      protocol,
+      // Without the brackets of an IPv6 address.
+      hostname: hostname.replace(/^\[(.+)\]$/, '$1'),
+      port,
+      path: `${pathname}${search}`,
+      method,
+      // An object: OpenTelemetry, dd-trace and agents for proxies copy it as one, and would lose the
+      // credential of a list.
+      headers: this.#createHeaders(),
+      agent: trace === undefined ? createFreshAgent(http) : ((agent ?? ownAgent) as NodeHttp.Agent),
+    };
+    this.#open = () => http.request(options);
+    if (trace !== undefined) trace.started = false;
+    this.#removeListener = stop.onStop((reason) => {
+      this.#fail(reason);
+    });
+    if (!this.#hasFailed) this.#connect();
+  }
+
+  #createHeaders(): NodeHttp.OutgoingHttpHeaders {
+    const { headers } = this.#request;
+    const framed: NodeHttp.OutgoingHttpHeaders = {
+      'accept-encoding': 'gzip, deflate, br',
+      ...headers,
+    };
+    if (this.#body === undefined) return framed;
+    // Without a length, node:http writes the body of a GET unframed, and the server would read it as the
+    // next request.
+    framed['content-length'] = this.#body.byteLength;
+    if (this.#isBodiedGet) framed['connection'] = 'close';
+    return framed;
+  }
+
+  /** Requests a connection, and sends the request on it. */
+  #connect(): void {
+    try {
+      const outgoing = this.#open();
+      this.#outgoing = outgoing;
+      outgoing.on('error', (error) => {
+        this.#break(outgoing, error);
+      });
+      // After an unexpected 101 there is no error event.
+      outgoing.on('close', () => {
+        this.#break(outgoing, new Error('The connection was closed without a response.'));
+      });
+      outgoing.on('response', (incoming) => {
+        this.#receive(outgoing, incoming);
+      });
+      if (this.#trace === undefined) outgoing.end(this.#body);
+      else {
+        outgoing.on('socket', (socket) => {
+          this.#use(outgoing, socket);
+        });
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Called when the request has a socket, connected or not. */
+  #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
+    if (outgoing !== this.#outgoing) return;
+    if (!isConnected(socket)) {
+      socket.once(isSecure(socket) ? 'secureConnect' : 'connect', () => {
+        this.#end(outgoing, this.#body);
+      });
       return;
     }
-    const outgoing = http.request(url, { method: 'GET', headers, agent: createAgent(http) });
-    let incomingBody: NodeStream.Readable | undefined;
-    const stop = (): void => {
-      outgoing.destroy();
-      incomingBody?.destroy(signal.reason as Error);
-      reject(signal.reason as Error);
-    };
-    const removeListener = (): void => {
-      signal.removeEventListener('abort', stop);
-    };
-    signal.addEventListener('abort', stop);
-    outgoing.on('error', (error) => {
-      removeListener();
-      reject(error);
-    });
-    outgoing.on('close', () => {
-      // Has no effect after a response. After an unexpected 101 there is no error event.
-      if (incomingBody === undefined) removeListener();
-      reject(new Error('The connection was closed without a response.'));
-    });
-    outgoing.on('response', (incoming) => {
-      try {
-        const status = incoming.statusCode ?? 0;
-        const responseHeaders = new Headers();
-        for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
-          responseHeaders.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
-        }
-        if (bodylessStatuses.has(status)) {
-          incoming.resume();
-          removeListener();
-        } else {
-          incomingBody = decodeBody(incoming, responseHeaders.get('content-encoding') ?? '');
-          incomingBody.once('close', removeListener);
-        }
-        const body = incomingBody === undefined ? null : toWebStream(incomingBody);
-        const statusText = incoming.statusMessage ?? '';
-        resolve(new Response(body, { status, statusText, headers: responseHeaders }));
-      } catch (error) {
-        // A Response cannot have a status such as 999; uncaught, the error would end the process.
-        removeListener();
-        outgoing.destroy();
-        reject(error);
+    if (!outgoing.reusedSocket) {
+      this.#end(outgoing, this.#body);
+      return;
+    }
+    if (isTooOld(socket, this.#request.method)) {
+      this.#reconnect(outgoing);
+      return;
+    }
+    if (this.#body !== undefined) {
+      // Renders the headers now, so that little time passes between the check and the first byte.
+      outgoing.cork();
+      outgoing.write(this.#body);
+    }
+    const { bytesRead } = socket;
+    waitTurns(turnsToRead, () => {
+      if (outgoing !== this.#outgoing) return;
+      if (socket.destroyed || socket.readableEnded || socket.bytesRead !== bytesRead) {
+        this.#reconnect(outgoing);
+      } else {
+        this.#end(outgoing, undefined);
       }
     });
-    outgoing.end(payload);
-  });
+  }
+
+  /** Writes the request with the rest of its body: from here on nothing proves that it was not sent. */
+  #end(outgoing: NodeHttp.ClientRequest, rest: Buffer | undefined): void {
+    if (outgoing !== this.#outgoing) return;
+    try {
+      // When a suspended process resumes, its sockets are served before its timers.
+      this.#request.stop.check();
+    } catch {
+      // The listener in the constructor was called.
+      return;
+    }
+    if (this.#trace !== undefined) this.#trace.started = true;
+    outgoing.end(rest);
+  }
+
+  /** Takes another connection instead of one that is closed, old or holds unrequested bytes. */
+  #reconnect(outgoing: NodeHttp.ClientRequest): void {
+    this.#outgoing = undefined;
+    outgoing.destroy();
+    this.#connect();
+  }
+
+  /** Called when a connection failed, also after the exchange is over. */
+  #break(outgoing: NodeHttp.ClientRequest, error: Error): void {
+    if (outgoing !== this.#outgoing) return;
+    if (outgoing.reusedSocket && this.#trace?.started === false) this.#reconnect(outgoing);
+    else this.#fail(describeTunnelError(error));
+  }
+
+  #receive(outgoing: NodeHttp.ClientRequest, incoming: NodeHttp.IncomingMessage): void {
+    if (outgoing !== this.#outgoing) return;
+    if (this.#trace?.started === false) {
+      // It responds to nothing.
+      this.#reconnect(outgoing);
+      return;
+    }
+    const { socket, statusCode = 0, statusMessage = '', rawHeaders } = incoming;
+    const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
+      outgoing.destroy();
+    });
+    this.#received = received;
+    incoming.on('data', (chunk: Uint8Array) => {
+      received.addChunk(chunk);
+    });
+    incoming.on('end', () => {
+      if (this.#isBodiedGet) socket.destroy();
+      else idleSince.set(socket, Date.now());
+      this.#outgoing = undefined;
+      this.#removeListener();
+      received.end();
+    });
+    incoming.on('error', (error) => {
+      this.#break(outgoing, error);
+    });
+    this.#resolve(received);
+  }
+
+  #fail(error: unknown): void {
+    const outgoing = this.#outgoing;
+    this.#outgoing = undefined;
+    this.#hasFailed = true;
+    this.#removeListener();
+    outgoing?.destroy();
+    this.#received?.cut();
+    this.#reject(error);
+  }
 }
 
-/**
- * Converts a body to a web stream. Deno's own conversion ends the process with an uncaught error when a
- * decoder emits a chunk after the reader has cancelled.
- */
-function toWebStream(body: NodeStream.Readable): ReadableStream<Uint8Array> {
-  const chunks: AsyncIterator<Uint8Array, undefined> = body[Symbol.asyncIterator]();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel() {
-      body.destroy();
-    },
-  });
-}
-
-/**
- * Creates an agent with a new connection for each call, because stray bytes on a reused connection would
- * be read as the response. Keeps the proxy of the environment.
- */
-function createAgent(http: typeof NodeHttp): NodeHttp.Agent {
-  const { options } = http.globalAgent as { options?: { proxyEnv?: NodeJS.ProcessEnv } };
-  const proxyEnv = options?.proxyEnv;
-  return new http.Agent({ keepAlive: false, ...(proxyEnv && { proxyEnv }) });
-}
-
-function decodeBody(incoming: NodeHttp.IncomingMessage, encoding: string): NodeStream.Readable {
-  const { pipeline } = builtinModule('node:stream') as typeof NodeStream;
-  const streams = createDecodingStreams(encoding);
-  const last = streams.at(-1);
-  if (last === undefined) return incoming;
-  // An error of any of them reaches the reader of the last, so the callback does nothing.
-  pipeline([incoming, ...streams], () => undefined);
-  return last;
-}
+const doNothing = (): void => undefined;

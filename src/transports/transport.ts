@@ -22,12 +22,6 @@ export interface TransportRequest {
   readonly stop: Stop;
 }
 
-/** What a transport records about one request while it runs. */
-export interface Trace extends Evidence {
-  /** True when a layer below the transport sent the request again without our knowledge. */
-  repeated?: boolean;
-}
-
 /** A body as far as it has been read. */
 export interface Body {
   readonly bytes: Uint8Array;
@@ -60,7 +54,7 @@ export interface Transport extends TransportFacts {
   /** Whether ky has to create a `Request`; a transport that does not need one saves its cost. */
   readonly wantsRequest: boolean;
   /** Sends one request. Rejects with the error of the runtime. */
-  send(request: TransportRequest, built: Request, trace: Trace): Promise<TransportResponse>;
+  send(request: TransportRequest, built: Request, trace: Evidence): Promise<TransportResponse>;
   /**
    * Waits briefly, never for the network, until requests that were just started are likely to have been
    * written. Absent where the transport cannot know.

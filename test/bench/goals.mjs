@@ -19,19 +19,18 @@ const atMost = (goal) => ({ goal, sense: '≤', holds: (x) => x <= goal, far: (x
 
 /** `against` is an adapter, 'best peer', or undefined for an absolute figure. */
 export const goals = [
-  { what: 'GET, requests/s', metric: 'get', against: 'best peer', ...atLeast(1.7) },
-  { what: 'GET, requests/s', metric: 'get', against: 'undici', ...atLeast(0.6) },
-  { what: 'GET, CPU', metric: 'getCpu', against: 'fetch', ...atMost(1) },
-  { what: 'POST, CPU', metric: 'postCpu', against: 'fetch', ...atMost(0.6) },
+  { what: 'GET, requests/s', metric: 'get', against: 'best peer', ...atLeast(1.4) },
+  { what: 'GET, requests/s', metric: 'get', against: 'undici', ...atLeast(0.5) },
+  { what: 'GET, CPU', metric: 'getCpu', against: 'fetch', ...atMost(0.7) },
+  { what: 'POST, CPU', metric: 'postCpu', against: 'fetch', ...atMost(0.65) },
   { what: 'paging, items/s', metric: 'list', against: 'best peer', ...atLeast(1.15) },
   { what: 'ms a page, both sides 20 ms', metric: 'overlap', ...atMost(24), unit: 'ms' },
   { what: 'ms a page, both sides 20 ms', metric: 'overlap', against: 'fetch', ...atMost(24 / 42) },
   { what: 'import', metric: 'import', ...atMost(30), unit: 'ms', machine: true },
   { what: 'import', metric: 'import', against: 'ky-zod', ...atMost(30 / 79) },
-  // 1.25 of fetch needs the compile cache: docs/decisions/where-the-time-goes.md.
   { what: 'import to first response', metric: 'first', ...atMost(65), unit: 'ms', machine: true },
   { what: 'import to first response', metric: 'first', against: 'ky-zod', ...atMost(0.56) },
-  { what: 'import to first response', metric: 'first', against: 'fetch', ...atMost(1.4) },
+  { what: 'import to first response', metric: 'first', against: 'fetch', ...atMost(0.75) },
   { what: 'checking 100 transfers', metric: 'check', ...atMost(15), unit: 'µs', machine: true },
   { what: 'checking, against JSON.parse', metric: 'checkRatio', ...atMost(15 / 80) },
   { what: 'heap, 1,000,000 against 100,000', metric: 'heapRatio', ...atMost(1.1) },

@@ -301,6 +301,7 @@ describe('an option', () => {
     ],
     fetch: [null, {}, 'fetch'],
     getWithBody: [null, {}, 'node:http'],
+    agent: [null, {}, 'keepAlive', { destroy: () => 1 }],
     validation: [null, 'lax', true],
     hooks: [null, 'x', { onRequest: true }, { onrequest: () => 1 }, { onError: () => 1 }],
     idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],

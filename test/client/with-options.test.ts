@@ -1,5 +1,7 @@
+import { Agent } from 'node:https';
 import {
   ConfigurationError,
+  ConnectionError,
   PaymentsClient,
   RateLimitError,
   TimeoutError,
@@ -72,6 +74,13 @@ const history = named('history', ({ url }) => {
   const page = { data, hasMore: !isLast, nextCursor: isLast ? null : 'next' };
   return Response.json(page, { headers: { date: new Date(clock.now()).toUTCString() } });
 });
+/** An agent with connections that fail with this code. */
+const agentNamed = (code: string): Agent =>
+  Object.assign(new Agent(), {
+    createConnection: () => {
+      throw Object.assign(new Error('no connection'), { code });
+    },
+  });
 const heard: string[] = [];
 const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
 
@@ -166,6 +175,13 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       const call = payments.instructions.list({ address: owner });
       return call.catch((error: unknown) => String(error));
     },
+  },
+  agent: {
+    one: { agent: agentNamed('ONE') },
+    other: { agent: agentNamed('OTHER') },
+    common: { fetch: undefined },
+    shows: async (payments) =>
+      (await failureOf(payments.entities.get('ent_1'), ConnectionError)).code,
   },
   validation: {
     one: { validation: 'report' },

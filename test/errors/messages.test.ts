@@ -197,7 +197,7 @@ describe('the message of', () => {
     });
     const call = clientAt(server).counterparties.delete('cpty_1');
     expect(timeless(await failureOf(call, ConnectionError))).toMatchInlineSnapshot(`
-      "The connection to <host> failed (UND_ERR_SOCKET): other side closed.
+      "The connection to <host> failed (ECONNRESET): socket hang up.
       Outcome unknown: the Counterparty may be deleted, and pending Transfers to it failed. payments.counterparties.get(id) throws NotFoundError if it is.
       Request: DELETE http://<host>/v0/counterparties/{id} (counterparties.delete), started <startedAt>."
     `);

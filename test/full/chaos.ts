@@ -7,7 +7,6 @@ import { applyVariant, variants } from './mutants.ts';
 import { findViolations } from './violations.ts';
 import { play, type Played, type Sdk } from './play.ts';
 import { plans, sweep, type Plan } from './plans.ts';
-import { installReplay } from './replaying.ts';
 import { FaultPlatform } from './server.ts';
 
 /*
@@ -26,12 +25,6 @@ export interface ChaosOptions {
   readonly lanes?: number | undefined;
   /** Whether to end at the first violation, without a search for a smaller plan. */
   readonly bail?: boolean | undefined;
-  /**
-   * Whether to play half of the plans with a dispatcher that repeats failed requests. The SDK trusts that
-   * dispatcher less than Node's, so the other half runs on Node's.
-   * @default true
-   */
-  readonly replays?: boolean | undefined;
 }
 
 export interface ChaosReport {
@@ -45,7 +38,7 @@ export interface ChaosReport {
 
 /** Plays every fault once, then random plans, and compares the outcomes with the ledger. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { sdk, runs, seed, plan: only, lanes = 8, bail = false, replays = true } = options;
+  const { sdk, runs, seed, plan: only, lanes = 8, bail = false } = options;
   const platform = new FaultPlatform(usual);
   await platform.start();
   const violations: string[] = [];
@@ -59,11 +52,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { random } = Math;
   // Keeps the delays between attempts random, but short.
   Math.random = () => random() * 0.04;
-  let stopReplays: (() => void) | undefined;
   let playedCount = 0;
   const playPlan = async (plan: Plan): Promise<string[]> => {
     if (bail && violations.length > 0) return [];
-    const results = await play(plan, sdk, platform, stopReplays !== undefined);
+    const results = await play(plan, sdk, platform);
     await platform.waitForEffects();
     // A request of an aborted call may still arrive.
     await new Promise((resolve) => setTimeout(resolve, 15));
@@ -97,22 +89,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const { counterexample, errorInstance, counterexamplePath } = details;
     const [what] = String(errorInstance).split('\n    at ');
     violations.push(
-      `${what}\nseed ${laneSeed}, path ${counterexamplePath}, ${stopReplays === undefined ? '' : 'replaying, '}plan ${JSON.stringify(counterexample?.[0])}`,
+      `${what}\nseed ${laneSeed}, path ${counterexamplePath}, plan ${JSON.stringify(counterexample?.[0])}`,
     );
   };
   try {
-    const runLanes = async (share: number, first: number): Promise<void> => {
-      const indices = Array.from({ length: lanes }, (_, index) => index);
-      await Promise.all(indices.map((index) => runLane(index, share, first + index)));
-      await platform.waitForEffects();
-    };
-    const replayed = replays ? Math.floor(runs / 2) : 0;
-    await runLanes(runs - replayed, seed);
-    // Without a dispatcher to replace, the rest runs like the first half.
-    if (replayed > 0) {
-      stopReplays = installReplay();
-      await runLanes(replayed, seed + lanes);
-    }
+    const indices = Array.from({ length: lanes }, (_, index) => index);
+    await Promise.all(indices.map((index) => runLane(index, runs, seed + index)));
+    await platform.waitForEffects();
     await new Promise((resolve) => setTimeout(resolve, 300));
     // Checks again, now that no request can still arrive.
     for (const result of violations.length > 0 ? [] : allResults) {
@@ -123,7 +106,6 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     violations.push(...platform.trespasses);
   } finally {
     Math.random = random;
-    stopReplays?.();
     process.off('unhandledRejection', recordUnhandled);
     process.off('uncaughtException', recordUnhandled);
     platform.stop();
@@ -176,7 +158,6 @@ async function main(): Promise<void> {
   const variant = variants.find(({ name }) => name === mutant);
   if (mutant !== undefined && variant === undefined) throw new Error(`no mutant called ${mutant}`);
   const sdk = (await import(variant ? applyVariant(variant) : '../../src/index.ts')) as Sdk;
-  const replays = variant?.replays ?? true;
   const plan = values.plan === undefined ? undefined : (JSON.parse(values.plan) as Plan);
   const startedAt = performance.now();
   const report = await runChaos({
@@ -186,7 +167,6 @@ async function main(): Promise<void> {
     plan,
     lanes: Number(values.lanes),
     bail,
-    replays,
   });
   console.log(describeReport(report));
   for (const violation of report.violations) console.log(`VIOLATION ${violation}`);

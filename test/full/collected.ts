@@ -7,8 +7,6 @@ const [, , transport] = process.argv;
 const { fetch } = globalThis;
 const customFetch = (request: Request, init?: RequestInit): Promise<Response> =>
   fetch(request, init);
-// Where fetch has been replaced, a GET with a body goes out over node:http.
-if (transport === 'node:http') globalThis.fetch = customFetch as typeof fetch;
 
 interface CallResult {
   readonly case: string;
@@ -53,7 +51,7 @@ async function stopCall(stop: string, phase: string): Promise<CallResult> {
   const { signal } = controller;
   const address = '0x52908400098527886e0f7030069857d2e4169ee7';
   const call =
-    transport === 'node:http'
+    transport === 'node:http with a body'
       ? payments.instructions.list({ address }, { signal })
       : payments.transfers.get('txfr_1', { signal });
   const error: unknown = await call.catch((thrown: unknown) => thrown);

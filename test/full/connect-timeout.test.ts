@@ -97,20 +97,17 @@ async function openBlackhole(): Promise<number> {
   return port;
 }
 
-// undici waits ten seconds for a connection.
 test.skipIf(process.platform !== 'linux')(
-  'the connect timeout of undici proves that a creation was not sent',
-  { timeout: 30_000 },
+  'a connection that is not established in time proves that a creation was not sent',
   async () => {
     const baseUrl = `http://127.0.0.1:${await openBlackhole()}/v0`;
-    const payments = new PaymentsClient({ baseUrl, apiKey, maxRetries: 0 });
+    const payments = new PaymentsClient({ baseUrl, apiKey, timeout: 500, maxRetries: 1 });
     const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
     expect(error).toMatchObject({
       phase: 'connect',
-      code: 'UND_ERR_CONNECT_TIMEOUT',
       outcome: 'not_sent',
       retryable: true,
-      attempts: [{ outcome: 'not_sent' }],
+      attempts: [{ outcome: 'not_sent' }, { outcome: 'not_sent' }],
     });
   },
 );

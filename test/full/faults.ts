@@ -227,7 +227,7 @@ const brokenHttp: Fault[] = [
   withEffect('a header of 200 KB', 'unknown', 'resent', (exchange) => {
     exchange.reply(200, exchange.buildSuccess(), `x-long: ${'a'.repeat(200_000)}`);
   }),
-  withEffect('100, then 200', 'unknown', 'resent', (exchange) => {
+  withEffect('100, then 200', 'ok', 'ok', (exchange) => {
     exchange.send('HTTP/1.1 100 Continue\r\n\r\n');
     exchange.reply(200, exchange.buildSuccess());
   }),

@@ -22,7 +22,7 @@ async function run(
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-test.each(['dispatcher', 'fetch', 'node:http'])(
+test.each(['node:http', 'node:http with a body', 'fetch'])(
   'a timeout and an abort close the connection over %s while garbage is collected',
   async (transport) => {
     const { results, collected } = await run('collected.ts', ['--expose-gc'], [transport]);

@@ -12,8 +12,7 @@ import { closedPort } from '../support/closed-port.ts';
 import type { Sdk } from '../transports/client-transports.ts';
 
 /*
- * Stubs, mocks and proxies that intercept requests on Node. The transport below fetch must respect them
- * as fetch does. This file imports no test runner: vitest runs it on the source, and
+ * Mocks and proxies that intercept requests on Node. This file imports no test runner: vitest runs it on the source, and
  * test/runtimes/interception.mjs runs it on the installed package on every Node.
  *
  * A server listens at the real address. It must receive nothing.
@@ -68,31 +67,6 @@ async function expectNoRequest(run: (server: RawServer) => Promise<void>): Promi
   }
 }
 
-/** Stubs fetch after the client was created. GET with a body does not use fetch. */
-export const checkStubbedFetch = (sdk: Sdk): Promise<void> =>
-  expectNoRequest(async ({ baseUrl }) => {
-    await warmUp(sdk);
-    const payments = new sdk.PaymentsClient({ baseUrl, apiKey: 'sk_stubbed', maxRetries: 0 });
-    const original = globalThis.fetch;
-    const requests: string[] = [];
-    globalThis.fetch = (input) => {
-      const { method, url } = input as Request;
-      requests.push(`${method} ${url}`);
-      return Promise.resolve(new Response(body(method, url)));
-    };
-    try {
-      assert.equal((await payments.transfers.get('txfr_0')).id, 'txfr_0');
-      const update = { name: 'Main' };
-      assert.equal((await payments.accounts.update('acc_1', update)).id, 'acc_1');
-    } finally {
-      globalThis.fetch = original;
-    }
-    assert.deepEqual(requests, [
-      `GET ${baseUrl}/transfers/txfr_0`,
-      `PATCH ${baseUrl}/accounts/acc_1`,
-    ]);
-  });
-
 /** The parts of msw that are used. */
 interface Msw {
   readonly http: typeof msw_.http;
@@ -123,60 +97,6 @@ export const checkMsw = (sdk: Sdk, { http, HttpResponse, setupServer }: Msw): Pr
       `GET ${instructions}`,
     ]);
   });
-
-interface MockPool {
-  intercept(match: { path: string; method: string; body?: (text: string) => boolean }): {
-    reply(status: number, text: string): void;
-  };
-}
-
-/** The parts of undici that are used. */
-interface Undici {
-  readonly MockAgent: new () => {
-    get(origin: string): MockPool;
-    disableNetConnect(): void;
-    assertNoPendingInterceptors(): void;
-    close(): Promise<void>;
-  };
-  setGlobalDispatcher(dispatcher: object): void;
-}
-
-/** The properties of the global object that hold the dispatcher of undici. */
-const dispatcherKeys = [1, 2].map((number) => Symbol.for(`undici.globalDispatcher.${number}`));
-
-/** Checks a MockAgent of a copy of undici, which sets the dispatcher of this Node's fetch. */
-export async function checkUndiciMock(sdk: Sdk, undici: Undici): Promise<void> {
-  await warmUp(sdk);
-  const before = dispatcherKeys.map((key): unknown => Reflect.get(globalThis, key));
-  const agent = new undici.MockAgent();
-  agent.disableNetConnect();
-  undici.setGlobalDispatcher(agent);
-  try {
-    await expectNoRequest(async ({ baseUrl, origin }) => {
-      const pool = agent.get(origin);
-      const reply = (method: string, path: string, sent = ''): void => {
-        const match = { path, method, ...(sent === '' ? {} : { body: matchPart(sent) }) };
-        pool.intercept(match).reply(200, body(method, path));
-      };
-      reply('GET', '/fetch');
-      assert.equal(await (await fetch(`${origin}/fetch`)).text(), body('GET', '/fetch'));
-      reply('GET', '/v0/transfers/txfr_0');
-      reply('POST', '/v0/transfers', '"1.00"');
-      reply('GET', instructions, address);
-      assert.deepEqual(await createCalls(sdk, baseUrl)(), expectedNames);
-      agent.assertNoPendingInterceptors();
-    });
-  } finally {
-    for (const [index, key] of dispatcherKeys.entries())
-      Reflect.set(globalThis, key, before[index]);
-    await agent.close();
-  }
-}
-
-const matchPart =
-  (part: string) =>
-  (text: string): boolean =>
-    text.includes(part);
 
 /**
  * Checks a proxy of the environment. The address of the requests is a closed port; the proxy forwards
@@ -232,17 +152,11 @@ export async function checkEnvironmentProxy(sdkUrl: string): Promise<void> {
       GET: 'ok',
       POST: 'ok',
       'GET with a body': 'ok',
-      'GET with a body over node:http': 'ok',
       https: 'ConnectionError',
     });
     assert.deepEqual(
       upstreamServer.arrivals.map(({ method, target }) => `${method} ${target}`),
-      [
-        'GET /v0/transfers/txfr_0',
-        'POST /v0/transfers',
-        `GET ${instructions}`,
-        `GET ${instructions}`,
-      ],
+      ['GET /v0/transfers/txfr_0', 'POST /v0/transfers', `GET ${instructions}`],
     );
     assert.ok(forwarded.includes('CONNECT api.payments.invalid:443'), forwarded.join(', '));
   } finally {

@@ -10,10 +10,7 @@ import { mutants } from '../mutants/mutants.ts';
  * mistakes that the core finds on Node; this file has the others.
  */
 
-export interface Variant extends Omit<Mutant, 'tests'> {
-  /** Whether the run may use a dispatcher that repeats requests. @default true */
-  readonly replays?: boolean;
-}
+export type Variant = Omit<Mutant, 'tests'>;
 
 const change = (file: string, from: string, to: string): Change => ({ file, from, to });
 
@@ -27,31 +24,18 @@ export const runtimeMutants: readonly (Variant & { readonly on: readonly ('bun' 
       change('transports/fetch.ts', "  if (kind === 'safe') return {};", '  if (kind) return {};'),
     ],
   },
-  {
-    name: 'Deno’s own bridge carries the body of node:http',
-    on: ['deno'],
-    changes: [
-      change(
-        'transports/node-http.ts',
-        ': toWebStream(incomingBody);',
-        ": (builtinModule('node:stream') as typeof NodeStream).Readable.toWeb(incomingBody);",
-      ),
-    ],
-  },
 ];
 
 /** A correct variant, which has to pass. */
 export const control: Variant = {
-  name: 'control: Node’s fetch instead of its dispatcher',
+  name: 'control: Node’s fetch instead of node:http',
   changes: [
     change(
-      'transports/dispatcher.ts',
-      'export function findDispatcherTransport(): Transport | undefined {',
-      'export function findDispatcherTransport(): Transport | undefined {\n  if (runtime() === "node") return undefined;',
+      'transports/node-http.ts',
+      "runtime() !== 'node' || isBrowser()",
+      "runtime() === 'node' || isBrowser()",
     ),
   ],
-  // fetch cannot detect a repeated request.
-  replays: false,
 };
 
 export const variants: readonly Variant[] = [...mutants, ...runtimeMutants, control];

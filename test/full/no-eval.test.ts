@@ -20,7 +20,7 @@ const parts = [
   'test/lists/cursor',
   'test/sandbox/transfers',
   'test/sandbox/requests',
-  'test/transports/dispatcher',
+  'test/transports/node-http',
 ];
 
 const run = (...args: string[]): Promise<{ stdout: string }> => {

@@ -34,7 +34,7 @@ async function playFault(operation: Operation, fault: Fault): Promise<Played> {
       asksForResponse: false,
     };
     const plan = { calls: [call], key: 'text', keyed: false } as const;
-    const [played] = await play(plan, sdk, platform, false, limits);
+    const [played] = await play(plan, sdk, platform, limits);
     if (played === undefined) throw new Error('no call was made');
     await platform.waitForEffects();
     expect(findViolations(played, sdk, platform)).toEqual([]);

@@ -18,7 +18,6 @@ import {
   type Plan,
   type SearchPlan,
 } from './plans.ts';
-import { replayTo } from './replaying.ts';
 import { nonceHeader, type FaultPlatform } from './server.ts';
 
 /** The package, or a copy with a mistake. */
@@ -100,7 +99,6 @@ export async function play(
   plan: Plan,
   sdk: Sdk,
   platform: FaultPlatform,
-  replays: boolean,
   limits: Limits = impatient,
 ): Promise<Played[]> {
   const { search = usualSearch } = plan;
@@ -122,7 +120,7 @@ export async function play(
       const setting = { client, platform, limits, search, since };
       const planned = call.faults.map(findFault);
       if (planned.some((fault) => fault.endpoint !== undefined)) {
-        return playOnEndpoint(call, planned, nonce, setting, replays);
+        return playOnEndpoint(call, planned, nonce, setting);
       }
       const api = call.operation === 'search' ? 'root' : 'versioned';
       return makeCall(call, planned, nonce, setting, holds[api]);
@@ -164,11 +162,9 @@ async function playOnEndpoint(
   planned: readonly Fault[],
   nonce: string,
   setting: Setting,
-  replays: boolean,
 ): Promise<Played[]> {
   const { client, platform } = setting;
   const endpoint = await platform.openEndpoint();
-  const stopReplay = replays ? replayTo(endpoint) : () => undefined;
   const applyMode = (attempt: number): void => {
     const mode = planned[attempt - 1]?.endpoint;
     endpoint.mode = mode === 'fin' || mode === 'rst' ? mode : 'serve';
@@ -184,7 +180,6 @@ async function playOnEndpoint(
       },
     });
   } finally {
-    stopReplay();
     endpoint.close();
   }
 }

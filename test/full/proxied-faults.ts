@@ -5,7 +5,7 @@ import { nonceHeader } from './server.ts';
 /*
  * Makes one creation through the proxy of its environment, and prints how it ended:
  * node proxied-faults.ts <timeout> <baseUrl> [<another>]
- * Reads from the other platform first, so that the dispatcher has reported the start of a request.
+ * Reads from the other platform first, if there is one.
  */
 
 const [, , timeout, baseUrl = '', warmUrl] = process.argv;

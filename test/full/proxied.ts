@@ -33,10 +33,5 @@ await recordEnding(
   }),
 );
 await recordEnding('GET with a body', payments.instructions.list({ address }));
-const { fetch } = globalThis;
-// Once fetch is replaced, node:http is used instead of the dispatcher.
-globalThis.fetch = (...args) => fetch(...args);
-await recordEnding('GET with a body over node:http', payments.instructions.list({ address }));
-globalThis.fetch = fetch;
 await recordEnding('https', createClient(secure).transfers.get('txfr_0'));
 process.stdout.write(`${JSON.stringify(endings)}\n`);

@@ -1,13 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { isPaymentsError, PaymentsClient, type PaymentsError } from '../../src/index.ts';
 import { accountId } from './bodies.ts';
+import { createCertificate } from './certificate.ts';
 
 // Failures of TLS on Node: the transport knows that nothing is sent before the handshake has finished.
 
@@ -16,42 +15,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// The SDK trusts the dispatcher after it has reported the start of one successful request.
-beforeAll(async () => {
-  const server = createHttp((_, response) => response.end('{}')).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  const payments = new PaymentsClient({
-    baseUrl: `http://127.0.0.1:${port}/v0`,
-    apiKey: 'sk_warm',
-    validation: 'report',
-  });
-  await payments.accounts.get(accountId);
-  server.close();
-  server.closeAllConnections();
-});
-
-const certificateArgs = [
-  ...['req', '-x509', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'],
-  ...['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
-  ...['-addext', 'subjectAltName=IP:127.0.0.1'],
-];
-
-function createCertificate(): { key: string; cert: string } | undefined {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  try {
-    execFileSync('openssl', [...certificateArgs, '-keyout', key, '-out', cert], {
-      stdio: 'ignore',
-    });
-  } catch (error) {
-    // The tests are skipped only if openssl is missing.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-}
-
-const pair = createCertificate();
+const files = createCertificate(folder);
+const pair = files && {
+  key: readFileSync(files.key, 'utf8'),
+  cert: readFileSync(files.cert, 'utf8'),
+};
 const withCertificate = test.skipIf(pair === undefined);
 
 interface Secure {

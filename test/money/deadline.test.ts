@@ -255,8 +255,8 @@ test.each(kinds)('an aborted signal keeps a %s from being sent', async (kind) =>
   expect(server.connections).toHaveLength(0);
 });
 
-test.each(['dispatcher', 'fetch'])(
-  'an abort during the preparation keeps a request from being sent over the %s',
+test.each(['node:http', 'fetch'])(
+  'an abort during the preparation keeps a request from being sent over %s',
   async (transport) => {
     const server = await rawServer(responseBytes(200));
     const controller = new AbortController();
@@ -280,7 +280,7 @@ test.each(['dispatcher', 'fetch'])(
 );
 
 test.each([
-  ['the dispatcher', {}],
+  ['node:http', {}],
   ['fetch', { fetch: (request: Request) => fetch(request) }],
 ])('a request aborted as not_sent never arrives over %s', async (_, transport) => {
   const server = await rawServer(() => undefined);
@@ -399,7 +399,7 @@ test('no listener stays on the signal of the caller', async () => {
 const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
 
 test.each([
-  ['the dispatcher', {}],
+  ['node:http', {}],
   ['fetch', { fetch: ownFetch }],
 ] as const)('no listener stays after a timeout or an abort over %s', async (_, transport) => {
   for (const send of [calls['safe GET'].send, calls['once POST'].send]) {

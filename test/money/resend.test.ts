@@ -251,7 +251,7 @@ const faults: readonly Fault[] = [
 const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
 const faultRows = faults.flatMap((fault) =>
   kinds.flatMap((kind) => [
-    { ...fault, kind, transport: 'the dispatcher', options: {} },
+    { ...fault, kind, transport: 'node:http', options: {} },
     { ...fault, kind, transport: 'fetch', options: { fetch: ownFetch } },
   ]),
 );

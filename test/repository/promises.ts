@@ -103,13 +103,12 @@ export const promises: Readonly<
   ],
   'The response to one call is never returned to another, even if a server leaves bytes on a connection':
     [['full/idle.test.ts', 'a creation on a connection that %s gets the right response']],
-  "On Node's dispatcher, also with HTTP/2 and interceptors, a write that other code starts again is stopped":
+  'On Node.js nothing below the SDK sends a write again': [
     [
-      [
-        'transports/dispatcher.test.ts',
-        'a write is held back when a dispatcher is about to resend it',
-      ],
+      'transports/node-http.test.ts',
+      'a write on a %s connection that is reset after the first byte is unknown and is sent once',
     ],
+  ],
   'No redirect is followed, and its target receives no request': [chaos],
   '`Retry-After` is honoured by the call that received it and, up to a minute, by the other calls of the client':
     [

@@ -261,8 +261,8 @@ const get = (payments: PaymentsClient): PromiseLike<unknown> => payments.transfe
 const list = (payments: PaymentsClient): PromiseLike<unknown> =>
   payments.instructions.list({ address });
 const transports = [
-  ['the dispatcher', {}, get],
-  ['the dispatcher, with a body', {}, list],
+  ['node:http', {}, get],
+  ['node:http, with a body', {}, list],
   ['fetch', { fetch: ownFetch }, get],
   // A GET with a body uses this transport when fetch was replaced.
   ['node:http', 'replace', list],

@@ -75,8 +75,6 @@ export function transportOf(headers: Readonly<Record<string, string>>): string {
   const marked = headers[mark];
   if (marked !== undefined) return marked;
   switch (headers['accept-encoding']) {
-    case 'gzip, br':
-      return 'dispatcher';
     case 'gzip, deflate, br':
       return 'node:http';
     default:
@@ -159,16 +157,51 @@ export function availableTransports(): ClientTransport[] {
   const onNode = !onDeno && global.Bun === undefined;
   // Deno decodes gzip and br only.
   const ofFetch = onDeno ? (['gzip', 'br'] as const) : everyCoding;
-  const functions: ClientTransport[] = [
+  const fetchGiven: ClientTransport = {
+    ...usual,
+    name: 'a fetch that was given',
+    options: { fetch: markRequests('given fetch') },
+    transportName: 'given fetch',
+    refused: provesNothing,
+    codings: ofFetch,
+    forgivesGzip: onNode,
+  };
+  const bodyGiven: ClientTransport = {
+    ...bodied,
+    name: 'GET with a body over a getWithBody that was given',
+    options: { getWithBody: ownGetWithBody },
+    transportName: 'getWithBody',
+    refused: provesNothing,
+    codings: [],
+  };
+  const nodeHttp = { transportName: 'node:http', codings: everyCoding } as const;
+  if (onNode) {
+    return [
+      { ...usual, ...nodeHttp, name: 'node:http', refused: provesAll },
+      { ...bodied, ...nodeHttp, name: 'GET with a body over node:http', refused: provesAll },
+      {
+        ...usual,
+        name: 'Node’s own fetch, given',
+        options: { fetch: runtimesFetch as Fetch },
+        transportName: 'fetch',
+        refused: provesNothing,
+        codings: everyCoding,
+        forgivesGzip: true,
+      },
+      fetchGiven,
+      bodyGiven,
+    ];
+  }
+  return [
     {
       ...usual,
-      name: 'a fetch that was given',
-      options: { fetch: markRequests('given fetch') },
-      transportName: 'given fetch',
-      refused: provesNothing,
+      name: 'the runtime’s fetch',
+      transportName: 'fetch',
+      refused: provesWrites,
       codings: ofFetch,
-      forgivesGzip: onNode,
     },
+    { ...bodied, ...nodeHttp, name: 'GET with a body over node:http', refused: provesNothing },
+    fetchGiven,
     {
       ...usual,
       name: 'a global fetch that was replaced',
@@ -176,45 +209,7 @@ export function availableTransports(): ClientTransport[] {
       transportName: 'replaced fetch',
       refused: provesNothing,
       codings: ofFetch,
-      forgivesGzip: onNode,
     },
-    {
-      ...bodied,
-      name: 'GET with a body over a getWithBody that was given',
-      options: { getWithBody: ownGetWithBody },
-      transportName: 'getWithBody',
-      refused: provesNothing,
-      codings: [],
-    },
-  ];
-  const nodeHttp: ClientTransport = {
-    ...bodied,
-    name: 'GET with a body over node:http',
-    // On Node it is used when fetch was replaced.
-    install: onNode ? replaceFetch : asItIs,
-    transportName: 'node:http',
-    refused: onNode ? provesAll : provesNothing,
-    codings: everyCoding,
-  };
-  if (!onNode) {
-    const usualFetch = { ...usual, name: 'the runtime’s fetch', transportName: 'fetch' };
-    return [{ ...usualFetch, refused: provesWrites, codings: ofFetch }, nodeHttp, ...functions];
-  }
-  const dispatcher = { transportName: 'dispatcher', refused: provesAll, codings: everyCoding };
-  return [
-    { ...usual, ...dispatcher, name: 'the dispatcher' },
-    { ...bodied, ...dispatcher, name: 'GET with a body over the dispatcher' },
-    {
-      ...usual,
-      name: 'Node’s own fetch, given beside one that replaced it',
-      options: { fetch: runtimesFetch as Fetch },
-      install: replaceFetch,
-      transportName: 'fetch',
-      refused: provesNothing,
-      codings: everyCoding,
-      forgivesGzip: true,
-    },
-    nodeHttp,
-    ...functions,
+    bodyGiven,
   ];
 }

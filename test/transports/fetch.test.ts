@@ -22,42 +22,37 @@ import { version } from '../../src/version.ts';
 
 const transports = [
   {
-    way: 'the dispatcher',
+    way: 'node:http',
     options: {},
-    post: ['connection: keep-alive', 'accept-encoding: gzip, br', 'accept: application/json'],
-    afterPost: [
+    lines: (host: string, body: readonly string[]) => [
+      'accept-encoding: gzip, deflate, br',
+      'accept: application/json',
       `user-agent: payments-platform-sdk/${version}`,
-      'content-type: application/json',
+      ...(body.length === 0 ? ['cache-control: no-cache'] : []),
+      ...body.slice(0, 1),
       `authorization: Bearer ${apiKey}`,
-    ],
-    afterGet: [
-      `user-agent: payments-platform-sdk/${version}`,
-      'cache-control: no-cache',
-      `authorization: Bearer ${apiKey}`,
+      ...body.slice(1),
+      `Host: ${host}`,
+      'Connection: keep-alive',
     ],
   },
   {
     way: 'fetch',
     options: { fetch: (request: Request, init?: RequestInit) => fetch(request, init) },
-    post: ['connection: keep-alive', 'accept: application/json'],
-    afterPost: [
-      `authorization: Bearer ${apiKey}`,
-      'content-type: application/json',
+    lines: (host: string, body: readonly string[]) => [
+      `host: ${host}`,
+      'connection: keep-alive',
+      'accept: application/json',
       `user-agent: payments-platform-sdk/${version}`,
+      ...(body.length === 0 ? ['cache-control: no-cache'] : []),
+      ...body.slice(0, 1),
+      `authorization: Bearer ${apiKey}`,
       'accept-language: *',
       'sec-fetch-mode: cors',
       'pragma: no-cache',
-      'cache-control: no-cache',
+      ...(body.length === 0 ? [] : ['cache-control: no-cache']),
       'accept-encoding: gzip, deflate',
-    ],
-    afterGet: [
-      `authorization: Bearer ${apiKey}`,
-      'cache-control: no-cache',
-      `user-agent: payments-platform-sdk/${version}`,
-      'accept-language: *',
-      'sec-fetch-mode: cors',
-      'pragma: no-cache',
-      'accept-encoding: gzip, deflate',
+      ...body.slice(1),
     ],
   },
 ];
@@ -70,10 +65,10 @@ test.each(transports)('a POST over $way is sent byte for byte', async (way) => {
   expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
     [
       'POST /v0/transfers HTTP/1.1',
-      `host: 127.0.0.1:${server.port}`,
-      ...way.post,
-      ...way.afterPost,
-      `content-length: ${new TextEncoder().encode(body).length}`,
+      ...way.lines(`127.0.0.1:${server.port}`, [
+        'content-type: application/json',
+        `content-length: ${new TextEncoder().encode(body).length}`,
+      ]),
       '',
       body,
     ].join('\r\n'),
@@ -92,9 +87,7 @@ test.each(transports)('a GET over $way is sent byte for byte without body header
   expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
     [
       'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
-      `host: 127.0.0.1:${server.port}`,
-      ...way.post,
-      ...way.afterGet,
+      ...way.lines(`127.0.0.1:${server.port}`, []),
       '',
       '',
     ].join('\r\n'),
@@ -131,9 +124,13 @@ test('a custom fetch receives every request complete', async () => {
   expect(server.connections).toHaveLength(0);
 });
 
+/** Makes this process look like one of a runtime that is not known. */
+const leaveNode = () => vi.stubGlobal('process', { env: {} });
+
 test('a global fetch is used when it was installed after the client was created', async () => {
   const server = await rawServer(responseBytes(500));
   const payments = clientAt(server);
+  leaveNode();
   const stub = vi
     .fn<typeof fetch>()
     .mockImplementation(() => Promise.resolve(respond(200, transfer)));
@@ -153,7 +150,10 @@ const refused = (): Promise<never> => {
 
 test.each(['option', 'global'])('a failure of a fetch given as %s proves nothing', async (how) => {
   const send = vi.fn<typeof fetch>().mockImplementation(refused);
-  if (how === 'global') vi.stubGlobal('fetch', send);
+  if (how === 'global') {
+    leaveNode();
+    vi.stubGlobal('fetch', send);
+  }
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
@@ -357,6 +357,7 @@ test('a runtime that rejects the cache option does not receive it', async () => 
 test('a call without any fetch fails before it sends', async () => {
   const { payments: sandboxed } = clientOf(() => respond(200, transfer));
   const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
+  leaveNode();
   vi.stubGlobal('fetch', undefined);
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
   expect(error.message).toContain('there is no global fetch');

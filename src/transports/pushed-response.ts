@@ -1,10 +1,12 @@
 import type { BodyFault } from '../internal/received-response.ts';
 import { createDecoder, type Decoder } from './decode.ts';
-import type { RawHeaders } from './undici.ts';
 import type { Body, TransportResponse } from './transport.ts';
 
-/** A response of the dispatcher: the part of a `Response` that ky and a call need. */
-export class DispatcherResponse implements TransportResponse {
+/** Names and values in turn, as `rawHeaders` of node:http has them. */
+type RawHeaders = readonly string[];
+
+/** A response with a body that is pushed as it arrives: the part of a `Response` that ky and a call need. */
+export class PushedResponse implements TransportResponse {
   readonly status: number;
   readonly statusText: string;
   readonly ok: boolean;
@@ -119,41 +121,22 @@ export class DispatcherResponse implements TransportResponse {
   }
 }
 
-const toText = (value: Uint8Array | string): string =>
-  typeof value === 'string' ? value : Buffer.from(value).toString('latin1');
-
-const isList = (headers: RawHeaders): headers is readonly (Uint8Array | string)[] =>
-  Array.isArray(headers);
-
-function* iterateHeaders(headers: RawHeaders): Generator<readonly [name: string, value: string]> {
-  if (isList(headers)) {
-    for (let at = 0; at + 1 < headers.length; at += 2) {
-      yield [toText(headers[at] ?? ''), toText(headers[at + 1] ?? '')];
-    }
-    return;
-  }
-  for (const [name, values = []] of Object.entries(headers)) {
-    for (const value of [values].flat()) yield [name, value];
-  }
-}
-
 /** The values of a header, joined; empty when it is absent. */
-function findHeader(headers: RawHeaders, name: string): string {
-  if (!isList(headers)) return [headers[name] ?? []].flat().join(', ');
+function findHeader(rawHeaders: RawHeaders, name: string): string {
   const values: string[] = [];
-  for (const [key, value] of iterateHeaders(headers)) {
-    if (key.toLowerCase() === name) values.push(value);
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? '');
   }
   return values.join(', ');
 }
 
 function createHeaders(rawHeaders: RawHeaders): Headers {
   const headers = new Headers();
-  for (const [name, value] of iterateHeaders(rawHeaders)) {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     try {
-      headers.append(name, value);
+      headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
     } catch {
-      // Node 22 lets headers through that no Headers can hold; they must not fail a payment.
+      // node:http lets headers through that no Headers can hold; they must not fail a payment.
     }
   }
   return headers;

@@ -1,0 +1,74 @@
+import type * as NodeHttp from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { requiredModule } from '../internal/runtime.ts';
+
+/** An `Agent` of `node:http` or `node:https`, described without the types of Node. */
+export interface HttpAgent {
+  /** How many connections to one host it opens at most. */
+  readonly maxSockets: number;
+  /** How many idle connections to one host it keeps at most. */
+  readonly maxFreeSockets: number;
+  /** Closes its connections. */
+  destroy(): void;
+}
+
+/** `node:https` has the same interface. */
+type HttpModule = typeof NodeHttp;
+
+/** The module of a protocol, and the agents that all clients share. */
+interface Protocol {
+  readonly http: HttpModule;
+  readonly reads: NodeHttp.Agent;
+  readonly writes: NodeHttp.Agent;
+}
+
+/** How long a connection may have been idle when a request takes it. */
+export const maxIdleMs = { read: 4_000, write: 300 };
+
+/** How long a proxy may take for a tunnel: Node does not end a tunnel with its request. */
+const tunnelTimeoutMs = 30_000;
+
+const protocols = new Map<string, Protocol>();
+
+/** Loads the module of a protocol, such as `https:`, and creates its agents; both once. */
+export function loadProtocol(name: string): Protocol {
+  const loaded = protocols.get(name);
+  if (loaded !== undefined) return loaded;
+  const http = requiredModule(`node:${name.slice(0, -1)}`) as HttpModule;
+  const protocol = {
+    http,
+    reads: createKeepingAgent(http, maxIdleMs.read),
+    writes: createKeepingAgent(http, maxIdleMs.write),
+  };
+  protocols.set(name, protocol);
+  return protocol;
+}
+
+function createKeepingAgent({ Agent, globalAgent }: HttpModule, idleMs: number): NodeHttp.Agent {
+  const proxy = findProxyOption(globalAgent);
+  class KeepingAgent extends Agent {
+    /** Called when a response has ended. */
+    override keepSocketAlive(connection: Duplex): boolean {
+      const isKept: unknown = super.keepSocketAlive(connection);
+      const socket = connection as Socket;
+      // The server may have announced a shorter time.
+      socket.setTimeout(Math.min(socket.timeout || idleMs, idleMs));
+      return isKept !== false;
+    }
+  }
+  return new KeepingAgent({
+    keepAlive: true,
+    ...(proxy && { ...proxy, timeout: tunnelTimeoutMs }),
+  });
+}
+
+/** Creates an agent that keeps no connection. */
+export const createFreshAgent = ({ Agent, globalAgent }: HttpModule): NodeHttp.Agent =>
+  new Agent({ keepAlive: false, ...findProxyOption(globalAgent) });
+
+/** The proxy that Node read from its environment for its own agents. */
+function findProxyOption(globalAgent: NodeHttp.Agent): NodeHttp.AgentOptions | undefined {
+  const { proxyEnv } = (globalAgent as { options?: NodeHttp.AgentOptions }).options ?? {};
+  return proxyEnv && { proxyEnv };
+}

@@ -1,0 +1,382 @@
+import { once } from 'node:events';
+import http, { Agent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import {
+  ConfigurationError,
+  ConnectionError,
+  InvalidResponseError,
+  PaymentsClient,
+  TimeoutError,
+  type ClientOptions,
+} from 'payments-platform-sdk';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { apiKey, failureOf } from '../support/clients.ts';
+import { responseBytes, type Exchange } from '../support/loopback.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { newTransfer, transfer, transferCreated } from '../support/values.ts';
+
+// On Node, an error proves that nothing was sent until the request has a connection.
+
+const clientFor = (origin: string, options: ClientOptions = {}) =>
+  new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey, timeout: 20_000, ...options });
+
+const keepAlive = { connection: 'keep-alive' };
+const created = responseBytes(201, transferCreated, keepAlive);
+const keep =
+  (bytes: Buffer) =>
+  ({ write }: Exchange): void => {
+    write(bytes);
+  };
+/** An agent that never closes an idle connection by itself. */
+function lastingAgent(): Agent {
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => {
+    agent.destroy();
+  });
+  return agent;
+}
+
+test('creates no Headers of a response when nothing reads them', async () => {
+  const append = vi.spyOn(Headers.prototype, 'append');
+  onTestFinished(() => append.mockRestore());
+  const appendedNames = () => append.mock.calls.map(([name]) => name.toLowerCase());
+  const server = await rawServer(responseBytes(201, transferCreated));
+  const call = clientFor(server.origin).transfers.create(newTransfer);
+  await call;
+  expect(appendedNames()).not.toContain('content-length');
+  await call.withResponse();
+  expect(appendedNames()).toContain('content-length');
+});
+
+test('a header that no Headers can hold is omitted from the response', async () => {
+  const server = await rawServer(
+    Buffer.concat([
+      Buffer.from('HTTP/1.1 201 Created\r\nx-odd: a\tb\x85c\r\nx-ok: yes\r\n', 'latin1'),
+      responseBytes(201, transferCreated).subarray('HTTP/1.1 201 Status\r\n'.length),
+    ]),
+  );
+  const call = clientFor(server.origin).transfers.create(newTransfer);
+  const { data, response } = await call.withResponse();
+  expect(data).toEqual(transferCreated);
+  expect(response.headers.get('x-ok')).toBe('yes');
+});
+
+test('passes its headers as an object, because tracers and agents copy them as one', async () => {
+  const server = await rawServer(responseBytes(201, transferCreated));
+  const request = vi.spyOn(http, 'request');
+  await clientFor(server.origin).transfers.create(newTransfer);
+  expect(request.mock.calls.map(([options]) => (options as http.RequestOptions).headers)).toEqual([
+    expect.objectContaining({ authorization: `Bearer ${apiKey}`, accept: 'application/json' }),
+  ]);
+});
+
+test.each(['a stub of fetch that throws', 'no fetch'])(
+  'a refused connection proves that nothing was sent when there is %s',
+  async (which) => {
+    const stub = vi.fn(() => Promise.reject(new Error('not called')));
+    vi.stubGlobal('fetch', which === 'no fetch' ? undefined : stub);
+    vi.spyOn(console, 'warn').mockReturnValue();
+    const error = await failureOf(
+      clientFor(closedPort.origin, { maxRetries: 0 }).transfers.create(newTransfer),
+      ConnectionError,
+    );
+    expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'not_sent', retryable: true });
+    expect(stub).not.toHaveBeenCalled();
+  },
+);
+
+test.each([
+  ['a test run', { VITEST: 'true' }, 1],
+  ['production', { NODE_ENV: 'production', VITEST: undefined, JEST_WORKER_ID: undefined }, 0],
+])(
+  'a replaced global fetch is reported once in a test run only: %s',
+  async (_, environment, count) => {
+    vi.resetModules();
+    const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
+    const payments = new Fresh({ baseUrl: server.baseUrl, apiKey });
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    await payments.transfers.get('txfr_1');
+    expect(warn).not.toHaveBeenCalled();
+    for (const stub of [vi.fn<typeof fetch>(), vi.fn<typeof fetch>()]) {
+      vi.stubGlobal('fetch', stub);
+      await payments.transfers.get('txfr_1');
+    }
+    expect(warn).toHaveBeenCalledTimes(count);
+    for (const [message] of warn.mock.calls) expect(message).toMatch(/option fetch.*sandbox/);
+  },
+);
+
+test('a call uses no class of fetch, which would load undici', async () => {
+  const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
+  const payments = clientFor(server.origin);
+  const create = vi.fn();
+  for (const name of ['Headers', 'Request', 'Response']) vi.stubGlobal(name, create);
+  expect((await payments.transfers.get('txfr_1')).id).toBe(transfer.id);
+  expect(create).not.toHaveBeenCalled();
+});
+
+test('an unfinished handshake proves from the first call on that nothing was sent', async () => {
+  let connectionCount = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      connectionCount += 1;
+      socket.resetAndDestroy();
+    });
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const payments = clientFor(`https://127.0.0.1:${port}`);
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ code: 'ECONNRESET', outcome: 'not_sent' });
+  expect(connectionCount).toBe(3);
+});
+
+test('a handshake over a connection that an agent made proves that nothing was sent', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.resetAndDestroy());
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const agent = new HttpsAgent();
+  agent.createConnection = (_, callback) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      callback?.(null, connectTls({ socket }));
+    });
+    return undefined;
+  };
+  const payments = clientFor(`https://127.0.0.1:${port}`, { agent, maxRetries: 0 });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ code: 'ECONNRESET', outcome: 'not_sent' });
+});
+
+test.each(['new', 'used'])(
+  'a write on a %s connection that is reset after the first byte is unknown and is sent once',
+  async (which) => {
+    const reset = (exchange: Exchange): void => {
+      exchange.reset();
+    };
+    const server = await rawServer(...(which === 'used' ? [keep(created), reset] : [reset]));
+    const payments = clientFor(server.origin, { agent: lastingAgent() });
+    if (which === 'used') await payments.transfers.create(newTransfer);
+    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+    expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+    expect(server.arrivals).toHaveLength(which === 'used' ? 2 : 1);
+    expect(server.connections).toHaveLength(1);
+  },
+);
+
+const poison = responseBytes(201, { ...transferCreated, id: 'txfr_poison' }, keepAlive);
+const events: Readonly<Record<string, (exchange: Exchange) => void>> = {
+  'was reset': ({ reset }) => {
+    reset();
+  },
+  'was closed': ({ socket }) => {
+    socket.end();
+  },
+  'holds a response that nobody requested': ({ write }) => {
+    write(poison);
+  },
+  'holds half a response that nobody requested': ({ write }) => {
+    write(poison.subarray(0, 20));
+  },
+};
+test.each(
+  Object.entries(events).flatMap(([name, apply]) => [
+    { name, apply, kind: 'write' },
+    { name, apply, kind: 'read' },
+  ]),
+)('a $kind takes another connection instead of one that $name', async ({ apply, kind }) => {
+  const exchanges: Exchange[] = [];
+  const server = await rawServer((exchange) => {
+    exchanges.push(exchange);
+    exchange.write(kind === 'read' ? responseBytes(200, transfer, keepAlive) : created);
+  });
+  const payments = clientFor(server.origin, { agent: lastingAgent(), maxRetries: 0 });
+  const call = async (): Promise<string> =>
+    kind === 'read'
+      ? (await payments.transfers.get('txfr_1')).id
+      : (await payments.transfers.create(newTransfer)).id;
+  const id = await call();
+  // No turn of the event loop lies between the two.
+  for (const exchange of exchanges) apply(exchange);
+  expect(await call()).toBe(id);
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+});
+
+test('a write does not take a connection that was idle for more than 300 milliseconds', async () => {
+  const now = vi.spyOn(Date, 'now').mockReturnValue(1_000_000);
+  const server = await rawServer(keep(created));
+  const payments = clientFor(server.origin, { agent: lastingAgent() });
+  const create = async (time: number): Promise<void> => {
+    now.mockReturnValue(1_000_000 + time);
+    await payments.transfers.create(newTransfer);
+  };
+  for (const time of [0, 300, 601, 600]) await create(time);
+  // The clock of the last one was set back.
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1, 2]);
+});
+
+test('an idle connection is closed although the server would keep it', async () => {
+  const server = await rawServer(keep(created));
+  await clientFor(server.origin).transfers.create(newTransfer);
+  await server.closed(0);
+});
+
+test('a write does not take the connection of a read', async () => {
+  const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)), keep(created));
+  const payments = clientFor(server.origin);
+  await payments.transfers.get('txfr_1');
+  await payments.transfers.create(newTransfer);
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+});
+
+test('an unsolicited 100 is not the response', async () => {
+  const hint = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
+  const server = await rawServer(Buffer.concat([hint, hint, responseBytes(201, transferCreated)]));
+  const payments = clientFor(server.origin);
+  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+});
+
+test('an unsolicited upgrade leaves a write unknown', async () => {
+  const server = await rawServer(
+    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+  );
+  const error = await failureOf(
+    clientFor(server.origin).transfers.create(newTransfer),
+    ConnectionError,
+  );
+  expect(error.outcome).toBe('unknown');
+  expect(server.arrivals).toHaveLength(1);
+});
+
+test.each<[string, ClientOptions]>([
+  ['timeout', { timeout: 5_000 }],
+  ['totalTimeout', { totalTimeout: 5_000 }],
+])('a process that was frozen before the first byte sends nothing after %s', async (_, limits) => {
+  const server = await rawServer(keep(created));
+  let frozen = 0;
+  const payments = clientFor(server.origin, {
+    timeout: 60_000,
+    ...limits,
+    agent: lastingAgent(),
+    maxRetries: 0,
+    clock: {
+      now: () => Date.now() + frozen,
+      setTimeout: (callback, ms) => setTimeout(callback, ms),
+      clearTimeout: (handle) => {
+        clearTimeout(handle as NodeJS.Timeout);
+      },
+    },
+  });
+  await payments.transfers.create(newTransfer);
+  // Time passes without a timer firing before the connection is ready.
+  const { request } = http;
+  vi.spyOn(http, 'request').mockImplementation(((options: http.RequestOptions) => {
+    frozen = 10_000;
+    return request(options);
+  }) as typeof http.request);
+  const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
+  expect(server.arrivals).toHaveLength(1);
+});
+
+/** An agent with connections that receive these bytes when a request is written. */
+const agentWithBytes = (bytes: Uint8Array): Agent =>
+  Object.assign(new Agent(), {
+    createConnection: () =>
+      new Duplex({
+        read: () => undefined,
+        write(_, __, done) {
+          this.push(bytes);
+          done();
+        },
+      }),
+  });
+const mebibyte = 2 ** 20;
+/** The head of a gzip file with an endless file name. */
+const endlessName = Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]);
+
+test.each<[string, Buffer]>([
+  ['arrives at once', responseBytes(201, Buffer.alloc(16 * mebibyte + 1, 0x20))],
+  [
+    'unpacks to nothing',
+    responseBytes(201, Buffer.concat([endlessName, Buffer.alloc(17 * mebibyte, 'a')]), {
+      'content-encoding': 'gzip',
+    }),
+  ],
+])('a response of excessive size that %s is rejected', async (_, bytes) => {
+  const payments = clientFor('http://127.0.0.1:9', { agent: agentWithBytes(bytes) });
+  expect(
+    await failureOf(payments.transfers.create(newTransfer), InvalidResponseError),
+  ).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
+});
+
+test('a DELETE resolves before its endless body ends', async () => {
+  const server = await rawServer(({ write }) => {
+    write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
+  });
+  await expect(clientFor(server.origin).ibans.delete('iban_1')).resolves.toBeUndefined();
+  await server.closed(0);
+});
+
+test('a DELETE keeps the connection of an empty response', async () => {
+  const server = await rawServer(keep(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')));
+  const now = vi.spyOn(Date, 'now').mockReturnValue(1_000_000);
+  const payments = clientFor(server.origin, { agent: lastingAgent() });
+  await payments.ibans.delete('iban_1');
+  await payments.ibans.delete('iban_2');
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
+  expect(now).toHaveBeenCalled();
+});
+
+test('an aborted call does not fetch a credential', async () => {
+  let credentialCalls = 0;
+  const payments = new PaymentsClient({
+    baseUrl: 'http://127.0.0.1:9/v0',
+    apiKey: () => {
+      credentialCalls += 1;
+      return apiKey;
+    },
+  });
+  const signal = AbortSignal.abort();
+  const error = await failureOf(payments.transfers.create(newTransfer, { signal }));
+  expect(error).not.toBeInstanceOf(TimeoutError);
+  expect(error).toMatchObject({ name: 'AbortError', outcome: 'not_sent' });
+  expect(credentialCalls).toBe(0);
+});
+
+test('an agent that never makes a connection proves that nothing was sent', async () => {
+  const payments = clientFor('http://127.0.0.1:9', {
+    agent: Object.assign(new Agent(), { createConnection: () => undefined }),
+    timeout: 200,
+    maxRetries: 0,
+  });
+  const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  expect(error).toMatchObject({ phase: 'connect', outcome: 'not_sent' });
+});
+
+test.each<[string, ClientOptions, string]>([
+  ['fetch', { agent: new Agent(), fetch: globalThis.fetch }, 'fetch'],
+  ['a base URL of another protocol', { agent: new Agent() }, 'it is one for http:'],
+])('an agent together with %s is rejected', (_, options, text) => {
+  const create = () =>
+    new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey, ...options });
+  expect(create).toThrow(ConfigurationError);
+  expect(create).toThrow(text);
+});
+
+test('an agent is rejected on a runtime that would not use it', () => {
+  vi.stubGlobal('Bun', {});
+  const options = { baseUrl: 'http://127.0.0.1:9/v0', apiKey, agent: new Agent() };
+  expect(() => new PaymentsClient(options)).toThrow('Node.js only');
+});
