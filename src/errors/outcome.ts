@@ -25,8 +25,6 @@ const sentBeforeForwarding = /* @__PURE__ */ new Set([
 
 /** What a response shows apart from its status. */
 interface ResponseFacts {
-  /** Whether the runtime sent the request again by itself: the response is then that to the last one. */
-  readonly repeated?: boolean | undefined;
   /** Whether its body is an Error body, which only the platform writes. */
   readonly isPlatforms: boolean;
   /** Whether it redirects the request to the same URL over https. */
@@ -48,10 +46,8 @@ interface ResponseFacts {
 export function statusOutcome(
   status: number,
   kind: Kind,
-  { repeated = false, isPlatforms, redirectsToHttps = false }: ResponseFacts,
+  { isPlatforms, redirectsToHttps = false }: ResponseFacts,
 ): Outcome {
-  // The response belongs to one request only, and the other may have taken effect.
-  if (repeated && kind !== 'safe') return 'unknown';
   const isRedirect = status === 307 || status === 308;
   const canReject =
     isRedirect ||
@@ -96,8 +92,6 @@ export interface TransportFacts {
 export interface Evidence {
   /** False while no byte was written, true from the moment the first one may have been. */
   started?: boolean | undefined;
-  /** Whether a foreign dispatcher had the request: its errors prove nothing. */
-  foreign?: boolean;
 }
 
 /** The server's certificate; a port without TLS; a proxy that does not let the request through. */
@@ -176,7 +170,6 @@ export function connectionOutcome(
   const areProofs =
     transport.runtime !== 'other' &&
     transport.sendsOnce &&
-    evidence.foreign !== true &&
     leaves.every((leaf) => provesNothingSent(leaf, transport.runtime));
   const proven = evidence.started === undefined ? areProofs : !evidence.started;
   const obstacle = findObstacle(leaves, code, proven, transport.runtime);
@@ -223,8 +216,7 @@ function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): b
         (syscall === 'connect' && connectCodes.has(code)) ||
         isLookup(code, syscall) ||
         code === 'UND_ERR_CONNECT_TIMEOUT' ||
-        (code === 'ECONNRESET' && messageOf(leaf).includes('before secure TLS connection')) ||
-        messageOf(leaf) === 'bad port'
+        (code === 'ECONNRESET' && messageOf(leaf).includes('before secure TLS connection'))
       );
     case 'bun':
       return bunConnectCodes.has(code) || isLookup(code, syscall);

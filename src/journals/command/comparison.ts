@@ -39,11 +39,11 @@ function formatColumns(input: OnceInput, candidates: readonly Candidate[]): stri
       ...candidates.map((each) => ('transfer' in each ? `  ${each.transfer[name]}` : '')),
     ]),
   ];
-  const shown = candidates.length === 0 ? rows.filter(([, cell]) => cell !== '') : rows;
+  const rowsToPrint = candidates.length === 0 ? rows.filter(([, cell]) => cell !== '') : rows;
   const problems = candidates.flatMap((each) =>
     'problem' in each ? [`${each.id} could not be read: ${each.problem}\n`] : [],
   );
-  return [...shown.map(formatRow), ...problems.map(clean)].join('');
+  return [...rowsToPrint.map(formatRow), ...problems.map(clean)].join('');
 }
 
 function formatTerm(

@@ -28,7 +28,7 @@ import { isInMemory } from '../../journals/memory.ts';
 export const inProgressRetryMs = 1_000;
 
 const memoryWarning =
-  'payments-platform-sdk: memoryJournal ends with this process, which pays again after a restart. Use sqliteJournal, postgresJournal or redisJournal on a platform that moves money.';
+  'payments-platform-sdk: memoryJournal ends with this process, and the next one pays again. Use another journal in production.';
 
 /** The caller's journal: every result is checked and has a deadline. It also makes the errors of the call. */
 export class GuardedJournal {
