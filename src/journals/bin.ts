@@ -1,10 +1,17 @@
 #!/usr/bin/env node
+import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { version } from '../version.ts';
 import { readCommand, usage, UsageError, type Command } from './command/flags.ts';
-import { describeEntry, formatEntry, formatTable } from './command/report.ts';
-import { openStore, redactAddress } from './command/store.ts';
+import { describeEntry, formatEntry, formatTable, type ListedPayment } from './command/report.ts';
+import { openStore, redactAddress, type OpenedStore } from './command/store.ts';
+import { formatCommands, formatTerms, type Candidate } from './command/terms.ts';
+import type { PaymentsClient } from '../client.ts';
 import type { FullJournal, JournalEntry } from './journal.ts';
+
+type Client = InstanceType<typeof PaymentsClient>;
+
+const candidateTimeoutMs = 10_000;
 
 type StoreCommand = Extract<Command, { store: unknown }>;
 
@@ -12,16 +19,22 @@ type StoreCommand = Extract<Command, { store: unknown }>;
 const loadClient = () => import('../index.ts');
 
 async function list(
-  journal: FullJournal,
-  { olderThan, json }: Extract<Command, { name: 'list' }>,
+  { journal, isEmpty, rebuild }: OpenedStore,
+  { olderThan, json, rebuild: shouldRebuild }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
   const { PaymentsClient } = await loadClient();
   // A list sends nothing to the platform.
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
   const payments = new PaymentsClient({ ...noPlatform, journal });
-  const open = [];
+  if (shouldRebuild) await rebuild?.();
+  const open: ListedPayment[] = [];
   for await (const payment of payments.transfers.openOnce({ olderThan })) open.push(payment);
   const [oldest] = open;
+  if (oldest === undefined && (await isEmpty())) {
+    process.stderr.write(
+      'The store holds no entry at all. Check that it is the one of your journal, and its --prefix.\n',
+    );
+  }
   if (json) print(`${JSON.stringify(open, null, 2)}\n`);
   else if (oldest === undefined) print('No payment is open.\n');
   else print(formatTable(open, await journal.now(oldest.reference)));
@@ -30,38 +43,43 @@ async function list(
 
 async function show(
   journal: FullJournal,
-  { reference, json }: Extract<Command, { name: 'show' }>,
+  { reference, json, store }: Extract<Command, { name: 'show' }>,
 ): Promise<number> {
   const entry = await readEntry(journal, reference);
   if (json) print(`${JSON.stringify(describeEntry(reference, entry), null, 2)}\n`);
-  else print(formatEntry(reference, entry, await journal.now(reference)));
+  else {
+    const payments = await createClient(journal);
+    print(await describeDecision(journal, reference, entry, payments));
+    if (entry.state === 'ambiguous') {
+      print(formatCommands(reference, entry.candidates, store));
+    }
+  }
   return 0;
 }
 
 async function resolve(
   journal: FullJournal,
-  { reference, verdict, by, force, yes }: Extract<Command, { name: 'resolve' }>,
+  { reference, verdict, by, force, yes, store }: Extract<Command, { name: 'resolve' }>,
 ): Promise<number> {
   if (!yes && !process.stdin.isTTY) {
     throw new UsageError('resolve asks on a terminal; without one, it needs --yes.');
   }
-  const { ConfigurationError, PaymentsClient, transferId } = await loadClient();
-  let payments: InstanceType<typeof PaymentsClient>;
-  try {
-    payments = new PaymentsClient({ journal });
-  } catch (cause) {
-    if (!(cause instanceof ConfigurationError)) throw cause;
-    throw new UsageError(cause.message, { cause });
-  }
+  const payments = await createClient(journal);
+  if (payments instanceof Error) throw new UsageError(payments.message, { cause: payments });
   const entry = await readEntry(journal, reference);
   const decision =
     verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
   if (!yes) {
-    print(formatEntry(reference, entry, await journal.now(reference)));
+    const chosen = verdict === 'not_paid' ? [] : [verdict];
+    print(await describeDecision(journal, reference, entry, payments, chosen));
+    if (entry.state === 'ambiguous') {
+      print(formatCommands(reference, entry.candidates, store));
+    }
     if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
       throw new Error('Nothing was recorded.');
     }
   }
+  const { transferId } = await loadClient();
   const id = verdict === 'not_paid' ? verdict : transferId(verdict);
   await payments.transfers.resolveOnce(reference, id, { by, force });
   print(`${reference} is recorded as ${decision}.\n`);
@@ -78,10 +96,11 @@ async function prune(
   return 0;
 }
 
-function runOnStore(journal: FullJournal, command: StoreCommand): Promise<number> {
+function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> {
+  const { journal } = store;
   switch (command.name) {
     case 'list':
-      return list(journal, command);
+      return list(store, command);
     case 'show':
       return show(journal, command);
     case 'resolve':
@@ -91,8 +110,65 @@ function runOnStore(journal: FullJournal, command: StoreCommand): Promise<number
   }
 }
 
+/** The client of the environment, or why there is none. */
+async function createClient(journal: FullJournal): Promise<Client | Error> {
+  const { ConfigurationError, PaymentsClient } = await loadClient();
+  try {
+    return new PaymentsClient({ journal });
+  } catch (cause) {
+    if (cause instanceof ConfigurationError) return cause;
+    throw cause;
+  }
+}
+
+/** The entry, the client, and the terms of the payment beside those of its candidates. */
+async function describeDecision(
+  journal: FullJournal,
+  reference: string,
+  entry: JournalEntry,
+  payments: Client | Error,
+  chosen: readonly string[] = [],
+): Promise<string> {
+  const listed = entry.state === 'ambiguous' ? entry.candidates : [];
+  const ids = [...new Set([...listed, ...chosen])];
+  const candidates =
+    payments instanceof Error
+      ? []
+      : await Promise.all(ids.map((id) => readCandidate(payments, id)));
+  const client = describeClient(payments);
+  const fields = formatEntry(reference, entry, await journal.now(reference), client);
+  return fields + formatTerms(entry.input, candidates);
+}
+
+function describeClient(payments: Client | Error): string {
+  const variables = ['PAYMENTS_BASE_URL', 'PAYMENTS_API_KEY'];
+  const missing = variables.filter((name) => !process.env[name]?.trim());
+  if (payments instanceof Error) {
+    const cause = missing.length > 0 ? `set ${missing.join(' and ')}` : payments.message;
+    return `none, so no candidate was read: ${cause}`;
+  }
+  const key = process.env['PAYMENTS_API_KEY']?.trim() ?? '';
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 12);
+  return `${payments.toJSON().baseUrl}, key sha256:${hash}`;
+}
+
+async function readCandidate(payments: Client, id: string): Promise<Candidate> {
+  const { transferId } = await loadClient();
+  try {
+    const options = { totalTimeout: candidateTimeoutMs };
+    return { id, transfer: await payments.transfers.get(transferId(id), options) };
+  } catch (cause) {
+    return { id, problem: messageOf(cause) };
+  }
+}
+
 async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
-  const entry = await journal.read(reference);
+  let entry: JournalEntry | undefined;
+  try {
+    entry = await journal.read(reference);
+  } catch (cause) {
+    throw new Error(`The entry of "${reference}" cannot be read.`, { cause });
+  }
   if (entry !== undefined) return entry;
   throw new Error(
     `The journal has no entry for "${reference}". Check its spelling and the journal.`,
@@ -122,7 +198,7 @@ async function main(args: string[]): Promise<number> {
     try {
       const store = await openStore(command.store);
       try {
-        return await runOnStore(store.journal, command);
+        return await runOnStore(store, command);
       } finally {
         await store.close();
       }

@@ -1,12 +1,23 @@
 import type { UndecidedPayment } from '../../resources/transfers/open-once.ts';
 import type { JournalEntry } from '../journal.ts';
 
+/** A row of the store that cannot be read. */
+interface UnreadablePayment {
+  readonly reference: string;
+  readonly state: 'unreadable';
+}
+
+export type ListedPayment = UndecidedPayment | UnreadablePayment;
+
 /** Names of the fields of an entry that hold a time. */
 const timeNames = new Set(['claimedAt', 'expiresAt', 'firstClaimedAt', 'paidAt', 'resolvedAt']);
 
 /** A table for people; `now` is the time of the journal. */
-export function formatTable(payments: readonly UndecidedPayment[], now: number): string {
+export function formatTable(payments: readonly ListedPayment[], now: number): string {
   const rows = payments.map((payment) => {
+    if (payment.state === 'unreadable') {
+      return [payment.reference, payment.state, '', '', '', '', '', '', ''].map(clean);
+    }
     const { reference, state, claimedAt, expiresAt, host, input, candidates = [] } = payment;
     const { amount, currency = '', sourceAccountId } = input;
     return [
@@ -22,7 +33,7 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
     ].map(clean);
   });
   const header = ['REFERENCE', 'STATE', 'AGE', 'EXPIRES', 'HOST', 'AMOUNT', 'FROM', 'TO'];
-  const hasCandidates = payments.some(({ candidates }) => candidates !== undefined);
+  const hasCandidates = payments.some((payment) => 'candidates' in payment);
   const table = [[...header, ...(hasCandidates ? ['CANDIDATES'] : [])], ...rows];
   const widths = table[0]?.map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
@@ -48,13 +59,18 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   ),
 });
 
-/** One line for each field of an entry. */
-export function formatEntry(reference: string, entry: JournalEntry, now: number): string {
-  const { input, ...rest } = entry;
+/** One line for each field of an entry but its input, and one for the client. */
+export function formatEntry(
+  reference: string,
+  entry: JournalEntry,
+  now: number,
+  client: string,
+): string {
+  const { input: _, ...rest } = entry;
   const fields = [
     ['reference', reference],
     ...Object.entries(rest).map(([name, value]) => [name, formatField(name, value, now)]),
-    ...Object.entries(input).map(([name, value]) => [`input.${name}`, String(value)]),
+    ['client', client],
   ].map((field) => field.map(clean));
   const width = Math.max(...fields.map(([name = '']) => name.length));
   return fields.map(([name = '', text]) => `${name.padEnd(width)}  ${text}\n`).join('');
@@ -83,4 +99,4 @@ function formatAge(ms: number): string {
 }
 
 /** Control characters of a stored string would act on the terminal. */
-const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');
+export const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');

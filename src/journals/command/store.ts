@@ -3,29 +3,45 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { FullJournal } from '../journal.ts';
 import { postgresJournal, type PostgresRows } from '../postgres.ts';
-import { redisJournal } from '../redis.ts';
+import { isRedisEmpty, rebuildRedisIndex, redisJournal } from '../redis.ts';
 import { sqliteJournal } from '../sqlite.ts';
 import { UsageError, type StoreAddress } from './flags.ts';
 
 /** A journal with a connected store. */
 export interface OpenedStore {
   readonly journal: FullJournal;
+  /** Whether it holds no entry at all, not even a decided one. */
+  isEmpty(): Promise<boolean>;
+  /** Builds the index again; only Redis has one that can be incomplete. */
+  rebuild?(): Promise<void>;
   close(): void | Promise<void>;
 }
+
+const anyEntrySql = 'SELECT 1 FROM payments_journal LIMIT 1';
 
 const connectTimeoutMs = 10_000;
 
 /** @throws UsageError for a missing package; Error when the store is not there. */
-export function openStore({ name, address }: StoreAddress): Promise<OpenedStore> {
+export function openStore({ name, address, prefix }: StoreAddress): Promise<OpenedStore> {
   if (name === 'sqlite') return Promise.resolve(openSqlite(address));
-  return name === 'postgres' ? openPostgres(address) : openRedis(address);
+  return name === 'postgres' ? openPostgres(address) : openRedis(address, prefix);
 }
 
 function openSqlite(file: string): OpenedStore {
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
   const journal = sqliteJournal(path, { create: false });
-  return { journal, close: () => journal.close() };
+  const isEmpty = () => {
+    // The bundler would remove the `node:` of an import.
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      return Promise.resolve(database.prepare(anyEntrySql).get() === undefined);
+    } finally {
+      database.close();
+    }
+  };
+  return { journal, isEmpty, close: () => journal.close() };
 }
 
 interface PostgresDriver {
@@ -50,6 +66,7 @@ async function openPostgres(url: string): Promise<OpenedStore> {
   await client.connect();
   return {
     journal: postgresJournal((text, values) => client.query(text, values)),
+    isEmpty: async () => (await client.query(anyEntrySql, [])).rows.length === 0,
     close: () => client.end(),
   };
 }
@@ -67,12 +84,13 @@ interface RedisDriver {
   Cluster: new (nodes: readonly object[], options: object) => RedisConnection;
 }
 
-async function openRedis(url: string): Promise<OpenedStore> {
+async function openRedis(url: string, keyPrefix = ''): Promise<OpenedStore> {
   checkUrl('redis', url, /^rediss?:\/\//, 'redis://host:6379');
   const { Redis, Cluster } = loadDriver('ioredis', 'redis') as RedisDriver;
-  const common = { lazyConnect: true, connectTimeout: connectTimeoutMs };
+  const common = { keyPrefix, lazyConnect: true, connectTimeout: connectTimeoutMs };
   const once = { ...common, maxRetriesPerRequest: 0, retryStrategy: () => null };
   const server = await connect(new Redis(url, once));
+  await checkDatabase(server);
   if (!String(await server.call('INFO', 'cluster')).includes('cluster_enabled:1')) {
     return wrapRedis(server);
   }
@@ -80,6 +98,7 @@ async function openRedis(url: string): Promise<OpenedStore> {
   server.disconnect();
   const redisOptions = { username, password, tls, connectTimeout: connectTimeoutMs };
   const cluster = new Cluster([{ host, port }], {
+    keyPrefix,
     lazyConnect: true,
     clusterRetryStrategy: () => null,
     redisOptions,
@@ -87,12 +106,29 @@ async function openRedis(url: string): Promise<OpenedStore> {
   return wrapRedis(await connect(cluster));
 }
 
-const wrapRedis = (connection: RedisConnection): OpenedStore => ({
-  journal: redisJournal((...args) => connection.call(...args)),
-  close: () => {
-    connection.disconnect();
-  },
-});
+/** The driver continues in database 0 when the one of the URL is not there. */
+async function checkDatabase(server: RedisConnection): Promise<void> {
+  const { db } = server.options;
+  if (db === undefined || db === 0) return;
+  try {
+    await server.call('SELECT', String(db));
+  } catch (cause) {
+    server.disconnect();
+    throw new Error(`Redis has no database ${String(db)}. Check the end of the URL.`, { cause });
+  }
+}
+
+function wrapRedis(connection: RedisConnection): OpenedStore {
+  const command = (...args: [string, ...string[]]) => connection.call(...args);
+  return {
+    journal: redisJournal(command),
+    isEmpty: () => isRedisEmpty(command),
+    rebuild: () => rebuildRedisIndex(command),
+    close: () => {
+      connection.disconnect();
+    },
+  };
+}
 
 /** The rejection of ioredis says only that the connection is closed; its event has the cause. */
 async function connect(connection: RedisConnection): Promise<RedisConnection> {

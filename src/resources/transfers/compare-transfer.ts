@@ -32,7 +32,7 @@ export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean
 type FieldComparison = (transfer: Transfer, input: TransferCreateInput) => Likeness;
 
 /** The platform uses it if a creation names no currency. */
-const defaultCurrency = 'USDC';
+export const defaultCurrency = 'USDC';
 
 /** The fields that identify a payment besides its description, each with its comparison. */
 const fieldComparisons = {
@@ -56,6 +56,18 @@ function compareFields(transfer: Transfer, input: TransferCreateInput): Likeness
   if (results.has('other')) return 'other';
   return results.has('unclear') ? 'unclear' : 'same';
 }
+
+/** The fields of a Transfer that are not certainly as in the input, for an operator. */
+export const findUnlikeFields = (
+  transfer: Transfer,
+  input: TransferCreateInput,
+): readonly string[] => {
+  const fields = paymentFields.filter(
+    (field) => fieldComparisons[field](transfer, input) !== 'same',
+  );
+  const likeness = compareDescriptions(transfer.description, input.description ?? '');
+  return likeness === 'same' ? fields : [...fields, 'description'];
+};
 
 /** The fields in which two inputs describe different payments. */
 export const findDifferingFields = (
