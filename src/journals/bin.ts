@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
+import { isObject } from '../internal/guards.ts';
 import { version } from '../version.ts';
 import { readCommand, usage, UsageError, type Command } from './command/flags.ts';
 import { describeEntry, formatEntry, formatTable, type ListedPayment } from './command/report.ts';
@@ -166,6 +167,10 @@ async function readEntry(journal: FullJournal, reference: string): Promise<Journ
   let entry: JournalEntry | undefined;
   try {
     entry = await journal.read(reference);
+    const { input, state, candidates } = Object(entry ?? { input: {} }) as Record<string, unknown>;
+    if (!isObject(input) || (state === 'ambiguous' && !Array.isArray(candidates))) {
+      throw new Error('It is no entry of a journal.');
+    }
   } catch (cause) {
     throw new Error(`The entry of "${reference}" cannot be read.`, { cause });
   }

@@ -281,6 +281,32 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(err).not.toContain(password);
   });
 
+  test('show prints a variable instead of a URL with a password', async () => {
+    const { flags, journal } = (stores.get('Redis') as () => Store)();
+    const ambiguous = { state: 'ambiguous', candidates: ['txfr_1'] };
+    const { reference, entry } = await claimAt(journal, 10, ambiguous);
+    const { status, out } = await run(['show', reference, ...flags]);
+    expect(status).toBe(0);
+    expect(out).toContain(`resolve ${reference} txfr_1 --redis "$REDIS_URL"\n`);
+    expect(out).not.toContain(password);
+    const named = await run(['show', reference, ...flags], { JOURNAL_URL: flags[1] });
+    expect(named.out).toContain(`resolve ${reference} not_paid --redis "$JOURNAL_URL"\n`);
+    await journal.swap(reference, entry, undefined);
+  });
+
+  test.each(['no JSON', '{"state":"ambiguous"}', '7'])(
+    'show has status 1 when the entry is %s',
+    async (stored) => {
+      const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
+      const redis = new Redis(url, { db: 4 });
+      onTestFinished(() => redis.disconnect());
+      await redis.set('payments:journal:r-1', stored);
+      const { status, out, err } = await run(['show', 'r-1', flag, `${url}/4`]);
+      expect({ status, out }).toEqual({ status: 1, out: '' });
+      expect(err).toMatch(/^The entry of "r-1" cannot be read\./);
+    },
+  );
+
   test('list --rebuild finds keys that were copied', async () => {
     const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
     const flags = [flag, `${url}/3`];
@@ -379,14 +405,8 @@ describe('resolve', () => {
     const reference = input.description;
     const description = `${reference.toUpperCase()} salary of november`;
     const { id } = await payments.transfers.create({ ...input, description, amount: '12.05' });
-    await journal.swap(
-      reference,
-      undefined,
-      createClaim(input, {
-        platform: baseUrl,
-        ...{ state: 'ambiguous', candidates: [id, 'txfr_9'] },
-      }),
-    );
+    const fields: object = { state: 'ambiguous', candidates: [id, 'txfr_9'] };
+    await journal.swap(reference, undefined, createClaim(input, { platform: baseUrl, ...fields }));
     const { status, out } = await run(['show', reference, ...flags], env);
     expect(status).toBe(0);
     expect(out).toMatch(new RegExp(`^client +${baseUrl}, key sha256:[0-9a-f]{12}$`, 'm'));

@@ -51,15 +51,15 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
   const rows = [...names, 'status', 'createdAt'];
   const tables: string[] = [];
   for (let at = 0; at === 0 || at < columns.length; at += candidatesPerTable) {
-    const shown = [payment, ...columns.slice(at, at + candidatesPerTable)];
+    const tableColumns = [payment, ...columns.slice(at, at + candidatesPerTable)];
     const header = formatRow(
       '',
-      shown.map(({ title }) => ({ text: title, isUnlike: false })),
+      tableColumns.map(({ title }) => ({ text: title, isUnlike: false })),
     );
     const lines = rows.map((name) =>
       formatRow(
         name,
-        shown.map(({ cells, unlike }) => ({
+        tableColumns.map(({ cells, unlike }) => ({
           text: isFilled(cells[name]) ? String(cells[name]) : '-',
           isUnlike: unlike.includes(name),
         })),
@@ -72,7 +72,10 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
     : '';
   const problems = candidates
     .filter(({ transfer }) => transfer === undefined)
-    .map(({ id, problem = '' }) => `\n${clean(id)} could not be read: ${problem}\n`);
+    .map(
+      ({ id, problem = '' }) =>
+        `\n${clean(id)} could not be read: ${problem.split('\n').map(clean).join('\n')}\n`,
+    );
   return `\n${tables.join('\n')}${legend}${problems.join('')}`;
 }
 
