@@ -11,9 +11,9 @@ import { UsageError, type StoreAddress } from './flags.ts';
 export interface OpenedStore {
   readonly journal: FullJournal;
   /** Whether it holds no entry at all, not even a decided one. */
-  isEmpty(): Promise<boolean>;
+  readonly isEmpty: () => Promise<boolean>;
   /** Builds the index again; only Redis has one that can be incomplete. */
-  rebuild?(): Promise<void>;
+  readonly rebuild?: () => Promise<void>;
   close(): void | Promise<void>;
 }
 
@@ -111,10 +111,10 @@ async function checkDatabase(server: RedisConnection): Promise<void> {
   const { db } = server.options;
   if (db === undefined || db === 0) return;
   try {
-    await server.call('SELECT', String(db));
+    await server.call('SELECT', String(Number(db)));
   } catch (cause) {
     server.disconnect();
-    throw new Error(`Redis has no database ${String(db)}. Check the end of the URL.`, { cause });
+    throw new Error(`Redis has no database ${Number(db)}. Check the end of the URL.`, { cause });
   }
 }
 
