@@ -40,7 +40,12 @@ export type {
 export { hasTransferStatus } from './resources/transfers/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './resources/transfers/create-all-once.ts';
 export type { OnceOptions, ResolveOptions } from './resources/transfers/create-once.ts';
-export type { OpenOnceOptions, UndecidedPayment } from './resources/transfers/open-once.ts';
+export type {
+  ClaimedPayment,
+  OpenOnceOptions,
+  UndecidedPayment,
+  UnreadablePayment,
+} from './resources/transfers/open-once.ts';
 export type { WaitOptions } from './resources/transfers/wait-for.ts';
 export type { Accounts } from './resources/accounts.ts';
 export type { Counterparties } from './resources/counterparties.ts';

@@ -297,7 +297,7 @@ function describeFix(
 }
 
 const ownUnauthorizedHint =
-  "If the platform's own 401 has this body, accept it by the option isErrorBody.";
+  "If it is the platform's own 401, accept its body by the option isErrorBody.";
 
 const statusHints: Readonly<Record<number, string>> = {
   400: 'Fix the request; error.details may name the field.',

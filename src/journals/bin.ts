@@ -3,147 +3,84 @@ import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { isObject } from '../internal/guards.ts';
 import { version } from '../version.ts';
-import { formatComparison, type Candidate } from './command/comparison.ts';
-import {
-  formatStoreFlags,
-  quote,
-  readCommand,
-  usage,
-  UsageError,
-  type Command,
-  type StoreAddress,
-} from './command/flags.ts';
-import { describeEntry, formatEntry, formatLine, formatTable } from './command/report.ts';
+import { readCommand, usage, UsageError, type Command } from './command/flags.ts';
+import { describeEntry, formatEntry, formatTable } from './command/report.ts';
 import { openStore, redactAddress, type OpenedStore } from './command/store.ts';
-import { isOpen, type FullJournal, type JournalEntry } from './journal.ts';
+import { formatCommands, formatTerms, type Candidate } from './command/terms.ts';
+import type { PaymentsClient } from '../client.ts';
+import type { FullJournal, JournalEntry } from './journal.ts';
+
+type Client = InstanceType<typeof PaymentsClient>;
+
+const candidateTimeoutMs = 10_000;
 
 type StoreCommand = Extract<Command, { store: unknown }>;
-type Client = InstanceType<Awaited<ReturnType<typeof loadClient>>['PaymentsClient']>;
 
 /** The client; the build leaves it in its own file. */
 const loadClient = () => import('../index.ts');
 
 async function list(
   { journal, isEmpty, rebuild }: OpenedStore,
-  { olderThan, json, isRebuilt }: Extract<Command, { name: 'list' }>,
+  { olderThan, json, rebuild: shouldRebuild }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
-  if (isRebuilt) await rebuild?.();
   const { PaymentsClient } = await loadClient();
   // A list sends nothing to the platform.
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
   const payments = new PaymentsClient({ ...noPlatform, journal });
+  if (shouldRebuild) await rebuild?.();
   const open = [];
   for await (const payment of payments.transfers.openOnce({ olderThan })) open.push(payment);
   const [oldest] = open;
+  if (oldest === undefined && (await isEmpty())) {
+    process.stderr.write(
+      'The store holds no entry at all. Check that it is the one of your journal, and its --prefix.\n',
+    );
+  }
   if (json) print(`${JSON.stringify(open, null, 2)}\n`);
   else if (oldest === undefined) print('No payment is open.\n');
   else print(formatTable(open, await journal.now(oldest.reference)));
-  if (oldest === undefined && (await isEmpty())) {
-    process.stderr.write('The store holds no entry at all. Check its address.\n');
-  }
   return open.length > 0 ? 3 : 0;
 }
 
 async function show(
-  { journal }: OpenedStore,
-  command: Extract<Command, { name: 'show' }>,
+  journal: FullJournal,
+  { reference, json, store }: Extract<Command, { name: 'show' }>,
 ): Promise<number> {
-  const { reference, json } = command;
   const entry = await readEntry(journal, reference);
   if (json) print(`${JSON.stringify(describeEntry(reference, entry), null, 2)}\n`);
-  else print(await describePayment(command, entry, journal, await findClient(journal)));
+  else {
+    const payments = await createClient(journal);
+    print(await describeDecision(journal, reference, entry, payments));
+    if (entry.state === 'ambiguous') {
+      print(formatCommands(reference, entry.candidates, store));
+    }
+  }
   return 0;
 }
 
-/** The client of the environment, or the error of its options. */
-async function findClient(journal: FullJournal): Promise<Client | Error> {
-  const { ConfigurationError, PaymentsClient } = await loadClient();
-  try {
-    return new PaymentsClient({ journal });
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error;
-    throw error;
-  }
-}
-
-/** What an operator needs to decide: the entry, and its terms beside those of each transfer that may be it. */
-async function describePayment(
-  { reference, store }: Extract<Command, { name: 'show' | 'resolve' }>,
-  entry: JournalEntry,
-  journal: FullJournal,
-  client: Client | Error,
-  chosen: readonly string[] = [],
-): Promise<string> {
-  const listed = entry.state === 'ambiguous' ? entry.candidates : [];
-  const paid = entry.state === 'paid' ? [entry.transferId] : [];
-  const ids = [...new Set<string>([...listed, ...paid, ...chosen])];
-  const candidates = client instanceof Error ? [] : await readCandidates(client, ids);
-  const lines = [
-    formatEntry(reference, entry, await journal.now(reference)),
-    client instanceof Error ? '' : formatLine('client', describeClient(client)),
-    '\n',
-    formatComparison(entry.input, candidates),
-  ];
-  if (client instanceof Error && ids.length > 0) {
-    lines.push(
-      '\nPAYMENTS_BASE_URL and PAYMENTS_API_KEY are needed to show the transfers beside the payment.\n',
-    );
-  }
-  if (isOpen(entry)) lines.push(describeDecisions(reference, store, ids));
-  return lines.join('');
-}
-
-const readCandidates = (client: Client, ids: readonly string[]): Promise<Candidate[]> =>
-  Promise.all(
-    ids.map(async (id): Promise<Candidate> => {
-      try {
-        const { transferId } = await loadClient();
-        return { id, transfer: await client.transfers.get(transferId(id)) };
-      } catch (error) {
-        const [problem = ''] = messageOf(error).split('\n');
-        return { id, problem };
-      }
-    }),
-  );
-
-/** Which platform the transfers come from, and by which key: its fingerprint shows nothing of it. */
-function describeClient(client: Client): string {
-  const key = process.env['PAYMENTS_API_KEY'] ?? '';
-  const fingerprint = createHash('sha256').update(key.trim()).digest('hex').slice(0, 12);
-  return `${client.toJSON().baseUrl}, key sha256:${fingerprint}`;
-}
-
-/** The commands that decide a payment. */
-function describeDecisions(reference: string, store: StoreAddress, ids: readonly string[]): string {
-  const command = (verdict: string): string =>
-    `  npx payments-journal resolve ${quote(reference)} ${verdict} ${formatStoreFlags(store)}\n`;
-  return `
-If a transfer is the payment, record its id:
-${command(ids[0] ?? 'txfr_…')}If none is, record that, and the next createOnce sends the payment:
-${command('not_paid')}`;
-}
-
 async function resolve(
-  { journal }: OpenedStore,
-  command: Extract<Command, { name: 'resolve' }>,
+  journal: FullJournal,
+  { reference, verdict, by, force, yes, store }: Extract<Command, { name: 'resolve' }>,
 ): Promise<number> {
-  const { reference, verdict, by, force, yes } = command;
   if (!yes && !process.stdin.isTTY) {
     throw new UsageError('resolve asks on a terminal; without one, it needs --yes.');
   }
-  const { transferId } = await loadClient();
-  const payments = await findClient(journal);
+  const payments = await createClient(journal);
   if (payments instanceof Error) throw new UsageError(payments.message, { cause: payments });
   const entry = await readEntry(journal, reference);
   const decision =
     verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
   if (!yes) {
     const chosen = verdict === 'not_paid' ? [] : [verdict];
-    print(await describePayment(command, entry, journal, payments, chosen));
+    print(await describeDecision(journal, reference, entry, payments, chosen));
+    if (entry.state === 'ambiguous') {
+      print(formatCommands(reference, entry.candidates, store));
+    }
     if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
       throw new Error('Nothing was recorded.');
     }
   }
+  const { transferId } = await loadClient();
   const id = verdict === 'not_paid' ? verdict : transferId(verdict);
   await payments.transfers.resolveOnce(reference, id, { by, force });
   print(`${reference} is recorded as ${decision}.\n`);
@@ -151,7 +88,7 @@ async function resolve(
 }
 
 async function prune(
-  { journal }: OpenedStore,
+  journal: FullJournal,
   { paidBefore, json }: Extract<Command, { name: 'prune' }>,
 ): Promise<number> {
   const pruned = await journal.prune({ paidBefore });
@@ -161,26 +98,83 @@ async function prune(
 }
 
 function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> {
+  const { journal } = store;
   switch (command.name) {
     case 'list':
       return list(store, command);
     case 'show':
-      return show(store, command);
+      return show(journal, command);
     case 'resolve':
-      return resolve(store, command);
+      return resolve(journal, command);
     case 'prune':
-      return prune(store, command);
+      return prune(journal, command);
+  }
+}
+
+/** The client of the environment, or why there is none. */
+async function createClient(journal: FullJournal): Promise<Client | Error> {
+  const { ConfigurationError, PaymentsClient } = await loadClient();
+  try {
+    return new PaymentsClient({ journal });
+  } catch (cause) {
+    if (cause instanceof ConfigurationError) return cause;
+    throw cause;
+  }
+}
+
+/** The entry, the client, and the terms of the payment beside those of its candidates. */
+async function describeDecision(
+  journal: FullJournal,
+  reference: string,
+  entry: JournalEntry,
+  payments: Client | Error,
+  chosen: readonly string[] = [],
+): Promise<string> {
+  const listed = entry.state === 'ambiguous' ? entry.candidates : [];
+  const ids = [...new Set([...listed, ...chosen])];
+  const candidates =
+    payments instanceof Error
+      ? []
+      : await Promise.all(ids.map((id) => readCandidate(payments, id)));
+  const client = describeClient(payments);
+  const fields = formatEntry(reference, entry, await journal.now(reference), client);
+  return fields + formatTerms(entry.input, candidates);
+}
+
+function describeClient(payments: Client | Error): string {
+  const variables = ['PAYMENTS_BASE_URL', 'PAYMENTS_API_KEY'];
+  const missing = variables.filter((name) => !process.env[name]?.trim());
+  if (payments instanceof Error) {
+    const cause = missing.length > 0 ? `set ${missing.join(' and ')}` : payments.message;
+    return `none, so no candidate was read: ${cause}`;
+  }
+  const key = process.env['PAYMENTS_API_KEY']?.trim() ?? '';
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 12);
+  return `${payments.toJSON().baseUrl}, key sha256:${hash}`;
+}
+
+async function readCandidate(payments: Client, id: string): Promise<Candidate> {
+  const { transferId } = await loadClient();
+  try {
+    const options = { totalTimeout: candidateTimeoutMs };
+    return { id, transfer: await payments.transfers.get(transferId(id), options) };
+  } catch (cause) {
+    return { id, problem: messageOf(cause) };
   }
 }
 
 async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
-  const entry = await journal.read(reference);
-  if (isObject(entry) && isObject(entry.input)) return entry;
-  if (entry !== undefined) {
-    throw new Error(
-      `The entry of "${reference}" cannot be read: another program has written or changed it. docs/on-call.md says what to do.`,
-    );
+  let entry: JournalEntry | undefined;
+  try {
+    entry = await journal.read(reference);
+    const { input, state, candidates } = Object(entry ?? { input: {} }) as Record<string, unknown>;
+    if (!isObject(input) || (state === 'ambiguous' && !Array.isArray(candidates))) {
+      throw new Error('It is no entry of a journal.');
+    }
+  } catch (cause) {
+    throw new Error(`The entry of "${reference}" cannot be read.`, { cause });
   }
+  if (entry !== undefined) return entry;
   throw new Error(
     `The journal has no entry for "${reference}". Check its spelling and the journal.`,
   );

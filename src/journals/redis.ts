@@ -18,7 +18,7 @@ export interface RedisCommandSuchAs<_Example extends string> extends RedisComman
 
 const keyPrefix = 'payments:journal:';
 /** A sorted set of the references that are open. The member '' says that it is complete. */
-export const indexKey = 'payments:journal-open';
+const indexKey = 'payments:journal-open';
 
 /*
  * A claim never depends on the index: in a cluster, it may live on another node, and `pcall` continues
@@ -128,26 +128,6 @@ export function redisJournal(
       if (isUndecided(entry)) yield { reference, entry };
     }
   }
-  /** Scans all entries of each node; yields the references that the script has selected. */
-  async function* scan(script: string, ...args: string[]): AsyncGenerator<string[], void> {
-    for (const nodeKey of await findNodeKeys(command)) {
-      let cursor = '0';
-      do {
-        const reply = await command(
-          'EVAL',
-          script,
-          '1',
-          nodeKey,
-          cursor,
-          String(pageSize),
-          ...args,
-        );
-        const [nextCursor, references] = reply as [unknown, string[]];
-        yield references;
-        cursor = String(nextCursor);
-      } while (cursor !== '0');
-    }
-  }
   return {
     forgets,
     read,
@@ -175,17 +155,13 @@ export function redisJournal(
       if (await isCluster(command)) {
         // A scan may return a key twice.
         const seen = new Set<string>();
-        for await (const references of scan(openScript)) {
+        for await (const references of scan(command, openScript)) {
           yield* readOpen(references.filter((each) => !seen.has(each) && seen.add(each)));
         }
         return;
       }
       if (((await command('ZSCORE', indexKey, '')) ?? undefined) === undefined) {
-        for await (const references of scan(openScript)) {
-          const members = references.flatMap((reference) => ['0', reference]);
-          if (members.length > 0) await command('ZADD', indexKey, ...members);
-        }
-        await command('ZADD', indexKey, '0', '');
+        await buildIndex(command);
       }
       let start: string | undefined = '(';
       while (start !== undefined) {
@@ -198,10 +174,52 @@ export function redisJournal(
     prune: async (options) => {
       const paidBefore = String(readPaidBefore(options));
       let count = 0;
-      for await (const references of scan(pruneScript, paidBefore)) count += references.length;
+      for await (const references of scan(command, pruneScript, paidBefore)) {
+        count += references.length;
+      }
       return count;
     },
   };
+}
+
+/** Scans all entries of each node; yields the references that the script has selected. */
+async function* scan(
+  command: RedisCommand,
+  script: string,
+  ...args: string[]
+): AsyncGenerator<string[], void> {
+  for (const nodeKey of await findNodeKeys(command)) {
+    let cursor = '0';
+    do {
+      const page = [nodeKey, cursor, String(pageSize), ...args];
+      const reply = await command('EVAL', script, '1', ...page);
+      const [nextCursor, references] = reply as [unknown, string[]];
+      yield references;
+      cursor = String(nextCursor);
+    } while (cursor !== '0');
+  }
+}
+
+/** Adds every open reference to the index; removes none, because a claim may be added meanwhile. */
+async function buildIndex(command: RedisCommand): Promise<void> {
+  for await (const references of scan(command, openScript)) {
+    const members = references.flatMap((reference) => ['0', reference]);
+    if (members.length > 0) await command('ZADD', indexKey, ...members);
+  }
+  await command('ZADD', indexKey, '0', '');
+}
+
+/** Builds the index again, for entries that were copied; a cluster has none. */
+export async function rebuildRedisIndex(command: RedisCommand): Promise<void> {
+  if (!(await isCluster(command))) await buildIndex(command);
+}
+
+/** Whether no node has an entry. */
+export async function isRedisEmpty(command: RedisCommand): Promise<boolean> {
+  for await (const references of scan(command, createScanScript('references[1] = reference'))) {
+    if (references.length > 0) return false;
+  }
+  return true;
 }
 
 async function isCluster(command: RedisCommand): Promise<boolean> {

@@ -47,7 +47,7 @@ const disorder = {
 const clockDifference = {
   path: 'createdAt',
   message:
-    "more than two minutes from the response's Date, so searches for payments read the whole list in spite of the option transfersNewestFirst",
+    'more than two minutes from Date, so searches read the whole list',
 };
 /** A search that reads more pages costs more than the payment. */
 const maxQuietPages = 50;

@@ -156,7 +156,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       expect(await run(['list', ...flags])).toEqual({
         status: 0,
         out: 'No payment is open.\n',
-        err: '',
+        err: expect.stringMatching(/^The store holds no entry at all\./),
       });
       const paid = newInput();
       await journal.swap(paid.description, undefined, createPaid(paid, 3));
@@ -200,7 +200,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       expect(result).toMatchObject({ status: 0, err: '' });
       expect(result.out).toMatch(new RegExp(`^reference +${reference}\nstate +sending\n`));
       expect(result.out).toMatch(/^claimedAt +\d{4}-\d\d-\d\dT\S+Z \(12 days ago\)$/m);
-      expect(result.out).toMatch(/^input\.amount +12\.50$/m);
+      expect(result.out).toMatch(/^amount +12\.50$/m);
       const json = await run(['show', reference, '--json', ...flags]);
       const { claimedAt, input } = entry as JournalEntry & { claimedAt: number };
       expect(JSON.parse(json.out)).toMatchObject({
@@ -257,6 +257,68 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       expect(await payments.transfers.createOnce(input, { journal })).toMatchObject({ id });
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
+  });
+
+  test('list finds the keys of a client with a prefix only with --prefix', async () => {
+    const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
+    const redis = new Redis(url, { keyPrefix: 'app:', db: 2 });
+    onTestFinished(() => redis.disconnect());
+    const journal = redisJournal((name, ...args) => redis.call(name, ...args));
+    const { reference } = await claimAt(journal, 10);
+    const other = await run(['list', flag, `${url}/2`]);
+    expect(other).toMatchObject({ status: 0, out: 'No payment is open.\n' });
+    expect(other.err).toMatch(/^The store holds no entry at all\./);
+    const listed = await run(['list', '--json', flag, `${url}/2`, '--prefix', 'app:']);
+    expect(listed).toMatchObject({ status: 3, err: '' });
+    expect(JSON.parse(listed.out)).toMatchObject([{ reference }]);
+  });
+
+  test('list has status 1 when Redis has no such database', async () => {
+    const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
+    const { status, out, err } = await run(['list', flag, `${url}/99`]);
+    expect({ status, out }).toEqual({ status: 1, out: '' });
+    expect(err).toMatch(/^Redis has no database 99\./);
+    expect(err).not.toContain(password);
+  });
+
+  test('show prints a variable instead of a URL with a password', async () => {
+    const { flags, journal } = (stores.get('Redis') as () => Store)();
+    const ambiguous = { state: 'ambiguous', candidates: ['txfr_1'] };
+    const { reference, entry } = await claimAt(journal, 10, ambiguous);
+    const { status, out } = await run(['show', reference, ...flags]);
+    expect(status).toBe(0);
+    expect(out).toContain(`resolve ${reference} txfr_1 --redis "$REDIS_URL"\n`);
+    expect(out).not.toContain(password);
+    const named = await run(['show', reference, ...flags], { JOURNAL_URL: flags[1] });
+    expect(named.out).toContain(`resolve ${reference} not_paid --redis "$JOURNAL_URL"\n`);
+    await journal.swap(reference, entry, undefined);
+  });
+
+  test.each(['no JSON', '{"state":"ambiguous"}', '7'])(
+    'show has status 1 when the entry is %s',
+    async (stored) => {
+      const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
+      const redis = new Redis(url, { db: 4 });
+      onTestFinished(() => redis.disconnect());
+      await redis.set('payments:journal:r-1', stored);
+      const { status, out, err } = await run(['show', 'r-1', flag, `${url}/4`]);
+      expect({ status, out }).toEqual({ status: 1, out: '' });
+      expect(err).toMatch(/^The entry of "r-1" cannot be read\./);
+    },
+  );
+
+  test('list --rebuild finds keys that were copied', async () => {
+    const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
+    const flags = [flag, `${url}/3`];
+    const redis = new Redis(url, { db: 3 });
+    onTestFinished(() => redis.disconnect());
+    expect((await run(['list', ...flags])).status).toBe(0);
+    const input = newInput();
+    await redis.set(`payments:journal:${input.description}`, JSON.stringify(createClaim(input)));
+    expect(await run(['list', '--json', ...flags])).toEqual({ status: 0, out: '[]\n', err: '' });
+    const { status, out } = await run(['list', '--json', '--rebuild', ...flags]);
+    expect(status).toBe(3);
+    expect(JSON.parse(out)).toMatchObject([{ reference: input.description }]);
   });
 
   test('list finds the index that was lost', async () => {
@@ -334,7 +396,31 @@ describe('resolve', () => {
     expect(await resolve('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
     const operations = sandbox.log.map(({ operation }) => operation);
-    expect(operations).toEqual(['transfers.list', 'transfers.list']);
+    expect(operations).toEqual(['accounts.get', 'transfers.list', 'transfers.list']);
+  });
+
+  test('shows the candidates beside the payment, and the commands that decide', async () => {
+    const { baseUrl, env, flags, journal, payments, resolveOnTerminal } = await setup();
+    const input: OnceInput = newInput();
+    const reference = input.description;
+    const description = `${reference.toUpperCase()} salary of november`;
+    const { id } = await payments.transfers.create({ ...input, description, amount: '12.05' });
+    const fields: object = { state: 'ambiguous', candidates: [id, 'txfr_9'] };
+    await journal.swap(reference, undefined, createClaim(input, { platform: baseUrl, ...fields }));
+    const { status, out } = await run(['show', reference, ...flags], env);
+    expect(status).toBe(0);
+    expect(out).toMatch(new RegExp(`^client +${baseUrl}, key sha256:[0-9a-f]{12}$`, 'm'));
+    expect(out).toMatch(/^amount +12\.50 +\* 12\.05$/m);
+    expect(out).toMatch(/^sourceAccountId +acc_000001 +acc_000001$/m);
+    expect(out).toMatch(/^currency +USDC +USDC$/m);
+    expect(out).toContain('txfr_9 could not be read: ');
+    expect(out).toContain(`  npx payments-journal resolve ${reference} ${id} ${flags.join(' ')}\n`);
+    expect(out).toContain(`resolve ${reference} not_paid ${flags.join(' ')}\n`);
+    expect(out).not.toContain(env.PAYMENTS_API_KEY);
+    const alone = await run(['show', reference, ...flags]);
+    expect(alone.status).toBe(0);
+    expect(alone.out).toContain('set PAYMENTS_BASE_URL and PAYMENTS_API_KEY');
+    expect((await resolveOnTerminal('n\n')).out).toMatch(/key sha256:[0-9a-f]{12}/);
   });
 
   test('needs --yes without a terminal', async () => {
@@ -413,6 +499,8 @@ test.each<[string, string[], RegExp]>([
   ['an unknown option', ['list', '--sqllite', 'a'], /^Unknown option '--sqllite'/],
   ['an option without its value', ['list', '--sqlite'], /^Option '--sqlite.*' argument missing/],
   ['an option of another command', ['list', '--yes'], /^list has no option --yes\./],
+  ['--rebuild of a file', ['list', '--rebuild'], /^--rebuild needs --redis\./],
+  ['--prefix of a file', ['list', '--prefix', 'a'], /^--prefix needs --redis\./],
   ['too many arguments', ['list', 'x'], /^list takes 0 arguments \(list\), and not 1\./],
   ['too few', ['resolve', 'x'], /^resolve takes 2 arguments \(resolve <reference> <id or/],
   ['an odd verdict', ['resolve', 'x', 'paid'], /txfr_…, or not_paid, and not "paid"\./],
@@ -464,6 +552,23 @@ test('a SQLite file without a journal has status 1', async () => {
   const { status, err } = await run(['list', '--sqlite', 'empty.db']);
   expect(status).toBe(1);
   expect(err).toContain('no such table');
+});
+
+test('list shows what cannot be read beside the others, and show has status 1 for it', async () => {
+  const { flags, journal } = openSqlite();
+  const { reference } = await claimAt(journal, 1);
+  await journal.swap('zz foreign', undefined, { state: 'paused' } as never);
+  const { status, out, err } = await run(['list', ...flags]);
+  expect({ status, err }).toEqual({ status: 3, err: '' });
+  expect(out).toMatch(new RegExp(`\\n${reference}  sending[^]*\\nzz foreign +unreadable\\n`));
+  const json = await run(['list', '--json', ...flags]);
+  expect(JSON.parse(json.out)).toMatchObject([
+    { reference },
+    { reference: 'zz foreign', state: 'unreadable' },
+  ]);
+  const unread = await run(['show', 'zz foreign', ...flags]);
+  expect(unread.status).toBe(1);
+  expect(unread.err).toMatch(/zz foreign.*cannot be read/);
 });
 
 test('--help and --version print what they say', async () => {

@@ -15,11 +15,11 @@ The store, one of them:
   --sqlite <file>
   --postgres <url>            needs pg in your project
   --redis <url>               needs ioredis in your project
-  --prefix <text>             with --redis: the keyPrefix of your client
+  --prefix <text>             the key prefix of your Redis client
 
 Options:
   --older-than <time>         of list: claimed longer ago than 90s, 15m, 2h or 3d
-  --rebuild                   of list, with --redis: build the index of open payments again
+  --rebuild                   of list with --redis: build the index again, after a copy of keys
   --json                      of list, show and prune: for programs
   --by <name>                 of resolve: who decides; kept in the entry
   --force                     of resolve: not_paid although the claim has not expired or the list has it
@@ -27,7 +27,7 @@ Options:
   --version                   print the version and exit
   --help                      print this text and exit
 
-resolve needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with them, show compares the transfers.
+resolve needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with them, show prints the candidates.
 Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has found payments.
 `;
 
@@ -40,8 +40,8 @@ const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 export interface StoreAddress {
   readonly name: (typeof storeNames)[number];
   readonly address: string;
-  /** What the Redis client of the application puts before each key. */
-  readonly prefix: string;
+  /** The key prefix of a Redis client. */
+  readonly prefix: string | undefined;
 }
 
 export type Command =
@@ -51,8 +51,8 @@ export type Command =
       readonly name: 'list';
       readonly store: StoreAddress;
       readonly olderThan: number | undefined;
+      readonly rebuild: boolean;
       readonly json: boolean;
-      readonly isRebuilt: boolean;
     }
   | {
       readonly name: 'show';
@@ -80,10 +80,10 @@ const options = {
   sqlite: { type: 'string' },
   postgres: { type: 'string' },
   redis: { type: 'string' },
-  prefix: { type: 'string', default: '' },
-  rebuild: { type: 'boolean', default: false },
+  prefix: { type: 'string' },
   'older-than': { type: 'string' },
   'paid-before': { type: 'string' },
+  rebuild: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   by: { type: 'string' },
   force: { type: 'boolean', default: false },
@@ -96,7 +96,7 @@ const options = {
 const commands: Readonly<
   Record<string, { readonly arguments: readonly string[]; readonly options: readonly string[] }>
 > = {
-  list: { arguments: [], options: ['older-than', 'json', 'rebuild'] },
+  list: { arguments: [], options: ['older-than', 'rebuild', 'json'] },
   show: { arguments: ['reference'], options: ['json'] },
   resolve: { arguments: ['reference', 'id or not_paid'], options: ['by', 'force', 'yes'] },
   prune: { arguments: [], options: ['paid-before', 'json'] },
@@ -123,16 +123,19 @@ export function readCommand(args: string[]): Command {
   }
   const allowed = new Set<string>([...storeNames, 'prefix', ...command.options]);
   const other = Object.entries(values).find(
-    ([flag, value]) => value !== false && value !== '' && !allowed.has(flag),
+    ([flag, value]) => value !== false && !allowed.has(flag),
   );
   if (other !== undefined) throw new UsageError(`${name} has no option --${other[0]}.`);
   const store = readStoreAddress(values);
   const [reference = '', verdict = ''] = rest;
   const { json, by, force, yes, rebuild } = values;
-  if (rebuild && store.name !== 'redis') throw new UsageError('--rebuild is for --redis.');
+  const redisOption = ['prefix', 'rebuild'].find((flag) => Boolean(Reflect.get(values, flag)));
+  if (redisOption !== undefined && store.name !== 'redis') {
+    throw new UsageError(`--${redisOption} needs --redis.`);
+  }
   switch (name) {
     case 'list':
-      return { name, store, json, isRebuilt: rebuild, olderThan: parseAge(values['older-than']) };
+      return { name, store, json, rebuild, olderThan: parseAge(values['older-than']) };
     case 'show':
       return { name, store, json, reference };
     case 'resolve':
@@ -155,10 +158,10 @@ function parse(args: string[]) {
   }
 }
 
-function readStoreAddress(values: Readonly<Record<string, unknown>>): StoreAddress {
+function readStoreAddress(values: ReturnType<typeof parse>['values']): StoreAddress {
   const stores = storeNames.flatMap((name) => {
-    const address = values[name];
-    return typeof address === 'string' ? [{ name, address, prefix: String(values['prefix']) }] : [];
+    const { [name]: address, prefix } = values;
+    return typeof address === 'string' ? [{ name, address, prefix }] : [];
   });
   const [store] = stores;
   if (store === undefined || stores.length > 1) {
@@ -166,24 +169,10 @@ function readStoreAddress(values: Readonly<Record<string, unknown>>): StoreAddre
       `Exactly one of --sqlite, --postgres and --redis is needed, and not ${stores.length}.`,
     );
   }
-  if (store.prefix !== '' && store.name !== 'redis') {
-    throw new UsageError('--prefix is for --redis.');
-  }
   if (store.address === '') {
     throw new UsageError(`--${store.name} is empty. Check the variable that holds it.`);
   }
   return store;
-}
-
-/** A word of a shell command. */
-export const quote = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-
-/** The flags of a store for a command that an operator copies; a URL may have a password. */
-export function formatStoreFlags({ name, address, prefix }: StoreAddress): string {
-  if (name === 'sqlite') return `--sqlite ${quote(address)}`;
-  if (name === 'postgres') return '--postgres "$DATABASE_URL"';
-  return `--redis "$REDIS_URL"${prefix === '' ? '' : ` --prefix ${quote(prefix)}`}`;
 }
 
 const unitMs: Readonly<Record<string, number>> = {

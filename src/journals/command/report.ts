@@ -7,7 +7,9 @@ const timeNames = new Set(['claimedAt', 'expiresAt', 'firstClaimedAt', 'paidAt',
 /** A table for people; `now` is the time of the journal. */
 export function formatTable(payments: readonly UndecidedPayment[], now: number): string {
   const rows = payments.map((payment) => {
-    if (payment.state === 'unreadable') return [payment.reference, payment.state].map(clean);
+    if (payment.state === 'unreadable') {
+      return [payment.reference, payment.state, '', '', '', '', '', '', ''].map(clean);
+    }
     const { reference, state, claimedAt, expiresAt, host, input, candidates = [] } = payment;
     const { amount, currency = '', sourceAccountId } = input;
     return [
@@ -18,12 +20,12 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
       host,
       `${amount} ${currency}`.trim(),
       sourceAccountId,
-      input.destinationAccountId ?? input.counterpartyId ?? '',
+      input.destinationAccountId ?? input.counterpartyId,
       candidates.join(' '),
     ].map(clean);
   });
   const header = ['REFERENCE', 'STATE', 'AGE', 'EXPIRES', 'HOST', 'AMOUNT', 'FROM', 'TO'];
-  const hasCandidates = payments.some(({ candidates }) => candidates !== undefined);
+  const hasCandidates = payments.some((payment) => 'candidates' in payment);
   const table = [[...header, ...(hasCandidates ? ['CANDIDATES'] : [])], ...rows];
   const widths = table[0]?.map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
@@ -49,20 +51,22 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   ),
 });
 
-/** One line for each field of an entry but its input. */
-export function formatEntry(reference: string, entry: JournalEntry, now: number): string {
-  const { input: _input, ...rest } = entry;
-  return [
+/** One line for each field of an entry but its input, and one for the client. */
+export function formatEntry(
+  reference: string,
+  entry: JournalEntry,
+  now: number,
+  client: string,
+): string {
+  const { input: _, ...rest } = entry;
+  const fields = [
     ['reference', reference],
     ...Object.entries(rest).map(([name, value]) => [name, formatField(name, value, now)]),
-  ]
-    .map(([name = '', text = '']) => formatLine(name, text))
-    .join('');
+    ['client', client],
+  ].map((field) => field.map(clean));
+  const width = Math.max(...fields.map(([name = '']) => name.length));
+  return fields.map(([name = '', text]) => `${name.padEnd(width)}  ${text}\n`).join('');
 }
-
-/** A name and what belongs to it. */
-export const formatLine = (name: string, text: string): string =>
-  `${clean(name).padEnd(14)}  ${clean(text)}\n`;
 
 function formatField(name: string, value: unknown, now: number): string {
   if (!timeNames.has(name)) return String(value);

@@ -3,19 +3,21 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { FullJournal } from '../journal.ts';
 import { postgresJournal, type PostgresRows } from '../postgres.ts';
-import { indexKey, redisJournal } from '../redis.ts';
+import { isRedisEmpty, rebuildRedisIndex, redisJournal } from '../redis.ts';
 import { sqliteJournal } from '../sqlite.ts';
 import { UsageError, type StoreAddress } from './flags.ts';
 
 /** A journal with a connected store. */
 export interface OpenedStore {
   readonly journal: FullJournal;
-  /** Whether there is no entry of any payment. */
-  isEmpty(): Promise<boolean>;
-  /** Builds the index of open payments again, at the next list. */
-  rebuild?(): Promise<unknown>;
+  /** Whether it holds no entry at all, not even a decided one. */
+  readonly isEmpty: () => Promise<boolean>;
+  /** Builds the index again; only Redis has one that can be incomplete. */
+  readonly rebuild?: () => Promise<void>;
   close(): void | Promise<void>;
 }
+
+const anyEntrySql = 'SELECT 1 FROM payments_journal LIMIT 1';
 
 const connectTimeoutMs = 10_000;
 
@@ -25,18 +27,19 @@ export function openStore({ name, address, prefix }: StoreAddress): Promise<Open
   return name === 'postgres' ? openPostgres(address) : openRedis(address, prefix);
 }
 
-const anyEntrySql = 'SELECT 1 FROM payments_journal LIMIT 1';
-
 function openSqlite(file: string): OpenedStore {
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
   const journal = sqliteJournal(path, { create: false });
-  const isEmpty = (): Promise<boolean> => {
+  const isEmpty = () => {
+    // The bundler would remove the `node:` of an import.
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const database = new DatabaseSync(path, { readOnly: true });
-    const row = database.prepare(anyEntrySql).get();
-    database.close();
-    return Promise.resolve(row === undefined);
+    try {
+      return Promise.resolve(database.prepare(anyEntrySql).get() === undefined);
+    } finally {
+      database.close();
+    }
   };
   return { journal, isEmpty, close: () => journal.close() };
 }
@@ -81,56 +84,51 @@ interface RedisDriver {
   Cluster: new (nodes: readonly object[], options: object) => RedisConnection;
 }
 
-async function openRedis(url: string, keyPrefix: string): Promise<OpenedStore> {
+async function openRedis(url: string, keyPrefix = ''): Promise<OpenedStore> {
   checkUrl('redis', url, /^rediss?:\/\//, 'redis://host:6379');
   const { Redis, Cluster } = loadDriver('ioredis', 'redis') as RedisDriver;
-  const common = { lazyConnect: true, connectTimeout: connectTimeoutMs, keyPrefix };
+  const common = { keyPrefix, lazyConnect: true, connectTimeout: connectTimeoutMs };
   const once = { ...common, maxRetriesPerRequest: 0, retryStrategy: () => null };
   const server = await connect(new Redis(url, once));
-  try {
-    // ioredis itself goes on with database 0 if this one does not exist.
-    await server.call('SELECT', String(server.options['db']));
-  } catch (error) {
-    server.disconnect();
-    throw error;
-  }
+  await checkDatabase(server);
   if (!String(await server.call('INFO', 'cluster')).includes('cluster_enabled:1')) {
-    return wrapRedis(server, () => hasNoKey(server, keyPrefix));
+    return wrapRedis(server);
   }
   const { host, port, username, password, tls } = server.options;
   server.disconnect();
   const redisOptions = { username, password, tls, connectTimeout: connectTimeoutMs };
   const cluster = new Cluster([{ host, port }], {
+    keyPrefix,
     lazyConnect: true,
     clusterRetryStrategy: () => null,
-    keyPrefix,
     redisOptions,
   });
-  // No command scans all nodes of a cluster.
-  return wrapRedis(await connect(cluster), () => Promise.resolve(false));
+  return wrapRedis(await connect(cluster));
 }
 
-/** Whether a server has no entry under this prefix. */
-async function hasNoKey(server: RedisConnection, prefix: string): Promise<boolean> {
-  const pattern = `${prefix.replaceAll(/[\][*?\\^]/g, '\\$&')}payments:journal:*`;
-  let cursor = '0';
-  do {
-    const reply = await server.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000');
-    const [next, keys] = reply as [string, string[]];
-    if (keys.length > 0) return false;
-    cursor = next;
-  } while (cursor !== '0');
-  return true;
+/** The driver continues in database 0 when the one of the URL is not there. */
+async function checkDatabase(server: RedisConnection): Promise<void> {
+  const { db } = server.options;
+  if (db === undefined || db === 0) return;
+  try {
+    await server.call('SELECT', String(Number(db)));
+  } catch (cause) {
+    server.disconnect();
+    throw new Error(`Redis has no database ${Number(db)}. Check the end of the URL.`, { cause });
+  }
 }
 
-const wrapRedis = (connection: RedisConnection, isEmpty: OpenedStore['isEmpty']): OpenedStore => ({
-  journal: redisJournal((...args) => connection.call(...args)),
-  isEmpty,
-  rebuild: () => connection.call('DEL', indexKey),
-  close: () => {
-    connection.disconnect();
-  },
-});
+function wrapRedis(connection: RedisConnection): OpenedStore {
+  const command = (...args: [string, ...string[]]) => connection.call(...args);
+  return {
+    journal: redisJournal(command),
+    isEmpty: () => isRedisEmpty(command),
+    rebuild: () => rebuildRedisIndex(command),
+    close: () => {
+      connection.disconnect();
+    },
+  };
+}
 
 /** The rejection of ioredis says only that the connection is closed; its event has the cause. */
 async function connect(connection: RedisConnection): Promise<RedisConnection> {

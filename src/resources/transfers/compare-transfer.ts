@@ -57,6 +57,18 @@ function compareFields(transfer: Transfer, input: TransferCreateInput): Likeness
   return results.has('unclear') ? 'unclear' : 'same';
 }
 
+/** The fields of a Transfer that are not certainly as in the input, for an operator. */
+export const findUnlikeFields = (
+  transfer: Transfer,
+  input: TransferCreateInput,
+): readonly string[] => {
+  const fields = paymentFields.filter(
+    (field) => fieldComparisons[field](transfer, input) !== 'same',
+  );
+  const likeness = compareDescriptions(transfer.description, input.description ?? '');
+  return likeness === 'same' ? fields : [...fields, 'description'];
+};
+
 /** The fields in which two inputs describe different payments. */
 export const findDifferingFields = (
   recorded: TransferCreateInput,
@@ -66,21 +78,6 @@ export const findDifferingFields = (
     if (field === 'amount') return compareAmounts(recorded.amount, input.amount) !== 'same';
     return (recorded[field] ?? defaultCurrency) !== (input[field] ?? defaultCurrency);
   });
-
-/** The fields in which a listed Transfer differs from the payment, or may differ. */
-export function findUnlikeFields(
-  transfer: Transfer,
-  input: TransferCreateInput,
-): ReadonlySet<string> {
-  const fields = paymentFields.filter(
-    (field) => fieldComparisons[field](transfer, input) !== 'same',
-  );
-  const unlike = new Set<string>(fields);
-  if (unlike.has('destinationAccountId')) unlike.add('counterpartyId');
-  const { description = '' } = input;
-  if (compareDescriptions(transfer.description, description) !== 'same') unlike.add('description');
-  return unlike;
-}
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 

@@ -281,7 +281,7 @@ function isEntry(entry: unknown): boolean {
 }
 
 /** A journal of another author may list more than what is open. */
-type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry };
+type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry | undefined };
 
 const hasReference = (row: unknown): boolean =>
   typeof (Object(row) as Partial<JournalRow>).reference === 'string';

@@ -379,7 +379,7 @@ export class Payment {
       if (!isPaymentsError(error)) throw error;
       if (error instanceof NotFoundError && platform !== this.#context.baseUrl) {
         throw this.#conflictError(
-          `The journal has this payment as paid (${transferId}) on another platform (${platform}), and this one does not have it.\n${checkJournal}`,
+          `The payment was made (${transferId}) on another platform (${platform}), and is not found here`,
           error,
         );
       }
@@ -507,7 +507,7 @@ export class Payment {
     } catch (error) {
       if (!isPaymentsError(error) || error.retryable) throw this.#inDoubtError(entry, error);
       throw this.#conflictError(
-        `The source account (${sourceAccountId}) cannot be read with this credential: its list proves nothing.\nUse the credential that the payment was made with`,
+        `The source account (${sourceAccountId}) cannot be read: its list proves nothing.\nUse the credential of the payment`,
         error,
       );
     }

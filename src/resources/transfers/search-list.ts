@@ -224,7 +224,7 @@ function checkPage({ data, hasMore, nextCursor }: Page<Transfer>, isCached: bool
     : 'contains an item that is not a transfer';
   if (!hasMore && nextCursor) problem = 'reports that no page follows, and has a cursor for one';
   if (hasMore && data.length === 0) problem = 'has an empty page, and reports that more follow';
-  if (isCached) problem = 'has a page that a cache has stored before (header age)';
+  if (isCached) problem = 'has a page from a cache (header age)';
   if (problem !== undefined) {
     throw new PaymentsError(`The list ${problem}.`, { ...call, outcome: 'unknown' });
   }
