@@ -46,8 +46,7 @@ const disorder = {
 };
 const clockDifference = {
   path: 'createdAt',
-  message:
-    'more than two minutes from Date, so searches read the whole list',
+  message: 'more than two minutes from Date, so searches read the whole list',
 };
 /** A search that reads more pages costs more than the payment. */
 const maxQuietPages = 50;
