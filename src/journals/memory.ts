@@ -47,11 +47,8 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
   return Object.assign(journal, { [memoryMark]: true });
 }
 
-/** Shared by the copies of this module in an ES module and a CommonJS one. */
+/** Marks a journal that ends with the process. */
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
-
-/** Whether a journal ends with this process. */
-export const isInMemory = (journal: object): boolean => memoryMark in journal;
 
 /** The caller may change the entry that it holds. */
 const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>

@@ -187,7 +187,7 @@ function serveControl(
   { url, body }: { url: URL; body: string },
 ): void {
   const { method = '', headers } = request;
-  const target = checkOrigin(headers.origin, headers.host) ?? worlds.route(method, url.pathname);
+  const target = checkOrigin(headers) ?? worlds.route(method, url.pathname);
   if ('status' in target) {
     send(response, { ...target, headers: { ...target.headers, ...uncachedHeaders } });
     return;

@@ -356,6 +356,28 @@ test('shows the world that is selected', async () => {
   expect(await worlds.json()).toEqual(['one']);
 });
 
+test('an image of another page makes no world', async () => {
+  const { server } = await opened({ listen: { worlds: true } });
+  const other = createServer((_, response) => {
+    const images = ['one', 'two'].map(
+      (name) => `<img src="${server.rootUrl}/_sandbox/worlds/${name}/log">`,
+    );
+    response.setHeader('content-type', 'text/html').end(images.join(''));
+  });
+  await new Promise<void>((resolve) => other.listen(0, 'localhost', resolve));
+  onTestFinished(() => {
+    other.closeAllConnections();
+    other.close();
+  });
+  const { port } = other.address() as AddressInfo;
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  // `goto` waits for the images.
+  await page.goto(`http://localhost:${port}/`);
+  const worlds = await fetch(`${server.rootUrl}/_sandbox/worlds`);
+  expect(await worlds.json()).toEqual([]);
+});
+
 test('removes one fault and keeps the others', async () => {
   const { sandbox, press, says, part } = await opened();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'delay', ms: 5 } });

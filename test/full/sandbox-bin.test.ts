@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { version } from 'payments-platform-sdk';
+import { PaymentsClient, version } from 'payments-platform-sdk';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 const bin = fileURLToPath(new URL('../../dist/sandbox/bin.js', import.meta.url));
@@ -43,6 +43,28 @@ function run(...args: string[]) {
     },
   };
 }
+
+test('ends at once on SIGTERM while the handler of a webhook hangs', async () => {
+  let arrive: (() => void) | undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const handler = createServer(() => arrive?.());
+  await new Promise<void>((resolve) => handler.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    handler.closeAllConnections();
+    handler.close();
+  });
+  const { port } = handler.address() as AddressInfo;
+  const sandbox = run('--port', '0', '--seed', 'demo', '--auto', 'off');
+  const { PAYMENTS_BASE_URL: baseUrl, PAYMENTS_API_KEY: apiKey } = await sandbox.variables();
+  const payments = new PaymentsClient({ baseUrl, apiKey, jwt: null });
+  await payments.settings.update({ webhookUrl: `http://127.0.0.1:${port}/` });
+  await payments.entities.create({ email: 'ada@example.com' });
+  await arrived;
+  const stoppedAt = performance.now();
+  expect(await sandbox.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
+  // The delivery alone would take five seconds.
+  expect(performance.now() - stoppedAt).toBeLessThan(4_000);
+});
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'serves a demo world until %s, with open connections, and ends with status 0',

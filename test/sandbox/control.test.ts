@@ -251,6 +251,51 @@ test('advances the clock', async () => {
   expect(body).toMatchObject({ createdAt: '2026-01-01T00:01:00.000Z' });
 });
 
+test.each(['cross-site', 'same-site'])(
+  'control is rejected for an image of another page: Sec-Fetch-Site %s',
+  async (site) => {
+    const { ask } = await setup();
+    const reply = await ask('GET', '/_sandbox/log', undefined, { 'sec-fetch-site': site });
+    expect(reply).toMatchObject({ status: 403, body: { code: 'origin_refused' } });
+  },
+);
+
+test.each(['same-origin', 'none'])('control is allowed for Sec-Fetch-Site %s', async (site) => {
+  const { ask } = await setup();
+  expect(await ask('GET', '/_sandbox/log', undefined, { 'sec-fetch-site': site })).toMatchObject({
+    status: 200,
+  });
+});
+
+test.each([
+  ['empty records', '{}'],
+  ['records of an unknown account', '{"id":"iban_1","accountId":"acc_9","entityId":"ent_9"}'],
+])('the problems of a state with many %s are a hundred at most', async (_, record) => {
+  const { ask } = await setup();
+  const records = Array(20_000).fill(record).join();
+  const reply = await ask('PUT', '/_sandbox/state', `{"version":1,"closedIbans":[${records}]}`);
+  expect(reply.status).toBe(422);
+  const { error, details } = reply.body as { error: string; details: { fields: object } };
+  expect(Object.keys(details.fields)).toHaveLength(100);
+  expect(error).toMatch(/; there may be more\.$/);
+});
+
+test('a state with 150 accounts of an unknown entity reports a hundred problems', async () => {
+  const { sandbox, ask } = await setup();
+  createAccounts(sandbox);
+  const state = sandbox.exportState();
+  const [account] = state.accounts;
+  const accounts = Array.from({ length: 150 }, (_, at) => ({
+    ...account,
+    id: `acc_1${String(at).padStart(5, '0')}`,
+    entityId: 'ent_999999',
+  }));
+  const reply = await ask('PUT', '/_sandbox/state', JSON.stringify({ ...state, accounts }));
+  expect(reply.status).toBe(422);
+  const { details } = reply.body as { details: { fields: object } };
+  expect(Object.keys(details.fields)).toHaveLength(100);
+});
+
 test('accepts a large body for a state and rejects it elsewhere', async () => {
   const { sandbox, ask } = await setup();
   const state = JSON.stringify(sandbox.exportState());

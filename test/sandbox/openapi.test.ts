@@ -126,6 +126,7 @@ test.each([
   ['GET', '/v0/account/acc_000001', 'GET /v0/accounts/{id}'],
   ['GET', '/transfers', 'GET /v0/transfers'],
   ['PATCH', '/v0/settings', 'PATCH /v0/platform/settings'],
+  ['GET', '/v0/settings', 'PATCH /v0/platform/settings'],
   ['GET', '/instructions', 'GET /instructions/all'],
 ])('the 404 of %s %s names %s and openapi.json', async (method, path, nearest) => {
   const response = await fetch(`${await serve()}${path}`, { method });

@@ -22,11 +22,12 @@ import type { JournalContext } from './once-context.ts';
 import { isReference } from '../../internal/reference.ts';
 import { warn } from '../../internal/runtime.ts';
 import { isTestUrl } from '../../calls/base-url.ts';
-import { isInMemory } from '../../journals/memory.ts';
 
 /** When to call again while another call is in progress; most end sooner. */
 export const inProgressRetryMs = 1_000;
 
+/** The mark of memoryJournal: the two folders share no code. */
+const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
   'payments-platform-sdk: memoryJournal ends with this process, and the next one pays again. Use another journal in production.';
 
@@ -52,7 +53,7 @@ export class GuardedJournal {
         'Pass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
       );
     }
-    if (isInMemory(journal) && !isTestUrl(context.baseUrl)) warn(memoryWarning);
+    if (memoryMark in journal && !isTestUrl(context.baseUrl)) warn(memoryWarning);
     this.#call = call;
     this.#reference = reference;
     this.#context = context;

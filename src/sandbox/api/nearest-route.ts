@@ -21,7 +21,10 @@ export function findNearestRoute(method: string, path: string): string {
   const requestedPath = path.slice(0, 200).replace(/\/[a-z]+_[^/]*/g, '/{id}');
   const rankRoute = (route: string): number => {
     const [routeMethod, routePath = ''] = route.split(' ');
-    return countEdits(requestedPath, routePath) + Number(routeMethod !== method);
+    // The same last word says more than a similar beginning: /settings is /platform/settings.
+    const hasSameEnd = routePath.endsWith(requestedPath.slice(requestedPath.lastIndexOf('/')));
+    const distance = countEdits(requestedPath, routePath) * (hasSameEnd ? 0.5 : 1);
+    return distance + Number(routeMethod !== method);
   };
   return Object.values(operationPaths).reduce((nearest, route) =>
     rankRoute(route) < rankRoute(nearest) ? route : nearest,

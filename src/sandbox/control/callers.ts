@@ -5,7 +5,8 @@ import { SandboxError } from '../platform/sandbox-error.ts';
 /*
  * Control needs no key, so a foreign page in a browser on this machine could change the sandbox. Such
  * a page reaches a loopback port in two ways: under a name of its own that resolves to 127.0.0.1,
- * which the Host header shows, and by posting across origins, which the Origin header shows.
+ * which the Host header shows, and by a request across origins, which the Origin header shows, or, of an
+ * image, Sec-Fetch-Site.
  */
 
 /** The callers that a server allows. */
@@ -28,17 +29,20 @@ export const checkHost = (host: string | undefined, callers: Callers): Reply | u
         `This sandbox is reached under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
       );
 
-/** The rejection of control for a page of another origin; programs send no origin. */
-export const checkOrigin = (
-  origin: string | undefined,
-  host: string | undefined,
-): Reply | undefined =>
-  origin === undefined || origin === `http://${host}`
-    ? undefined
-    : createForbiddenReply(
-        'origin_refused',
-        `A page of ${JSON.stringify(origin.slice(0, 200))} may not control this sandbox; its own page at / may, and so may programs, which send no Origin.`,
-      );
+/** The rejection of control for a page of another origin; programs send none of these headers. */
+export function checkOrigin(headers: {
+  readonly origin?: string | undefined;
+  readonly host?: string | undefined;
+  readonly 'sec-fetch-site'?: string | string[] | undefined;
+}): Reply | undefined {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  const isForeign = origin !== undefined && origin !== `http://${host}`;
+  if (!isForeign && site !== 'cross-site' && site !== 'same-site') return undefined;
+  return createForbiddenReply(
+    'origin_refused',
+    `A page of ${JSON.stringify(origin?.slice(0, 200) ?? 'another site')} may not control this sandbox; its own page at / may, and so may programs, which send no Origin.`,
+  );
+}
 
 const createForbiddenReply = (code: string, message: string): Reply =>
   errorReply(new SandboxError(message, { code, status: 403 }));

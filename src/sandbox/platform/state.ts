@@ -26,11 +26,12 @@ import {
 import { settingsShape, type Settings } from '../../schemas/settings.ts';
 import { transactionSchema, type Transaction } from '../../schemas/transaction.ts';
 import { transferShape, transferStatuses, type Transfer } from '../../schemas/transfer.ts';
+import { withoutMessage } from '../../internal/zod-message.ts';
 import { toAccount } from './accounts.ts';
 import { restartTimers } from './auto-advance.ts';
 import { parseUnits } from './money.ts';
 import { createInitialSettings, type Platform, type TransferRow } from './platform.ts';
-import { inputReport, validationError } from './validation.ts';
+import { inputReport, maxProblems, validationError } from './validation.ts';
 
 /** The state of a Platform, as JSON. */
 export interface SandboxRecords {
@@ -83,7 +84,31 @@ export const maxClockAdvanceMs = 3_155_760_000_000;
 const msRule = `expected milliseconds, from 0 to ${maxClockAdvanceMs}`;
 const countRule = 'expected a whole number, 0 or more';
 const count = () => z.optional(z.int(countRule).check(z.gte(0, countRule)));
-const list = <T>(item: Schema<T>) => z.prefault(z.array(item, 'expected a list'), []);
+/** A list is read until its first hundred invalid items: a million of them would fill the memory. */
+const list = <T>(item: Schema<T>): Schema<T[]> =>
+  asSchema(
+    z.pipe(
+      z.prefault(z.array(z.unknown(), 'expected a list'), []),
+      z.transform((items, context) => {
+        const results: T[] = [];
+        let problems = 0;
+        for (const [at, each] of items.entries()) {
+          const result = item.safeParse(each, withoutMessage);
+          if (result.success) results.push(result.data);
+          else problems += 1;
+          for (const issue of result.error?.issues ?? []) {
+            context.issues.push({
+              ...issue,
+              input: each,
+              path: [at, ...issue.path],
+            } as z.core.$ZodRawIssue);
+          }
+          if (problems === maxProblems) break;
+        }
+        return results;
+      }),
+    ),
+  );
 
 const iban = () =>
   z.strictObject({ ...ibanShape(), id: numberedId('iban_'), accountId: numberedId('acc_') });
@@ -167,10 +192,15 @@ export const stateReport = inputReport('The state is');
 /** @throws SandboxError when the parts of a state do not fit each other. */
 export function checkReferences(state: SandboxRecords): void {
   const fields: Record<string, string> = {};
+  let problems = 0;
+  const reportProblem = (place: string, problem: string): void => {
+    problems += 1;
+    if (problems <= maxProblems) fields[place] = problem;
+  };
   const collectIds = (noun: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans') => {
     const ids = new Set<string>();
     for (const [at, { id }] of state[noun].entries()) {
-      if (ids.has(id)) fields[`${noun}[${at}].id`] = `"${id}" is there twice`;
+      if (ids.has(id)) reportProblem(`${noun}[${at}].id`, `"${id}" is there twice`);
       ids.add(id);
     }
     return ids;
@@ -178,7 +208,7 @@ export function checkReferences(state: SandboxRecords): void {
   const [entities, accounts] = [collectIds('entities'), collectIds('accounts')];
   for (const noun of ['transfers', 'counterparties', 'ibans'] as const) collectIds(noun);
   const checkReference = (place: string, id: string, ids: ReadonlySet<string>) => {
-    if (!ids.has(id)) fields[place] = `there is no "${id}"`;
+    if (!ids.has(id)) reportProblem(place, `there is no "${id}"`);
   };
   for (const noun of ['accounts', 'counterparties', 'ibans'] as const) {
     for (const [at, { entityId }] of state[noun].entries()) {
@@ -194,7 +224,7 @@ export function checkReferences(state: SandboxRecords): void {
       checkReference(`transfers[${at}].destinationAccountId`, destinationAccountId, accounts);
     }
   }
-  if (Object.keys(fields).length > 0) throw validationError(fields, stateReport);
+  if (problems > 0) throw validationError(fields, stateReport);
 }
 
 /** Replaces the data of the Platform by a checked state; ids only grow. */

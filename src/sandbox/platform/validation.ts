@@ -26,18 +26,24 @@ export const inputReport = (what: string): Report => ({
 export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report): T {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
-  throw validationError(collectFields(result.error.issues, value), report);
+  // Each problem is described in full, and a state may have millions.
+  throw validationError(collectFields(result.error.issues.slice(0, maxProblems), value), report);
 }
+
+/** So many problems of one value are reported. */
+export const maxProblems = 100;
 
 /** The error of invalid fields: their paths, each with a message. */
 export function validationError(fields: Record<string, string>, report: Report): SandboxError {
-  const messages = Object.entries(fields).map(([field, message]) =>
+  const reported = Object.entries(fields).slice(0, maxProblems);
+  const messages = reported.map(([field, message]) =>
     field === '' ? message : `${field}: ${message}`,
   );
+  if (reported.length === maxProblems) messages.push('there may be more');
   return new SandboxError(`${report.what} not valid. ${messages.join('; ')}.`, {
     code: report.code,
     status: report.status,
-    details: { fields },
+    details: { fields: Object.fromEntries(reported) },
   });
 }
 

@@ -96,6 +96,8 @@ function post(
       response.on('error', reject);
     })
     .on('error', reject)
+    // A handler that hangs does not keep a sandbox alive that is ending.
+    .on('socket', (socket) => socket.unref())
     .end(body);
   return promise;
 }
