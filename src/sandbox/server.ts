@@ -201,8 +201,8 @@ function serveControl(
     headers.accept?.includes('text/event-stream') === true
   ) {
     const last = request.headers['last-event-id'];
-    const after = typeof last === 'string' ? last : url.searchParams.get('after');
-    streamFeed(feed, sandbox, response, after);
+    if (typeof last === 'string') url.searchParams.set('after', last);
+    streamFeed(feed, sandbox, response, url.searchParams);
   } else {
     const reply = handleControl(sandbox, { method, url, body });
     send(response, { ...reply, headers: { ...reply.headers, ...uncachedHeaders } });
@@ -243,11 +243,11 @@ function streamFeed(
   feed: Feed,
   sandbox: Sandbox,
   response: ServerResponse,
-  after: string | null,
+  query: URLSearchParams,
 ): void {
   let items: ReturnType<typeof readFeed>;
   try {
-    items = readFeed(feed, sandbox, after);
+    items = readFeed(feed, sandbox, query);
   } catch (problem) {
     if (!(problem instanceof SandboxError)) throw problem;
     send(response, errorReply(problem));

@@ -190,14 +190,12 @@ class Exchange {
   /** Called when the request has a socket, connected or not. */
   #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (outgoing !== this.#outgoing) return;
-    if (!isConnected(socket)) {
-      socket.once(isSecure(socket) ? 'secureConnect' : 'connect', () => {
-        this.#end(outgoing, this.#body);
-      });
-      return;
-    }
     if (!outgoing.reusedSocket) {
-      this.#end(outgoing, this.#body);
+      const end = (): void => {
+        this.#end(outgoing, this.#body);
+      };
+      if (isConnected(socket)) end();
+      else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', end);
       return;
     }
     if (isTooOld(socket, this.#request.method)) {

@@ -356,6 +356,22 @@ test('shows the world that is selected', async () => {
   expect(await worlds.json()).toEqual(['one']);
 });
 
+test('loads the latest 500 requests first, and all of them on demand', async () => {
+  const { page, part, press } = await opened({
+    fill: (sandbox) => {
+      seedDemo(sandbox);
+      for (let count = 0; count < 620; count += 1) {
+        void sandbox.fetch(new Request(`${sandbox.clientOptions.baseUrl}/entities?limit=${count}`));
+      }
+    },
+  });
+  const count = () => part('Log').locator('.count').textContent();
+  await expect.poll(count).toBe('500');
+  await press('Load older requests');
+  await expect.poll(count).toBe('620');
+  expect(await page.getByRole('button', { name: 'Load older requests' }).count()).toBe(0);
+});
+
 test('an image of another page makes no world', async () => {
   const { server } = await opened({ listen: { worlds: true } });
   const other = createServer((_, response) => {
@@ -539,6 +555,7 @@ test('stays responsive with 10,000 Transfers and requests', async () => {
     await sandbox.fetch(`${server.baseUrl}/accounts/${operating}`, { headers });
   }
   await page.reload();
+  await press('Load older requests');
   await page.getByText('The latest 200 of 10000 calls are shown.').waitFor();
   const firstPaintMs = await page.evaluate<number>(
     "performance.getEntriesByName('first-contentful-paint')[0].startTime",

@@ -251,6 +251,15 @@ test('advances the clock', async () => {
   expect(body).toMatchObject({ createdAt: '2026-01-01T00:01:00.000Z' });
 });
 
+test('GET log returns the latest entries, oldest first', async () => {
+  const { ask, key } = await setup();
+  for (let count = 0; count < 5; count += 1) await ask('GET', '/v0/entities', undefined, key);
+  const reply = await ask('GET', '/_sandbox/log?latest=2');
+  expect(reply.body).toMatchObject([{ id: 4 }, { id: 5 }]);
+  const wrong = await ask('GET', '/_sandbox/log?latest=all');
+  expect(wrong).toMatchObject({ status: 400, body: { code: 'invalid_query' } });
+});
+
 test.each(['cross-site', 'same-site'])(
   'control is rejected for an image of another page: Sec-Fetch-Site %s',
   async (site) => {

@@ -2,6 +2,7 @@
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setupServer } from 'msw/node';
+import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { handlers, type HandlersOptions } from 'payments-platform-sdk/sandbox/msw';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -21,6 +22,19 @@ function setup(options?: HandlersOptions) {
     jwt: { authorization: `Bearer ${sandbox.jwt}` },
   };
 }
+
+// msw keeps a connection that was never encrypted, and an agent uses it again.
+test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
+  'responds to every request of a client at %s',
+  async (baseUrl) => {
+    const { sandbox } = setup({ baseUrl });
+    const payments = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey, maxRetries: 0 });
+    for (const number of [1, 2, 3]) {
+      const { id } = await payments.entities.create({ email: `${number}@example.com` });
+      expect((await payments.entities.get(id)).id).toBe(id);
+    }
+  },
+);
 
 test('responds to a client that is configured for another host', async () => {
   const { sandbox, key, jwt } = setup();

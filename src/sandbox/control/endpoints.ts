@@ -121,21 +121,26 @@ export const feeds: Readonly<Record<string, Feed>> = {
 };
 
 /**
- * The items of a feed after the one that the query names by its id, without requests that are not completed.
- * @throws SandboxError when the query is not an id.
+ * The items of a feed after the id `after`, at most the `latest` of them, without requests that are not
+ * completed.
+ * @throws SandboxError when one of these is not a whole number.
  */
-export function readFeed(feed: Feed, sandbox: Sandbox, after: string | null): FeedItem[] {
-  if (after !== null && !/^\d{1,15}$/.test(after)) {
-    throw new SandboxError('after: expected an id, a whole number.', {
+export function readFeed(feed: Feed, sandbox: Sandbox, query: URLSearchParams): FeedItem[] {
+  const readNumber = (name: string): number | undefined => {
+    const value = query.get(name);
+    if (value === null) return undefined;
+    if (/^\d{1,15}$/.test(value)) return Number(value);
+    throw new SandboxError(`${name}: expected a whole number.`, {
       code: 'invalid_query',
       status: 400,
     });
-  }
-  const last = Number(after ?? 0);
-  return feed
-    .list(sandbox)
-    .filter(({ id = 0 }) => id > last)
-    .toSorted((first, other) => Number(first.id) - Number(other.id));
+  };
+  const after = readNumber('after') ?? 0;
+  const latest = readNumber('latest') ?? Infinity;
+  const items = feed.list(sandbox).filter(({ id = 0 }) => id > after);
+  return items
+    .toSorted((first, other) => Number(first.id) - Number(other.id))
+    .slice(-Math.max(1, latest));
 }
 
 const endpoints: readonly Endpoint[] = [
@@ -161,9 +166,7 @@ const endpoints: readonly Endpoint[] = [
     sandbox.faults.clear();
   }),
   ...Object.entries(feeds).map(([name, feed]) =>
-    endpoint(`GET ${name}`, 200, ({ sandbox, url }) =>
-      readFeed(feed, sandbox, url.searchParams.get('after')),
-    ),
+    endpoint(`GET ${name}`, 200, ({ sandbox, url }) => readFeed(feed, sandbox, url.searchParams)),
   ),
   endpoint('GET health', 200, () => ({ ok: true, version })),
   endpoint('GET state', 200, ({ sandbox }) => sandbox.exportState()),

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { Accounts } from './accounts.tsx';
 import { Faults } from './faults.tsx';
 import { LivePage, type PageState } from './live.ts';
@@ -116,7 +116,8 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
     [page],
   );
   const [recordId, closeRecord] = useRecordId();
-  const { state, faults, calls, balances, connection, world, worlds } = pageState;
+  const { state, faults, calls, balances, connection, world, worlds, hasOlderEntries } = pageState;
+  const readWholeLog = useCallback(() => page.readWholeLog(), [page]);
   const noticeView = (
     <div class="notice">
       <p role="status">{notice?.isError === false ? notice.text : ''}</p>
@@ -148,7 +149,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
               />
             </div>
             <div class="column">
-              <Log calls={calls} />
+              <Log calls={calls} readOlder={hasOlderEntries ? readWholeLog : undefined} />
               <Faults faults={faults} />
             </div>
             <div class="column across">

@@ -19,7 +19,12 @@ export interface PageState {
   readonly balances: ReadonlyMap<string, readonly number[]>;
   /** The latest first. */
   readonly calls: readonly Call[];
+  /** Whether the sandbox has older entries of the log, which the page has not read. */
+  readonly hasOlderEntries: boolean;
 }
+
+/** Reading 10,000 entries of 10 kB takes many seconds. */
+const maxFirstEntries = 500;
 
 /** The minimum time between two reads of the state. */
 const minReadGapMs = 1_000;
@@ -68,7 +73,10 @@ export class LivePage {
     faults: [],
     balances: new Map(),
     calls: [],
+    hasOlderEntries: false,
   };
+  #readsWholeLog = false;
+  #hasEntries = false;
   #events: EventSource | undefined;
   #lastText = '';
   #currentRead: Promise<void> | undefined;
@@ -94,6 +102,7 @@ export class LivePage {
     history.replaceState(null, '', world === '' ? location.pathname : `?world=${world}`);
     this.#lastText = '';
     this.#update({ world, connection: 'connecting', state: undefined, balances: new Map() });
+    this.#readsWholeLog = false;
     this.#clearLog();
     this.#followLog();
     void this.refresh();
@@ -106,9 +115,16 @@ export class LivePage {
     await (this.#currentRead ??= this.#readState());
   }
 
+  /** Reads the log again from its beginning. */
+  readWholeLog(): void {
+    this.#readsWholeLog = true;
+    this.#followLog();
+  }
+
   #clearLog(): void {
     this.#calls.clear();
-    this.#update({ calls: [] });
+    this.#hasEntries = false;
+    this.#update({ calls: [], hasOlderEntries: false });
   }
 
   #update(part: Partial<PageState>): void {
@@ -164,7 +180,8 @@ export class LivePage {
 
   #followLog(): void {
     this.#events?.close();
-    const events = new EventSource(getControlPath('log'));
+    const query = this.#readsWholeLog ? '' : `?latest=${maxFirstEntries}`;
+    const events = new EventSource(`${getControlPath('log')}${query}`);
     this.#events = events;
     events.addEventListener('open', () => {
       // The stream starts from the beginning, because it may be another sandbox than before.
@@ -188,7 +205,11 @@ export class LivePage {
   }
 
   #addEntry(json: string): void {
-    this.#calls.add(parseJson(json) as SandboxLogEntry, json);
+    const entry = parseJson(json) as SandboxLogEntry;
+    const isOlderLeft = Number(entry.id) > 1 && !this.#readsWholeLog;
+    if (!this.#hasEntries && isOlderLeft) this.#update({ hasOlderEntries: true });
+    this.#hasEntries = true;
+    this.#calls.add(entry, json);
     if (this.#isDrawing) return;
     this.#isDrawing = true;
     setTimeout(

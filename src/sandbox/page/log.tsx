@@ -162,7 +162,13 @@ const filters: readonly (readonly [string, string, (call: Call) => boolean])[] =
   ['retried', 'Retried', ({ attempts }) => attempts.length > 1],
 ];
 
-export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
+interface LogProps {
+  calls: readonly Call[];
+  /** Reads the older entries, if there are any. */
+  readOlder: (() => void) | undefined;
+}
+
+export const Log = memo(({ calls, readOlder }: LogProps) => {
   const [show, setShow] = useState('all');
   const [pausedCalls, setPausedCalls] = useState<readonly Call[]>();
   const [search, setSearch] = useState('');
@@ -208,6 +214,12 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
       {shownCalls.length > maxRows && (
         <Empty>
           The latest {maxRows} of {shownCalls.length} calls are shown.
+        </Empty>
+      )}
+      {readOlder !== undefined && (
+        <Empty>
+          Older requests are not loaded, and not searched.{' '}
+          <Action label="Load older requests" onClick={readOlder} />
         </Empty>
       )}
     </Panel>
