@@ -88,12 +88,15 @@ const works = {
 
   /** A fresh process: import, then the client and its first request. */
   async start() {
+    const cpuBefore = process.cpuUsage();
     const startedAt = performance.now();
     const loaded = await adapter.load?.();
     const imported = performance.now() - startedAt;
     await adapter.open(loaded, origin).getOne();
     const first = performance.now() - startedAt;
-    return { import: adapter.load === undefined ? undefined : imported, first };
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const firstCpu = (user + system) / 1e3;
+    return { import: adapter.load === undefined ? undefined : imported, first, firstCpu };
   },
 
   /** The heap after 100,000 and after a million items of one loop. */

@@ -79,6 +79,7 @@ const columns = [
   ['overlap', '20+20 ms page, ms'],
   ['import', 'import ms'],
   ['first', 'to first response ms'],
+  ['firstCpu', 'CPU of it, ms'],
   ['bundle', 'bundle kB'],
 ];
 
