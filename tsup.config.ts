@@ -70,7 +70,7 @@ const withPage: NonNullable<Options['esbuildPlugins']> = [
 const clientApart: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'client apart',
   setup: (build) => {
-    build.onResolve({ filter: /^\.\.\/index\.ts$/ }, () => ({
+    build.onResolve({ filter: /^\.\.\/\.\.\/index\.ts$/ }, () => ({
       path: '../index.js',
       external: true,
     }));
@@ -180,7 +180,7 @@ export default defineConfig([
       ...schemas,
       ...journals,
       ...sandbox,
-      'journals/bin': 'src/journals/bin.ts',
+      'journals/bin': 'src/commands/journal/bin.ts',
       'sandbox/bin': 'src/sandbox/bin.ts',
     },
     esbuildPlugins: [...importOpenApi, clientApart],

@@ -1,5 +1,5 @@
-import { dropUndefined } from './internal/clone.ts';
-import type { Clock } from './calls/clock.ts';
+import { dropUndefined } from './internal/objects.ts';
+import type { Clock } from './calls/time.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
 import { RateLimiter } from './calls/rate-limiter.ts';
 import {
@@ -8,8 +8,8 @@ import {
   requirePlain,
   resolveOptions,
   type ClientOptions,
-} from './options.ts';
-import { type RequestOptions } from './calls/request-options.ts';
+} from './calls/client-options.ts';
+import { type RequestOptions } from './calls/options.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';

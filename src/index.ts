@@ -7,10 +7,16 @@
  * @module payments-platform-sdk
  */
 export { PaymentsClient } from './client.ts';
-export type { ClientOptions } from './options.ts';
-export type { QueryValue, RequestOptions } from './calls/request-options.ts';
-export type { Clock } from './calls/clock.ts';
-export { accountId, counterpartyId, entityId, ibanId, transferId } from './calls/ids.ts';
+export type { ClientOptions } from './calls/client-options.ts';
+export type { QueryValue, RequestOptions } from './calls/options.ts';
+export type { Clock } from './calls/time.ts';
+export {
+  accountId,
+  counterpartyId,
+  entityId,
+  ibanId,
+  transferId,
+} from './resources/id-converters.ts';
 export type { CredentialSource } from './calls/credential.ts';
 export type {
   DriftEvent,
@@ -25,10 +31,10 @@ export type {
 export type { HttpAgent } from './transports/agents.ts';
 export type { Fetch, GetWithBody } from './transports/transport.ts';
 export type { ApiCall, WithResponse } from './calls/pipeline.ts';
-export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';
+export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './calls/pager.ts';
 export type { ResponseSchema, AnyRequest } from './resources/request.ts';
-export type { ReconcileOptions } from './resources/transfers/reconcile.ts';
-export type { Reconciliation } from './resources/transfers/search-list.ts';
+export type { ReconcileOptions } from './search/reconcile.ts';
+export type { Reconciliation } from './search/search.ts';
 export type {
   Batch,
   BatchCounts,
@@ -36,17 +42,17 @@ export type {
   BatchSummary,
   PaidResult,
   UnpaidResult,
-} from './resources/transfers/batch.ts';
-export { hasTransferStatus } from './resources/transfers/transfer-status.ts';
-export type { BatchOptions, ExpectedTotals } from './resources/transfers/create-all-once.ts';
-export type { OnceOptions, ResolveOptions } from './resources/transfers/create-once.ts';
+} from './once/batch.ts';
+export { hasTransferStatus } from './resources/transfer-status.ts';
+export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
+export type { OnceOptions, ResolveOptions } from './once/create-once.ts';
 export type {
   ClaimedPayment,
   OpenOnceOptions,
   UndecidedPayment,
   UnreadablePayment,
-} from './resources/transfers/open-once.ts';
-export type { WaitOptions } from './resources/transfers/wait-for.ts';
+} from './once/open-once.ts';
+export type { WaitOptions } from './resources/wait-for.ts';
 export type { Accounts } from './resources/accounts.ts';
 export type { Counterparties } from './resources/counterparties.ts';
 export type { Entities } from './resources/entities.ts';
@@ -80,7 +86,7 @@ export {
   ValidationError,
   WaitError,
 } from './errors/errors.ts';
-export { httpStatusOf } from './errors/http-status.ts';
+export { httpStatusOf } from './errors/status-for-caller.ts';
 export type {
   Attempt,
   InvalidResponseReason,

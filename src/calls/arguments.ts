@@ -1,8 +1,8 @@
 import { ValidationError, type CallIdentity } from '../errors/errors.ts';
 import { createError, messagePartsOf } from '../errors/message.ts';
-import { withoutMessage } from '../internal/zod-message.ts';
+import { withoutMessage } from '../internal/zod.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
-import { describeKind, withArticle } from '../internal/describe-value.ts';
+import { describeKind, withArticle } from '../internal/text.ts';
 import {
   issueAt,
   join,

@@ -1,9 +1,11 @@
 import ky from 'ky';
-import type { CallState } from './call-state.ts';
-import type { CallRequest } from './call.ts';
-import type { Clock } from './clock.ts';
-import { Deadline, Stopped, type StopReason } from './deadline.ts';
-import type { Outcome } from '../errors/errors.ts';
+import { identity, type CallRequest, type PreparedRequest } from './call.ts';
+import type { Credential } from './credential.ts';
+import { Deadline, type Clock, Stopped, type StopReason } from './time.ts';
+import type { Attempt, Outcome } from '../errors/errors.ts';
+import type { HookCall } from './hooks.ts';
+import type { Redact } from '../errors/redact.ts';
+import type { Transport, Body, TransportResponse } from '../transports/transport.ts';
 import {
   abortedFailure,
   disconnectedFailure,
@@ -14,7 +16,39 @@ import { connectionOutcome, statusOutcome, type Evidence } from '../errors/outco
 import { toUnrepeatableBody } from '../transports/fetch.ts';
 import { findProxy } from '../transports/proxy.ts';
 import { ReceivedResponse, type BodyFault } from '../internal/received-response.ts';
-import type { Body, TransportResponse } from '../transports/transport.ts';
+
+/** A running call: what its attempts have in common. */
+export interface CallState<C extends CallRequest = CallRequest> {
+  readonly call: C;
+  /** The number that links the events of this call in hooks. */
+  readonly number: number;
+  readonly prepared: PreparedRequest;
+  readonly credential: Credential;
+  readonly transport: Transport;
+  readonly timeout: number;
+  readonly totalTimeout: number;
+  readonly maxRetries: number;
+  /** The deadline after `totalTimeout`. */
+  readonly total: Deadline;
+  /** The attempts that have failed so far. */
+  readonly attempts: Attempt[];
+  /** The tokens of all attempts: a response may contain one that was replaced since. */
+  readonly tokens: string[];
+  /**
+   * Removes the tokens and the client's credentials from a string. They are collected on each use, because
+   * most calls do not need it and a token may be fetched meanwhile.
+   */
+  readonly redact: Redact;
+  /** When the first attempt started, by the client's clock; undefined before it. */
+  startedAt: Date | undefined;
+}
+
+/** Describes the next attempt for hooks. */
+export const createHookCall = ({ call, number, attempts }: CallState): HookCall => ({
+  ...identity(call),
+  call: number,
+  attempt: attempts.length + 1,
+});
 
 /** How many bytes of a body are read, counted after decompression. */
 const bodyLimit = { success: 16 * 2 ** 20, error: 2 ** 20 };

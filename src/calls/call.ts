@@ -1,9 +1,9 @@
-import { isObject } from '../internal/guards.ts';
+import { isObject } from '../internal/objects.ts';
 import type { Argument, Path, Validator } from './arguments.ts';
 import { ConfigurationError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
-import type { ResolvedCallOptions } from './request-options.ts';
+import type { ResolvedCallOptions } from './options.ts';
 
 /** A request of the SDK to the platform, whatever its response. */
 export interface CallRequest {

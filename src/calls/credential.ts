@@ -1,9 +1,8 @@
-import { describeKind } from '../internal/describe-value.ts';
+import { describeKind } from '../internal/text.ts';
 import { cannotSend, identity, type CallRequest } from './call.ts';
-import type { Clock } from './clock.ts';
-import { Deadline, Stopped } from './deadline.ts';
+import { type Clock, Deadline, Stopped } from './time.ts';
 import { PaymentsError } from '../errors/errors.ts';
-import { errorOf } from '../errors/error-of.ts';
+import { createCallError } from '../errors/call-error.ts';
 import { noCredentialFailure, timeoutFailure } from '../errors/failure.ts';
 import { messagePartsOf } from '../errors/message.ts';
 import { maxSecretLength } from '../errors/redact.ts';
@@ -208,7 +207,7 @@ export function credentialFor(
 }
 
 /** The part of a call's state that its token depends on. */
-type TokenState = Parameters<typeof errorOf>[1] & {
+type TokenState = Parameters<typeof createCallError>[1] & {
   readonly credential: Credential;
   readonly timeout: number;
   readonly totalTimeout: number;
@@ -226,11 +225,11 @@ export async function tokenFor(state: TokenState, clock: Required<Clock>): Promi
     const { option } = credentialNames[credential.kind];
     if (!(error instanceof Stopped)) {
       const problem = error instanceof UnusableCredential ? error.problem : undefined;
-      throw errorOf(noCredentialFailure(option, error, problem), state);
+      throw createCallError(noCredentialFailure(option, error, problem), state);
     }
     if (error.why.by === 'caller') throw error;
     const hint = `Check the function in the option ${option}.`;
-    throw errorOf(timeoutFailure('credential', allowed, {}, hint), state);
+    throw createCallError(timeoutFailure('credential', allowed, {}, hint), state);
   } finally {
     deadline.close();
   }

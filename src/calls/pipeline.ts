@@ -1,10 +1,9 @@
-import { dropUndefined } from '../internal/clone.ts';
-import { readResponse, toResponse, type AttemptOutcome, type Success } from './read-response.ts';
-import { sendOnce, stopFailure } from './attempt.ts';
-import { createHookCall, type CallState } from './call-state.ts';
+import { dropUndefined } from '../internal/objects.ts';
+import { readResponse, toResponse, type AttemptOutcome, type Success } from './response.ts';
+import { sendOnce, stopFailure, createHookCall, type CallState } from './attempt.ts';
 import type { Call, CallRequest, PreparedRequest } from './call.ts';
 import { chooseTransport } from './choose-transport.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, Deadline, Stopped } from './time.ts';
 import {
   credentialFor,
   renewToken,
@@ -12,17 +11,16 @@ import {
   type Credential,
   type CredentialKind,
 } from './credential.ts';
-import { Deadline, Stopped } from './deadline.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import { PaymentsError } from '../errors/errors.ts';
-import { errorOf } from '../errors/error-of.ts';
+import { createCallError } from '../errors/call-error.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
-import { heldBackFailure, unexpectedFailure } from '../errors/failure.ts';
+import { isRejection, unexpectedFailure } from '../errors/failure.ts';
 import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
 import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
 import { callHook, type Hooks } from './hooks.ts';
 import { prepare } from './prepare.ts';
-import type { RequestOptions } from './request-options.ts';
+import type { RequestOptions } from './options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
 import type { HttpAgent } from '../transports/agents.ts';
@@ -193,11 +191,11 @@ export class RequestPipeline {
         hasRenewedToken = true;
         const rejection = await renewToken(state, token, clock);
         if (rejection === undefined) continue;
-        throw errorOf(failure, state, rejection);
+        throw createCallError(failure, state, rejection);
       }
       const limits = { maxRetries, remaining: total.remaining, budget };
       const plan = planRetry(kind, failure, retries, limits);
-      if (!plan.again) throw errorOf(failure, state, plan.note);
+      if (!plan.again) throw createCallError(failure, state, plan.note);
       retries += 1;
       lastCost = plan.cost;
       callHook(hooks.onRetry, () => ({
@@ -247,8 +245,7 @@ export class RequestPipeline {
       return attempt;
     }
     const { failure } = attempt;
-    if (failure.type === 'rejected' && failure.status === 429)
-      rateLimiter.close(startedAt, failure);
+    if (isRejection(failure) && failure.status === 429) rateLimiter.close(startedAt, failure);
     const { outcome, status, requestId, reason } = failure;
     callHook(hooks.onResponse, () => ({
       ...event,
@@ -271,9 +268,7 @@ export class RequestPipeline {
 /** Converts an error from between the attempts or before the first. */
 function toPaymentsError(error: unknown, state: CallState): PaymentsError {
   if (error instanceof PaymentsError) return error;
-  if (error instanceof Stopped) return errorOf(stopFailure(error.why, state), state);
-  if (error instanceof RateLimiterWaitTooLong) {
-    return errorOf(heldBackFailure(error.rejection, error.ms), state);
-  }
-  return errorOf(unexpectedFailure(error, state.startedAt !== undefined), state);
+  if (error instanceof Stopped) return createCallError(stopFailure(error.why, state), state);
+  if (error instanceof RateLimiterWaitTooLong) return createCallError(error.failure, state);
+  return createCallError(unexpectedFailure(error, state.startedAt !== undefined), state);
 }

@@ -1,4 +1,4 @@
-import { isObject, isUnsafe, malformed, unsafeRule } from '../internal/guards.ts';
+import { isObject, isUnsafe, malformed, unsafeRule } from '../internal/objects.ts';
 import { invalidArguments, validate } from './arguments.ts';
 import { identity, type CallRequest, type PreparedRequest } from './call.ts';
 import type { Issue } from '../errors/errors.ts';
@@ -11,7 +11,7 @@ import {
   type QueryValue,
   type RequestOptions,
   type ResolvedCallOptions,
-} from './request-options.ts';
+} from './options.ts';
 import { version } from '../version.ts';
 
 /** One query parameter. */

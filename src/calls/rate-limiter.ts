@@ -1,18 +1,14 @@
-import type { Clock } from './clock.ts';
-import type { Deadline } from './deadline.ts';
-import type { RejectedFailure } from '../errors/failure.ts';
+import type { Clock, Deadline } from './time.ts';
+import type { Failure, Rejection } from '../errors/failure.ts';
 import { maxWaitBeforeRetryMs } from './retry.ts';
 
 /** Thrown when a call would have to wait longer than it may. */
 export class RateLimiterWaitTooLong extends Error {
-  /** How long to wait before the next call. */
-  readonly ms: number;
-  /** The last 429. */
-  readonly rejection: RejectedFailure;
-  constructor(ms: number, rejection: RejectedFailure) {
+  readonly failure: Failure;
+  /** After so many milliseconds, the next call may start. */
+  constructor(ms: number, { holdBack }: Rejection) {
     super('rate limiter');
-    this.ms = ms;
-    this.rejection = rejection;
+    this.failure = holdBack(ms);
   }
 }
 
@@ -43,7 +39,7 @@ export class RateLimiter {
   /** The gap after the last 429 that increased it. */
   #increasedGap = 0;
   #increasedAt = Number.NEGATIVE_INFINITY;
-  #rejection: RejectedFailure | undefined;
+  #rejection: Rejection | undefined;
   readonly #queue = new Set<Waiter>();
   #timer: unknown;
 
@@ -84,7 +80,7 @@ export class RateLimiter {
   }
 
   /** Slows down after a 429 to a request that was sent at that time. */
-  close(sentAt: number, rejection: RejectedFailure): void {
+  close(sentAt: number, rejection: Rejection): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
     if (sentAt >= this.#increasedAt) {

@@ -1,6 +1,6 @@
 import type { Outcome } from '../errors/errors.ts';
 import type { Failure } from '../errors/failure.ts';
-import { parseHttpDate } from './http-date.ts';
+import { parseHttpDate } from './time.ts';
 import type { Kind } from '../errors/outcome.ts';
 
 /*

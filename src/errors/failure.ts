@@ -1,23 +1,36 @@
-import { innermostMessageOf, oneLine } from '../internal/text.ts';
-import type { Issue, Problem } from '../internal/issues.ts';
-import type { InvalidResponseReason, Outcome, TimeoutPhase } from './errors.ts';
-import { requestIdOf, type FailedResponse } from './failed-response.ts';
+import { describeProblem, type Issue, type Problem } from '../internal/issues.ts';
+import { fieldOf, innermostMessageOf, oneLine } from '../internal/text.ts';
+import type { FailedCall, Words } from './call-error.ts';
+import {
+  AbortError,
+  apiErrorClass,
+  ConfigurationError,
+  ConnectionError,
+  InvalidResponseError,
+  PaymentsError,
+  TimeoutError,
+  type InvalidResponseReason,
+  type Outcome,
+  type TimeoutPhase,
+} from './errors.ts';
+import {
+  describeType,
+  errorBodyOf,
+  excerptOf,
+  headerRecordOf,
+  requestIdOf,
+  type FailedResponse,
+} from './failed-response.ts';
 import type { Verdict } from './outcome.ts';
-import { redactAndCut, type Redact } from './redact.ts';
+import { redactAndCut, redactDeep, redactError, type Redact } from './redact.ts';
+
+/*
+ * One function for each way in which an attempt fails: what it proves, whether the call may be tried again,
+ * and the class and words of the error if the call ends with it.
+ */
 
 /** Why an attempt, or the wait between two attempts, has no result. */
-export type Failure =
-  | RejectedFailure
-  | HeldBackFailure
-  | UnusableFailure
-  | DisconnectedFailure
-  | TimeoutFailure
-  | AbortedFailure
-  | NoCredentialFailure
-  | UnexpectedFailure;
-
-/** What all failures have. */
-interface FailureFacts {
+export interface Failure {
   /** What is proven about the attempt. */
   readonly outcome: Outcome;
   readonly status?: number | undefined;
@@ -27,200 +40,314 @@ interface FailureFacts {
   /** Whether the same request may succeed later. */
   readonly transient: boolean;
   readonly retryAfterMs?: number | undefined;
+  /** Creates the error of a call that ends with this failure. */
+  readonly createError: (call: FailedCall) => PaymentsError;
 }
 
-/** The platform, or a proxy in front of it, responded with a status other than 2xx. */
-export interface RejectedFailure extends FailureFacts {
-  readonly type: 'rejected';
+/** A status other than 2xx, from the platform or a proxy in front of it. */
+export interface Rejection extends Failure {
   readonly status: number;
-  readonly response: FailedResponse;
-  /** The JSON of the body, if it is any. */
-  readonly body: unknown;
-  /** Whether the body is an Error body, which only the platform writes. */
-  readonly isPlatforms: boolean;
+  /** The failure of a later call that may not wait so many milliseconds after this rejection. */
+  readonly holdBack: (ms: number) => Failure;
 }
 
-/** Nothing was sent, because the platform has asked this client to slow down. */
-export interface HeldBackFailure extends FailureFacts {
-  readonly type: 'heldBack';
-  readonly retryAfterMs: number;
-  readonly rejection: RejectedFailure;
-}
+export const isRejection = (failure: Failure): failure is Rejection => 'holdBack' in failure;
 
-/** A 2xx response that cannot be used. */
-export interface UnusableFailure extends FailureFacts {
-  readonly type: 'unusable';
-  readonly status: number;
-  readonly response: FailedResponse;
-  readonly invalid: InvalidResponseReason;
-  /** Follows the status in the message. */
-  readonly explanation: string;
-  readonly issues: readonly Issue[];
-}
-
-/** The connection failed before a response arrived. */
-export interface DisconnectedFailure extends FailureFacts {
-  readonly type: 'disconnected';
-  readonly connectTimedOut: boolean;
-  readonly obstacle: Verdict['obstacle'];
-  /** The proxy that the environment names, with its variable. */
-  readonly proxy: string | undefined;
-  /** The system's code. */
-  readonly code: string | undefined;
-  /** The system's message. */
-  readonly reported: string;
-  readonly error: unknown;
-}
-
-/** The time of an attempt or of the whole call ran out. */
-export interface TimeoutFailure extends FailureFacts {
-  readonly type: 'timedOut';
-  readonly phase: TimeoutPhase;
-  readonly ms: number;
-  readonly hint: string | undefined;
-}
-
-/** The caller's signal was aborted. */
-export interface AbortedFailure extends FailureFacts {
-  readonly type: 'aborted';
-  readonly cause: unknown;
-}
-
-/** The function of an option returned no credential. */
-export interface NoCredentialFailure extends FailureFacts {
-  readonly type: 'noCredential';
-  readonly option: string;
-  readonly error: unknown;
-  /** What it returned instead; undefined when it threw. */
-  readonly problem: Problem | undefined;
-}
-
-/** An error that should not happen, such as one that the caller's clock throws. */
-export interface UnexpectedFailure extends FailureFacts {
-  readonly type: 'unexpected';
-  readonly error: unknown;
-}
-
-export const rejectedFailure = (
+export function rejectedFailure(
   response: FailedResponse,
+  /** The JSON of the body, if it is any. */
   body: unknown,
-  facts: Pick<RejectedFailure, 'outcome' | 'transient' | 'retryAfterMs' | 'isPlatforms'>,
+  facts: Pick<Failure, 'outcome' | 'transient' | 'retryAfterMs'> & {
+    /** Whether the body is an Error body, which only the platform writes. */
+    readonly isPlatforms: boolean;
+  },
   redact: Redact,
-): RejectedFailure => ({
-  ...facts,
-  type: 'rejected',
-  status: response.status,
-  requestId: requestIdOf(response.headers, redact),
-  reason: `status ${response.status}`,
-  response,
-  body,
-});
+): Rejection {
+  const { outcome, transient, retryAfterMs, isPlatforms } = facts;
+  const { status } = response;
+  const requestId = requestIdOf(response.headers, redact);
+  const createApiError = (call: FailedCall, words: Words, waitMs: number | undefined) => {
+    const { code, details } = errorBodyOf(body, call.redact);
+    return call.create(apiErrorClass(status), words, {
+      retryAfterMs: waitMs,
+      status,
+      code,
+      details,
+      body: redactAndCut(response.text, call.redact),
+      requestId,
+      headers: headerRecordOf(response.headers, call.redact),
+    });
+  };
+  const describe = (call: FailedCall): Words => {
+    const { message, code } = errorBodyOf(body, call.redact);
+    const text = redactAndCut(response.text, call.redact);
+    const reported = message === undefined ? excerptOf(text) : oneLine(message);
+    const isInDoubt = call.isWrite && outcome === 'unknown';
+    const isReplaced = isInDoubt && !isPlatforms;
+    // A server that does not know a path names it.
+    const isUnknownPath = !isPlatforms || reported.includes(call.path.split('{')[0] ?? '');
+    const hints = [
+      isReplaced && "A proxy may have replaced the platform's response.",
+      isReplaced && status === 401 && ownUnauthorizedHint,
+      status === 404 && isUnknownPath
+        ? call.checkUrl
+        : describeStatusFix(status, retryAfterMs, isInDoubt, call),
+    ];
+    return {
+      what: isPlatforms
+        ? `The platform responded with ${status}${inParentheses(code)}`
+        : describeForeignStatus(response, call),
+      hint: hints.filter(Boolean).join(' '),
+      reported,
+      isInline: isPlatforms,
+    };
+  };
+  return {
+    outcome,
+    transient,
+    retryAfterMs,
+    status,
+    requestId,
+    reason: `status ${status}`,
+    createError: (call) => createApiError(call, describe(call), retryAfterMs),
+    holdBack: (ms) => {
+      const waitMs = Math.ceil(ms);
+      const words = {
+        what: 'The platform asked this client to slow down (429); this call may not wait',
+        hint: `Call again in ${waitMs} ms (retryAfterMs).`,
+      };
+      return {
+        outcome: 'not_sent',
+        reason: 'held back after a 429',
+        transient: true,
+        retryAfterMs: waitMs,
+        createError: (call) => createApiError(call, words, waitMs),
+      };
+    },
+  };
+}
 
-export const heldBackFailure = (rejection: RejectedFailure, ms: number): HeldBackFailure => ({
-  type: 'heldBack',
-  outcome: 'not_sent',
-  reason: 'held back after a 429',
-  transient: true,
-  retryAfterMs: Math.ceil(ms),
-  rejection,
-});
+const describeForeignStatus = (response: FailedResponse, call: FailedCall): string =>
+  response.status < 400
+    ? `${call.host} responded with ${response.status}, a redirect`
+    : `${describeSource(response, call)}; expected the platform's Error body`;
 
-export const unusableFailure = (
+const describeSource = (response: FailedResponse, { host, redact }: FailedCall): string =>
+  `${host} responded with ${response.status} (${oneLine(redactAndCut(describeType(response), redact))})`;
+
+/** A code after the sentence that it belongs to. */
+const inParentheses = (code: string | undefined): string =>
+  code === undefined ? '' : ` (${oneLine(code)})`;
+
+function describeStatusFix(
+  status: number,
+  retryAfterMs: number | undefined,
+  isInDoubt: boolean,
+  { checkUrl, describeCredentialFix }: FailedCall,
+): string | undefined {
+  if (status < 400) return `Redirects are not followed. ${checkUrl}`;
+  if (status === 401) return describeCredentialFix();
+  if (status === 429) {
+    const wait =
+      retryAfterMs === undefined
+        ? ''
+        : `, or wait for ${Math.ceil(retryAfterMs)} ms (retryAfterMs)`;
+    return `Send fewer requests${wait}.`;
+  }
+  return isInDoubt ? undefined : statusHints[status];
+}
+
+const ownUnauthorizedHint =
+  "If it is the platform's own 401, accept its body by the option isErrorBody.";
+
+const statusHints: Readonly<Record<number, string>> = {
+  400: 'Fix the request; error.details may name the field.',
+  403: 'The credential does not permit this, or a proxy or firewall rejected the request.',
+  404: 'Check the id, and that the credential belongs to the platform that has it.',
+  409: 'Read the current state before you try again.',
+  422: 'Once the cause is fixed, such as a low balance, it may be sent again. See error.details.',
+};
+
+/** A 2xx response that cannot be used; `explanation` follows the status in the message. */
+export function unusableFailure(
   response: FailedResponse,
   invalid: InvalidResponseReason,
   explanation: string,
   redact: Redact,
   issues: readonly Issue[] = [],
-): UnusableFailure => ({
-  type: 'unusable',
-  outcome: 'unknown',
-  status: response.status,
-  requestId: requestIdOf(response.headers, redact),
-  reason: `status ${response.status} with an unusable body (${invalid})`,
-  // A body that was cut off is a broken connection; one that is wrong will be wrong again.
-  transient: invalid === 'truncated',
-  response,
-  invalid,
-  explanation,
-  issues,
-});
+): Failure {
+  const { status } = response;
+  const requestId = requestIdOf(response.headers, redact);
+  return {
+    outcome: 'unknown',
+    status: response.status,
+    requestId,
+    reason: `status ${status} with an unusable body (${invalid})`,
+    // A body that was cut off is a broken connection; one that is wrong will be wrong again.
+    transient: invalid === 'truncated',
+    createError: (call) => {
+      const isPage = invalid === 'not_json' && !/json/i.test(describeType(response));
+      const description = isPage
+        ? { what: `${describeSource(response, call)}; expected JSON`, hint: call.checkUrl }
+        : { what: `The platform responded with ${oneLine(`${status}${explanation}`)}` };
+      const words = { ...description, isAccepted: true };
+      return call.create(InvalidResponseError, words, {
+        reason: invalid,
+        status,
+        requestId,
+        issues: redactDeep(issues, call.redact),
+        body: redactAndCut(response.text, call.redact),
+      });
+    },
+  };
+}
 
-/** A request that did not even reach the transport will not reach it the next time. */
+/** The proxy that the environment names. */
+interface Proxy {
+  readonly address: string;
+  readonly variable: string;
+}
+
+/**
+ * The connection failed before a response arrived. A request that did not even reach the transport will not
+ * reach it the next time.
+ */
 export function disconnectedFailure(
   error: unknown,
   verdict: Verdict,
   wasDispatched: boolean,
   redact: Redact,
-  proxy: { readonly address: string; readonly variable: string } | undefined,
-): DisconnectedFailure {
+  proxy: Proxy | undefined,
+): Failure {
   const { outcome, connectTimedOut, obstacle } = verdict;
   const code = verdict.code === undefined ? undefined : oneLine(redact(verdict.code));
   const message = error instanceof Error ? innermostMessageOf(error) : '';
   const reported =
     obstacle === 'no_tls' ? 'the port does not speak TLS' : oneLine(redactAndCut(message, redact));
   const connectionFailed = ['connection failed', reported].filter(Boolean).join(': ');
+  const transient = verdict.transient && wasDispatched;
+  const proxyName =
+    proxy && `the proxy ${redact(proxy.address)} (environment variable ${proxy.variable})`;
   return {
-    type: 'disconnected',
     outcome,
     reason: code ?? connectionFailed,
-    transient: verdict.transient && wasDispatched,
-    connectTimedOut,
-    obstacle,
-    proxy: proxy && `the proxy ${redact(proxy.address)} (environment variable ${proxy.variable})`,
-    code,
-    reported,
-    error,
+    transient,
+    createError: (call) => {
+      const words = {
+        what: `The connection to ${call.host} failed${inParentheses(code)}`,
+        hint: describeConnectionFix({ transient, obstacle, code }, proxyName, call.checkUrl),
+        reported: code !== undefined && reported.includes(code) ? undefined : reported,
+        isInline: true,
+      };
+      const facts = { code, cause: redactError(error, call.redact) };
+      return connectTimedOut
+        ? call.create(TimeoutError, words, { ...facts, phase: 'connect' })
+        : call.create(ConnectionError, words, facts);
+    },
   };
 }
 
+function describeConnectionFix(
+  { transient, obstacle, code }: Pick<Verdict, 'transient' | 'obstacle' | 'code'>,
+  proxyName: string | undefined,
+  checkUrl: string,
+): string {
+  if (obstacle === 'proxy') {
+    return `Check ${proxyName ?? 'the proxy of the environment'}: its address, its credentials, and what it lets through.`;
+  }
+  if (obstacle === 'no_tls') {
+    return proxyName === undefined
+      ? 'Use a port that does, or http:// for a sandbox on this machine.'
+      : `Check the port in the base URL, and ${proxyName}.`;
+  }
+  if (!transient) return 'Retrying will not help: fix the certificate or the request first.';
+  if (code !== 'ENOTFOUND' && code !== 'ECONNREFUSED') return '';
+  if (proxyName !== undefined) return `Check ${proxyName}, and that it is up.`;
+  return `${code === 'ENOTFOUND' ? 'There is no such host' : 'Nothing listens there'}. ${checkUrl}`;
+}
+
+/** The time of an attempt or of the whole call ran out. */
 export const timeoutFailure = (
   phase: TimeoutPhase,
   ms: number,
-  facts: Partial<Pick<FailureFacts, 'outcome' | 'status' | 'requestId'>> = {},
+  facts: Partial<Pick<Failure, 'outcome' | 'status' | 'requestId'>> = {},
   hint?: string,
-): TimeoutFailure => ({
+): Failure => ({
   outcome: 'not_sent',
   ...facts,
-  type: 'timedOut',
   reason: `timeout (${phase})`,
   transient: true,
-  phase,
-  ms,
-  hint,
+  createError: (call) => {
+    const what = timeoutMessages[phase](Math.max(0, Math.round(ms)));
+    return call.create(TimeoutError, { what, hint, isAccepted: phase === 'body' }, { phase });
+  },
 });
 
+/** What a timeout interrupted. */
+const timeoutMessages: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
+  credential: (ms) => `The credential function did not return within ${ms} ms`,
+  connect: (ms) => `No connection to the platform was made within ${ms} ms (option timeout)`,
+  headers: (ms) => `The platform did not respond within ${ms} ms (option timeout)`,
+  body: (ms) =>
+    `The platform started to respond but did not finish within ${ms} ms (option timeout)`,
+  total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout)`,
+};
+
+/** The caller's signal was aborted. */
 export const abortedFailure = (
   cause: unknown,
   outcome: Outcome = 'not_sent',
   status?: number,
-): AbortedFailure => ({
-  type: 'aborted',
+): Failure => ({
   outcome,
   status,
   reason: 'aborted by the caller',
   transient: false,
-  cause,
+  createError: (call) => {
+    // The message reports nothing else of the reason, which is the caller's and may hold a secret.
+    const isTimeout = cause instanceof Error && fieldOf(cause, 'name') === 'TimeoutError';
+    const what = `The call was aborted by its signal${isTimeout ? ', which timed out' : ''}`;
+    return call.create(AbortError, { what, hint: 'error.cause holds the reason.' }, { cause });
+  },
 });
 
+/** The function of an option threw, or returned no credential: then `problem` describes what it returned. */
 export const noCredentialFailure = (
   option: string,
   error: unknown,
   problem?: Problem,
-): NoCredentialFailure => ({
-  type: 'noCredential',
+): Failure => ({
   outcome: 'not_sent',
   reason: 'no credential',
   transient: false,
-  option,
-  error,
-  problem,
+  createError: (call) => {
+    const cause = problem === undefined ? redactError(error, call.redact) : undefined;
+    const result = problem === undefined ? 'failed' : `returned ${describeProblem(problem)}`;
+    const words = {
+      what: `The function in the option ${option} ${result}`,
+      hint: problem?.hint,
+      reported: oneLine(cause?.message ?? ''),
+      isInline: true,
+    };
+    return call.create(ConfigurationError, words, { cause });
+  },
 });
 
-/** Once an attempt has started, the call may have taken effect. */
-export const unexpectedFailure = (error: unknown, hasStarted: boolean): UnexpectedFailure => ({
-  type: 'unexpected',
+/**
+ * An error that should not happen, such as one that the caller's clock throws. Once an attempt has started,
+ * the call may have taken effect.
+ */
+export const unexpectedFailure = (error: unknown, hasStarted: boolean): Failure => ({
   outcome: hasStarted ? 'unknown' : 'not_sent',
   reason: 'unexpected error',
   transient: false,
-  error,
+  createError: (call) => {
+    const cause = redactError(error, call.redact);
+    const words = {
+      what: 'The call ended with an unexpected error',
+      reported: oneLine(cause?.message ?? ''),
+      isInline: true,
+    };
+    return call.create(PaymentsError, words, { cause });
+  },
 });

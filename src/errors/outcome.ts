@@ -110,18 +110,6 @@ export interface Verdict {
   readonly obstacle: Obstacle | undefined;
 }
 
-/** Codes of a connect() that never led to a connection. */
-const connectCodes = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'ETIMEDOUT',
-  'ECONNRESET',
-]);
-
 /** The client itself rejected the server's certificate, before it sent anything. */
 const certificateCodes = new Set([
   'CERT_HAS_EXPIRED',
@@ -139,21 +127,18 @@ const certificateCodes = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
+/** The proxy of the environment has rejected CONNECT, so nothing was sent. */
+const tunnelCode = 'ERR_PROXY_TUNNEL';
+
 /** Bun names no system call, so only codes that nothing but a connect can have. */
 const bunConnectCodes = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
   'ENETUNREACH',
   'EHOSTUNREACH',
-  // The proxy has rejected CONNECT, so nothing was sent.
-  'ERR_PROXY_TUNNEL',
+  tunnelCode,
 ]);
 
-const isLookup = (code: string, syscall: unknown): boolean =>
-  syscall === 'getaddrinfo' || code === 'ENOTFOUND' || code.startsWith('EAI_');
-
-const rejectedByProxy =
-  /^Proxy response \(|^Proxy refused|: proxy authentication required|: unsuccessful tunnel/;
 const noTlsCode = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
 /**
@@ -173,19 +158,30 @@ export function connectionOutcome(
     leaves.every((leaf) => provesNothingSent(leaf, transport.runtime));
   const proven = evidence.started === undefined ? areProofs : !evidence.started;
   const obstacle = findObstacle(leaves, code, proven, transport.runtime);
-  // A proxy that rejects a request with a 4xx will reject it again.
-  const isFinal = hasMessage(leaves, /\(4\d\d\)|tunnel: 4\d\d|authentication required/);
   return {
     outcome: proven ? 'not_sent' : 'unknown',
     code,
-    transient: obstacle === undefined || (obstacle === 'proxy' && !isFinal),
+    transient: obstacle === undefined || (obstacle === 'proxy' && !leaves.some(isFinalTunnelError)),
     obstacle,
     connectTimedOut: leaves.every(isConnectTimeout),
   };
 }
 
-const hasMessage = (leaves: readonly unknown[], pattern: RegExp): boolean =>
-  leaves.some((leaf) => leaf instanceof Error && pattern.test(messageOf(leaf)));
+const hasMessage = (leaf: unknown, pattern: RegExp): boolean =>
+  leaf instanceof Error && pattern.test(messageOf(leaf));
+
+/** Node and Bun have a code; Deno's errors have a message only. */
+const isTunnelError = (leaf: unknown): boolean =>
+  codeOf(leaf) === tunnelCode ||
+  hasMessage(leaf, /: proxy authentication required|: unsuccessful tunnel/);
+
+/** A proxy that rejects CONNECT with a 4xx will reject it again. */
+function isFinalTunnelError(leaf: unknown): boolean {
+  const status = leaf instanceof Error ? Number(fieldOf(leaf, 'statusCode')) : Number.NaN;
+  return (
+    (status >= 400 && status < 500) || hasMessage(leaf, /tunnel: 4\d\d|authentication required/)
+  );
+}
 
 function findObstacle(
   leaves: readonly unknown[],
@@ -195,10 +191,10 @@ function findObstacle(
 ): Obstacle | undefined {
   if (leaves.some((leaf) => isCertificateError(leaf, runtime))) return 'certificate';
   if (!proven) return undefined;
-  if (hasMessage(leaves, rejectedByProxy)) return 'proxy';
-  const hasNoTls = noTlsCode.test(code ?? '') || hasMessage(leaves, /InvalidContentType/);
-  if (hasNoTls) return 'no_tls';
-  return undefined;
+  if (leaves.some(isTunnelError)) return 'proxy';
+  const hasNoTls =
+    noTlsCode.test(code ?? '') || leaves.some((leaf) => hasMessage(leaf, /InvalidContentType/));
+  return hasNoTls ? 'no_tls' : undefined;
 }
 
 const isConnectTimeout = (leaf: unknown): boolean =>
@@ -209,23 +205,13 @@ function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): b
   if (!(leaf instanceof Error)) return false;
   if (isCertificateError(leaf, runtime)) return true;
   const code = codeOf(leaf) ?? '';
-  const syscall = fieldOf(leaf, 'syscall');
   switch (runtime) {
-    case 'node':
-      return (
-        (syscall === 'connect' && connectCodes.has(code)) ||
-        isLookup(code, syscall) ||
-        code === 'UND_ERR_CONNECT_TIMEOUT' ||
-        (code === 'ECONNRESET' && messageOf(leaf).includes('before secure TLS connection'))
-      );
     case 'bun':
-      return bunConnectCodes.has(code) || isLookup(code, syscall);
+      return bunConnectCodes.has(code) || code === 'ENOTFOUND' || code.startsWith('EAI_');
     case 'deno':
-      return (
-        messageOf(leaf).includes('client error (Connect)') ||
-        (syscall === 'connect' && connectCodes.has(code)) ||
-        isLookup(code, syscall)
-      );
+      return messageOf(leaf).includes('client error (Connect)');
+    // On Node the transport observes it.
+    case 'node':
     case 'other':
       return false;
   }

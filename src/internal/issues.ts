@@ -1,4 +1,4 @@
-import { describeArrival } from './describe-value.ts';
+import { describeArrival } from './text.ts';
 
 /** One thing that was wrong with an argument or a response. */
 export interface Issue {

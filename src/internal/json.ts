@@ -1,4 +1,4 @@
-import { isPlainObject, isUnsafe, malformed, unsafeRule } from './guards.ts';
+import { isPlainObject, isUnsafe, malformed, unsafeRule } from './objects.ts';
 import { issueAt, join, maxIssues, type Issue, type Problem } from './issues.ts';
 
 /*

@@ -136,3 +136,6 @@ export function hostName(): string {
     return '';
   }
 }
+
+/** The longest timer that JavaScript holds; above it, setTimeout fires at once. */
+export const maxTimerMs = 2 ** 31 - 1;

@@ -1,6 +1,6 @@
 import { argument, path } from '../calls/arguments.ts';
-import { responseCheck } from '../calls/response-check.ts';
-import type { RequestOptions } from '../calls/request-options.ts';
+import { responseCheck } from '../calls/response.ts';
+import type { RequestOptions } from '../calls/options.ts';
 import {
   settingsSchema,
   settingsUpdateInputSchema,

@@ -1,8 +1,8 @@
 import { argument, path } from '../calls/arguments.ts';
-import { responseCheck } from '../calls/response-check.ts';
-import type { Pager } from '../lists/pager.ts';
+import { responseCheck } from '../calls/response.ts';
+import type { Pager } from '../calls/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
-import type { RequestOptions } from '../calls/request-options.ts';
+import type { RequestOptions } from '../calls/options.ts';
 import {
   transferIdSchema,
   transferListQuerySchema,
@@ -17,27 +17,23 @@ import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import type { Call } from '../calls/call.ts';
 import { warn } from '../internal/runtime.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
-import { listOf } from '../lists/list.ts';
+import { listOf } from '../calls/list.ts';
 import { getCall } from './accounts.ts';
-import type { Batch } from './transfers/batch.ts';
-import { createAllOnce, type BatchOptions } from './transfers/create-all-once.ts';
+import type { Batch } from '../once/batch.ts';
+import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
 import {
   createOnce,
   onceOptionNames,
   resolveOnce,
   type OnceOptions,
   type ResolveOptions,
-} from './transfers/create-once.ts';
-import { creationCall, withClockCheck } from './transfers/creation-call.ts';
-import type { ClientContext } from './transfers/once-context.ts';
-import { openOnce, type OpenOnceOptions, type UndecidedPayment } from './transfers/open-once.ts';
-import {
-  reconcileTransfer,
-  searchTransfers,
-  type ReconcileOptions,
-} from './transfers/reconcile.ts';
-import { largestPage, type Reconciliation, type ScanSetup } from './transfers/search-list.ts';
-import { waitForTransfer, type WaitOptions } from './transfers/wait-for.ts';
+} from '../once/create-once.ts';
+import { creationCall, withClockCheck } from '../once/creation-call.ts';
+import type { ClientContext } from '../once/context.ts';
+import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
+import { reconcileTransfer, searchTransfers, type ReconcileOptions } from '../search/reconcile.ts';
+import { largestPage, type Reconciliation, type ScanSetup } from '../search/search.ts';
+import { waitForTransfer, type WaitOptions } from './wait-for.ts';
 
 const disorder = {
   path: 'data',

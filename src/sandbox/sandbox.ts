@@ -1,5 +1,5 @@
-import { isPlainObject } from '../internal/guards.ts';
-import { maxTimerMs } from '../internal/timers.ts';
+import { isPlainObject } from '../internal/objects.ts';
+import { maxTimerMs } from '../internal/runtime.ts';
 import {
   errorReply,
   successReply,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { createIdGuard } from '../internal/id-format.ts';
-import { lazy } from '../internal/lazy.ts';
+import { createIdGuard } from '../internal/formats.ts';
+import { lazy } from '../internal/zod.ts';
 import { accountIdSchema, type AccountId } from './account.ts';
 import { entityIdSchema, type EntityId } from './entity.ts';
 import type { IdFrom } from './ids.ts';

@@ -1,6 +1,6 @@
 import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
-import { lazy } from '../internal/lazy.ts';
+import { lazy } from '../internal/zod.ts';
 import {
   address,
   anyString,

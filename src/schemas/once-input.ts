@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { expectation } from '../internal/issues.ts';
-import { lazy } from '../internal/lazy.ts';
-import { referencePattern, referenceProblem } from '../internal/reference.ts';
+import { lazy } from '../internal/zod.ts';
+import { referencePattern, referenceProblem } from '../internal/formats.ts';
 import { asSchema, type Schema } from './primitives.ts';
 import {
   transferCreateInputSchema,

@@ -1,9 +1,14 @@
-import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
-import { isPlainObject, isUnsafe, unsafeRule } from '../internal/guards.ts';
-import { describeIdProblem, isWellFormedId, type IdPrefix } from '../internal/id-format.ts';
-import { lazy } from '../internal/lazy.ts';
-import { expectedMoment, isMoment } from '../internal/moment.ts';
+import { expectation } from '../internal/issues.ts';
+import { isPlainObject, isUnsafe, unsafeRule } from '../internal/objects.ts';
+import {
+  describeIdProblem,
+  isWellFormedId,
+  type IdPrefix,
+  expectedMoment,
+  isMoment,
+} from '../internal/formats.ts';
+import { lazy } from '../internal/zod.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
 /** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { IdPrefix } from '../internal/id-format.ts';
-import { lazy } from '../internal/lazy.ts';
+import type { IdPrefix } from '../internal/formats.ts';
+import { lazy } from '../internal/zod.ts';
 import { accountIdSchema } from './account.ts';
 import { counterpartyIdSchema } from './counterparty.ts';
 import { entityIdSchema } from './entity.ts';

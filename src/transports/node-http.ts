@@ -84,13 +84,6 @@ function isConnected(socket: Socket): boolean {
   return !isSecure(socket) || socket.getPeerFinished() !== undefined;
 }
 
-/** An error of CONNECT in the words of undici, which outcome.ts knows: Node's own has the status at its end. */
-function describeTunnelError(error: Error & { code?: string; statusCode?: number }): Error {
-  const { code, statusCode } = error;
-  if (code !== 'ERR_PROXY_TUNNEL' || statusCode === undefined) return error;
-  return Object.assign(new Error(`Proxy response (${statusCode}) to CONNECT`), { code });
-}
-
 interface ExchangeOptions {
   /** Absent where the runtime repeats requests, so that its events prove nothing. */
   readonly trace?: Evidence;
@@ -243,7 +236,7 @@ class Exchange {
   #break(outgoing: NodeHttp.ClientRequest, error: Error): void {
     if (outgoing !== this.#outgoing) return;
     if (outgoing.reusedSocket && this.#trace?.started === false) this.#reconnect(outgoing);
-    else this.#fail(describeTunnelError(error));
+    else this.#fail(error);
   }
 
   #receive(outgoing: NodeHttp.ClientRequest, incoming: NodeHttp.IncomingMessage): void {

@@ -1,4 +1,4 @@
-import { Deadline, Stopped } from '../../src/calls/deadline.ts';
+import { Deadline, Stopped } from '../../src/calls/time.ts';
 import { RateLimiter, RateLimiterWaitTooLong } from '../../src/calls/rate-limiter.ts';
 import { rejectedFailure } from '../../src/errors/failure.ts';
 import { statusOutcome, type Kind } from '../../src/errors/outcome.ts';

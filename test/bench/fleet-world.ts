@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/calls/clock.ts';
+import type { Clock } from '../../src/calls/time.ts';
 
 /** Seconds since the start. */
 export const brownOut = { from: 10, until: 70 };

@@ -125,7 +125,7 @@ const works = {
       kyZod,
       data,
     ] = await Promise.all([
-      import('../../src/calls/response-check.ts'),
+      import('../../src/calls/response.ts'),
       import('../../src/schemas/page.ts'),
       import('../../src/schemas/transfer.ts'),
       import('../../src/internal/json.ts'),

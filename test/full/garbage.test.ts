@@ -4,8 +4,7 @@ import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
-import { clockFrom } from '../../src/calls/clock.ts';
-import { Deadline } from '../../src/calls/deadline.ts';
+import { clockFrom, Deadline } from '../../src/calls/time.ts';
 
 /** Runs a script of this folder in another process, and parses its output. */
 async function run(

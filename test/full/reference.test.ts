@@ -218,7 +218,7 @@ function rowsUnder(text: string, heading: string): string[][] {
 test('docs/options.md has the options and the defaults of the code', () => {
   const source = ts.createSourceFile(
     'o.ts',
-    readText('src/options.ts'),
+    readText('src/calls/client-options.ts'),
     ts.ScriptTarget.ES2024,
     true,
   );
@@ -238,7 +238,7 @@ test('docs/options.md has the options and the defaults of the code', () => {
 });
 
 test('the documented defaults are the actual defaults', async () => {
-  const { resolveOptions } = await import('../../src/options.ts');
+  const { resolveOptions } = await import('../../src/calls/client-options.ts');
   const options = resolveOptions({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_example' });
   const table = new Map(
     rowsUnder(readText('docs/options.md'), 'Options').map(([name = '', value = '']) => [

@@ -1,8 +1,8 @@
 import { AbortError, type BatchResult, type OnceInput } from 'payments-platform-sdk';
 import type { SandboxFault } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test } from 'vitest';
-import { compareTransfer } from '../../src/resources/transfers/compare-transfer.ts';
-import { InputIndex } from '../../src/resources/transfers/input-index.ts';
+import { compareTransfer } from '../../src/search/compare.ts';
+import { InputIndex } from '../../src/search/input-index.ts';
 import type { Transfer } from '../../src/schemas/transfer.ts';
 import { failureOf } from '../support/clients.ts';
 import { flushPromises } from '../support/virtual-clock.ts';

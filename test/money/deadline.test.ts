@@ -18,8 +18,7 @@ import { responseBytes, type RawServer } from '../support/loopback.ts';
 import { headersReceived, rawServer } from '../support/raw-server.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
-import { clockFrom } from '../../src/calls/clock.ts';
-import { Deadline, Stopped } from '../../src/calls/deadline.ts';
+import { clockFrom, Deadline, Stopped } from '../../src/calls/time.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const stalled = (status: number): Promise<RawServer> =>

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import type { Transfer, TransferCreateInput } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
-import { compareTransfer } from '../../src/resources/transfers/compare-transfer.ts';
-import { InputIndex } from '../../src/resources/transfers/input-index.ts';
+import { compareTransfer } from '../../src/search/compare.ts';
+import { InputIndex } from '../../src/search/input-index.ts';
 import { transfer } from '../support/values.ts';
 
 /*

@@ -14,7 +14,7 @@ import {
 } from 'payments-platform-sdk/journals';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { OrderCheck } from '../../src/resources/transfers/order-check.ts';
+import { OrderCheck } from '../../src/search/list-order.ts';
 import type { Transfer } from '../../src/schemas/transfer.ts';
 import { failureOf, respond } from '../support/clients.ts';
 import { account } from '../support/records.ts';

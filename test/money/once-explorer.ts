@@ -1,10 +1,10 @@
 import { vi } from 'vitest';
-import { clockFrom } from '../../src/calls/clock.ts';
+import { clockFrom } from '../../src/calls/time.ts';
 import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/errors/errors.ts';
 import type { Journal, JournalEntry } from '../../src/journals/journal.ts';
 import { memoryJournal } from '../../src/journals/memory.ts';
-import { Payment, type SendPayment } from '../../src/resources/transfers/payment.ts';
-import type { Reconciliation } from '../../src/resources/transfers/search-list.ts';
+import { Payment, type SendPayment } from '../../src/once/payment.ts';
+import type { Reconciliation } from '../../src/search/search.ts';
 import type {
   OnceInput,
   Transfer,

@@ -46,23 +46,24 @@ const internalImports = imports.filter(({ to }) => trees.has(to));
 const packageImports = imports.filter(({ to }) => !trees.has(to));
 
 /** From the bottom up. */
-const layers = ['internal', 'schemas', 'journals', 'errors', 'transports', 'calls', 'lists'].concat(
-  ['resources', '.'],
-);
+const layers = ['internal', 'schemas', 'journals', 'errors', 'transports', 'calls'].concat([
+  'search',
+  'once',
+  'resources',
+  '.',
+  'commands',
+]);
 const sandboxLayers = ['platform', 'api', 'faults', 'log.ts', 'webhooks', 'state.ts'].concat(
   ['sandbox.ts'],
   ['control', 'openapi', 'page'],
   // Each entry point by itself: a page needs no server.
   ['index.ts', 'msw.ts', 'server.ts', 'command', 'bin.ts'],
 );
-/** The command loads the client, and is used by nothing. */
-const isJournalCommand = (file: string) => /^journals\/(bin\.ts|command\/)/.test(file);
 const isSandbox = (file: string) => file.startsWith('sandbox/');
 function layerOf(file: string): number {
   const [folder = '', inSandbox = ''] = file.split('/');
   if (isSandbox(file)) return sandboxLayers.indexOf(inSandbox);
   if (file === 'version.ts') return 0;
-  if (isJournalCommand(file)) return layers.length;
   return layers.indexOf(file.includes('/') ? folder : '.');
 }
 
@@ -102,7 +103,7 @@ test('the map in docs/contributing.md names every layer', () => {
 test('the journals and the client use only types of each other', () => {
   const isJournal = (file: string) => file.startsWith('journals/');
   const across = internalImports.filter(
-    ({ from, to }) => isJournal(from) !== isJournal(to) && !isJournalCommand(from),
+    ({ from, to }) => isJournal(from) !== isJournal(to) && !from.startsWith('commands/'),
   );
   expect(across.length).toBeGreaterThan(0);
   expect(across.filter(({ isTypeOnly }) => !isTypeOnly)).toEqual([]);
@@ -110,7 +111,7 @@ test('the journals and the client use only types of each other', () => {
 
 /** The server, its page, the commands and the generator of openapi.json need Node; everything else needs web standards only. */
 const needsNode =
-  /^((journals|sandbox)\/(bin\.ts|command\/)|sandbox\/(server\.ts|page\/page\.ts|openapi\/docstrings\.ts))/;
+  /^(commands\/|sandbox\/(bin\.ts|command\/|server\.ts|page\/page\.ts|openapi\/docstrings\.ts))/;
 
 test('the sandbox and the client do not use each other', () => {
   const shared = /^(sandbox\/|schemas\/|internal\/|errors\/redact\.ts$|version\.ts$)/;

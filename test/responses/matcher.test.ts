@@ -2,17 +2,18 @@ import * as fc from 'fast-check';
 import * as schemas from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { createMatcher } from '../../src/calls/response-check.ts';
+import { createMatcher } from '../../src/calls/response.ts';
 import { pageBodySchema } from '../../src/schemas/page.ts';
 import { transferSchema } from '../../src/schemas/transfer.ts';
 
 const responses = Object.entries(schemas).filter(
-  ([name]) => name.endsWith('Schema') && !/(Id|Input|Query|Arguments)Schema$/.test(name),
+  ([name]) => name.endsWith('Schema') && !/^page|(Id|Input|Query|Arguments)Schema$/.test(name),
 );
 const all: [string, z.core.$ZodType][] = [
-  ...responses.map(
-    ([name, schema]): [string, z.core.$ZodType] => [name, schema as unknown as z.core.$ZodType],
-  ),
+  ...responses.map(([name, schema]): [string, z.core.$ZodType] => [
+    name,
+    schema as unknown as z.core.$ZodType,
+  ]),
   ['a page of a list', pageBodySchema(transferSchema())],
 ];
 
@@ -25,7 +26,8 @@ const anything = fc.oneof(
 
 /** A value that the schema accepts, for the kinds of schema that responses have. */
 function accepted(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const { _zod: internals } = schema as z.core.$ZodTypes;
+  const { def } = internals;
   switch (def.type) {
     case 'string':
       return fc.string({ maxLength: 3 });
@@ -58,13 +60,13 @@ function accepted(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
 function spoil(value: unknown, choices: readonly number[], other: unknown): unknown {
   const [choice = 0, ...rest] = choices;
   if (typeof value !== 'object' || value === null || choice % 3 === 0) return other;
-  const copy: Record<string, unknown> = Array.isArray(value) ? [...value] : { ...value };
+  const copy: Record<string, unknown> = { ...value };
   const keys = Object.keys(copy);
   const key = keys[choice % Math.max(1, keys.length)] ?? 'extra';
   if (rest.length > 0) copy[key] = spoil(copy[key], rest, other);
-  else if (choice % 3 === 1 && !Array.isArray(copy)) delete copy[key];
+  else if (choice % 3 === 1) delete copy[key];
   else copy[choice % 2 === 0 ? key : 'extra'] = other;
-  return copy;
+  return Array.isArray(value) ? Object.values(copy) : copy;
 }
 
 const runs = Number(process.env['MATCHER_RUNS'] ?? 400);

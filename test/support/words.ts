@@ -169,12 +169,6 @@ function checkSource(file: string, text: string): Finding[] {
     ts.forEachChild(node, visit);
   };
   visit(source);
-  const scanner = ts.createScanner(
-    ts.ScriptTarget.Latest,
-    false,
-    ts.LanguageVariant.Standard,
-    text,
-  );
   const seen = new Set<number>();
   const checkComments = (position: number): void => {
     for (const range of [
@@ -196,7 +190,6 @@ function checkSource(file: string, text: string): Finding[] {
     checkComments(node.getEnd());
     ts.forEachChild(node, visitComments);
   };
-  void scanner;
   visitComments(source);
   return findings;
 }

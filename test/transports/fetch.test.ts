@@ -256,12 +256,9 @@ function disguise(source: string): void {
   });
 }
 
-test.each([
-  ['Bun', 'function fetch() { [native code] }'],
-  ['Deno', 'function fetch(...e){return lazyFetch().fetch(...new n(e))}'],
-])('a read on %s proves nothing because the runtime may repeat it', async (name, source) => {
-  vi.stubGlobal(name, {});
-  disguise(source);
+test('a read on Bun proves nothing because the runtime may repeat it', async () => {
+  vi.stubGlobal('Bun', {});
+  disguise('function fetch() { [native code] }');
   expect(await refusedEverywhere()).toEqual({
     'safe GET': 'unknown',
     'safe POST': 'unknown',

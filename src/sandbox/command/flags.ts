@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { maxTimerMs } from '../../internal/timers.ts';
+import { maxTimerMs } from '../../internal/runtime.ts';
 import { parseHostName } from '../platform/hosts.ts';
 
 export const usage = `Usage: payments-sandbox [options]

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../internal/guards.ts';
+import { isPlainObject } from '../../internal/objects.ts';
 import { oneLine } from '../../internal/text.ts';
 import type { SandboxLogEntry } from '../log.ts';
 import type { Sandbox } from '../sandbox.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { SandboxLogOperation } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
-import { maxTimerMs } from '../../internal/timers.ts';
+import { maxTimerMs } from '../../internal/runtime.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import { inputReport, parseInput } from '../platform/validation.ts';
 

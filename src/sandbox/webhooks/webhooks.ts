@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../internal/guards.ts';
+import { isPlainObject } from '../../internal/objects.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { defaultDelayMs, type FaultQueue } from '../faults/faults.ts';
 import type { SandboxFault } from '../faults/rule.ts';

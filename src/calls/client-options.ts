@@ -1,0 +1,373 @@
+import { isObject, isPlainObject, dropUndefined } from '../internal/objects.ts';
+import { clockFrom, type Clock } from './time.ts';
+import {
+  credentialNames,
+  findCredentialProblem,
+  describePlace,
+  type CredentialKind,
+  type CredentialSource,
+} from './credential.ts';
+import { ConfigurationError } from '../errors/errors.ts';
+import { formatMessage } from '../errors/message.ts';
+import { describeArrival, trimTrailingSlashes } from '../internal/text.ts';
+import type { DetailedIssue, Problem } from '../internal/issues.ts';
+import { type Hooks, withLogging } from './hooks.ts';
+import {
+  journalCheck,
+  headerName,
+  headers,
+  lowerCased,
+  reservedHeaders,
+  callable,
+  fields,
+  isBoolean,
+  hasFunctions,
+  checkBy,
+  milliseconds,
+  retries,
+  optionalCheck,
+  type OptionCheck,
+  type OptionChecks,
+} from './options.ts';
+import type { JournalSuchAs } from '../journals/journal.ts';
+import { redactor } from '../errors/redact.ts';
+import { host, runtime, warn } from '../internal/runtime.ts';
+import type { HttpAgent } from '../transports/agents.ts';
+import type { Fetch, GetWithBody } from '../transports/transport.ts';
+
+/** How a {@link PaymentsClient} is set up. */
+export interface ClientOptions {
+  /**
+   * URL of the versioned API; must end in `/v0`. https, or http on a loopback address.
+   * @default the environment variable PAYMENTS_BASE_URL
+   */
+  baseUrl?: string | undefined;
+  /**
+   * The root of the instruction and transaction endpoints.
+   * @default the environment variable PAYMENTS_ROOT_URL if PAYMENTS_BASE_URL is used, else `baseUrl` without its last segment
+   */
+  rootUrl?: string | undefined;
+  /**
+   * The API key (`sk_…`), or a function that fetches it; sent to `baseUrl` only. `null`: none.
+   * @default the environment variable PAYMENTS_API_KEY
+   */
+  apiKey?: CredentialSource | null | undefined;
+  /**
+   * The JWT, or a function that fetches it; sent to `rootUrl` only, for `instructions` and
+   * `transactions`. `null`: none. @default the environment variable PAYMENTS_JWT
+   */
+  jwt?: CredentialSource | null | undefined;
+  /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
+  timeout?: number | undefined;
+  /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
+  totalTimeout?: number | undefined;
+  /**
+   * Maximum number of retries; 0 still allows one after a 401 if the credential is a function.
+   * @default 2
+   */
+  maxRetries?: number | undefined;
+  /** Headers for every request, except `authorization`, which the credentials set. */
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * Your own fetch, for everything except GET with a body. A write that fails in it is `unknown`.
+   * It must not repeat writes, and pass `init` on. @default the global fetch; on Node.js `node:http`
+   */
+  fetch?: Fetch | undefined;
+  /**
+   * Sends the two GET requests that carry a body, which `fetch` cannot.
+   * @default on Node.js, Bun and Deno `node:http`, elsewhere none
+   */
+  getWithBody?: GetWithBody | undefined;
+  /**
+   * The Agent of `node:https` or `node:http` for every request, on Node.js: client certificates, your own
+   * CA, a proxy. Not together with `fetch`. @default agents that keep connections alive
+   */
+  agent?: HttpAgent | undefined;
+  /**
+   * What a read of an undocumented shape does: `strict` throws InvalidResponseError, `report`
+   * returns it and calls `hooks.onDrift`. @default 'strict'
+   */
+  validation?: 'strict' | 'report' | undefined;
+  /** Callbacks that observe every call. */
+  hooks?: Hooks | undefined;
+  /**
+   * A header for one key per POST, the same on every attempt, such as `Idempotency-Key`. Only if
+   * the platform honours it: creations are then sent again after unknown outcomes.
+   */
+  idempotencyHeader?: string | null | undefined; // docs/gaps.md, row 51
+  /**
+   * Whether the JSON of an error response is the platform's. A write rejected in another form is
+   * `unknown`: a proxy may have responded. @default an object with strings in `error` and `code`
+   */
+  isErrorBody?: ((body: unknown) => boolean) | undefined;
+  /**
+   * Where `transfers.createOnce` records its payments: one of `payments-platform-sdk/journals`,
+   * or your own.
+   */
+  journal?:
+    | JournalSuchAs<'sqliteJournal(path), postgresJournal(query) or redisJournal(command)'>
+    | undefined;
+  /**
+   * For `transfers.createOnce`: how long after its deadline a request may still take effect, in
+   * milliseconds; longer than your processes may be suspended. @default 300000
+   */
+  gracePeriod?: number | undefined; // docs/gaps.md, row 61
+  /**
+   * Asserts that the platform lists Transfers newest first, not in groups or by update time: searches then
+   * stop where the list is older than the payment. An order that contradicts it is ignored. @default false
+   */
+  transfersNewestFirst?: boolean | undefined; // docs/gaps.md, row 54
+  /**
+   * Permits http to a host that is not loopback, for a sandbox in a container: the network can read
+   * the credentials. @default false
+   */
+  allowHttp?: boolean | undefined;
+  /** Time and timers, for tests. @default the system's */
+  clock?: Clock | undefined;
+}
+
+const checkUrl = (end: string, allowHttp: unknown): OptionCheck =>
+  checkBy((value) =>
+    value === undefined ? undefined : findUrlProblem(value, end, allowHttp === true),
+  );
+
+const checkCredential = (kind: CredentialKind): OptionCheck =>
+  checkBy((source) =>
+    source === undefined || source === null || typeof source === 'function'
+      ? undefined
+      : findCredentialProblem(kind, source),
+  );
+
+function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
+  if (name === undefined || name === null) return undefined;
+  if (typeof name !== 'string' || !headerName.test(name)) {
+    return { expected: 'a header name, such as Idempotency-Key' };
+  }
+  // The pipeline overwrites these headers, and would send a creation again without its key.
+  const reservedNames = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
+  return reservedNames.includes(name.toLowerCase())
+    ? `${name} has another meaning; name the header that the platform reads keys from, such as Idempotency-Key`
+    : undefined;
+}
+
+function describeAgentProblem(
+  agent: unknown,
+  { fetch, baseUrl, rootUrl }: ClientOptions,
+): Problem | string | undefined {
+  if (agent === undefined) return undefined;
+  // The agents of undici have another interface.
+  if (!hasFunctions(agent, ['createConnection', 'destroy'])) {
+    return { expected: 'an Agent of node:https or node:http' };
+  }
+  if (fetch !== undefined) return 'the option fetch would not use it; leave one of the two out';
+  if (runtime() !== 'node') return 'it works on Node.js only';
+  // Agents for proxies have no such field of their own, and serve both protocols.
+  const protocol: unknown = Object.getOwnPropertyDescriptor(agent, 'protocol')?.value;
+  if (typeof protocol !== 'string') return undefined;
+  const fits = [baseUrl, rootUrl].every((url) => (url ?? protocol).startsWith(protocol));
+  return fits ? undefined : `it is one for ${protocol}, and the platform has another protocol`;
+}
+
+const isClock = (clock: unknown): boolean =>
+  hasFunctions(clock, ['now', 'setTimeout', 'clearTimeout']);
+
+const hookChecks: OptionChecks<Hooks> = {
+  onRequest: callable,
+  onResponse: callable,
+  onRetry: callable,
+  onWait: callable,
+  onDrift: callable,
+  onOnce: callable,
+};
+
+const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions> => ({
+  baseUrl: checkUrl('/v0', options.allowHttp),
+  rootUrl: checkUrl('', options.allowHttp),
+  allowHttp: isBoolean,
+  apiKey: checkCredential('apiKey'),
+  jwt: checkCredential('jwt'),
+  timeout: milliseconds,
+  totalTimeout: milliseconds,
+  maxRetries: retries,
+  headers,
+  fetch: callable,
+  getWithBody: callable,
+  agent: checkBy((agent) => describeAgentProblem(agent, options)),
+  validation: optionalCheck(
+    "'strict' or 'report'",
+    (value) => value === 'strict' || value === 'report',
+  ),
+  hooks: (value, at, issues) => {
+    if (value !== undefined) fields(hookChecks)(value, at, issues);
+  },
+  idempotencyHeader: checkBy(describeKeyHeaderProblem),
+  isErrorBody: callable,
+  journal: journalCheck(),
+  gracePeriod: milliseconds,
+  transfersNewestFirst: isBoolean,
+  clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
+});
+
+/** The environment variable of each option that has one. */
+const variables: Readonly<Record<string, string>> = {
+  baseUrl: 'PAYMENTS_BASE_URL',
+  rootUrl: 'PAYMENTS_ROOT_URL',
+  apiKey: credentialNames.apiKey.variable,
+  jwt: credentialNames.jwt.variable,
+} satisfies Partial<Record<keyof ClientOptions, string>>;
+
+/**
+ * Throws ConfigurationError for options that are no plain object, because a copy would lose their fields. A
+ * lost apiKey would be filled from the environment or the cloned client: another tenant's key.
+ */
+export function requirePlain(options: unknown): void {
+  if (isPlainObject(options)) return;
+  throw configurationError([
+    `Invalid options: ${describeArrival(options)}; expected a plain object, such as { baseUrl, apiKey }.`,
+  ]);
+}
+
+/** Reads the options of the environment, once: a later change of it does not change a client. */
+export const readEnvironment = (): ClientOptions =>
+  Object.fromEntries(
+    Object.entries(variables).flatMap(([name, variable]) => {
+      // A file that is mounted or read into a variable often ends with a line break.
+      const value = host.process?.env?.[variable]?.trim();
+      return value ? [[name, value] as const] : [];
+    }),
+  );
+
+/** Adds the environment's options. Its root URL needs its base URL: no JWT may go to another platform. */
+export const addEnvironment = (
+  environment: ClientOptions,
+  options: ClientOptions,
+): ClientOptions => ({
+  ...environment,
+  ...(options.baseUrl === undefined ? {} : { rootUrl: undefined }),
+  ...dropUndefined(options),
+});
+
+/** Checks every option. Throws ConfigurationError, which names each invalid option and never its value. */
+export function resolveOptions(options: ClientOptions) {
+  const issues: DetailedIssue[] = [];
+  fields(clientOptionChecks(options))(options, 'options', issues);
+  const problems = issues.map(({ path, message, hint }) => {
+    const name = path.slice('options.'.length);
+    const value: unknown = Reflect.get(options, name);
+    const place = describePlace(name, variables[name], value);
+    return formatMessage({ what: `Invalid ${place}: ${message}`, hint });
+  });
+  const { baseUrl = '', apiKey, jwt, idempotencyHeader } = options;
+  if (options.baseUrl === undefined) {
+    problems.push(`No base URL: pass the option baseUrl, or set ${variables['baseUrl']}.`);
+  }
+  if ((apiKey ?? jwt ?? undefined) === undefined) {
+    problems.push(
+      `No credential: pass the option apiKey (${variables['apiKey']}), or for instructions and transactions jwt (${variables['jwt']}).`,
+    );
+  }
+  const commonHeaders = lowerCased(options.headers);
+  if (
+    problems.length === 0 &&
+    idempotencyHeader &&
+    Object.hasOwn(commonHeaders, idempotencyHeader.toLowerCase())
+  ) {
+    problems.push(
+      `Invalid option headers: contains ${idempotencyHeader}; expected one key for each creation.\nPass it in options.headers of the call.`,
+    );
+  }
+  if (problems.length > 0) throw configurationError(problems);
+  const clock = clockFrom(options.clock);
+  for (const [name, threshold] of Object.entries(secondsThresholds)) {
+    const ms = options[name as keyof typeof secondsThresholds] ?? Number.POSITIVE_INFINITY;
+    if (ms <= threshold) {
+      warn(
+        `payments-platform-sdk: the option ${name} is ${ms} milliseconds; were seconds meant?\nFor ${ms} seconds write ${ms}_000.`,
+      );
+    }
+  }
+  const versionedUrl = withoutSlash(baseUrl);
+  return {
+    baseUrl: versionedUrl,
+    rootUrl: withoutSlash(options.rootUrl ?? versionedUrl.slice(0, versionedUrl.lastIndexOf('/'))),
+    apiKey: apiKey ?? undefined,
+    jwt: jwt ?? undefined,
+    timeout: options.timeout ?? 30_000,
+    totalTimeout: options.totalTimeout ?? 120_000,
+    maxRetries: options.maxRetries ?? 2,
+    headers: commonHeaders,
+    fetch: options.fetch,
+    getWithBody: options.getWithBody,
+    agent: options.agent,
+    validation: options.validation ?? 'strict',
+    hooks: withLogging(options.hooks ?? {}, clock),
+    idempotencyHeader: idempotencyHeader ?? undefined,
+    isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
+    journal: options.journal,
+    gracePeriod: options.gracePeriod ?? 300_000,
+    transfersNewestFirst: options.transfersNewestFirst ?? false,
+    clock,
+  };
+}
+
+/** Up to here, a value was probably meant in seconds: no platform responds within so few milliseconds. */
+const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
+
+/** The error body of the API reference: a message and a code. */
+const isDocumentedErrorBody = (body: unknown): boolean =>
+  isObject(body) &&
+  typeof Reflect.get(body, 'error') === 'string' &&
+  typeof Reflect.get(body, 'code') === 'string';
+
+const configurationError = (problems: readonly string[]): ConfigurationError =>
+  new ConfigurationError(redactor([])(problems.join('\n')), { outcome: 'not_sent' });
+
+/**
+ * What is wrong with a URL for requests, without showing it; undefined when nothing is. Its path must end
+ * in `end`.
+ */
+function findUrlProblem(value: unknown, end: string, allowHttp: boolean): Problem | undefined {
+  const expected = `a URL such as https://api.example.com${end}`;
+  if (typeof value !== 'string') return { expected };
+  if (!/^https?:\/\//i.test(value)) {
+    return { got: 'a string without "https://"', expected };
+  }
+  if (!URL.canParse(value)) return { got: 'a string that is not a URL', expected };
+  const url = new URL(value);
+  if (url.username !== '' || url.password !== '') {
+    return { got: 'a URL with a user name or password', expected: 'none' };
+  }
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
+    return { got: 'a URL with a query or a fragment', expected: 'none' };
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    return {
+      got: 'http, which shows the credential to the network',
+      expected: 'https',
+      hint: 'For a sandbox in a container, allowHttp: true permits it',
+    };
+  }
+  // Only the path counts, because a host may be called v0.
+  if (!new URL(withoutSlash(value)).pathname.endsWith(end)) {
+    return { got: `no final ${end}`, expected };
+  }
+  return undefined;
+}
+
+/** A URL without a slash at its end, so that a path can be appended. */
+function withoutSlash(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return trimTrailingSlashes(`${origin}${pathname}`);
+}
+
+/** Whether a URL can only be of a sandbox: on this machine, or of a host that cannot exist. */
+export function isTestUrl(url: string): boolean {
+  const { hostname } = new URL(url);
+  return isLoopback(hostname) || hostname.endsWith('.invalid');
+}
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' ||
+  hostname.endsWith('.localhost') ||
+  hostname === '[::1]' ||
+  /^127(\.\d{1,3}){3}$/.test(hostname);

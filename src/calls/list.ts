@@ -1,0 +1,136 @@
+import { cloneInput } from '../internal/objects.ts';
+import { argument, type Validator } from './arguments.ts';
+import { identity, type Call } from './call.ts';
+import { responseCheck } from './response.ts';
+import { Paged, type OffsetPage, type OffsetPager, type Pager } from './pager.ts';
+import type { RequestOptions } from './options.ts';
+import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
+import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
+import type { RequestPipeline } from './pipeline.ts';
+
+/** A list of the versioned API: each page has the same query and another cursor. */
+export function listOf<T, Q extends PageQuery>(
+  api: RequestPipeline,
+  target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders'>,
+  item: Schema<T>,
+  querySchema: Validator<Q>,
+  query: Q | undefined,
+  options: RequestOptions | undefined,
+): Pager<T> {
+  const response = getPageValidator(item);
+  const filters = cloneInput(query === undefined ? {} : query);
+  const { cursor: start, limit } = Object(filters) as PageQuery;
+  const call = { ...target, method: 'GET' as const };
+  return new Paged<T, Page<T>, string>({
+    call: identity(call),
+    start,
+    limit,
+    // A filter may leave many pages empty (docs/gaps.md, row 59), and a growing list may repeat an item.
+    maxStalePages: 1_000,
+    redact: api.redactOwn,
+    fetch: (cursor, site, iteration) =>
+      api.call<Page<T>, PageBody<T>>(
+        {
+          ...call,
+          kind: 'safe',
+          belongsIn: setForEachPage('cursor'),
+          query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
+          response,
+          // A single page is returned as it is, with `validation: 'report'`.
+          ...(iteration && {
+            acceptIf: isPage,
+            prefetch: (text) => {
+              const next = findCursor(text);
+              return next !== undefined && iteration.prefetch(next);
+            },
+          }),
+          transform: (page) => (isPage(page) ? { ...page, nextCursor: readCursor(page) } : page),
+        },
+        options,
+        iteration?.cancel,
+        site,
+      ),
+    next: ({ hasMore, nextCursor }) => (hasMore ? nextCursor || null : undefined),
+  });
+}
+
+/** A list of the root API: each page has the same body and another position. */
+export function offsetListOf<
+  T,
+  I extends { readonly skip?: Integer | undefined; readonly take?: Integer | undefined },
+>(
+  api: RequestPipeline,
+  target: Pick<Call<unknown>, 'operation' | 'path'>,
+  items: Schema<T[]>,
+  inputSchema: Validator<I>,
+  input: I,
+  options: RequestOptions | undefined,
+): OffsetPager<T> {
+  const filters = cloneInput(input);
+  const { skip: start, take } = Object(filters) as I;
+  const call = { ...target, method: 'GET' as const };
+  return new Paged<T, OffsetPage<T>, Integer>({
+    call: identity(call),
+    start,
+    // Not checked yet: the first request does that.
+    limit: typeof take === 'bigint' ? Number(take) : take,
+    maxStalePages: 10,
+    redact: api.redactOwn,
+    fetch: (skip, site, iteration) =>
+      api.call<OffsetPage<T>, T[]>(
+        {
+          ...call,
+          kind: 'safe',
+          belongsIn: setForEachPage('skip'),
+          body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
+          response: responseCheck(items),
+          // A single page is returned as it is.
+          ...(iteration && { acceptIf: Array.isArray }),
+          transform: (data) => {
+            const isLast = !Array.isArray(data) || data.length === 0;
+            return { data, nextSkip: isLast ? null : Number(skip ?? 0) + data.length };
+          },
+        },
+        options,
+        iteration?.cancel,
+        site,
+      ),
+    next: ({ nextSkip }) => nextSkip ?? undefined,
+  });
+}
+
+/**
+ * The end of a page with a next cursor, its fields in the order of the API reference. The last bracket
+ * closes the page, so these are not fields of an item.
+ */
+const endOfPage = /"hasMore"\s*:\s*true\s*,\s*"nextCursor"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
+const maxEndLength = 512;
+
+/** Finds the next cursor at the end of a page that is not parsed yet. */
+const findCursor = (text: string): string | undefined =>
+  endOfPage.exec(text.slice(-maxEndLength))?.[1];
+
+/** Whether a page has items and `hasMore`, as an iteration needs it. */
+function isPage(response: unknown): response is PageBody<unknown> {
+  const { data, hasMore } = Object(response) as { readonly [field: string]: unknown };
+  return Array.isArray(data) && typeof hasMore === 'boolean';
+}
+
+/** The SDK sets this field for each page; with a fixed value, every page would be the same. */
+const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
+  [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
+});
+
+const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
+
+/** Gets the validator of a page of such items; created once, so that it is compiled once. */
+function getPageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
+  const cached = pages.get(item) as Validator<PageBody<T>> | undefined;
+  const validator = cached ?? responseCheck(pageBodySchema(item));
+  pages.set(item, validator);
+  return validator;
+}
+
+/** Reads the next cursor of a page; anything but a string counts as missing. */
+const readCursor = (page: PageBody<unknown>): string | null =>
+  typeof page.nextCursor === 'string' ? page.nextCursor : null;

@@ -1,0 +1,294 @@
+import {
+  PaginationError,
+  PaymentsError,
+  type CallIdentity,
+  type ResumePoint,
+} from '../errors/errors.ts';
+import { captureCallSite, withCallSite } from '../errors/call-site.ts';
+import { invalidArguments } from './arguments.ts';
+import { issueAt } from '../internal/issues.ts';
+import { stringifyJson } from '../internal/json.ts';
+import type { Page } from '../schemas/page.ts';
+import type { ApiCall, WithResponse } from './pipeline.ts';
+
+/** Does its work when it is awaited, like a promise that has not started. */
+export interface Awaitable<T> extends PromiseLike<T> {
+  /** Like `Promise.prototype.then`. */
+  then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B>;
+  /** Like `Promise.prototype.catch`. */
+  catch<R = never>(onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null): Promise<T | R>;
+  /** Like `Promise.prototype.finally`. */
+  finally(onFinally?: (() => void) | null): Promise<T>;
+}
+
+const maxProblem = {
+  expected: 'a whole number above 0',
+  hint: 'A list has no bound of its own: toArray({ max: 1000 })',
+};
+
+/** Options of `toArray`. */
+export interface ToArrayOptions {
+  /** Items to collect at most; required, because a list has no bound of its own. */
+  max: number;
+}
+
+/**
+ * A lazy list: `await` it for the first page, `for await` it for every item. Each loop starts afresh, and
+ * fetches one page ahead once it has asked for its second.
+ * @example
+ * ```ts
+ * import { PaymentsClient } from 'payments-platform-sdk';
+ *
+ * const payments = new PaymentsClient();
+ * const first = await payments.transfers.list({ limit: 10 });
+ * console.log(first.data.length, first.nextCursor);
+ *
+ * for await (const transfer of payments.transfers.list()) {
+ *   console.log(transfer.id, transfer.amount);
+ * }
+ * ```
+ */
+export interface PagedList<T, P> extends Awaitable<P>, AsyncIterable<T> {
+  /** The first page together with its raw response. */
+  withResponse(): Promise<WithResponse<P>>;
+  /** Every page, one after the other. */
+  pages(): AsyncIterable<P>;
+  /** Collects the first items, at most `max`. */
+  toArray(optionsWithMax: ToArrayOptions): Promise<T[]>;
+}
+
+/** A list of the versioned API, paged by cursor. Continue one with `list({ cursor })`. */
+export interface Pager<T> extends PagedList<T, Page<T>> {}
+
+/** A page of a list that is paged by position. */
+export interface OffsetPage<T> {
+  /** The records of this page. */
+  readonly data: readonly T[];
+  /** Continue with `list({ skip: nextSkip })`; null after an empty page, which is the last. */
+  readonly nextSkip: number | null;
+}
+
+/** A list paged by position. It ends with the first empty page: a short page proves nothing. */
+export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
+
+/** The requests of one kind of list. `Position` is a cursor or an offset. */
+export interface PageSource<P, Position> {
+  readonly call: CallIdentity;
+  /** Undefined is the first page. */
+  readonly start: Position | undefined;
+  readonly limit: number | undefined;
+  /** How many pages in a row may have no new item. */
+  readonly maxStalePages: number;
+  /** Removes credentials from a cursor in an error. */
+  readonly redact: (text: string) => string;
+  /** Requests one page. In an iteration, a response that is not a page is an error. */
+  readonly fetch: (
+    position: Position | undefined,
+    site: Error,
+    iteration?: Iteration<Position>,
+  ) => ApiCall<P>;
+  /** The position of the next page: undefined after the last one, null when it is missing. */
+  readonly next: (page: P) => Position | null | undefined;
+}
+
+/** What an iteration passes with each of its requests. */
+interface Iteration<Position> {
+  /** Ends the request. */
+  readonly cancel: AbortSignal;
+  /** Requests the page after one that is not parsed yet; returns whether it did. */
+  readonly prefetch: (position: Position) => boolean;
+}
+
+/** A list of pages from a source. */
+export class Paged<T, P extends { readonly data: readonly T[] }, Position> implements PagedList<
+  T,
+  P
+> {
+  readonly #source: PageSource<P, Position>;
+  readonly #site = captureCallSite();
+  #first: ApiCall<P> | undefined;
+
+  constructor(source: PageSource<P, Position>) {
+    this.#source = source;
+  }
+
+  then<A = P, B = never>(
+    onFulfilled?: ((page: P) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#firstPage().then(onFulfilled, onRejected);
+  }
+
+  catch<R = never>(onRejected?: ((reason: unknown) => R | PromiseLike<R>) | null): Promise<P | R> {
+    return this.#firstPage().catch(onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<P> {
+    return this.#firstPage().finally(onFinally);
+  }
+
+  withResponse(): Promise<WithResponse<P>> {
+    return this.#firstPage().withResponse();
+  }
+
+  pages(): AsyncIterable<P> {
+    return {
+      [Symbol.asyncIterator]: () =>
+        startIteration((stop, site) => iteratePages(this.#source, stop, site)),
+    };
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T> {
+    return startIteration((stop, site) => iterateItems<T>(iteratePages(this.#source, stop, site)));
+  }
+
+  async toArray(options: ToArrayOptions): Promise<T[]> {
+    const max: unknown = (options as ToArrayOptions | undefined)?.max;
+    if (typeof max !== 'number' || !Number.isInteger(max) || max < 1) {
+      const issue = issueAt('max', maxProblem, max);
+      throw invalidArguments(this.#source.call, [issue], this.#source.redact);
+    }
+    const items: T[] = [];
+    for await (const item of this) {
+      items.push(item);
+      if (items.length === max) break;
+    }
+    return items;
+  }
+
+  #firstPage(): ApiCall<P> {
+    this.#first ??= this.#source.fetch(this.#source.start, this.#site);
+    return this.#first;
+  }
+}
+
+/** Starts an iteration that can be ended at any time; that aborts its pending requests. */
+function startIteration<T>(
+  iterate: (stop: AbortController, site: Error) => AsyncGenerator<T, undefined>,
+): AsyncIterator<T, undefined> {
+  const stop = new AbortController();
+  const generator = iterate(stop, captureCallSite());
+  const endGenerator = generator.return.bind(generator);
+  return Object.assign(generator, {
+    return: () => {
+      stop.abort();
+      return endGenerator(undefined);
+    },
+  });
+}
+
+async function* iterateItems<T>(
+  pages: AsyncIterable<{ readonly data: readonly T[] }>,
+): AsyncGenerator<T, undefined> {
+  for await (const { data } of pages) {
+    for (const item of data) yield item;
+  }
+}
+
+/**
+ * Iterates over the pages of a list. From the second page on, it requests the next page as soon as one has
+ * arrived, so that the platform and the caller work at the same time.
+ */
+async function* iteratePages<P extends { readonly data: readonly unknown[] }, Position>(
+  source: PageSource<P, Position>,
+  stop: AbortController,
+  site: Error,
+): AsyncGenerator<P, undefined> {
+  const usedPositions = new Set<Position>();
+  let position = source.start;
+  let isAwaited = false;
+  let prefetched: { readonly position: Position; readonly page: Promise<P> } | undefined;
+  let pages = 0;
+  let items = 0;
+  /** The last item so far, and how many further pages ended with it. */
+  let lastItem: string | undefined;
+  let stalePages = 0;
+
+  const requestPage = (at: Position | undefined): Promise<P> => {
+    const page = source.fetch(at, site, {
+      cancel: stop.signal,
+      prefetch: (next) => {
+        // A prefetched page may arrive before it is awaited, and a truncated one arrives twice.
+        const isNext = pages > 0 && isAwaited && at === position && prefetched === undefined;
+        if (isNext && !usedPositions.has(next)) prefetchPage(next);
+        return isNext && prefetched !== undefined;
+      },
+    });
+    // It may reject before it is awaited.
+    page.catch(() => undefined);
+    return page;
+  };
+  const prefetchPage = (next: Position): void => {
+    // After a truncated page, a retry may return another cursor than the prefetched one.
+    if (prefetched?.position !== next) prefetched = { position: next, page: requestPage(next) };
+  };
+  const createResumePoint = (): ResumePoint => ({
+    cursor: position === undefined ? undefined : source.redact(String(position)),
+    limit: source.limit,
+    itemsYielded: items,
+  });
+  const checkNext = (next: Position | null): PaginationError | undefined => {
+    const { method, path, operation } = source.call;
+    const createError = (reason: PaginationError['reason'], problem: string): PaginationError =>
+      new PaginationError(
+        `The platform ${problem}.\nThe items so far are valid; error.resume says where the list broke off.\nRequest: ${method} ${path} (${operation}), items returned: ${items}.`,
+        { ...source.call, outcome: 'rejected', reason, resume: createResumePoint() },
+      );
+    if (next === null) {
+      return createError(
+        'missing_cursor',
+        'reported that more items follow but returned no cursor for them',
+      );
+    }
+    if (usedPositions.has(next)) {
+      return createError('cursor_loop', 'returned a cursor that this list has already used');
+    }
+    if (stalePages < source.maxStalePages) return undefined;
+    return createError(
+      'cursor_loop',
+      `sent ${source.maxStalePages} pages in a row that are empty or end with the same item as the one before`,
+    );
+  };
+
+  try {
+    for (;;) {
+      if (position !== undefined) usedPositions.add(position);
+      const pending = prefetched?.page ?? requestPage(position);
+      prefetched = undefined;
+      isAwaited = true;
+      const page = await pending.catch((error: unknown) => {
+        if (error instanceof PaymentsError && error.resume === undefined) {
+          Object.assign(error, { resume: createResumePoint() });
+        }
+        throw error;
+      });
+      if (stop.signal.aborted) return undefined;
+      isAwaited = false;
+      pages += 1;
+      items += page.data.length;
+      const previousItem = lastItem;
+      if (page.data.length > 0) lastItem = stringifyJson(page.data.at(-1));
+      stalePages = lastItem === previousItem ? stalePages + 1 : 0;
+
+      const next = source.next(page);
+      const error = next === undefined ? undefined : checkNext(next);
+      // The error is thrown only when the caller asks for more: the items of this page are valid.
+      if (next === undefined || next === null || error !== undefined) {
+        yield page;
+        if (error === undefined) return undefined;
+        throw error;
+      }
+      if (pages > 1) prefetchPage(next);
+      yield page;
+      position = next;
+    }
+  } catch (error) {
+    if (stop.signal.aborted) return undefined;
+    throw withCallSite(error, site);
+  } finally {
+    stop.abort();
+  }
+}

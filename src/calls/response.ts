@@ -1,0 +1,268 @@
+import type * as z from 'zod/mini';
+import { isObject, isPlainObject } from '../internal/objects.ts';
+import { describeResponseIssue, type Validator } from './arguments.ts';
+import type { AttemptResult, CallState } from './attempt.ts';
+import { identity, type Call, type ReportDrift } from './call.ts';
+import type { Clock } from './time.ts';
+import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
+import { requestIdOf } from '../errors/failed-response.ts';
+import {
+  rejectedFailure,
+  timeoutFailure,
+  unusableFailure,
+  type Failure,
+} from '../errors/failure.ts';
+import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
+import { redactDeep } from '../errors/redact.ts';
+import { callHook, type Hooks } from './hooks.ts';
+import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
+import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
+import type { BodyFault, ReceivedResponse } from '../internal/received-response.ts';
+import { bodylessStatuses } from '../transports/transport.ts';
+import { withoutMessage } from '../internal/zod.ts';
+import type { Schema } from '../schemas/primitives.ts';
+
+/** The settings for reading responses. */
+interface ReadingSetup {
+  readonly validation: 'strict' | 'report';
+  readonly hooks: Hooks;
+  readonly clock: Required<Clock>;
+  /** Whether the body of an error response comes from the platform. */
+  readonly isErrorBody: (body: unknown) => boolean;
+}
+
+/** The result of a call and the response that it was read from. */
+export interface Success<T> {
+  readonly ok: true;
+  readonly data: T;
+  readonly response: ReceivedResponse;
+}
+
+/** The result of an attempt, or its failure. */
+export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
+
+/** Reads a response as its call declares. */
+export function readResponse<T, A>(
+  state: CallState<Call<T, A>>,
+  { response }: Extract<AttemptResult, { ok: true }>,
+  { validation, hooks, clock, isErrorBody }: ReadingSetup,
+): AttemptOutcome<T> {
+  const { call, redact } = state;
+  // The first read of `headers` creates them, for a seventh of a GET, so only branches that need them read them.
+  const { status, text, fault } = response;
+  const fail = (failure: Failure): AttemptOutcome<T> => ({ ok: false, failure });
+  if (status < 200 || status > 299) {
+    const { headers } = response;
+    const transient = isTransientStatus(status) && !forbidsRetry(headers);
+    const retryAfterMs = parseRetryAfter(headers, clock.now());
+    const body = parseIfJson(text);
+    const isPlatforms = isErrorBody(body);
+    const redirectsToHttps = isHttpsRedirect(state.prepared.url, headers.get('location'));
+    const facts = { isPlatforms, redirectsToHttps };
+    const outcome = statusOutcome(status, call.kind, facts);
+    return fail(
+      rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact),
+    );
+  }
+  const reportDrift: ReportDrift = (issues) => {
+    callHook(hooks.onDrift, () => ({
+      ...identity(call),
+      call: state.number,
+      status,
+      requestId: requestIdOf(response.headers, redact),
+      issues: redactDeep(issues, redact),
+    }));
+  };
+  call.onHeaders?.(response.headers, reportDrift);
+  // The result type of such a call is void.
+  if (call.response === 'nothing') return { ok: true, data: undefined as T, response };
+  if (fault === 'stalled') {
+    const requestId = requestIdOf(response.headers, redact);
+    return fail(timeoutFailure('body', state.timeout, { outcome: 'unknown', status, requestId }));
+  }
+  if (call.emptyIsResult === true && fault === undefined && text === '') {
+    return { ok: true, data: undefined as T, response };
+  }
+  const body = parseBody(text, fault);
+  if (!body.ok) return fail(unusableFailure(response, body.reason, body.explanation, redact));
+  const { parsed } = body;
+  // Without `transform`, T is A: see Call.
+  const transform = call.transform ?? ((value: A) => value as unknown as T);
+  const checked = call.response.safeParse(parsed);
+  const isAcceptable = call.acceptIf?.(parsed) ?? true;
+  if (checked.success && isAcceptable) return { ok: true, data: transform(checked.data), response };
+
+  const issues: Issue[] = checked.success
+    ? [{ path: 'id', message: 'expected an id of the documented form' }]
+    : checked.error.issues.flatMap((issue) => describeResponseIssue(issue, parsed));
+  // An accepted write must not fail because of a field: the caller could think that no money moved. A
+  // read may, unless the client only reports.
+  const isAccepted = call.kind === 'safe' ? validation === 'report' : isObject(parsed);
+  if (!isAcceptable || !isAccepted) {
+    const [first] = issues;
+    const explanation = ` and an undocumented ${first?.path || 'response'}: ${first?.message ?? 'it differs'}`;
+    return fail(unusableFailure(response, 'shape', redact(explanation), redact, issues));
+  }
+  reportDrift(issues);
+  // The type promises the documented shape; the hook has received the differences.
+  return { ok: true, data: transform(parsed as A), response };
+}
+
+function parseIfJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON of a body, or why there is none. */
+type ParsedBody =
+  | { readonly ok: true; readonly parsed: unknown }
+  | {
+      readonly ok: false;
+      readonly reason: InvalidResponseReason;
+      readonly explanation: string;
+    };
+
+function parseBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefined): ParsedBody {
+  switch (fault) {
+    case 'cut':
+      return createBodyProblem(
+        'truncated',
+        'the connection broke before the whole response had arrived',
+      );
+    case 'too_large':
+      return createBodyProblem('too_large', 'its response is larger than 16 MiB');
+    case 'not_text':
+      return createBodyProblem('not_json', 'its response is not valid UTF-8');
+    case undefined:
+      break;
+  }
+  if (text.trim() === '') return createBodyProblem('empty', 'its response is empty');
+  try {
+    return { ok: true, parsed: parseJson(text) };
+  } catch (error) {
+    if (error instanceof JsonLimitError)
+      return createBodyProblem('too_large', `its response ${error.message}`);
+    if (isTruncated(text)) return createBodyProblem('truncated', 'its response is cut off');
+    return createBodyProblem('not_json', 'its response is not JSON');
+  }
+}
+
+const createBodyProblem = (reason: InvalidResponseReason, explanation: string): ParsedBody => ({
+  ok: false,
+  reason,
+  explanation: `, but ${explanation}`,
+});
+
+/**
+ * Creates a Response with a body that can be read again. A status text that no Response can hold is dropped,
+ * because it must not cost the caller the result.
+ */
+export const toResponse = ({ status, statusText, headers, text }: ReceivedResponse): Response =>
+  // With a string, Response would add a content type.
+  new Response(bodylessStatuses.has(status) ? null : new TextEncoder().encode(text), {
+    status,
+    statusText: /^[\t\x20-\x7e\x80-\xff]*$/.test(statusText) ? statusText : '',
+    headers,
+  });
+
+const checks = new WeakMap<z.core.$ZodType, Validator<unknown>>();
+
+/**
+ * The check of a response. A closure finds out whether there are issues, and returns the parsed JSON without a
+ * copy; zod describes the issues.
+ */
+export function responseCheck<T>(schema: Schema<T>): Validator<T> {
+  const cached = checks.get(schema);
+  // Cached by schema, so the type is right.
+  if (cached !== undefined) return cached as Validator<T>;
+  const matches = createMatcher(schema);
+  const check: Validator<T> = {
+    safeParse(value) {
+      // Schemas of responses do not convert, so an accepted value is returned as it is.
+      const accepted = { success: true as const, data: value as T };
+      if (matches(value)) return accepted;
+      const firstItems = takeFirstItems(value);
+      let { error } = schema.safeParse(firstItems, withoutMessage);
+      if (firstItems !== value) error ??= schema.safeParse(value, withoutMessage).error;
+      return error === undefined ? accepted : { success: false, error };
+    },
+  };
+  checks.set(schema, check);
+  return check;
+}
+
+type Matcher = (value: unknown) => boolean;
+
+/** Creates a function that finds out whether zod accepts a value, in a fifth of zod's time. */
+export function createMatcher(schema: z.core.$ZodType): Matcher {
+  const { _zod: internals } = schema as z.core.$ZodTypes;
+  const { def } = internals;
+  switch (def.type) {
+    case 'unknown':
+      return () => true;
+    case 'string':
+    case 'boolean':
+    case 'bigint':
+      return (value) => typeof value === def.type;
+    // The only numbers of responses are whole ones.
+    case 'number':
+      return Number.isSafeInteger;
+    case 'optional':
+      return orElse(undefined, createMatcher(def.innerType));
+    case 'nullable':
+      return orElse(null, createMatcher(def.innerType));
+    case 'union': {
+      const options = def.options.map(createMatcher);
+      return (value) => options.some((matches) => matches(value));
+    }
+    case 'array': {
+      const matches = createMatcher(def.element);
+      return (value) => Array.isArray(value) && value.every((item) => matches(item));
+    }
+    // The only records of responses are free-form.
+    case 'record':
+      return isPlainObject;
+    case 'object':
+      return createObjectMatcher(def.shape);
+    default:
+      return (value) => (schema as Schema<unknown>).safeParse(value).success;
+  }
+}
+
+const orElse =
+  (allowed: unknown, matches: Matcher): Matcher =>
+  (value) =>
+    value === allowed || matches(value);
+
+function createObjectMatcher(shape: z.core.$ZodShape): Matcher {
+  const fields = Object.entries(shape).map(([key, schema]) => {
+    const { _zod: internals } = schema;
+    return { key, isOptional: internals.optin !== undefined, matches: createMatcher(schema) };
+  });
+  return (value) => {
+    if (!isObject(value)) return false;
+    for (const { key, isOptional, matches } of fields) {
+      const field: unknown = Reflect.get(value, key);
+      if (!matches(field)) return false;
+      if (field === undefined && !isOptional && !(key in value)) return false;
+    }
+    return true;
+  };
+}
+
+/** The maximum number of items on a page, by the API reference. */
+const maxPageItems = 100;
+
+/**
+ * Takes the first items of a list or a page: zod reports every issue of every item, and a small compressed
+ * response may decompress to millions of them.
+ */
+function takeFirstItems(value: unknown): unknown {
+  const items: unknown = isObject(value) ? Reflect.get(value, 'data') : value;
+  if (!Array.isArray(items) || items.length <= maxPageItems) return value;
+  const data: unknown[] = items.slice(0, maxPageItems);
+  return isObject(value) ? { ...value, data } : data;
+}

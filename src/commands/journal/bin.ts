@@ -1,0 +1,240 @@
+#!/usr/bin/env node
+import { createHash } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
+import { isObject } from '../../internal/objects.ts';
+import { version } from '../../version.ts';
+import { readCommand, usage, UsageError, type Command } from './flags.ts';
+import { describeEntry, formatEntry, formatTable } from './report.ts';
+import { openStore, redactAddress, type OpenedStore } from './store.ts';
+import { formatCommands, formatTerms, type Candidate } from './terms.ts';
+import type { PaymentsClient } from '../../client.ts';
+import type { FullJournal, JournalEntry } from '../../journals/journal.ts';
+
+type Client = InstanceType<typeof PaymentsClient>;
+
+const candidateTimeoutMs = 10_000;
+
+type StoreCommand = Extract<Command, { store: unknown }>;
+
+/** The client; the build leaves it in its own file. */
+const loadClient = () => import('../../index.ts');
+
+async function list(
+  { journal, isEmpty, rebuild }: OpenedStore,
+  { olderThan, json, rebuild: shouldRebuild }: Extract<Command, { name: 'list' }>,
+): Promise<number> {
+  const { PaymentsClient } = await loadClient();
+  // A list sends nothing to the platform.
+  const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
+  const payments = new PaymentsClient({ ...noPlatform, journal });
+  if (shouldRebuild) await rebuild?.();
+  const open = [];
+  for await (const payment of payments.transfers.openOnce({ olderThan })) open.push(payment);
+  const [oldest] = open;
+  if (oldest === undefined && (await isEmpty())) {
+    process.stderr.write(
+      'The store holds no entry at all. Check that it is the one of your journal, and its --prefix.\n',
+    );
+  }
+  if (json) print(`${JSON.stringify(open, null, 2)}\n`);
+  else if (oldest === undefined) print('No payment is open.\n');
+  else print(formatTable(open, await journal.now(oldest.reference)));
+  return open.length > 0 ? 3 : 0;
+}
+
+async function show(
+  journal: FullJournal,
+  { reference, json, store }: Extract<Command, { name: 'show' }>,
+): Promise<number> {
+  const entry = await readEntry(journal, reference);
+  if (json) print(`${JSON.stringify(describeEntry(reference, entry), null, 2)}\n`);
+  else {
+    const payments = await createClient(journal);
+    print(await describeDecision(journal, reference, entry, payments));
+    if (entry.state === 'ambiguous') {
+      print(formatCommands(reference, entry.candidates, store));
+    }
+  }
+  return 0;
+}
+
+async function resolve(
+  journal: FullJournal,
+  { reference, verdict, by, force, yes, store }: Extract<Command, { name: 'resolve' }>,
+): Promise<number> {
+  if (!yes && !process.stdin.isTTY) {
+    throw new UsageError('resolve asks on a terminal; without one, it needs --yes.');
+  }
+  const payments = await createClient(journal);
+  if (payments instanceof Error) throw new UsageError(payments.message, { cause: payments });
+  const entry = await readEntry(journal, reference);
+  const decision =
+    verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
+  if (!yes) {
+    const chosen = verdict === 'not_paid' ? [] : [verdict];
+    print(await describeDecision(journal, reference, entry, payments, chosen));
+    if (entry.state === 'ambiguous') {
+      print(formatCommands(reference, entry.candidates, store));
+    }
+    if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
+      throw new Error('Nothing was recorded.');
+    }
+  }
+  const { transferId } = await loadClient();
+  const id = verdict === 'not_paid' ? verdict : transferId(verdict);
+  await payments.transfers.resolveOnce(reference, id, { by, force });
+  print(`${reference} is recorded as ${decision}.\n`);
+  return 0;
+}
+
+async function prune(
+  journal: FullJournal,
+  { paidBefore, json }: Extract<Command, { name: 'prune' }>,
+): Promise<number> {
+  const pruned = await journal.prune({ paidBefore });
+  if (json) print(`${JSON.stringify({ pruned })}\n`);
+  else print(`${pruned} paid ${pruned === 1 ? 'entry was' : 'entries were'} removed.\n`);
+  return 0;
+}
+
+function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> {
+  const { journal } = store;
+  switch (command.name) {
+    case 'list':
+      return list(store, command);
+    case 'show':
+      return show(journal, command);
+    case 'resolve':
+      return resolve(journal, command);
+    case 'prune':
+      return prune(journal, command);
+  }
+}
+
+/** The client of the environment, or why there is none. */
+async function createClient(journal: FullJournal): Promise<Client | Error> {
+  const { ConfigurationError, PaymentsClient } = await loadClient();
+  try {
+    return new PaymentsClient({ journal });
+  } catch (cause) {
+    if (cause instanceof ConfigurationError) return cause;
+    throw cause;
+  }
+}
+
+/** The entry, the client, and the terms of the payment beside those of its candidates. */
+async function describeDecision(
+  journal: FullJournal,
+  reference: string,
+  entry: JournalEntry,
+  payments: Client | Error,
+  chosen: readonly string[] = [],
+): Promise<string> {
+  const listed = entry.state === 'ambiguous' ? entry.candidates : [];
+  const ids = [...new Set([...listed, ...chosen])];
+  const candidates =
+    payments instanceof Error
+      ? []
+      : await Promise.all(ids.map((id) => readCandidate(payments, id)));
+  const client = describeClient(payments);
+  const fields = formatEntry(reference, entry, await journal.now(reference), client);
+  return fields + formatTerms(entry.input, candidates);
+}
+
+function describeClient(payments: Client | Error): string {
+  const variables = ['PAYMENTS_BASE_URL', 'PAYMENTS_API_KEY'];
+  const missing = variables.filter((name) => !process.env[name]?.trim());
+  if (payments instanceof Error) {
+    const cause = missing.length > 0 ? `set ${missing.join(' and ')}` : payments.message;
+    return `none, so no candidate was read: ${cause}`;
+  }
+  const key = process.env['PAYMENTS_API_KEY']?.trim() ?? '';
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 12);
+  return `${payments.toJSON().baseUrl}, key sha256:${hash}`;
+}
+
+async function readCandidate(payments: Client, id: string): Promise<Candidate> {
+  const { transferId } = await loadClient();
+  try {
+    const options = { totalTimeout: candidateTimeoutMs };
+    return { id, transfer: await payments.transfers.get(transferId(id), options) };
+  } catch (cause) {
+    return { id, problem: messageOf(cause) };
+  }
+}
+
+async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
+  let entry: JournalEntry | undefined;
+  try {
+    entry = await journal.read(reference);
+    const { input, state, candidates } = Object(entry ?? { input: {} }) as Record<string, unknown>;
+    if (!isObject(input) || (state === 'ambiguous' && !Array.isArray(candidates))) {
+      throw new Error('It is no entry of a journal.');
+    }
+  } catch (cause) {
+    throw new Error(`The entry of "${reference}" cannot be read.`, { cause });
+  }
+  if (entry !== undefined) return entry;
+  throw new Error(
+    `The journal has no entry for "${reference}". Check its spelling and the journal.`,
+  );
+}
+
+/** Whether the operator agrees; the end of the input is a no. */
+async function confirm(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const ended = new Promise<string>((end) => terminal.once('close', () => end('')));
+  try {
+    return /^y(es)?$/i.test((await Promise.race([terminal.question(question), ended])).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+async function main(args: string[]): Promise<number> {
+  const command = readCommand(args);
+  if (command.name === 'help') print(usage);
+  else if (command.name === 'version') print(`${version}\n`);
+  else {
+    try {
+      const store = await openStore(command.store);
+      try {
+        return await runOnStore(store, command);
+      } finally {
+        await store.close();
+      }
+    } catch (cause) {
+      throw withoutPasswords(cause, command.store.address);
+    }
+  }
+  return 0;
+}
+
+/** The message of a failure with that of its cause, as an error of the same status. */
+function withoutPasswords(failure: unknown, address: string): Error {
+  const { cause } = failure as Error;
+  const causeLine = cause instanceof Error ? `\nThe cause: ${messageOf(cause)}` : '';
+  const text = redactAddress(`${messageOf(failure)}${causeLine}`, address);
+  return failure instanceof UsageError ? new UsageError(text) : new Error(text);
+}
+
+/** A failure to connect to several addresses has no message, but the failures of each. */
+function messageOf(failure: unknown): string {
+  if (failure instanceof AggregateError) return failure.errors.map(messageOf).join('; ');
+  return failure instanceof Error ? failure.message : String(failure);
+}
+
+// The reader of the lines may end first: `| head`.
+process.stdout.on('error', () => {});
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (cause) {
+  const isUsage = cause instanceof UsageError;
+  const hint = isUsage ? 'payments-journal --help lists the commands and options.\n' : '';
+  process.stderr.write(`${(cause as Error).message}\n${hint}`);
+  process.exitCode = isUsage ? 2 : 1;
+}

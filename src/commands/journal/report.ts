@@ -1,0 +1,94 @@
+import type { UndecidedPayment } from '../../once/open-once.ts';
+import type { JournalEntry } from '../../journals/journal.ts';
+
+/** Names of the fields of an entry that hold a time. */
+const timeNames = new Set(['claimedAt', 'expiresAt', 'firstClaimedAt', 'paidAt', 'resolvedAt']);
+
+/** A table for people; `now` is the time of the journal. */
+export function formatTable(payments: readonly UndecidedPayment[], now: number): string {
+  const rows = payments.map((payment) => {
+    if (payment.state === 'unreadable') {
+      return [payment.reference, payment.state, '', '', '', '', '', '', ''].map(clean);
+    }
+    const { reference, state, claimedAt, expiresAt, host, input, candidates = [] } = payment;
+    const { amount, currency = '', sourceAccountId } = input;
+    return [
+      reference,
+      state,
+      formatAge(now - Date.parse(claimedAt)),
+      formatExpiry(Date.parse(expiresAt) - now),
+      host,
+      `${amount} ${currency}`.trim(),
+      sourceAccountId,
+      input.destinationAccountId ?? input.counterpartyId,
+      candidates.join(' '),
+    ].map(clean);
+  });
+  const header = ['REFERENCE', 'STATE', 'AGE', 'EXPIRES', 'HOST', 'AMOUNT', 'FROM', 'TO'];
+  const hasCandidates = payments.some((payment) => 'candidates' in payment);
+  const table = [[...header, ...(hasCandidates ? ['CANDIDATES'] : [])], ...rows];
+  const widths = table[0]?.map((_, column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const count = payments.length === 1 ? '1 payment is' : `${payments.length} payments are`;
+  return `${lines.join('\n')}\n\n${count} not decided.\n`;
+}
+
+/** The entry with its times in ISO 8601, as `list --json` has them. */
+export const describeEntry = (reference: string, entry: JournalEntry): object => ({
+  reference,
+  ...Object.fromEntries(
+    Object.entries(entry).map(([name, value]) => [
+      name,
+      timeNames.has(name) ? formatTime(Number(value)) : value,
+    ]),
+  ),
+});
+
+/** One line for each field of an entry but its input, and one for the client. */
+export function formatEntry(
+  reference: string,
+  entry: JournalEntry,
+  now: number,
+  client: string,
+): string {
+  const { input: _, ...rest } = entry;
+  const fields = [
+    ['reference', reference],
+    ...Object.entries(rest).map(([name, value]) => [name, formatField(name, value, now)]),
+    ['client', client],
+  ].map((field) => field.map(clean));
+  const width = Math.max(...fields.map(([name = '']) => name.length));
+  return fields.map(([name = '', text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+}
+
+function formatField(name: string, value: unknown, now: number): string {
+  if (!timeNames.has(name)) return String(value);
+  const time = Number(value);
+  const distance = time > now ? formatExpiry(time - now) : `${formatAge(now - time)} ago`;
+  return `${formatTime(time)} (${distance})`;
+}
+
+/** A time of an entry, which may be out of the range of a Date. */
+const formatTime = (ms: number): string =>
+  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
+
+const formatExpiry = (ms: number): string => (ms > 0 ? `in ${formatAge(ms)}` : 'expired');
+
+/** A time span in words. */
+function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** Control characters of a stored string would act on the terminal. */
+export const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');

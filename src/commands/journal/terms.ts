@@ -1,0 +1,142 @@
+import { defaultCurrency, findUnlikeFields, isFilled } from '../../search/compare.ts';
+import type { OnceInput, Transfer } from '../../schemas/transfer.ts';
+import type { StoreAddress } from './flags.ts';
+import { clean } from './report.ts';
+
+/** A transfer that may be the payment, or why it could not be read. */
+export interface Candidate {
+  readonly id: string;
+  readonly transfer?: Transfer;
+  readonly problem?: string;
+}
+
+interface Column {
+  readonly title: string;
+  readonly cells: Readonly<Record<string, unknown>>;
+  readonly unlike: readonly string[];
+}
+
+const cellWidth = 24;
+/** Three columns fit into 100 characters. */
+const candidatesPerTable = 2;
+
+/** The terms of the payment beside those of each candidate. */
+export function formatTerms(input: OnceInput, candidates: readonly Candidate[]): string {
+  const destination =
+    input.counterpartyId === undefined ? 'destinationAccountId' : 'counterpartyId';
+  const other = destination === 'counterpartyId' ? 'destinationAccountId' : 'counterpartyId';
+  const payment: Column = {
+    title: 'payment',
+    cells: { ...input, currency: input.currency ?? defaultCurrency },
+    unlike: [],
+  };
+  const columns = candidates.flatMap(({ id, transfer }): Column[] => {
+    if (transfer === undefined) return [];
+    const destinations = [
+      ...(isFilled(transfer[destination]) ? [transfer[destination]] : []),
+      // A payment to the other kind of destination would look like one without any.
+      ...(isFilled(transfer[other]) ? [`${other}: ${transfer[other]}`] : []),
+    ];
+    const cells = { ...transfer, [destination]: destinations.join(' ') };
+    const unlike = findUnlikeFields(transfer, input).map((field) =>
+      field === 'destinationAccountId' ? destination : field,
+    );
+    return [{ title: id, cells, unlike }];
+  });
+  const names = ['description', 'amount', 'currency', 'sourceAccountId', destination];
+  const rows = [...names, 'status', 'createdAt'];
+  const tables: string[] = [];
+  for (let at = 0; at === 0 || at < columns.length; at += candidatesPerTable) {
+    const tableColumns = [payment, ...columns.slice(at, at + candidatesPerTable)];
+    const header = formatRow(
+      '',
+      tableColumns.map(({ title }) => ({ text: title, isUnlike: false })),
+    );
+    const lines = rows.map((name) =>
+      formatRow(
+        name,
+        tableColumns.map(({ cells, unlike }) => ({
+          text: isFilled(cells[name]) ? String(cells[name]) : '-',
+          isUnlike: unlike.includes(name),
+        })),
+      ),
+    );
+    tables.push([header, ...lines].join(''));
+  }
+  const legend = columns.some(({ unlike }) => unlike.length > 0)
+    ? '\n* differs from the payment\n'
+    : '';
+  const problems = candidates
+    .filter(({ transfer }) => transfer === undefined)
+    .map(
+      ({ id, problem = '' }) =>
+        `\n${clean(id)} could not be read: ${problem.split('\n').map(clean).join('\n')}\n`,
+    );
+  return `\n${tables.join('\n')}${legend}${problems.join('')}`;
+}
+
+interface Cell {
+  readonly text: string;
+  readonly isUnlike: boolean;
+}
+
+/** One row; a long cell continues in the next lines. */
+function formatRow(name: string, cells: readonly Cell[]): string {
+  const wrapped = cells.map(({ text }) => wrap(clean(text)));
+  const height = Math.max(...wrapped.map(({ length }) => length));
+  let text = '';
+  for (let line = 0; line < height; line += 1) {
+    const parts = cells.map(({ isUnlike }, column) => {
+      const mark = isUnlike && line === 0 ? '* ' : '  ';
+      return mark + (wrapped[column]?.[line] ?? '').padEnd(cellWidth + 1);
+    });
+    text += `${((line === 0 ? name : '').padEnd(20) + parts.join('')).trimEnd()}\n`;
+  }
+  return text;
+}
+
+/** Breaks a text at spaces, and a long word anywhere. */
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (rest.length > cellWidth) {
+    const space = rest.lastIndexOf(' ', cellWidth);
+    const end = space > 0 ? space : cellWidth;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(space > 0 ? end + 1 : end);
+  }
+  return [...lines, rest];
+}
+
+/** The two commands that decide a payment. */
+export function formatCommands(
+  reference: string,
+  candidates: readonly string[],
+  store: StoreAddress,
+): string {
+  const flags = [`--${store.name}`, printAddress(store)];
+  if (store.prefix !== undefined) flags.push('--prefix', quote(store.prefix));
+  const print = (verdict: string): string => {
+    const names = [quote(reference), quote(verdict)];
+    // Otherwise the reference would be read as an option.
+    const args = reference.startsWith('-') ? [...flags, '--', ...names] : [...names, ...flags];
+    return `  npx payments-journal resolve ${args.join(' ')}\n`;
+  };
+  return [
+    '\nIf a transfer is the payment, record its id:\n',
+    ...candidates.map(print),
+    'If none is, record that, and the next createOnce sends the payment:\n',
+    print('not_paid'),
+  ].join('');
+}
+
+/** A URL may hold a password, so it is printed as a variable. */
+function printAddress({ name, address }: StoreAddress): string {
+  if (name === 'sqlite' || !/[@?]/.test(address)) return quote(address);
+  const variables = Object.keys(process.env).filter((each) => process.env[each] === address);
+  const fallback = name === 'redis' ? 'REDIS_URL' : 'DATABASE_URL';
+  return `"$${variables.find((each) => /^\w+$/.test(each)) ?? fallback}"`;
+}
+
+const quote = (text: string): string =>
+  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${clean(text).replaceAll("'", String.raw`'\''`)}'`;

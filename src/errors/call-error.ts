@@ -1,0 +1,118 @@
+import type { Attempt, ErrorFacts, Outcome, PaymentsError } from './errors.ts';
+import type { Failure } from './failure.ts';
+import { createError, type MessageParts } from './message.ts';
+import { worstOutcome, type Kind } from './outcome.ts';
+import type { Redact } from './redact.ts';
+
+/** The words of a failure in the error of its call. */
+export interface Words {
+  readonly what: string;
+  readonly hint?: string | undefined;
+  /** The message of the platform, the system or a callback. */
+  readonly reported?: string | undefined;
+  /** Whether `reported` is trusted to be a message, and may end the first line. */
+  readonly isInline?: boolean | undefined;
+  /** Whether a success status arrived. */
+  readonly isAccepted?: boolean | undefined;
+}
+
+/** The call that a failure ends, as far as its words depend on it. */
+export interface FailedCall {
+  /** The path as a template. */
+  readonly path: string;
+  readonly isWrite: boolean;
+  readonly host: string;
+  /** A hint to check the URL of the API that was called. */
+  readonly checkUrl: string;
+  /** Describes what to check about the credential that was sent. */
+  readonly describeCredentialFix: () => string;
+  readonly redact: Redact;
+  /** Creates an error from the words and facts of a failure, and what is known of its call. */
+  create<E extends PaymentsError, Facts extends object>(
+    ErrorClass: new (message: string, facts: ErrorFacts & Facts) => E,
+    words: Words,
+    facts: Facts,
+  ): E;
+}
+
+/** The state of a call that has failed. */
+interface FailedState {
+  readonly call: {
+    readonly operation: string;
+    readonly method: string;
+    readonly path: { readonly template: string };
+    readonly kind: Kind;
+    readonly ifUnknown?: string;
+  };
+  readonly attempts: readonly Attempt[];
+  readonly startedAt: Date | undefined;
+  readonly prepared: { readonly idempotencyKey: string | undefined; readonly baseUrl: string };
+  readonly credential: { readonly kind: 'apiKey' | 'jwt'; describeFix(): string };
+  readonly redact: Redact;
+}
+
+/** Creates the error that ends a call. `note` is why it was not retried although the failure may pass. */
+export function createCallError(failure: Failure, state: FailedState, note = ''): PaymentsError {
+  const { call, attempts, prepared, credential, redact } = state;
+  const outcome = worstOutcome([...attempts, failure]);
+  const callFacts = {
+    outcome,
+    operation: call.operation,
+    method: call.method,
+    path: call.path.template,
+    attempts,
+    // A creation with an unknown outcome must not be sent again, by the SDK or by the caller.
+    retryable: failure.transient && !(call.kind === 'once' && outcome === 'unknown'),
+    startedAt: state.startedAt?.toISOString(),
+    idempotencyKey: prepared.idempotencyKey,
+  };
+  const isWrite = call.kind !== 'safe';
+  const request = [
+    redact(`Request: ${call.method} ${prepared.baseUrl}${call.path.template} (${call.operation})`),
+    attempts.length > 1 && `${attempts.length} attempts`,
+    failure.requestId !== undefined && `request ${failure.requestId}`,
+    isWrite && outcome === 'unknown' && `started ${callFacts.startedAt}`,
+  ];
+  const readHint = callFacts.retryable && !isWrite ? 'A read changes nothing: try again.' : '';
+  const arrange = ({ what, hint, reported = '', isInline, isAccepted }: Words): MessageParts => {
+    const isInFirstLine =
+      isInline === true && reported !== '' && reported.length <= maxInlineLength;
+    return {
+      what: isInFirstLine ? `${what}: ${reported.replace(/\.$/, '')}` : what,
+      hint: hint || readHint,
+      reported: isInFirstLine ? undefined : reported,
+      notes: [note, isWrite && isAccepted === true && acceptedNote],
+      consequence: isWrite && describeConsequence(outcome, call.ifUnknown),
+      request: request.filter(Boolean).join(', '),
+    };
+  };
+  return failure.createError({
+    path: call.path.template,
+    isWrite,
+    host: redact(new URL(prepared.baseUrl).host),
+    checkUrl: urlHints[credential.kind],
+    describeCredentialFix: () => credential.describeFix(),
+    redact,
+    create: (ErrorClass, words, facts) =>
+      createError(ErrorClass, arrange(words), { ...callFacts, ...facts }),
+  });
+}
+
+/** A longer message of the platform or the system has its own line. */
+const maxInlineLength = 60;
+
+const acceptedNote = 'The status shows that the platform accepted the call.';
+
+const urlHints = {
+  apiKey: 'Check the base URL (option baseUrl or PAYMENTS_BASE_URL).',
+  jwt: 'Check the root URL (option rootUrl or PAYMENTS_ROOT_URL).',
+} as const;
+
+function describeConsequence(
+  outcome: Outcome,
+  ifUnknown = 'it may have taken effect. Check before you send it again.',
+): string {
+  if (outcome === 'not_sent') return 'Nothing was sent.';
+  if (outcome === 'rejected') return 'It did not take effect.';
+  return `Outcome unknown: ${ifUnknown}`;
+}

@@ -1,0 +1,73 @@
+import { expectation } from './issues.ts';
+
+/** What an id names, by its prefix. */
+const nouns = {
+  acc_: 'an Account',
+  cpty_: 'a Counterparty',
+  ent_: 'an Entity',
+  iban_: 'an IBAN',
+  txfr_: 'a Transfer',
+} as const;
+export type IdPrefix = keyof typeof nouns;
+
+/** The suffix cannot change the path that it is put into: docs/gaps.md, row 22. */
+const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
+
+export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
+  typeof value === 'string' && value.startsWith(prefix) && idPattern.test(value);
+
+/** Uses no schema, so that a bundle with a guard holds no zod. */
+/* @__NO_SIDE_EFFECTS__ */
+export function createIdGuard<Prefix extends IdPrefix>(prefix: Prefix) {
+  return (value: unknown): value is `${Prefix}${string}` => isWellFormedId(prefix, value);
+}
+
+/** Describes what is wrong with an id; undefined if it is valid. Quotes ids only: other strings may be secret. */
+export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
+  if (isWellFormedId(prefix, value)) return undefined;
+  const id = typeof value === 'string' ? value : '';
+  const expected = expectation(`the id of ${nouns[prefix]}, ${prefix}…`);
+  if (id.startsWith(prefix)) {
+    const [sign] = /[\s/\\?#%]/.exec(id) ?? [];
+    const problem =
+      sign === undefined
+        ? 'has an invalid length or character'
+        : `contains ${JSON.stringify(sign)}`;
+    return `${problem}; expected ${prefix} and letters or digits`;
+  }
+  for (const [otherPrefix, noun] of Object.entries(nouns)) {
+    if (!id.startsWith(otherPrefix)) continue;
+    const quotedId = /^[a-z]+_[A-Za-z\d]{1,40}$/.test(id) ? id : `${otherPrefix}…`;
+    return `"${quotedId}" is the id of ${noun}; expected ${nouns[prefix]}'s, ${prefix}…`;
+  }
+  return /^[\da-f]{8}-[\da-f-]{27}$/i.test(id) ? `got a UUID; ${expected}` : expected;
+}
+
+export const expectedMoment = 'a valid Date or string such as "2026-01-31T12:00:00Z"';
+
+/** Whether a value is a Date, or an ISO 8601 string with an offset. */
+export const isMoment = (value: unknown): value is Date | string =>
+  typeof value === 'string'
+    ? /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(value) &&
+      !Number.isNaN(Date.parse(value)) &&
+      isOnCalendar(value)
+    : value instanceof Date && !Number.isNaN(value.getTime());
+
+/** Date.parse makes 2 March of 30 February. */
+const isOnCalendar = (dateTime: string): boolean => {
+  const day = dateTime.slice(0, 10);
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+};
+
+/** Banks transliterate or cut everything else, and a store may not hold it. */
+export const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
+
+/** Whether a value can be the reference of a payment made once. */
+export const isReference = (value: unknown): value is string =>
+  typeof value === 'string' && referencePattern.test(value);
+
+/** Problem of an invalid reference. */
+export const referenceProblem = {
+  expected: 'a reference of 1 to 140 printable ASCII characters',
+  hint: 'It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other',
+};

@@ -1,0 +1,45 @@
+import { expectation } from './issues.ts';
+
+/** Whether a value is an object and not an array. */
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether an object holds all its data in its fields, unlike a Map or an instance of a class. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Whether a number is an integer too large to be exact. */
+export const isUnsafe = (value: unknown): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value);
+export const unsafeRule = /* @__PURE__ */ expectation({
+  got: 'a number beyond 2^53 - 1',
+  expected: 'a bigint',
+  hint: 'It has lost digits: write it as 9007199254740993n',
+});
+
+export const malformed = 'has an unpaired surrogate; expected well-formed Unicode';
+
+/** Copies the fields of an object except those that are undefined. */
+export const dropUndefined = <T extends object>(fields: T | undefined): Partial<T> =>
+  isPlainObject(fields)
+    ? (Object.fromEntries(
+        Object.entries(fields).filter(([, value]) => value !== undefined),
+      ) as Partial<T>)
+    : {};
+
+/** Clones an input that its caller may change later: its fields, and the lists, objects and dates in them. */
+export function cloneInput<T>(input: T): T {
+  if (!isPlainObject(input)) return input;
+  const clone: Record<string, unknown> = { ...input };
+  for (const name of Object.keys(clone)) clone[name] = cloneField(clone[name]);
+  return clone as T;
+}
+
+function cloneField(field: unknown): unknown {
+  if (Array.isArray(field)) return [...(field as unknown[])];
+  if (field instanceof Date) return new Date(field);
+  return isPlainObject(field) ? { ...field } : field;
+}

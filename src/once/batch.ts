@@ -1,0 +1,378 @@
+import type { Clock } from '../calls/time.ts';
+import {
+  AbortError,
+  ApiError,
+  isPaymentsError,
+  PaymentInDoubtError,
+  type PaymentsError,
+  type ValidationError,
+} from '../errors/errors.ts';
+import type { Awaitable } from '../calls/pager.ts';
+import type { OnceInput, TransferCreated, TransferId } from '../schemas/transfer.ts';
+import { describeFailure } from './create-once.ts';
+
+/** Result of a payment of a batch that was accepted. */
+export interface PaidResult {
+  /** The `description` that the input had when it was read. */
+  readonly reference: string;
+  /** The caller's own object. */
+  readonly input: OnceInput;
+  /**
+   * `created` by this call, `found` in the platform's list, or already `recorded` in the journal. The
+   * Transfer may still fail: see `waitFor`.
+   */
+  readonly result: 'created' | 'found' | 'recorded';
+  /** The accepted Transfer. */
+  readonly transferId: TransferId;
+  /** The Transfer; absent where only the journal was read. */
+  readonly transfer?: TransferCreated | undefined;
+  /** Absent: the payment was accepted. */
+  readonly error?: undefined;
+}
+
+/** Result of a payment that a batch did not make, or not certainly. */
+export interface UnpaidResult {
+  /** The `description` that the input had when it was read; undefined if that was no string. */
+  readonly reference: string | undefined;
+  /** The caller's own object. */
+  readonly input: OnceInput;
+  /** `failed`: this call did not pay. `in_doubt`: `error.outcome` is `unknown`. */
+  readonly result: 'failed' | 'in_doubt';
+  /** The error of `createOnce`. */
+  readonly error: PaymentsError;
+  /** Absent: no Transfer is known. */
+  readonly transferId?: undefined;
+  /** Absent: no Transfer is known. */
+  readonly transfer?: undefined;
+}
+
+/** Result of one payment of a batch. */
+export type BatchResult = PaidResult | UnpaidResult;
+
+/** Numbers of payments of a batch, at this moment. */
+export interface BatchCounts {
+  /** Accepted by the platform. */
+  readonly paid: number;
+  /** Not paid by this call. */
+  readonly failed: number;
+  /** Given up while their outcome was unknown. */
+  readonly inDoubt: number;
+  /** Waiting for another try. */
+  readonly waiting: number;
+}
+
+/** What `await` returns of a batch. */
+export interface BatchSummary {
+  /** How many payments ended how. */
+  readonly counts: BatchCounts;
+  /** The results that are not paid, in the order in which they were decided. */
+  readonly unpaid: readonly UnpaidResult[];
+}
+
+/** Many payments, each made once: `for await` makes them one result at a time, `await` makes all. */
+export interface Batch extends Awaitable<BatchSummary>, AsyncIterable<BatchResult> {
+  /** Live, for progress and a summary. */
+  readonly counts: BatchCounts;
+}
+
+/** A payment of a batch. */
+interface Job {
+  readonly reference: string | undefined;
+  readonly input: OnceInput;
+  /** The input as it was read: the caller may change it before it is paid. */
+  readonly copy: OnceInput;
+  readonly isDuplicate: boolean;
+  tries: number;
+  firstTriedAt: number;
+  dueAt: number;
+}
+
+type BatchPayment = Omit<PaidResult, 'input'>;
+
+/** What a run of a batch works with. */
+export interface BatchSetup {
+  readonly inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>;
+  readonly concurrency: number;
+  /** How many inputs are read before they are paid, so that one scan searches for all of them. */
+  readonly readAhead: number;
+  readonly retryTimeout: number;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: Required<Clock>;
+  readonly copy: (input: OnceInput) => OnceInput;
+  /** Called with each input that is read and has a new reference. */
+  readonly onRead: (copy: OnceInput) => void;
+  /** Makes one payment, as `createOnce` does. */
+  readonly pay: (copy: OnceInput) => Promise<BatchPayment>;
+  /** Called with each result before the consumer gets it. */
+  readonly onResult: (result: BatchResult, copy: OnceInput) => void;
+  readonly duplicateError: () => ValidationError;
+  readonly abortError: (reason: unknown) => AbortError;
+}
+
+const firstRetryMs = 1_000;
+const maxRetryMs = 60_000;
+/** Retries are due at multiples of this, so that payments in doubt share a scan. */
+const retryGridMs = 5_000;
+/** If so many payments are in doubt, the platform or its list has a problem, and nothing new starts. */
+const maxWaiting = 1_000;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** One iteration of a batch: lanes that pay, and results that wait for the consumer. */
+export class BatchRun {
+  readonly #setup: BatchSetup;
+  readonly #counts: Writable<BatchCounts>;
+  readonly #references = new Set<string>();
+  readonly #results: BatchResult[] = [];
+  /** Inputs that were read and not started. */
+  readonly #unstarted: Job[] = [];
+  /** Payments in doubt that wait for their next try. */
+  readonly #inDoubt = new Set<Job>();
+  /** Wake lanes, reader and consumer after each change. */
+  readonly #listeners = new Set<() => void>();
+  #running = 0;
+  #isRead = false;
+  #hasLeft = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(setup: BatchSetup, counts: Writable<BatchCounts>) {
+    this.#setup = setup;
+    this.#counts = counts;
+  }
+
+  async *results(): AsyncGenerator<BatchResult, void, undefined> {
+    const { signal, concurrency, abortError } = this.#setup;
+    const onAbort = (): void => {
+      this.#fail(abortError(signal?.reason));
+    };
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener('abort', onAbort);
+    const stopReading = this.#startReading();
+    const lanes = Array.from({ length: concurrency }, () => this.#runLane());
+    try {
+      for (;;) {
+        const result = this.#results.shift();
+        if (result !== undefined) {
+          this.#notify();
+          yield result;
+        } else if (this.#isDone()) {
+          break;
+        } else {
+          await this.#waitForChange();
+        }
+      }
+      if (this.#failure !== undefined) throw this.#failure.error;
+    } finally {
+      this.#hasLeft = true;
+      this.#notify();
+      await Promise.all(lanes);
+      signal?.removeEventListener('abort', onAbort);
+      await stopReading();
+    }
+  }
+
+  /** Reads inputs as far ahead as they are needed. Returns a function that closes an iterator that has more. */
+  #startReading(): () => Promise<void> {
+    const { inputs } = this.#setup;
+    let iterator: Iterator<OnceInput> | AsyncIterator<OnceInput> | undefined;
+    let hasMore = true;
+    let isReading = false;
+    const read = async (): Promise<void> => {
+      const isAsync = Symbol.asyncIterator in inputs;
+      iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
+      while (!this.#hasStopped()) {
+        if (this.#unstarted.length >= this.#setup.readAhead) {
+          await this.#waitForChange();
+          continue;
+        }
+        isReading = true;
+        const next = iterator.next();
+        // Without a pause, so that the first scan includes all inputs of an array.
+        const step = (isAsync ? await next : next) as IteratorResult<OnceInput, undefined>;
+        isReading = false;
+        hasMore = step.done !== true;
+        if (step.done === true) return;
+        this.#addJob(step.value);
+      }
+    };
+    read().then(
+      () => this.#endReading(),
+      (error: unknown) => {
+        hasMore = false;
+        this.#fail(error);
+        this.#endReading();
+      },
+    );
+    return async () => {
+      if (!hasMore) return;
+      const closed = iterator?.return?.();
+      // An iterator that never returns its next input never closes, either.
+      if (isReading) Promise.resolve(closed).catch(() => undefined);
+      else await closed;
+    };
+  }
+
+  #addJob(input: OnceInput): void {
+    const copy = this.#setup.copy(input);
+    const description: unknown = (copy as Partial<OnceInput> | undefined)?.description;
+    const reference = typeof description === 'string' ? description : undefined;
+    const isDuplicate = reference !== undefined && this.#references.has(reference);
+    if (reference !== undefined) this.#references.add(reference);
+    if (!isDuplicate) this.#setup.onRead(copy);
+    const times = { tries: 0, firstTriedAt: 0, dueAt: 0 };
+    this.#unstarted.push({ reference, input, copy, isDuplicate, ...times });
+    this.#notify();
+  }
+
+  #endReading(): void {
+    this.#isRead = true;
+    this.#notify();
+  }
+
+  async #runLane(): Promise<void> {
+    while (!this.#isDone()) {
+      const job = this.#takeJob();
+      if (job === undefined) await this.#waitForChange(this.#nextDueMs());
+      else await this.#runJob(job);
+    }
+  }
+
+  /** The next payment to try: one that has waited long enough, or a new one. */
+  #takeJob(): Job | undefined {
+    if (!this.#canStart()) return undefined;
+    const now = this.#setup.clock.elapsed();
+    for (const job of this.#inDoubt) {
+      if (job.dueAt > now) continue;
+      this.#inDoubt.delete(job);
+      this.#counts.waiting -= 1;
+      return job;
+    }
+    if (this.#inDoubt.size >= maxWaiting) return undefined;
+    const job = this.#unstarted.shift();
+    if (job !== undefined) job.firstTriedAt = now;
+    return job;
+  }
+
+  /** Tries one payment until it is decided, given up, or waits aside. */
+  async #runJob(job: Job): Promise<void> {
+    const { clock, pay, duplicateError } = this.#setup;
+    const { reference, input } = job;
+    this.#running += 1;
+    this.#notify();
+    try {
+      if (job.isDuplicate) {
+        this.#finish(job, { reference, input, result: 'failed', error: duplicateError() });
+        return;
+      }
+      while (!this.#hasStopped()) {
+        job.tries += 1;
+        try {
+          this.#finish(job, { input, ...(await pay(job.copy)) });
+          return;
+        } catch (error) {
+          const delayMs = this.#handleError(job, error);
+          if (delayMs === undefined) return;
+          this.#counts.waiting += 1;
+          if (error instanceof PaymentInDoubtError) {
+            const gridMs = Math.max(1, Math.min(delayMs, retryGridMs));
+            job.dueAt = Math.ceil((clock.elapsed() + delayMs) / gridMs) * gridMs;
+            this.#inDoubt.add(job);
+            return;
+          }
+          // The lane waits, so that the whole batch slows down.
+          await this.#sleep(delayMs);
+          this.#counts.waiting -= 1;
+        }
+      }
+    } finally {
+      this.#running -= 1;
+      this.#notify();
+    }
+  }
+
+  /** Milliseconds until the next try; undefined when there is none. */
+  #handleError(job: Job, error: unknown): number | undefined {
+    const { clock, retryTimeout } = this.#setup;
+    // The abort has ended this payment, and the batch ends with its own error.
+    if (this.#failure !== undefined && error instanceof AbortError) return undefined;
+    if (!isPaymentsError(error) || isUnauthorized(error) || isUnauthorized(error.cause)) {
+      this.#fail(error);
+      return undefined;
+    }
+    const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(job.tries - 1, 6));
+    const delayMs = error.retryAfterMs ?? backoffMs;
+    const spentMs = clock.elapsed() - job.firstTriedAt;
+    const isInTime = spentMs + delayMs <= retryTimeout;
+    if (error.retryable && isInTime && !this.#hasStopped()) return delayMs;
+    const { reference, input } = job;
+    this.#finish(job, { reference, input, result: describeFailure(error), error });
+    return undefined;
+  }
+
+  #finish({ copy }: Job, result: BatchResult): void {
+    if (result.error === undefined) this.#counts.paid += 1;
+    else if (result.result === 'failed') this.#counts.failed += 1;
+    else this.#counts.inDoubt += 1;
+    this.#setup.onResult(result, copy);
+    this.#results.push(result);
+    this.#notify();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#notify();
+  }
+
+  #canStart(): boolean {
+    // A slow consumer slows the batch down.
+    const isFull = this.#results.length + this.#running >= this.#setup.concurrency;
+    return !this.#hasStopped() && !isFull;
+  }
+
+  #hasStopped(): boolean {
+    return this.#hasLeft || this.#failure !== undefined;
+  }
+
+  #isDone(): boolean {
+    if (this.#running > 0) return false;
+    if (this.#hasStopped()) return true;
+    return this.#isRead && this.#unstarted.length === 0 && this.#inDoubt.size === 0;
+  }
+
+  #nextDueMs(): number | undefined {
+    // A lane that may not start waits for a change: a timer of a due payment would fire again and again.
+    if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
+    const times = [...this.#inDoubt].map(({ dueAt }) => dueAt);
+    return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const { clock } = this.#setup;
+    const endsAt = clock.elapsed() + ms;
+    while (!this.#hasStopped() && clock.elapsed() < endsAt) {
+      await this.#waitForChange(endsAt - clock.elapsed());
+    }
+  }
+
+  /** Waits until something changes, or for so many milliseconds. */
+  #waitForChange(ms?: number): Promise<void> {
+    const { clock } = this.#setup;
+    return new Promise((resolve) => {
+      let timer: unknown;
+      const wake = (): void => {
+        this.#listeners.delete(wake);
+        clock.clearTimeout(timer);
+        resolve();
+      };
+      this.#listeners.add(wake);
+      if (ms !== undefined) timer = clock.setTimeout(wake, ms);
+    });
+  }
+
+  #notify(): void {
+    for (const wake of this.#listeners) wake();
+  }
+}
+
+const isUnauthorized = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 401;

@@ -1,0 +1,63 @@
+import type { Clock } from '../calls/time.ts';
+import type { Hooks } from '../calls/hooks.ts';
+import type { RequestPipeline } from '../calls/pipeline.ts';
+import type { RequestOptions } from '../calls/options.ts';
+import type { Journal } from '../journals/journal.ts';
+import type { AccountId } from '../schemas/account.ts';
+import type { OnceInput, Transfer, TransferCreated, TransferId } from '../schemas/transfer.ts';
+import type { Call } from '../calls/call.ts';
+import type { Reconciliation, ReconciliationsOf, ScanSetup, Search } from '../search/search.ts';
+
+/** What a journal works with. */
+export interface JournalContext {
+  readonly pipeline: Pick<RequestPipeline, 'check' | 'call' | 'redact' | 'redactOwn'>;
+  readonly clock: Required<Clock>;
+  /** The platform that the journal's entries belong to. */
+  readonly baseUrl: string;
+  readonly journal: Journal | undefined;
+  /** How long a request may still take effect after its deadline, in milliseconds. */
+  readonly gracePeriod: number;
+  readonly totalTimeout: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a payment made once works with: the client's, or with the options of one call applied to it. */
+export interface OnceContext extends JournalContext {
+  /** How long a search may take, in milliseconds. */
+  readonly searchTimeout: number;
+  /** When the payment was first requested, as its caller states; undefined if that is not known. */
+  readonly since?: number | undefined;
+  /** Searches the list of the source account for one payment. */
+  search(search: PaymentSearch): Promise<Reconciliation>;
+  get(id: TransferId): Promise<Transfer>;
+  getAccount(id: AccountId): Promise<unknown>;
+}
+
+/** The search for one payment made once. */
+export interface PaymentSearch {
+  readonly input: OnceInput;
+  /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
+  readonly earliest: number | undefined;
+  /** Ids of transfers that are not the payment, as an operator has decided. */
+  readonly dismissed: ReadonlySet<unknown>;
+  /** Whether this call may make the first claim, so that the result of a recent scan is enough. */
+  readonly isUnclaimed: boolean;
+  readonly signal: AbortSignal;
+  /** Called after each page. */
+  readonly onPage: () => void;
+}
+
+/** What the client has for all payments made once. */
+export interface ClientContext extends JournalContext {
+  readonly hooks: Hooks;
+  /** The call that sends a payment. */
+  creationCall(input: OnceInput): Call<TransferCreated>;
+  /** Searches the list of one account for its payments, all in one scan. */
+  searchAll<S extends readonly Search[]>(
+    source: AccountId,
+    searches: S,
+    scan: Pick<ScanSetup, 'paging' | 'pageSize'> & { readonly onPage: () => void },
+  ): Promise<ReconciliationsOf<S>>;
+  get(id: TransferId, options: RequestOptions): Promise<Transfer>;
+  getAccount(id: AccountId, options: RequestOptions): Promise<unknown>;
+}

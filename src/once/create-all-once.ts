@@ -1,0 +1,285 @@
+import { cloneInput } from '../internal/objects.ts';
+import { maxTimerMs } from '../internal/runtime.ts';
+import { invalidArguments } from '../calls/arguments.ts';
+import { callHook } from '../calls/hooks.ts';
+import {
+  checkOptions,
+  fields,
+  milliseconds,
+  optionalCheck,
+  type OptionChecks,
+} from '../calls/options.ts';
+import { captureCallSite, withCallSite } from '../errors/call-site.ts';
+import { AbortError, isOutcomeUnknown, type CallIdentity, type Issue } from '../errors/errors.ts';
+import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
+import {
+  BatchRun,
+  type Batch,
+  type BatchResult,
+  type BatchSetup,
+  type BatchSummary,
+  type UnpaidResult,
+} from './batch.ts';
+import {
+  applyOptions,
+  createCall,
+  createOnceEvent,
+  createSearch,
+  makeOnce,
+  onceOptionChecks,
+  selectReadOptions,
+  type OnceOptions,
+} from './create-once.ts';
+import { GuardedJournal } from './guarded-journal.ts';
+import type { ClientContext, OnceContext, PaymentSearch } from './context.ts';
+import { parseSince } from '../search/reconcile.ts';
+import { isReference } from '../internal/formats.ts';
+import { SharedScans } from './shared-scans.ts';
+
+/** Options of `transfers.createAllOnce`. */
+export interface BatchOptions extends OnceOptions {
+  /** How many payments are in progress at a time. @default 16 */
+  concurrency?: number | undefined;
+  /** How long one payment is tried again, in milliseconds. @default 1800000 */
+  retryTimeout?: number | undefined;
+  /** Control totals of an array of inputs, compared before anything is sent. */
+  expect?: ExpectedTotals | undefined;
+}
+
+/** Control totals of a batch. */
+export interface ExpectedTotals {
+  /** How many inputs there are. */
+  readonly count?: number | undefined;
+  /** The sum of their amounts, as an exact decimal string. */
+  readonly total?: string | undefined;
+}
+
+const call: CallIdentity = {
+  operation: 'transfers.createAllOnce',
+  method: 'POST',
+  path: '/transfers',
+};
+
+/** So many inputs are read ahead where the journal may forget, because one scan searches for all of them. */
+const maxReadAhead = 10_000;
+
+/** More payments at a time exhaust the memory, not the platform's capacity. */
+const maxConcurrency = 1_000;
+
+const batchOptionChecks = (): OptionChecks<BatchOptions> => ({
+  concurrency: optionalCheck(
+    `a whole number from 1 to ${maxConcurrency}`,
+    (value) => Number.isInteger(value) && Number(value) > 0 && Number(value) <= maxConcurrency,
+  ),
+  retryTimeout: milliseconds,
+  expect: (value, at, issues) => {
+    if (value !== undefined) fields(expectChecks())(value, at, issues);
+  },
+  ...onceOptionChecks(),
+});
+
+const expectChecks = (): OptionChecks<ExpectedTotals> => ({
+  count: optionalCheck(
+    'a whole number, 0 or more',
+    (value) => Number.isInteger(value) && Number(value) >= 0,
+  ),
+  total: optionalCheck(
+    "an exact decimal string, such as '1250.00'",
+    (value) => parseAmount(value) !== undefined,
+  ),
+});
+
+/** Makes many payments, each once. */
+export function createAllOnce(
+  client: ClientContext,
+  inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  options: BatchOptions | undefined,
+): Batch {
+  const site = captureCallSite();
+  const noCounts = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
+  const counts = { ...noCounts };
+  async function* run(): AsyncGenerator<BatchResult, void, undefined> {
+    try {
+      Object.assign(counts, noCounts);
+      const batchRun = new BatchRun(createSetup(client, inputs, options), counts);
+      for await (const result of batchRun.results()) {
+        if (result.error !== undefined) withCallSite(result.error, site);
+        yield result;
+      }
+    } catch (error) {
+      throw withCallSite(error, site);
+    }
+  }
+  let summary: Promise<BatchSummary> | undefined;
+  const runAll = async (): Promise<BatchSummary> => {
+    const unpaid: UnpaidResult[] = [];
+    for await (const result of run()) if (result.error !== undefined) unpaid.push(result);
+    return { counts: { ...counts }, unpaid };
+  };
+  const summarize = (): Promise<BatchSummary> => (summary ??= runAll());
+  return {
+    counts,
+    [Symbol.asyncIterator]: run,
+    then: (onFulfilled, onRejected) => summarize().then(onFulfilled, onRejected),
+    catch: (onRejected) => summarize().catch(onRejected),
+    finally: (onFinally) => summarize().finally(onFinally),
+  };
+}
+
+/** Checks the arguments, and connects the payments of a batch with their shared scans. */
+function createSetup(
+  client: ClientContext,
+  inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  options: BatchOptions | undefined,
+): BatchSetup {
+  const { clock, hooks, pipeline } = client;
+  const { redact } = pipeline;
+  const issues: Issue[] = [];
+  const checked = checkOptions(batchOptionChecks, options, issues);
+  const { concurrency = 16, retryTimeout = 1_800_000, expect, ...onceOptions } = checked;
+  const { since, ...callOptions } = onceOptions;
+  const requestedAt = parseSince(since, clock.now(), issues);
+  if (issues.length === 0) issues.push(...findInputIssues(inputs, expect));
+  if (issues.length > 0) throw invalidArguments(call, issues, redact);
+  const startedAt = new Date(clock.now()).toISOString();
+  const context = applyOptions(client, callOptions, requestedAt);
+  const { signal, totalTimeout } = context;
+  const forgets = canForget(context);
+
+  const scans = new SharedScans(
+    (source, requests, pageSize) =>
+      client.searchAll(source, requests.map(createSearch), {
+        paging: selectReadOptions(callOptions),
+        pageSize,
+        onPage: () => undefined,
+      }),
+    { clock, freshMs: totalTimeout, since: requestedAt },
+  );
+  const overrides = {
+    search: ({ isUnclaimed, ...request }: PaymentSearch) =>
+      isUnclaimed ? scans.searchUnclaimed(request) : scans.search(request),
+    // A list of any length can be read: the signal ends its scan, and each page has a deadline.
+    searchTimeout: maxTimerMs,
+  };
+  const readFirst = createFirstReader();
+  return {
+    // The control totals are those of the array as it is now.
+    inputs: expect !== undefined && Array.isArray(inputs) ? [...(inputs as OnceInput[])] : inputs,
+    concurrency,
+    readAhead: forgets ? maxReadAhead : concurrency,
+    retryTimeout,
+    signal,
+    clock,
+    copy: cloneInput,
+    onRead(copy) {
+      if (forgets && isValid(copy)) scans.addUnclaimed(copy);
+    },
+    async pay(copy) {
+      const made = await makeOnce(client, copy, onceOptions, overrides).catch((error: unknown) => {
+        // A request of this or of another call may have taken effect after the scan.
+        if (isOutcomeUnknown(error)) scans.drop(copy);
+        throw error;
+      });
+      const { result, transferId } = made;
+      const transfer = made.result === 'recorded' ? await readFirst(made.read) : made.transfer;
+      return { reference: copy.description, result, transferId, transfer };
+    },
+    onResult(result, copy) {
+      if (forgets && isValid(copy)) scans.drop(copy);
+      callHook(hooks.onOnce, () => createOnceEvent(copy, result));
+    },
+    duplicateError: () => invalidArguments(createCall, [duplicateIssue], redact),
+    abortError: (cause) =>
+      new AbortError(abortMessage, { ...call, outcome: 'unknown', startedAt, cause }),
+  };
+}
+
+const duplicateIssue = {
+  path: 'description',
+  message: 'this batch already has a payment with this reference',
+  hint: 'A reference belongs to one payment: give each its own, or remove the second',
+};
+
+const abortMessage =
+  'The batch was aborted by its signal.\nPayments without a result may have been made: run the batch again with the same inputs.';
+
+const isValid = (copy: OnceInput): boolean =>
+  transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
+
+function canForget(context: OnceContext): boolean {
+  const journal = new GuardedJournal(call, '', context);
+  try {
+    return journal.canForget();
+  } finally {
+    journal.close();
+  }
+}
+
+/** Reads recorded transfers until one was read: it shows whether the journal belongs to this platform. */
+function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {
+  let reading: Promise<Transfer> | undefined;
+  let hasRead = false;
+  return async (read) => {
+    while (!hasRead) {
+      if (reading === undefined) {
+        reading = read();
+        try {
+          const transfer = await reading;
+          hasRead = true;
+          return transfer;
+        } finally {
+          reading = undefined;
+        }
+      }
+      await reading.catch(() => undefined);
+    }
+    return undefined;
+  };
+}
+
+/** What is wrong with the inputs as a whole. */
+function findInputIssues(inputs: unknown, expect: ExpectedTotals | undefined): Issue[] {
+  const isIterable =
+    typeof inputs === 'object' &&
+    inputs !== null &&
+    (Symbol.iterator in inputs || Symbol.asyncIterator in inputs);
+  if (!isIterable)
+    return [{ path: 'inputs', message: 'expected an array or another iterable of inputs' }];
+  if (expect === undefined) return [];
+  if (!Array.isArray(inputs)) {
+    return [{ path: 'options.expect', message: 'expected inputs that are an array' }];
+  }
+  const { count = inputs.length, total } = expect;
+  const issues: Issue[] = [];
+  if (count !== inputs.length) {
+    const message = `got ${inputs.length} inputs; expected ${count}`;
+    issues.push({ path: 'options.expect.count', message });
+  }
+  const sum = sumAmounts(inputs);
+  if (total !== undefined && parseAmount(total) !== sum) {
+    const message = `got inputs of ${formatAmount(sum)} in total; expected ${total}`;
+    issues.push({ path: 'options.expect.total', message });
+  }
+  return issues;
+}
+
+const fractionDigits = 18;
+
+/** An amount in units of its last possible digit; undefined if it is none. */
+function parseAmount(amount: unknown): bigint | undefined {
+  const match = /^(\d{1,30})(?:\.(\d{1,18}))?$/.exec(typeof amount === 'string' ? amount : '');
+  if (match === null) return undefined;
+  const [, whole = '', fraction = ''] = match;
+  return BigInt(whole + fraction.padEnd(fractionDigits, '0'));
+}
+
+/** The sum of all amounts; an input without a valid one is rejected when it is paid. */
+const sumAmounts = (inputs: readonly (Partial<OnceInput> | undefined)[]): bigint =>
+  inputs.reduce((sum, input) => sum + (parseAmount(input?.amount) ?? 0n), 0n);
+
+function formatAmount(units: bigint): string {
+  const digits = String(units).padStart(fractionDigits + 1, '0');
+  const fraction = digits.slice(-fractionDigits).replace(/0+$/, '');
+  const whole = digits.slice(0, -fractionDigits);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

@@ -1,0 +1,267 @@
+import { cloneInput } from '../internal/objects.ts';
+import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
+import {
+  journalCheck,
+  callOptionChecks,
+  type RequestOptions,
+  checkOptions,
+  isBoolean,
+  checkBy,
+  milliseconds,
+  optionalCheck,
+  type OptionChecks,
+} from '../calls/options.ts';
+import { callHook, type OnceEvent } from '../calls/hooks.ts';
+import {
+  isPaymentsError,
+  ValidationError,
+  type CallIdentity,
+  type Issue,
+  type PaymentsError,
+} from '../errors/errors.ts';
+import type { Journal } from '../journals/journal.ts';
+import {
+  isTransferId,
+  type OnceInput,
+  type TransferCreated,
+  type TransferId,
+} from '../schemas/transfer.ts';
+import type { ClientContext, OnceContext, PaymentSearch } from './context.ts';
+import { Payment, type MadePayment, type SendPayment } from './payment.ts';
+import { defaultClockSkew, parseSince, sinceCheck } from '../search/reconcile.ts';
+import { isReference, referenceProblem } from '../internal/formats.ts';
+import { createPageSizes, epoch, largestPage, type Search } from '../search/search.ts';
+
+/** Options of `transfers.createOnce`. */
+export interface OnceOptions extends RequestOptions {
+  /** Where the call records what it is about to do. Default: the client's. */
+  journal?: Journal | undefined;
+  /**
+   * How long after its deadline a request may still take effect and appear in the list, in
+   * milliseconds. Default: the client's.
+   */
+  gracePeriod?: number | undefined;
+  /**
+   * When this payment was first requested, the same at every call: the timestamp of its job, never of the
+   * call. With `transfersNewestFirst`, a search stops before it.
+   */
+  since?: Date | string | undefined;
+}
+
+/** Options of `transfers.resolveOnce`. */
+export interface ResolveOptions extends Omit<OnceOptions, 'since'> {
+  /** Who decides; kept in the journal's entry. */
+  by?: string | undefined;
+  /**
+   * Accepts `'not_paid'` before the claim has expired, although the list shows the payment, and for
+   * an entry of another platform. @default false
+   */
+  force?: boolean | undefined;
+}
+
+export const createCall: CallIdentity = {
+  operation: 'transfers.createOnce',
+  method: 'POST',
+  path: '/transfers',
+};
+const resolveCall: CallIdentity = {
+  operation: 'transfers.resolveOnce',
+  method: 'GET',
+  path: '/transfers/{id}',
+};
+
+const journalOptionChecks = (): OptionChecks<Omit<OnceOptions, 'since'>> => ({
+  journal: journalCheck(),
+  gracePeriod: milliseconds,
+  ...callOptionChecks(),
+});
+
+export const onceOptionChecks = (): OptionChecks<OnceOptions> => ({
+  since: sinceCheck,
+  ...journalOptionChecks(),
+});
+
+/** The names of the options of `create` and `createOnce`. */
+export const onceOptionNames = (): string[] => Object.keys(onceOptionChecks());
+
+const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
+  by: optionalCheck('a name', (value) => typeof value === 'string' && value !== ''),
+  force: isBoolean,
+  ...journalOptionChecks(),
+});
+
+const checkReference = /* @__PURE__ */ checkBy((value) =>
+  isReference(value) ? undefined : referenceProblem,
+);
+const checkVerdict = /* @__PURE__ */ checkBy((value) =>
+  value === 'not_paid' || isTransferId(value)
+    ? undefined
+    : { expected: `the id of a Transfer, or 'not_paid'` },
+);
+
+/** Makes a payment once. */
+export async function createOnce(
+  client: ClientContext,
+  callerInput: OnceInput,
+  options: OnceOptions | undefined,
+): Promise<TransferCreated> {
+  const { hooks } = client;
+  // The caller may use the object for the next payment while this one is made.
+  const input = cloneInput(callerInput);
+  try {
+    const made = await makeOnce(client, input, options);
+    const transfer = made.result === 'recorded' ? await made.read() : made.transfer;
+    const { result, transferId } = made;
+    callHook(hooks.onOnce, () => createOnceEvent(input, { result, transferId }));
+    return transfer;
+  } catch (error) {
+    if (isPaymentsError(error)) {
+      callHook(hooks.onOnce, () =>
+        createOnceEvent(input, { result: describeFailure(error), error }),
+      );
+    }
+    throw error;
+  }
+}
+
+/** The result of a payment that was not made, or not certainly. */
+export const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doubt' =>
+  outcome === 'unknown' ? 'in_doubt' : 'failed';
+
+/** Describes a decided payment for `hooks.onOnce`. */
+export const createOnceEvent = (
+  input: Partial<OnceInput> | undefined,
+  decision: Pick<OnceEvent, 'result'> & Partial<OnceEvent>,
+): OnceEvent => {
+  const { result, transferId, error } = decision;
+  return { reference: input?.description, result, transferId, error };
+};
+
+/** Checks a payment before the journal is asked, and makes it. `overrides` replace what its search uses. */
+export async function makeOnce(
+  client: ClientContext,
+  input: OnceInput,
+  options: OnceOptions | undefined,
+  overrides: Partial<Pick<OnceContext, 'search' | 'searchTimeout'>> = {},
+): Promise<MadePayment> {
+  const { pipeline, clock } = client;
+  const issues: Issue[] = [];
+  const { journal, gracePeriod, since, ...callOptions } = checkOptions(
+    onceOptionChecks,
+    options,
+    issues,
+  );
+  const requestedAt = parseSince(since, clock.now(), issues);
+  const hasValidOptions = issues.length === 0;
+  const reference = (input as Partial<OnceInput> | undefined)?.description;
+  checkReference(reference, 'description', issues);
+  let send: SendPayment | undefined;
+  try {
+    const idempotencyKey = isReference(reference) ? reference : undefined;
+    send = prepareSend(client, input, hasValidOptions ? callOptions : undefined, idempotencyKey);
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    // The check of the reference includes that of the description.
+    issues.push(
+      ...detailedIssuesOf(error).filter(
+        ({ path }) => path !== 'description' || isReference(reference),
+      ),
+    );
+  }
+  if (send === undefined || issues.length > 0) {
+    throw invalidArguments(createCall, issues, pipeline.redact);
+  }
+  const context = applyOptions(client, { ...callOptions, journal, gracePeriod }, requestedAt);
+  const payment = new Payment(createCall, input.description, { ...context, ...overrides });
+  return await payment.make(input, send);
+}
+
+/** Records an operator's decision on a payment. */
+export async function resolveOnce(
+  client: ClientContext,
+  reference: string,
+  verdict: TransferId | 'not_paid',
+  options: ResolveOptions | undefined,
+): Promise<void> {
+  const issues: Issue[] = [];
+  const { by, force, ...onceOptions } = checkOptions(resolveOptionChecks, options, issues);
+  checkReference(reference, 'reference', issues);
+  checkVerdict(verdict, 'verdict', issues);
+  if (issues.length > 0) throw invalidArguments(resolveCall, issues, client.pipeline.redact);
+  const payment = new Payment(resolveCall, reference, applyOptions(client, onceOptions));
+  await payment.resolve(verdict, { by, force });
+}
+
+/** Checks the creation before anything is sent; returns the function that sends it. */
+function prepareSend(
+  client: ClientContext,
+  input: OnceInput,
+  options: RequestOptions | undefined,
+  idempotencyKey: string | undefined,
+): SendPayment {
+  const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
+  const optionNames = onceOptionNames;
+  const { pipeline } = client;
+  const call = { ...client.creationCall(input), ifUnknown, idempotencyKey, optionNames };
+  const prepared = pipeline.check(call, options);
+  return (totalTimeout, notAfter) => {
+    const callOptions = { ...prepared.options, totalTimeout };
+    const sentCall = { ...call, notAfter, prepared: { ...prepared, options: callOptions } };
+    return pipeline.call(sentCall, undefined);
+  };
+}
+
+/** The options of the call over the client's. */
+export function applyOptions(
+  client: ClientContext,
+  options: Omit<OnceOptions, 'since'>,
+  since?: number,
+): OnceContext {
+  const { journal, gracePeriod, signal } = options;
+  const readOptions = selectReadOptions(options);
+  const totalTimeout = options.totalTimeout ?? client.totalTimeout;
+  const openPageSize = createPageSizes();
+  return {
+    ...client,
+    journal: journal ?? client.journal,
+    gracePeriod: gracePeriod ?? client.gracePeriod,
+    totalTimeout,
+    searchTimeout: totalTimeout,
+    since,
+    signal,
+    search: async ({ onPage, isUnclaimed, signal: stop, ...request }) => {
+      const searches: readonly [Search] = [createSearch(request)];
+      const pageSize = isUnclaimed ? largestPage : openPageSize;
+      const paging = { ...readOptions, signal: stop };
+      const scan = { paging, pageSize, onPage };
+      const [result] = await client.searchAll(request.input.sourceAccountId, searches, scan);
+      return result;
+    },
+    get: (id) => client.get(id, readOptions),
+    getAccount: (id) => client.getAccount(id, readOptions),
+  };
+}
+
+/** The options of a call for its reads; extra fields are meant for the creation. */
+export const selectReadOptions = ({
+  journal: _journal,
+  gracePeriod: _gracePeriod,
+  ...callOptions
+}: Omit<OnceOptions, 'since'>): RequestOptions => ({
+  ...callOptions,
+  query: undefined,
+  body: undefined,
+});
+
+/** The search for a payment, whenever its transfer was created. */
+export const createSearch = ({
+  input,
+  earliest,
+  dismissed,
+}: Pick<PaymentSearch, 'input' | 'earliest' | 'dismissed'>): Search => ({
+  input,
+  start: epoch,
+  clockSkew: defaultClockSkew,
+  earliest,
+  dismissed,
+});

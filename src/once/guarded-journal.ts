@@ -1,0 +1,295 @@
+import { isObject } from '../internal/objects.ts';
+import { cannotSend } from '../calls/call.ts';
+import { Deadline, Stopped } from '../calls/time.ts';
+import {
+  AbortError,
+  PaymentInDoubtError,
+  PaymentsError,
+  type CallIdentity,
+  type InDoubtReason,
+} from '../errors/errors.ts';
+import { redactError, type Redact } from '../errors/redact.ts';
+import type {
+  AmbiguousEntry,
+  Journal,
+  JournalEntry,
+  OpenEntry,
+  OpenPayment,
+  PaidEntry,
+} from '../journals/journal.ts';
+import { isTransferId } from '../schemas/transfer.ts';
+import type { JournalContext } from './context.ts';
+import { isReference } from '../internal/formats.ts';
+import { warn } from '../internal/runtime.ts';
+import { isTestUrl } from '../calls/client-options.ts';
+
+/** When to call again while another call is in progress; most end sooner. */
+export const inProgressRetryMs = 1_000;
+
+/** The mark of memoryJournal: the two folders share no code. */
+const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
+const memoryWarning =
+  'payments-platform-sdk: memoryJournal ends with this process, and the next one pays again. Use another journal in production.';
+
+/** The caller's journal: every result is checked and has a deadline. It also makes the errors of the call. */
+export class GuardedJournal {
+  readonly #call: CallIdentity;
+  readonly #reference: string;
+  readonly #context: JournalContext;
+  readonly #journal: Journal;
+  readonly #startedAt: number;
+  #deadline: Deadline;
+  /** The journal's time minus the time that this process has measured. */
+  #offset: number | undefined;
+  /** The journal's time minus this machine's, or more. */
+  #lead = Number.NaN;
+
+  constructor(call: CallIdentity, reference: string, context: JournalContext) {
+    const { journal, clock, signal } = context;
+    if (journal === undefined) {
+      throw cannotSend(
+        call,
+        'needs a journal; this client has none',
+        'Pass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
+      );
+    }
+    if (memoryMark in journal && !isTestUrl(context.baseUrl)) warn(memoryWarning);
+    this.#call = call;
+    this.#reference = reference;
+    this.#context = context;
+    this.#journal = journal;
+    this.#startedAt = clock.now();
+    this.#deadline = this.#createDeadline(signal);
+  }
+
+  #createDeadline(signal: AbortSignal | undefined, timeout = this.#context.totalTimeout): Deadline {
+    return new Deadline(this.#context.clock, timeout, 'total', { signals: [signal] });
+  }
+
+  close(): void {
+    this.#deadline.close();
+  }
+
+  /** Gives the next steps a new deadline; without a signal, they also run for an aborted caller. */
+  extend(signal?: AbortSignal, timeout?: number): void {
+    this.close();
+    this.#deadline = this.#createDeadline(signal, timeout);
+  }
+
+  canForget(): boolean {
+    try {
+      return this.#journal.forgets === true;
+    } catch (error) {
+      throw this.#journalError('forgets failed', error);
+    }
+  }
+
+  read(reference = this.#reference): Promise<JournalEntry | undefined> {
+    return this.#callJournal('read', (journal) => journal.read(reference), isEntry);
+  }
+
+  /** Undefined also when the journal failed. */
+  tryToRead(): Promise<JournalEntry | undefined> {
+    return this.read().catch(() => undefined);
+  }
+
+  swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
+    const run = (journal: Journal) => journal.swap(this.#reference, before, after);
+    return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
+  }
+
+  /** The payments that are not decided, oldest first, and the references of entries that cannot be read. */
+  async readOpen(): Promise<{ open: OpenPayment[]; unreadable: string[] }> {
+    const open = this.#journal.open?.bind(this.#journal);
+    if (open === undefined) {
+      throw cannotSend(
+        this.#call,
+        'needs a journal with open(), which lists what is not decided; this one has none',
+        'Those of payments-platform-sdk/journals have it.',
+      );
+    }
+    const rows: JournalRow[] = [];
+    const collect = async (): Promise<void> => {
+      for await (const row of open()) rows.push(row);
+    };
+    await this.#callJournal('open', collect, () => rows.every(hasReference));
+    return {
+      open: rows
+        .filter((row): row is OpenPayment => isReadable(row) && isOpen(row.entry))
+        .toSorted((one, other) => one.entry.claimedAt - other.entry.claimedAt),
+      unreadable: rows.filter((row) => !isReadable(row)).map(({ reference }) => reference),
+    };
+  }
+
+  async now(reference = this.#reference): Promise<number> {
+    const run = (journal: Journal) => journal.now(reference);
+    const { clock } = this.#context;
+    const startedAt = clock.now();
+    const now = await this.#callJournal('now', run, Number.isFinite);
+    this.#offset = now - clock.elapsed();
+    this.#lead = now - startedAt;
+    return now;
+  }
+
+  /**
+   * A time of the journal by this machine's clock, or an earlier one: while the journal is read, the machine
+   * may be suspended, or its clock set. NaN if the journal's time is not known.
+   */
+  toLocalTime(time: number): number {
+    const now = this.estimateTime() ?? Number.NaN;
+    return Math.min(time - this.#lead, this.#context.clock.now() - (now - time));
+  }
+
+  /** The journal's time, from its last reading in this call. */
+  estimateTime(): number | undefined {
+    return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
+  }
+
+  /** The journal's time; this machine's if the journal fails, for an entry that must be written. */
+  async readTime(): Promise<number> {
+    return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
+  }
+
+  /** Undefined when the journal failed. */
+  tryToSwap(
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+  ): Promise<boolean | undefined> {
+    return this.swap(before, after).catch(() => undefined);
+  }
+
+  async #callJournal<T>(
+    method: string,
+    run: (journal: Journal) => Promise<T>,
+    isResult: (result: unknown) => boolean,
+  ): Promise<T> {
+    const result = await this.runInTime(
+      () => run(this.#journal),
+      () => this.#journalError(`${method} did not return in time`),
+      (error) => this.#journalError(`${method} failed`, error),
+    );
+    if (isResult(result)) return result;
+    const problem = `${method} returned a value that this SDK cannot read`;
+    throw this.#journalError(problem, undefined, false);
+  }
+
+  /** Runs one step within the deadline, until the caller aborts. */
+  async runInTime<T>(
+    run: (deadline: Deadline) => Promise<T>,
+    onTimeout: () => Error,
+    onError: (error: unknown) => Error,
+  ): Promise<T> {
+    const deadline = this.#deadline;
+    try {
+      deadline.check();
+      return await deadline.race(run(deadline));
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw onError(error);
+      throw error.why.by === 'caller' ? this.#abortError(error.why.reason) : onTimeout();
+    }
+  }
+
+  /** Fields of every error of the call. */
+  get commonFields() {
+    const { operation } = this.#call;
+    const startedAt = new Date(this.#startedAt).toISOString();
+    return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
+  }
+
+  #abortError(cause: unknown): AbortError {
+    return new AbortError(
+      'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
+      { ...this.#call, ...this.commonFields, cause },
+    );
+  }
+
+  inDoubtError(
+    reason: InDoubtReason,
+    description: string,
+    {
+      claimedAt,
+      expiresAt,
+      // These two need an operator, or another input.
+      retryable = reason !== 'ambiguous' && reason !== 'conflict',
+      ...otherFields
+    }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause' | 'retryable'>> & {
+      /** By the journal's clock. */
+      readonly claimedAt?: number | undefined;
+      readonly expiresAt?: number | undefined;
+    } = {},
+  ): PaymentInDoubtError {
+    const { redact, redactOwn } = this.#context.pipeline;
+    const { cause } = otherFields;
+    const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
+    const reference = redactOwn(this.#reference);
+    const [, method = ''] = this.#call.operation.split('.');
+    const hints = [
+      retryAfterMs !== undefined &&
+        `Call ${method} again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`,
+      expiresAt !== undefined &&
+        `Until ${formatTime(expiresAt)}, an earlier request may still take effect.`,
+    ];
+    const referenceLine = reference && `Reference: ${reference}.`;
+    const message = [`${redact(description)}.`, referenceLine, ...hints];
+    const fields = {
+      ...this.#call,
+      ...this.commonFields,
+      retryable,
+      reason,
+      reference,
+      ...(claimedAt === undefined ? {} : { claimedAt: formatTime(claimedAt) }),
+      ...otherFields,
+      retryAfterMs,
+      ...(cause instanceof PaymentsError
+        ? { cause, attempts: cause.attempts }
+        : { cause: redactError(cause, createPasswordRedactor(redact)) }),
+    };
+    return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
+  }
+
+  #journalError(problem: string, cause?: unknown, retryable = true): PaymentInDoubtError {
+    const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
+    return this.inDoubtError('journal', description, { cause, retryable });
+  }
+}
+
+/** A time of a journal's entry, which may be out of the range of a Date. */
+export const formatTime = (ms: number): string =>
+  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
+
+/** The error of a store may contain its connection string. */
+const createPasswordRedactor =
+  (redact: Redact): Redact =>
+  (text) =>
+    redact(text).replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@');
+
+function isEntry(entry: unknown): boolean {
+  if (!isObject(entry)) return entry === undefined;
+  const { state, claimedAt, expiresAt, candidates, dismissed, transferId, input } =
+    entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
+  if (!isObject(input) || !Array.isArray(dismissed ?? [])) return false;
+  const isClaim = Number.isFinite(claimedAt) && Number.isFinite(expiresAt);
+  switch (state) {
+    case 'paid':
+      return isTransferId(transferId);
+    case 'sending':
+      return isClaim;
+    case 'ambiguous':
+      return isClaim && Array.isArray(candidates);
+    default:
+      return state === 'not_paid';
+  }
+}
+
+/** A journal of another author may list more than what is open. */
+type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry | undefined };
+
+const hasReference = (row: unknown): boolean =>
+  typeof (Object(row) as Partial<JournalRow>).reference === 'string';
+
+const isReadable = ({ reference, entry }: JournalRow): boolean =>
+  isReference(reference) && entry !== undefined && isEntry(entry);
+
+/** Whether a payment is not decided. A copy of the one in journals/: the two folders share no code. */
+export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
+  entry?.state === 'sending' || entry?.state === 'ambiguous';

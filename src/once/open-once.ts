@@ -1,0 +1,127 @@
+import { invalidArguments } from '../calls/arguments.ts';
+import {
+  journalCheck,
+  checkOptions,
+  milliseconds,
+  type OptionChecks,
+  callOptionChecks,
+  type RequestOptions,
+} from '../calls/options.ts';
+import { runFromCallSite } from '../errors/call-site.ts';
+import type { CallIdentity, Issue } from '../errors/errors.ts';
+import type { Journal, OpenEntry } from '../journals/journal.ts';
+import type { OnceInput, TransferId } from '../schemas/transfer.ts';
+import { formatTime, GuardedJournal } from './guarded-journal.ts';
+import type { ClientContext } from './context.ts';
+
+/** Options of `transfers.openOnce`. */
+export interface OpenOnceOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
+  /** Lists only what was claimed longer ago, in milliseconds by the journal's clock. Default: everything. */
+  olderThan?: number | undefined;
+  /** The journal to list; it needs `open`. Default: the client's. */
+  journal?: Journal | undefined;
+}
+
+/** A payment that `createOnce` has not decided yet, or an entry that cannot be read. */
+export type UndecidedPayment = ClaimedPayment | UnreadablePayment;
+
+/** An entry that this SDK cannot read: restore it from a backup, or compare the platform's list. */
+export interface UnreadablePayment {
+  /** The key of the entry. */
+  readonly reference: string;
+  /** Another program has written or changed the entry. */
+  readonly state: 'unreadable';
+  /** Absent: not known. */
+  readonly claimedAt?: undefined;
+  /** Absent: not known. */
+  readonly expiresAt?: undefined;
+  /** Absent: not known. */
+  readonly host?: undefined;
+  /** Absent: not known. */
+  readonly input?: undefined;
+  /** Absent: not known. */
+  readonly candidates?: undefined;
+}
+
+/** A payment that `createOnce` has not decided yet. */
+export interface ClaimedPayment {
+  /** The `description` of its input. */
+  readonly reference: string;
+  /** `sending`: in progress, or left by a process that died. `ambiguous`: an operator decides. */
+  readonly state: OpenEntry['state'];
+  /** Time of its claim, in ISO 8601 by the journal's clock. */
+  readonly claimedAt: string;
+  /** After this time, the request of its claim can no longer take effect. */
+  readonly expiresAt: string;
+  /** Name of the machine that claimed it. */
+  readonly host: string;
+  /** What `createOnce` takes to finish it. */
+  readonly input: OnceInput;
+  /** If it is `ambiguous`: ids of the transfers that may be the payment. */
+  readonly candidates?: readonly TransferId[];
+}
+
+const openCall: CallIdentity = {
+  operation: 'transfers.openOnce',
+  method: 'GET',
+  path: '/transfers',
+};
+
+const openOptionChecks = (): OptionChecks<OpenOnceOptions> => {
+  const { signal, totalTimeout } = callOptionChecks();
+  return { olderThan: milliseconds, journal: journalCheck(), signal, totalTimeout };
+};
+
+/** Lists the payments that are not decided, then what cannot be read; each loop reads the journal. */
+export const openOnce = (
+  context: ClientContext,
+  options: OpenOnceOptions | undefined,
+): AsyncIterable<UndecidedPayment> => ({
+  async *[Symbol.asyncIterator]() {
+    yield* await runFromCallSite(() => listUndecided(context, options));
+  },
+});
+
+async function listUndecided(
+  context: ClientContext,
+  options: OpenOnceOptions | undefined,
+): Promise<UndecidedPayment[]> {
+  const issues: Issue[] = [];
+  const { olderThan, journal, signal, totalTimeout } = checkOptions(
+    openOptionChecks,
+    options,
+    issues,
+  );
+  if (issues.length > 0) throw invalidArguments(openCall, issues, context.pipeline.redact);
+  const guarded = new GuardedJournal(openCall, '', {
+    ...context,
+    journal: journal ?? context.journal,
+    totalTimeout: totalTimeout ?? context.totalTimeout,
+    signal,
+  });
+  try {
+    const { open, unreadable } = await guarded.readOpen();
+    const [oldest] = open;
+    let latest = Infinity;
+    if (olderThan !== undefined && oldest !== undefined) {
+      latest = (await guarded.now(oldest.reference)) - olderThan;
+    }
+    const claimed = open
+      .filter(({ entry }) => entry.claimedAt < latest)
+      .map(({ reference, entry }) => ({
+        reference,
+        state: entry.state,
+        claimedAt: formatTime(entry.claimedAt),
+        expiresAt: formatTime(entry.expiresAt),
+        host: entry.host,
+        input: entry.input,
+        ...(entry.state === 'ambiguous' && { candidates: entry.candidates }),
+      }));
+    return [
+      ...claimed,
+      ...unreadable.map((reference) => ({ reference, state: 'unreadable' as const })),
+    ];
+  } finally {
+    guarded.close();
+  }
+}

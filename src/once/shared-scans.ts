@@ -1,0 +1,192 @@
+import type { Clock } from '../calls/time.ts';
+import type { AccountId } from '../schemas/account.ts';
+import type { OnceInput } from '../schemas/transfer.ts';
+import { createPageSizes, largestPage, type Reconciliation } from '../search/search.ts';
+
+/** One payment to search for. */
+export interface SearchRequest {
+  readonly input: OnceInput;
+  /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
+  readonly earliest: number | undefined;
+  /** Ids of transfers that are not the payment, as an operator has decided. */
+  readonly dismissed: ReadonlySet<unknown>;
+}
+
+/** Reads the list of one account once, for all of these payments. */
+export type ScanAccount = (
+  source: AccountId,
+  requests: readonly SearchRequest[],
+  pageSize: () => number,
+) => Promise<readonly Reconciliation[]>;
+
+interface Waiter {
+  readonly request: SearchRequest;
+  /** Whether the payment may have been sent before. */
+  readonly isOpen: boolean;
+  readonly resolve: (result: Reconciliation) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What a scan has found for a payment before its first claim. */
+interface EarlyResult {
+  readonly result: Reconciliation;
+  readonly input: OnceInput;
+  /** When its scan ended, by both clocks: one of them may stop while a machine is suspended. */
+  readonly elapsed: number;
+  readonly now: number;
+}
+
+/** The payments of one source account. */
+interface Source {
+  waiters: Waiter[];
+  /** Unclaimed payments that no scan has searched for. */
+  unsearched: Map<string, OnceInput>;
+  isScanning: boolean;
+  /** The unclaimed payments of the running scan, and its end. */
+  current: { readonly references: Set<string>; readonly end: Promise<void> } | undefined;
+}
+
+/**
+ * Searches the lists for all payments of a batch. A scan serves every payment of its source that waits when
+ * the scan starts; a payment that asks later gets the next scan.
+ */
+export class SharedScans {
+  readonly #scan: ScanAccount;
+  readonly #clock: Required<Clock>;
+  /** How long an early result may be used, in milliseconds. */
+  readonly #freshMs: number;
+  readonly #since: number | undefined;
+  readonly #sources = new Map<AccountId, Source>();
+  readonly #earlyResults = new Map<string, EarlyResult>();
+  readonly #openPageSize = createPageSizes();
+
+  constructor(
+    scan: ScanAccount,
+    {
+      clock,
+      freshMs,
+      since,
+    }: { clock: Required<Clock>; freshMs: number; since: number | undefined },
+  ) {
+    this.#scan = scan;
+    this.#clock = clock;
+    this.#freshMs = freshMs;
+    this.#since = since;
+  }
+
+  /** Lets the next scan of its source also search for a payment that this batch will make. */
+  addUnclaimed(input: OnceInput): void {
+    this.#sourceOf(input).unsearched.set(input.description, input);
+  }
+
+  /** Forgets the early result of a payment: it is decided, or its request may have taken effect. */
+  drop({ description, sourceAccountId }: OnceInput): void {
+    this.#earlyResults.delete(description);
+    const source = this.#sources.get(sourceAccountId);
+    source?.unsearched.delete(description);
+    source?.current?.references.delete(description);
+  }
+
+  /** Searches before a first claim. The result may be of a running scan, or of one that ended recently. */
+  async searchUnclaimed(request: SearchRequest): Promise<Reconciliation> {
+    const { input } = request;
+    const { current } = this.#sourceOf(input);
+    if (current?.references.has(input.description) === true) await current.end;
+    const early = this.#earlyResults.get(input.description);
+    if (early !== undefined && this.#isFresh(early)) return early.result;
+    const result = await this.search(request, false);
+    // For another try after a rejection.
+    this.#keepEarly(input, result);
+    return result;
+  }
+
+  /** Searches by a scan that starts after this call. */
+  search(request: SearchRequest, isOpen = true): Promise<Reconciliation> {
+    const source = this.#sourceOf(request.input);
+    this.drop(request.input);
+    return new Promise((resolve, reject) => {
+      source.waiters.push({ request, isOpen, resolve, reject });
+      if (source.isScanning) return;
+      source.isScanning = true;
+      // Payments that ask in the same turn of the event loop share the scan.
+      this.#clock.setTimeout(() => void this.#scanForAll(source), 0);
+    });
+  }
+
+  async #scanForAll(source: Source): Promise<void> {
+    for (let waiters = source.waiters; waiters.length > 0; waiters = source.waiters) {
+      source.waiters = [];
+      const unclaimed = this.#takeUnclaimed(source);
+      const references = new Set(unclaimed.map(({ input }) => input.description));
+      const end = this.#scanOnce(source, waiters, unclaimed, references);
+      source.current = { references, end };
+      await end;
+      source.current = undefined;
+    }
+    source.isScanning = false;
+  }
+
+  /** Resolves the waiters, and keeps the results of the unclaimed payments that are still in `references`. */
+  async #scanOnce(
+    source: Source,
+    waiters: readonly Waiter[],
+    unclaimed: readonly SearchRequest[],
+    references: ReadonlySet<string>,
+  ): Promise<void> {
+    const requests = [...waiters.map(({ request }) => request), ...unclaimed];
+    const isWanted = ({ input }: SearchRequest): boolean => references.has(input.description);
+    try {
+      const [first] = waiters;
+      if (first === undefined) return;
+      const pageSize = waiters.some(({ isOpen }) => isOpen) ? this.#openPageSize : largestPage;
+      const results = await this.#scan(first.request.input.sourceAccountId, requests, pageSize);
+      const resultOf = new Map(requests.map((request, index) => [request, results[index]]));
+      for (const request of unclaimed.filter(isWanted)) {
+        const result = resultOf.get(request);
+        if (result !== undefined) this.#keepEarly(request.input, result);
+      }
+      for (const { request, resolve } of waiters) {
+        const result = resultOf.get(request);
+        if (result !== undefined) resolve(result);
+      }
+    } catch (error) {
+      // The next scan searches for them again.
+      for (const { input } of unclaimed.filter(isWanted)) {
+        source.unsearched.set(input.description, input);
+      }
+      for (const { reject } of waiters) reject(error);
+    }
+  }
+
+  /** Unclaimed payments that no scan has searched for, and those with a result that is no longer fresh. */
+  #takeUnclaimed(source: Source): SearchRequest[] {
+    for (const [reference, early] of this.#earlyResults) {
+      if (this.#isFresh(early) || this.#sourceOf(early.input) !== source) continue;
+      this.#earlyResults.delete(reference);
+      source.unsearched.set(reference, early.input);
+    }
+    const inputs = [...source.unsearched.values()];
+    source.unsearched = new Map();
+    const dismissed = new Set();
+    return inputs.map((input) => ({ input, earliest: this.#since, dismissed }));
+  }
+
+  #keepEarly(input: OnceInput, result: Reconciliation): void {
+    const [elapsed, now] = [this.#clock.elapsed(), this.#clock.now()];
+    this.#earlyResults.set(input.description, { result, input, elapsed, now });
+  }
+
+  #isFresh({ elapsed, now }: EarlyResult): boolean {
+    const ages = [this.#clock.elapsed() - elapsed, this.#clock.now() - now];
+    return ages.every((age) => age >= 0 && age < this.#freshMs);
+  }
+
+  #sourceOf({ sourceAccountId }: OnceInput): Source {
+    let source = this.#sources.get(sourceAccountId);
+    if (source === undefined) {
+      source = { waiters: [], unsearched: new Map(), isScanning: false, current: undefined };
+      this.#sources.set(sourceAccountId, source);
+    }
+    return source;
+  }
+}

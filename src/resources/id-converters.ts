@@ -1,0 +1,59 @@
+import { ValidationError } from '../errors/errors.ts';
+import { createError } from '../errors/message.ts';
+import type { AccountId } from '../schemas/account.ts';
+import type { CounterpartyId } from '../schemas/counterparty.ts';
+import type { EntityId } from '../schemas/entity.ts';
+import type { IbanId } from '../schemas/iban.ts';
+import { describeIdProblem, type IdPrefix } from '../internal/formats.ts';
+import type { TransferId } from '../schemas/transfer.ts';
+import { issueAt } from '../internal/issues.ts';
+
+// One function each instead of a table, so that a bundle contains only what it uses.
+
+/**
+ * Makes an Account's id of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which describes what arrived
+ * @example
+ * ```ts
+ * import { accountId } from 'payments-platform-sdk';
+ *
+ * const row: { account: string } = { account: 'acc_000001' };
+ * console.log(accountId(row.account));
+ * ```
+ */
+export const accountId = (text: string): AccountId => checkId('acc_', text);
+
+/**
+ * Makes a Counterparty's id of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which describes what arrived
+ */
+export const counterpartyId = (text: string): CounterpartyId => checkId('cpty_', text);
+
+/**
+ * Makes an Entity's id of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which describes what arrived
+ */
+export const entityId = (text: string): EntityId => checkId('ent_', text);
+
+/**
+ * Makes the id of an IBAN (not the IBAN itself) of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which describes what arrived
+ */
+export const ibanId = (text: string): IbanId => checkId('iban_', text);
+
+/**
+ * Makes a Transfer's id of a `string`, as from a database or a request.
+ * @throws {@link ValidationError} which describes what arrived
+ */
+export const transferId = (text: string): TransferId => checkId('txfr_', text);
+
+function checkId<Prefix extends IdPrefix>(prefix: Prefix, text: unknown): `${Prefix}${string}` {
+  const problem = describeIdProblem(prefix, text);
+  if (problem === undefined) return text as `${Prefix}${string}`;
+  const issue = issueAt('', problem, text);
+  throw createError(
+    ValidationError,
+    { what: issue.message },
+    { outcome: 'not_sent', issues: [issue] },
+  );
+}

@@ -1,0 +1,243 @@
+import { cloneInput } from '../internal/objects.ts';
+import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
+import { type Clock, Deadline, Stopped } from '../calls/time.ts';
+import {
+  AbortError,
+  isPaymentsError,
+  NotFoundError,
+  PaymentsError,
+  ValidationError,
+  WaitError,
+  type CallIdentity,
+  type Issue,
+} from '../errors/errors.ts';
+import { reattribute } from '../errors/message.ts';
+import { callHook } from '../calls/hooks.ts';
+import { redactBounded, type Redact } from '../errors/redact.ts';
+import {
+  callOptionChecks,
+  type RequestOptions,
+  callable,
+  checkOptions,
+  milliseconds,
+  type OptionChecks,
+} from '../calls/options.ts';
+import { isTransferId, type Transfer, type TransferId } from '../schemas/transfer.ts';
+
+/** Options of `transfers.waitFor`. */
+export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
+  /**
+   * When to stop waiting. Unless it accepts them, `failed` and `cancelled` throw a WaitError. @default when
+   * the status is `completed`
+   */
+  until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
+  /**
+   * Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds.
+   * @default 600000
+   */
+  timeout?: number | undefined;
+  /** Milliseconds between the first two polls; grows to about 15 seconds. @default 1000 */
+  interval?: number | undefined;
+  /** Called with the Transfer after every successful poll. */
+  onPoll?: ((transfer: Transfer) => unknown) | undefined;
+}
+
+const call: CallIdentity = {
+  operation: 'transfers.waitFor',
+  method: 'GET',
+  path: '/transfers/{id}',
+};
+const maxIntervalMs = 15_000;
+/** For so long, reads may not show a Transfer just created: docs/gaps.md, row 40. */
+const newTransferMs = 30_000;
+/** Consecutive polls that may fail, each after its own retries. */
+const maxConsecutiveFailures = 5;
+
+/**
+ * Order of the documented statuses. The order is assumed: docs/gaps.md, row 37.
+ */
+const finalRank = 2;
+const statusRanks: ReadonlyMap<string, number> = new Map([
+  ['pending', 0],
+  ['processing', 1],
+  ['completed', finalRank],
+  ['failed', finalRank],
+  ['cancelled', finalRank],
+]);
+
+/** Polls with `get` until the Transfer has the requested status. */
+export async function waitForTransfer(
+  id: TransferId,
+  get: (polling: RequestOptions) => Promise<Transfer>,
+  clock: Required<Clock>,
+  redact: Redact,
+  options: WaitOptions | undefined,
+): Promise<Transfer> {
+  const resolved = resolveWaitOptions(cloneInput(options), redact);
+  const { until, onPoll, signal, limit, interval, polling } = resolved;
+  const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
+  const startedMs = clock.elapsed();
+  // The Transfer proceeds without the wait, so each of its errors leaves the outcome open.
+  const inDoubt = {
+    ...call,
+    outcome: 'unknown',
+    startedAt: new Date(clock.now()).toISOString(),
+  } as const;
+  // A signal may end the wait before the id has been checked.
+  const name = isTransferId(id) ? `transfer ${redact(id)}` : 'transfer';
+  let last: Transfer | undefined;
+  /** The last 404 of a Transfer that was not found yet. */
+  let notFoundError: NotFoundError | undefined;
+  /** The last one with a documented status; other statuses have no order. */
+  let furthest: Transfer | undefined;
+  let failures = 0;
+  let pause = interval;
+
+  const describeLastStatus = (): string =>
+    last === undefined ? '' : `; it was ${redact(last.status)}`;
+  const timeoutError = (problem: string, cause?: PaymentsError): WaitError =>
+    new WaitError(
+      `The ${name} ${problem}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
+      { ...inDoubt, retryable: true, reason: 'timeout', last: limitSize(last, redact), cause },
+    );
+  /** Undefined when the poll failed and may succeed the next time. */
+  const poll = async (): Promise<Transfer | undefined> => {
+    try {
+      const transfer = await deadline.race(get({ ...polling, signal: deadline.signal }));
+      // A proxy may mix up responses.
+      if (transfer?.id !== id) throw wrongTransferError();
+      failures = 0;
+      notFoundError = undefined;
+      return transfer;
+    } catch (error) {
+      if (!isPaymentsError(error)) throw error;
+      const isYoung = clock.elapsed() - startedMs < newTransferMs;
+      const isNew = error instanceof NotFoundError && last === undefined && isYoung;
+      if (!isNew && !error.retryable) throw pollError(error);
+      notFoundError = isNew ? error : undefined;
+      failures = isNew ? 0 : failures + 1;
+      if (failures < maxConsecutiveFailures) return undefined;
+      throw timeoutError(
+        `could not be read ${maxConsecutiveFailures} times in a row${describeLastStatus()}`,
+        error,
+      );
+    }
+  };
+  /** The failure of a poll proves nothing about the Transfer; only invalid arguments end the call as such. */
+  const pollError = (error: PaymentsError): PaymentsError =>
+    error instanceof ValidationError
+      ? invalidArguments(call, detailedIssuesOf(error), redact)
+      : reattribute(
+          error,
+          {
+            what: `Waiting stopped because the ${name} could not be read${describeLastStatus()}`,
+            hint: 'This does not mean that it failed: fix the cause below and call waitFor again.',
+          },
+          {
+            operation: call.operation,
+            outcome: 'unknown',
+            retryable: false,
+            startedAt: inDoubt.startedAt,
+          },
+        );
+
+  try {
+    for (;;) {
+      const transfer = await poll();
+      if (transfer !== undefined) {
+        if (hasGoneBack(transfer, furthest)) {
+          throw new WaitError(
+            `The ${name} went back from ${furthest?.status} to ${redact(transfer.status)}.\nAsk the platform what happened before you rely on it.`,
+            { ...inDoubt, reason: 'regressed', last: limitSize(transfer, redact) },
+          );
+        }
+        last = transfer;
+        if (statusRanks.has(transfer.status)) furthest = transfer;
+        callHook(onPoll, () => transfer);
+        const isDone =
+          until === undefined
+            ? transfer.status === 'completed'
+            : await deadline.race(Promise.resolve(until(transfer)));
+        if (isDone) return transfer;
+        if (transfer.status === 'failed' || transfer.status === 'cancelled') {
+          throw new WaitError(
+            `The ${name} ended as ${transfer.status}; the money did not arrive.`,
+            {
+              ...call,
+              outcome: 'rejected',
+              reason: 'failed',
+              last: limitSize(transfer, redact),
+            },
+          );
+        }
+      }
+      const jitter = 0.8 + Math.random() * 0.4;
+      await deadline.sleep(Math.min(pause, maxIntervalMs) * jitter);
+      pause *= 1.5;
+    }
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    if (error.why.by === 'caller') {
+      const message = `Waiting for the ${name} was aborted by its signal.`;
+      throw new AbortError(message, { ...inDoubt, cause: error.why.reason });
+    }
+    throw notFoundError === undefined
+      ? timeoutError(`did not reach the requested status within ${limit} ms${describeLastStatus()}`)
+      : timeoutError(
+          `was not found within ${limit} ms: the platform responded with 404 (check the id and the option baseUrl, too)`,
+          notFoundError,
+        );
+  } finally {
+    deadline.close();
+  }
+}
+
+const waitOptionChecks = (): OptionChecks<WaitOptions> => ({
+  until: callable,
+  interval: milliseconds,
+  onPoll: callable,
+  ...callOptionChecks(),
+});
+
+/** Checks the options and applies the defaults. */
+function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
+  const issues: Issue[] = [];
+  const checkedOptions = checkOptions(waitOptionChecks, options, issues);
+  if (issues.length > 0) throw invalidArguments(call, issues, redact);
+  const {
+    until,
+    timeout,
+    totalTimeout,
+    interval = 1_000,
+    onPoll,
+    signal,
+    ...polling
+  } = checkedOptions;
+  const limit = Math.min(timeout ?? 600_000, totalTimeout ?? Number.POSITIVE_INFINITY);
+  return { until, onPoll, signal, limit, interval, polling };
+}
+
+/**
+ * Whether a status went back or left a final one, which the API reference does not exclude:
+ * docs/gaps.md, row 38.
+ */
+function hasGoneBack(transfer: Transfer, furthest: Transfer | undefined): boolean {
+  const furthestRank = statusRanks.get(furthest?.status ?? '') ?? 0;
+  const rank = statusRanks.get(transfer.status);
+  // A status that is not documented has no order.
+  if (rank === undefined) return false;
+  return (
+    rank < furthestRank || (furthestRank === finalRank && transfer.status !== furthest?.status)
+  );
+}
+
+/** Cuts a Transfer to the size that an error holds: a response may be of any size. */
+const limitSize = <T extends Transfer | undefined>(transfer: T, redact: Redact): T =>
+  redactBounded(transfer, redact) as T;
+
+const wrongTransferError = (): PaymentsError =>
+  new PaymentsError('The platform responded with something other than the requested transfer.', {
+    ...call,
+    outcome: 'unknown',
+    retryable: true,
+  });

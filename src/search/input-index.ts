@@ -1,0 +1,165 @@
+import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
+import {
+  canonicalAmount,
+  extractLetters,
+  isFilled,
+  isTooLong,
+  minOverlapOf,
+  spellDescription,
+} from './compare.ts';
+
+interface HasInput {
+  readonly input: TransferCreateInput;
+}
+
+/** Fewer inputs are compared faster than they are indexed. */
+const minIndexed = 8;
+
+/**
+ * Finds the inputs that a listed transfer may belong to. It leaves out only inputs for which
+ * `compareTransfer` returns `other`.
+ */
+export class InputIndex<T extends HasInput> {
+  readonly #all: readonly T[];
+  readonly #byReference = new Map<string, T[]>();
+  readonly #byTerms = new Map<string, T[]>();
+  readonly #byDescription = new Map<readonly T[], DescriptionIndex<T>>();
+
+  constructor(all: readonly T[]) {
+    this.#all = all;
+    if (all.length < minIndexed) return;
+    for (const item of all) {
+      const { amount, destinationAccountId, counterpartyId, description = '' } = item.input;
+      append(this.#byReference, extractLetters(description), item);
+      const party = extractLetters(destinationAccountId ?? counterpartyId);
+      // A listed transfer may have no amount or party that can be compared.
+      for (const money of [canonicalAmount(amount), undefined]) {
+        append(this.#byTerms, termsKey(money, party), item);
+        append(this.#byTerms, termsKey(money, undefined), item);
+      }
+    }
+  }
+
+  find(transfer: Transfer): Iterable<T> {
+    if (this.#all.length < minIndexed) return this.#all;
+    const { amount, destinationAccountId, counterpartyId, description } = transfer;
+    const parties: readonly unknown[] = [destinationAccountId, counterpartyId].filter(isFilled);
+    const isComparable = parties.length > 0 && parties.every((party) => typeof party === 'string');
+    const items = (isComparable ? parties : [undefined]).flatMap((party) => {
+      const letters = typeof party === 'string' ? extractLetters(party) : undefined;
+      const sameTerms = this.#byTerms.get(termsKey(canonicalAmount(amount), letters)) ?? [];
+      return this.#findByDescription(sameTerms, description);
+    });
+    if (typeof description !== 'string' || description === '') return new Set(items);
+    return new Set([...(this.#byReference.get(extractLetters(description)) ?? []), ...items]);
+  }
+
+  #findByDescription(items: readonly T[], listed: unknown): readonly T[] {
+    if (items.length < minIndexed || typeof listed !== 'string' || isTooLong(listed)) return items;
+    const letters = extractLetters(listed);
+    if (letters === '') return items;
+    let index = this.#byDescription.get(items);
+    if (index === undefined) {
+      index = new DescriptionIndex(items);
+      this.#byDescription.set(items, index);
+    }
+    return index.find(letters);
+  }
+}
+
+/** Finds the inputs with a description that a platform may have changed into the letters of a listed one. */
+class DescriptionIndex<T extends HasInput> {
+  readonly #bySpelling = new Map<string, T[]>();
+  readonly #spellingLengths = new Set<number>();
+  /** By the first letters of a spelling, and by the last ones, as many as have to overlap. */
+  readonly #byHead = new Map<string, T[]>();
+  readonly #byTail = new Map<string, T[]>();
+  readonly #overlaps = new Set<number>();
+  /** The letters of all plain spellings, to find those that contain the listed ones. */
+  readonly #text: string;
+  #maxLength = 0;
+  readonly #starts: number[] = [];
+  readonly #items: T[] = [];
+
+  constructor(items: readonly T[]) {
+    const texts: string[] = [];
+    let start = 0;
+    for (const item of items) {
+      const { plain, encoded } = spellDescription(item.input.description ?? '');
+      for (const spelling of plain) {
+        const letters = extractLetters(spelling);
+        this.#add(letters, item);
+        texts.push(letters);
+        this.#maxLength = Math.max(this.#maxLength, letters.length);
+        this.#starts.push(start);
+        this.#items.push(item);
+        start += letters.length + 1;
+      }
+      const letters = extractLetters(encoded);
+      const overlap = this.#add(letters, item);
+      // Of an encoded description, also the whole listed one may be the start or the end.
+      append(this.#byHead, `^${letters.slice(0, overlap)}`, item);
+      append(this.#byTail, `${letters.slice(-overlap)}$`, item);
+    }
+    this.#text = texts.join('\n');
+  }
+
+  #add(letters: string, item: T): number {
+    const overlap = minOverlapOf(letters);
+    append(this.#bySpelling, letters, item);
+    this.#spellingLengths.add(letters.length);
+    append(this.#byHead, letters.slice(0, overlap), item);
+    append(this.#byTail, letters.slice(-overlap), item);
+    this.#overlaps.add(overlap);
+    return overlap;
+  }
+
+  find(listed: string): readonly T[] {
+    const matches: T[] = [];
+    const add = (items: readonly T[] = []): void => {
+      for (const item of items) matches.push(item);
+    };
+    for (const length of this.#spellingLengths) {
+      for (let end = length; end <= listed.length; end += 1) {
+        add(this.#bySpelling.get(listed.slice(end - length, end)));
+      }
+    }
+    for (const length of this.#overlaps) {
+      for (let end = length; end <= listed.length; end += 1) {
+        const letters = listed.slice(end - length, end);
+        // Many plain descriptions have the same start; the text below has those that go on as listed.
+        add(this.#byHead.get(end === length ? `^${letters}` : letters));
+        add(this.#byTail.get(end === listed.length ? `${letters}$` : letters));
+      }
+    }
+    if (listed.length >= this.#maxLength) return matches;
+    for (let at = 0; at < this.#starts.length; at += 1) {
+      const place = this.#text.indexOf(listed, this.#starts[at]);
+      if (place < 0) break;
+      at = this.#findSpellingAt(place);
+      add(this.#items.slice(at, at + 1));
+    }
+    return matches;
+  }
+
+  /** The index of the spelling at a place of the text, by a binary search. */
+  #findSpellingAt(place: number): number {
+    let low = 0;
+    let high = this.#starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.#starts[middle] ?? 0) > place) high = middle;
+      else low = middle;
+    }
+    return low;
+  }
+}
+
+const termsKey = (amount: string | undefined, party: string | undefined): string =>
+  `${amount ?? '*'} ${party ?? '*'}`;
+
+function append<K, T>(map: Map<K, T[]>, key: K, item: T): void {
+  const items = map.get(key);
+  if (items === undefined) map.set(key, [item]);
+  else items.push(item);
+}

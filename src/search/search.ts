@@ -1,0 +1,276 @@
+import { parseHttpDate } from '../calls/time.ts';
+import type { RequestOptions } from '../calls/options.ts';
+import type { ReportDrift } from '../calls/call.ts';
+import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
+import type { Pager } from '../calls/pager.ts';
+import type { Page } from '../schemas/page.ts';
+import type { AccountId } from '../schemas/account.ts';
+import type { Transfer, TransferCreateInput, TransferListQuery } from '../schemas/transfer.ts';
+import { compareTransfer, isId, isRival, parseCreatedAt } from './compare.ts';
+import { InputIndex } from './input-index.ts';
+import { OrderCheck } from './list-order.ts';
+
+/** Result of a reconciliation. Only `found` is certain. */
+export type Reconciliation =
+  | {
+      /** There is exactly one such Transfer. */
+      readonly result: 'found';
+      /** The Transfer as the list shows it. */
+      readonly transfer: Transfer;
+    }
+  | {
+      /**
+       * Several match, or one may be older than `since`, cannot be compared in every field, or has
+       * this description and other fields: an operator has to decide.
+       */
+      readonly result: 'ambiguous';
+      /** All that match or may match, at most 1,000. */
+      readonly candidates: readonly Transfer[];
+    }
+  | {
+      /** None matches among those that were read. */
+      readonly result: 'not_found';
+      /** How many were read. */
+      readonly scanned: number;
+    };
+
+/** A payment to search for. */
+export interface Search {
+  readonly input: TransferCreateInput;
+  /** Transfers created before this time are other payments. */
+  readonly start: number;
+  readonly clockSkew: number;
+  /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
+  readonly earliest: number | undefined;
+  /** Ids of transfers that are other payments. */
+  readonly dismissed?: ReadonlySet<unknown>;
+}
+
+/** How the list of one source is read. */
+export interface ScanSetup {
+  readonly list: ListOfSource;
+  readonly paging: RequestOptions;
+  /** Returns the page size of the next scan. */
+  readonly pageSize: () => number;
+  readonly now: () => number;
+  /** The user asserts that the list is newest first. */
+  readonly newestFirst: boolean;
+  /** Called when the list contradicts that. */
+  readonly onDisorder: (reportDrift: ReportDrift) => void;
+  /** Called after each page, with the number of pages that this scan has read. */
+  readonly onPage: (pages: number) => void;
+}
+
+/** The Transfers of one source, page by page; `onHeaders` is called with the headers of each page. */
+type ListOfSource = (
+  query: TransferListQuery,
+  options: RequestOptions,
+  onHeaders: (headers: Headers, reportDrift: ReportDrift) => void,
+) => Pager<Transfer>;
+
+const call: CallIdentity = {
+  operation: 'transfers.reconcile',
+  method: 'GET',
+  path: '/transfers',
+};
+
+/**
+ * A list that changes while it is read may hide a Transfer, and shows another twice. A list that grows does
+ * the same, so the scans cannot go on until it no longer changes.
+ */
+const maxScans = 3;
+
+/** An operator cannot use more, and an endless list must not exhaust the memory. */
+export const maxCandidates = 1_000;
+
+/** A larger difference may come from a cached `Date` header, or from a machine without a clock. */
+const maxClockDifference = 24 * 60 * 60_000;
+
+/** 1970, which is before every Transfer. */
+export const epoch = 0;
+
+/** The API reference's largest page, for scans that a cached page cannot harm. */
+export const largestPage = (): number => 100;
+
+/**
+ * The page sizes of scans for an open payment, 81 to 100 from a random one on: a cache that ignores the
+ * request's headers has hardly any such page, and never one from the scan before.
+ */
+export function createPageSizes(): () => number {
+  let next = Math.floor(Math.random() * 20);
+  return () => 81 + (next++ % 20);
+}
+
+/** A Transfer that may be the payment, whenever it was created. */
+interface Candidate {
+  readonly transfer: Transfer;
+  readonly isSame: boolean;
+}
+
+/** A payment, and what all scans of the list have found for it. */
+interface Target {
+  readonly search: Search;
+  readonly input: TransferCreateInput;
+  /** Keyed by id; a transfer without an id is its own key. */
+  readonly outgoing: Map<unknown, Candidate>;
+  readonly incoming: Map<unknown, Candidate>;
+  hasTooMany: boolean;
+}
+
+/** What all scans of the list have in common. Of a transfer that is no candidate, only the id is kept. */
+interface ScanState {
+  readonly ids: Set<string>;
+  withoutId: number;
+  /** How far this machine's clock is ahead of the platform's; undefined until a response has a date. */
+  ahead: number | undefined;
+}
+
+/** A result for each search. */
+export type ReconciliationsOf<S extends readonly Search[]> = {
+  readonly [K in keyof S]: Reconciliation;
+};
+
+/** Searches the list of one source for its payments, all in one scan. */
+export async function searchList<S extends readonly Search[]>(
+  source: AccountId,
+  searches: S,
+  setup: ScanSetup,
+): Promise<ReconciliationsOf<S>> {
+  const state: ScanState = { ids: new Set(), withoutId: 0, ahead: undefined };
+  const targets = searches.map((search): Target => {
+    const { input } = search;
+    return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
+  });
+  const index = new InputIndex(targets);
+  for (let scan = 1; ; scan += 1) {
+    const hasMoved = await scanTransfers(source, targets, index, setup, state, scan);
+    const results = targets.map((target) => decide(target, state));
+    const isComplete = results.every(({ result }) => result !== 'not_found');
+    if (isComplete || !hasMoved || scan === maxScans) return results as ReconciliationsOf<S>;
+  }
+}
+
+/** Reads the list once, as far as necessary; returns whether the list has moved meanwhile. */
+async function scanTransfers(
+  source: AccountId,
+  targets: readonly Target[],
+  index: InputIndex<Target>,
+  { list, paging, pageSize, now, newestFirst, onDisorder, onPage }: ScanSetup,
+  state: ScanState,
+  scan: number,
+): Promise<boolean> {
+  const query = { accountId: source, limit: pageSize() };
+  const reach = Math.min(
+    ...targets.map(
+      ({ search }) => (search.earliest ?? Number.NEGATIVE_INFINITY) - search.clockSkew,
+    ),
+  );
+  const order = new OrderCheck();
+  // The first scan keeps its ids once, because the list may be long.
+  const idsOfScan = scan === 1 ? state.ids : new Set<string>();
+  let hasMoved = false;
+  let pages = 0;
+  let isCached = false;
+  let reportDrift: ReportDrift = () => undefined;
+  const onHeaders = (headers: Headers, reportPage: ReportDrift): void => {
+    reportDrift = reportPage;
+    isCached ||= Number(headers.get('age')) > 0;
+    const ahead = now() - parseHttpDate(headers.get('date'));
+    if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
+  };
+  for await (const page of list(query, paging, onHeaders).pages()) {
+    checkPage(page, isCached);
+    pages += 1;
+    onPage(pages);
+    for (const transfer of page.data) {
+      if (isId(transfer.id)) {
+        hasMoved ||= idsOfScan.has(transfer.id);
+        idsOfScan.add(transfer.id);
+        state.ids.add(transfer.id);
+      } else {
+        state.withoutId += 1;
+      }
+      for (const target of index.find(transfer)) addCandidate(target, transfer);
+    }
+    if (targets.every(({ hasTooMany }) => hasTooMany)) return false;
+    if (!newestFirst) continue;
+    order.read(page.data);
+    if (order.isContradicted) onDisorder(reportDrift);
+    // Where reading may stop; what was read is compared without any time.
+    if (state.ahead !== undefined && order.hasReached(reach - state.ahead)) return hasMoved;
+  }
+  return hasMoved;
+}
+
+function addCandidate(target: Target, transfer: Transfer): void {
+  const { input, outgoing, incoming, search } = target;
+  if (search.dismissed?.has(transfer.id) === true) return;
+  const likeness = compareTransfer(transfer, input);
+  if (likeness === 'other' || target.hasTooMany) return;
+  const key = isId(transfer.id) ? transfer.id : transfer;
+  const isSame = likeness === 'same';
+  const side = transfer.direction === 'incoming' ? incoming : outgoing;
+  // A list that grows while it is read may show one Transfer on two pages.
+  if (side.has(key) && !isSame) return;
+  if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) target.hasTooMany = true;
+  else side.set(key, { transfer, isSame });
+}
+
+/** Rejects a page that does not prove where the list ends: a transfer that it hides may be the payment. */
+function checkPage({ data, hasMore, nextCursor }: Page<Transfer>, isCached: boolean): void {
+  // With `validation: 'report'`, pages are not checked before.
+  let problem = data.every((item) => Object(item) === item)
+    ? undefined
+    : 'contains an item that is not a transfer';
+  if (!hasMore && nextCursor) problem = 'reports that no page follows, and has a cursor for one';
+  if (hasMore && data.length === 0) problem = 'has an empty page, and reports that more follow';
+  if (isCached) problem = 'has a page from a cache (header age)';
+  if (problem !== undefined) {
+    throw new PaymentsError(`The list ${problem}.`, { ...call, outcome: 'unknown' });
+  }
+}
+
+/** Decides after a whole scan, because only that shows how far the clocks differ. */
+function decide(
+  { search, outgoing, incoming, hasTooMany }: Target,
+  { ids, withoutId, ahead = 0 }: ScanState,
+): Reconciliation {
+  const { input, start, clockSkew } = search;
+  if (hasTooMany) {
+    const all = [...outgoing.values(), ...incoming.values()];
+    const candidates = all.map(({ transfer }) => transfer);
+    return { result: 'ambiguous', candidates };
+  }
+  const isOld = ({ createdAt }: Transfer): boolean =>
+    parseCreatedAt(createdAt).latest < start - clockSkew - ahead;
+  const hasReference = (input.description ?? '') !== '';
+  // A reference distinguishes this transfer from an earlier one in spite of the clocks; but a clock that is
+  // days off is more likely no clock.
+  const isRecent = ({ createdAt }: Transfer): boolean =>
+    hasReference
+      ? parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, maxClockDifference)
+      : start > epoch && parseCreatedAt(createdAt).earliest >= start;
+
+  const certain: Transfer[] = [];
+  const doubtful: Transfer[] = [];
+  for (const { transfer, isSame } of outgoing.values()) {
+    if (isOld(transfer)) continue;
+    if (isSame && isRecent(transfer)) certain.push(transfer);
+    else doubtful.push(transfer);
+  }
+  const [only] = certain;
+  // A platform that returns one reference and amount as they were sent returns ours so, too: another
+  // spelling belongs to another payment.
+  const rivals = doubtful.filter((transfer) => !hasReference || isRival(transfer, input));
+  if (only !== undefined && certain.length + rivals.length === 1) {
+    return { result: 'found', transfer: only };
+  }
+  // A book transfer may be listed once, as incoming: as the transfer itself, or as its other side. How `direction` is set is not documented: docs/gaps.md, row 42.
+  const arriving = [...incoming]
+    .filter(([key, { transfer }]) => !outgoing.has(key) && !isOld(transfer))
+    .map(([, { transfer }]) => transfer);
+  const candidates = [...certain, ...doubtful, ...arriving];
+  return candidates.length > 0
+    ? { result: 'ambiguous', candidates }
+    : { result: 'not_found', scanned: ids.size + withoutId };
+}
