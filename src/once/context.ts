@@ -6,7 +6,7 @@ import type { Journal } from '../journals/journal.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput, Transfer, TransferCreated, TransferId } from '../schemas/transfer.ts';
 import type { Call } from '../calls/call.ts';
-import type { Reconciliation, ReconciliationsOf, ScanSetup, Search } from '../search/search.ts';
+import type { Reconciliation, Search, TransferSearch } from '../search/search.ts';
 
 /** What a journal works with. */
 export interface JournalContext {
@@ -28,18 +28,13 @@ export interface OnceContext extends JournalContext {
   /** When the payment was first requested, as its caller states; undefined if that is not known. */
   readonly since?: number | undefined;
   /** Searches the list of the source account for one payment. */
-  search(search: PaymentSearch): Promise<Reconciliation>;
+  search(search: Search<OnceInput>, options: PaymentSearchOptions): Promise<Reconciliation>;
   get(id: TransferId): Promise<Transfer>;
   getAccount(id: AccountId): Promise<unknown>;
 }
 
-/** The search for one payment made once. */
-export interface PaymentSearch {
-  readonly input: OnceInput;
-  /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
-  readonly earliest: number | undefined;
-  /** Ids of transfers that are not the payment, as an operator has decided. */
-  readonly dismissed: ReadonlySet<unknown>;
+/** How one payment is searched for. */
+export interface PaymentSearchOptions {
   /** Whether this call may make the first claim, so that the result of a recent scan is enough. */
   readonly isUnclaimed: boolean;
   readonly signal: AbortSignal;
@@ -52,12 +47,7 @@ export interface ClientContext extends JournalContext {
   readonly hooks: Hooks;
   /** The call that sends a payment. */
   creationCall(input: OnceInput): Call<TransferCreated>;
-  /** Searches the list of one account for its payments, all in one scan. */
-  searchAll<S extends readonly Search[]>(
-    source: AccountId,
-    searches: S,
-    scan: Pick<ScanSetup, 'paging' | 'pageSize'> & { readonly onPage: () => void },
-  ): Promise<ReconciliationsOf<S>>;
+  readonly transferSearch: TransferSearch;
   get(id: TransferId, options: RequestOptions): Promise<Transfer>;
   getAccount(id: AccountId, options: RequestOptions): Promise<unknown>;
 }

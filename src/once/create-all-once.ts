@@ -24,14 +24,13 @@ import {
   applyOptions,
   createCall,
   createOnceEvent,
-  createSearch,
   makeOnce,
   onceOptionChecks,
   selectReadOptions,
   type OnceOptions,
 } from './create-once.ts';
 import { GuardedJournal } from './guarded-journal.ts';
-import type { ClientContext, OnceContext, PaymentSearch } from './context.ts';
+import type { ClientContext, OnceContext } from './context.ts';
 import { parseSince } from '../search/reconcile.ts';
 import { isReference } from '../internal/formats.ts';
 import { SharedScans } from './shared-scans.ts';
@@ -144,20 +143,19 @@ function createSetup(
   const startedAt = new Date(clock.now()).toISOString();
   const context = applyOptions(client, callOptions, requestedAt);
   const { signal, totalTimeout } = context;
-  const forgets = canForget(context);
+  const forgets = new GuardedJournal(call, '', context).canForget();
 
   const scans = new SharedScans(
     (source, requests, pageSize) =>
-      client.searchAll(source, requests.map(createSearch), {
+      client.transferSearch.search(source, requests, {
         paging: selectReadOptions(callOptions),
         pageSize,
-        onPage: () => undefined,
       }),
     { clock, freshMs: totalTimeout, since: requestedAt },
   );
   const overrides = {
-    search: ({ isUnclaimed, ...request }: PaymentSearch) =>
-      isUnclaimed ? scans.searchUnclaimed(request) : scans.search(request),
+    search: (...[search, { isUnclaimed }]: Parameters<OnceContext['search']>) =>
+      isUnclaimed ? scans.searchUnclaimed(search) : scans.search(search),
     // A list of any length can be read: the signal ends its scan, and each page has a deadline.
     searchTimeout: maxTimerMs,
   };
@@ -205,15 +203,6 @@ const abortMessage =
 
 const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
-
-function canForget(context: OnceContext): boolean {
-  const journal = new GuardedJournal(call, '', context);
-  try {
-    return journal.canForget();
-  } finally {
-    journal.close();
-  }
-}
 
 /** Reads recorded transfers until one was read: it shows whether the journal belongs to this platform. */
 function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {

@@ -26,11 +26,11 @@ import {
   type TransferCreated,
   type TransferId,
 } from '../schemas/transfer.ts';
-import type { ClientContext, OnceContext, PaymentSearch } from './context.ts';
+import type { ClientContext, OnceContext } from './context.ts';
 import { Payment, type MadePayment, type SendPayment } from './payment.ts';
-import { defaultClockSkew, parseSince, sinceCheck } from '../search/reconcile.ts';
+import { parseSince, sinceCheck } from '../search/reconcile.ts';
 import { isReference, referenceProblem } from '../internal/formats.ts';
-import { createPageSizes, epoch, largestPage, type Search } from '../search/search.ts';
+import { createPageSizes, largestPage, type Search } from '../search/search.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
@@ -229,12 +229,13 @@ export function applyOptions(
     searchTimeout: totalTimeout,
     since,
     signal,
-    search: async ({ onPage, isUnclaimed, signal: stop, ...request }) => {
-      const searches: readonly [Search] = [createSearch(request)];
+    search: async (search, { onPage, isUnclaimed, signal: stop }) => {
+      const searches: readonly [Search] = [search];
       const pageSize = isUnclaimed ? largestPage : openPageSize;
       const paging = { ...readOptions, signal: stop };
       const scan = { paging, pageSize, onPage };
-      const [result] = await client.searchAll(request.input.sourceAccountId, searches, scan);
+      const { sourceAccountId } = search.input;
+      const [result] = await client.transferSearch.search(sourceAccountId, searches, scan);
       return result;
     },
     get: (id) => client.get(id, readOptions),
@@ -251,17 +252,4 @@ export const selectReadOptions = ({
   ...callOptions,
   query: undefined,
   body: undefined,
-});
-
-/** The search for a payment, whenever its transfer was created. */
-export const createSearch = ({
-  input,
-  earliest,
-  dismissed,
-}: Pick<PaymentSearch, 'input' | 'earliest' | 'dismissed'>): Search => ({
-  input,
-  start: epoch,
-  clockSkew: defaultClockSkew,
-  earliest,
-  dismissed,
 });

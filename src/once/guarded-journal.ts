@@ -1,14 +1,7 @@
 import { isObject } from '../internal/objects.ts';
 import { cannotSend } from '../calls/call.ts';
 import { Deadline, Stopped } from '../calls/time.ts';
-import {
-  AbortError,
-  PaymentInDoubtError,
-  PaymentsError,
-  type CallIdentity,
-  type InDoubtReason,
-} from '../errors/errors.ts';
-import { redactError, type Redact } from '../errors/redact.ts';
+import type { CallIdentity } from '../errors/errors.ts';
 import type {
   AmbiguousEntry,
   Journal,
@@ -19,33 +12,32 @@ import type {
 } from '../journals/journal.ts';
 import { isTransferId } from '../schemas/transfer.ts';
 import type { JournalContext } from './context.ts';
+import { PaymentErrors } from './in-doubt.ts';
 import { isReference } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import { isTestUrl } from '../calls/client-options.ts';
-
-/** When to call again while another call is in progress; most end sooner. */
-export const inProgressRetryMs = 1_000;
 
 /** The mark of memoryJournal: the two folders share no code. */
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
   'payments-platform-sdk: memoryJournal ends with this process, and the next one pays again. Use another journal in production.';
 
-/** The caller's journal: every result is checked and has a deadline. It also makes the errors of the call. */
+/** The caller's journal: every step has a deadline, and every result is checked. */
 export class GuardedJournal {
+  readonly errors: PaymentErrors;
   readonly #call: CallIdentity;
   readonly #reference: string;
   readonly #context: JournalContext;
   readonly #journal: Journal;
-  readonly #startedAt: number;
-  #deadline: Deadline;
+  /** The steps of a phase have one deadline, so that a slow journal cannot use it up at each step. */
+  #phase: { readonly endsAt: number; readonly signal: AbortSignal | undefined };
   /** The journal's time minus the time that this process has measured. */
   #offset: number | undefined;
   /** The journal's time minus this machine's, or more. */
   #lead = Number.NaN;
 
   constructor(call: CallIdentity, reference: string, context: JournalContext) {
-    const { journal, clock, signal } = context;
+    const { journal, signal } = context;
     if (journal === undefined) {
       throw cannotSend(
         call,
@@ -58,29 +50,24 @@ export class GuardedJournal {
     this.#reference = reference;
     this.#context = context;
     this.#journal = journal;
-    this.#startedAt = clock.now();
-    this.#deadline = this.#createDeadline(signal);
+    this.errors = new PaymentErrors(call, reference, context);
+    this.#phase = this.#createPhase(signal, context.totalTimeout);
   }
 
-  #createDeadline(signal: AbortSignal | undefined, timeout = this.#context.totalTimeout): Deadline {
-    return new Deadline(this.#context.clock, timeout, 'total', { signals: [signal] });
-  }
-
-  close(): void {
-    this.#deadline.close();
+  #createPhase(signal: AbortSignal | undefined, timeout: number) {
+    return { endsAt: this.#context.clock.elapsed() + timeout, signal };
   }
 
   /** Gives the next steps a new deadline; without a signal, they also run for an aborted caller. */
-  extend(signal?: AbortSignal, timeout?: number): void {
-    this.close();
-    this.#deadline = this.#createDeadline(signal, timeout);
+  startPhase(signal?: AbortSignal, timeout = this.#context.totalTimeout): void {
+    this.#phase = this.#createPhase(signal, timeout);
   }
 
   canForget(): boolean {
     try {
       return this.#journal.forgets === true;
     } catch (error) {
-      throw this.#journalError('forgets failed', error);
+      throw this.errors.createJournalError('forgets failed', error);
     }
   }
 
@@ -165,103 +152,38 @@ export class GuardedJournal {
   ): Promise<T> {
     const result = await this.runInTime(
       () => run(this.#journal),
-      () => this.#journalError(`${method} did not return in time`),
-      (error) => this.#journalError(`${method} failed`, error),
+      (failure) =>
+        'error' in failure
+          ? this.errors.createJournalError(`${method} failed`, failure.error)
+          : this.errors.createJournalError(`${method} did not return in time`),
     );
     if (isResult(result)) return result;
     const problem = `${method} returned a value that this SDK cannot read`;
-    throw this.#journalError(problem, undefined, false);
+    throw this.errors.createJournalError(problem, undefined, false);
   }
 
-  /** Runs one step within the deadline, until the caller aborts. */
+  /** Runs one step within the deadline of its phase, until the caller aborts. */
   async runInTime<T>(
     run: (deadline: Deadline) => Promise<T>,
-    onTimeout: () => Error,
-    onError: (error: unknown) => Error,
+    createError: (failure: { readonly error: unknown } | { readonly timedOut: true }) => Error,
   ): Promise<T> {
-    const deadline = this.#deadline;
+    const { endsAt, signal } = this.#phase;
+    const { clock } = this.#context;
+    const timeLeft = endsAt - clock.elapsed();
+    const deadline = new Deadline(clock, timeLeft, 'total', { signals: [signal] });
     try {
       deadline.check();
       return await deadline.race(run(deadline));
     } catch (error) {
-      if (!(error instanceof Stopped)) throw onError(error);
-      throw error.why.by === 'caller' ? this.#abortError(error.why.reason) : onTimeout();
+      if (!(error instanceof Stopped)) throw createError({ error });
+      throw error.why.by === 'caller'
+        ? this.errors.createAbortError(error.why.reason)
+        : createError({ timedOut: true });
+    } finally {
+      deadline.close();
     }
   }
-
-  /** Fields of every error of the call. */
-  get commonFields() {
-    const { operation } = this.#call;
-    const startedAt = new Date(this.#startedAt).toISOString();
-    return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
-  }
-
-  #abortError(cause: unknown): AbortError {
-    return new AbortError(
-      'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
-      { ...this.#call, ...this.commonFields, cause },
-    );
-  }
-
-  inDoubtError(
-    reason: InDoubtReason,
-    description: string,
-    {
-      claimedAt,
-      expiresAt,
-      // These two need an operator, or another input.
-      retryable = reason !== 'ambiguous' && reason !== 'conflict',
-      ...otherFields
-    }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause' | 'retryable'>> & {
-      /** By the journal's clock. */
-      readonly claimedAt?: number | undefined;
-      readonly expiresAt?: number | undefined;
-    } = {},
-  ): PaymentInDoubtError {
-    const { redact, redactOwn } = this.#context.pipeline;
-    const { cause } = otherFields;
-    const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
-    const reference = redactOwn(this.#reference);
-    const [, method = ''] = this.#call.operation.split('.');
-    const hints = [
-      retryAfterMs !== undefined &&
-        `Call ${method} again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`,
-      expiresAt !== undefined &&
-        `Until ${formatTime(expiresAt)}, an earlier request may still take effect.`,
-    ];
-    const referenceLine = reference && `Reference: ${reference}.`;
-    const message = [`${redact(description)}.`, referenceLine, ...hints];
-    const fields = {
-      ...this.#call,
-      ...this.commonFields,
-      retryable,
-      reason,
-      reference,
-      ...(claimedAt === undefined ? {} : { claimedAt: formatTime(claimedAt) }),
-      ...otherFields,
-      retryAfterMs,
-      ...(cause instanceof PaymentsError
-        ? { cause, attempts: cause.attempts }
-        : { cause: redactError(cause, createPasswordRedactor(redact)) }),
-    };
-    return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
-  }
-
-  #journalError(problem: string, cause?: unknown, retryable = true): PaymentInDoubtError {
-    const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
-    return this.inDoubtError('journal', description, { cause, retryable });
-  }
 }
-
-/** A time of a journal's entry, which may be out of the range of a Date. */
-export const formatTime = (ms: number): string =>
-  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
-
-/** The error of a store may contain its connection string. */
-const createPasswordRedactor =
-  (redact: Redact): Redact =>
-  (text) =>
-    redact(text).replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@');
 
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;

@@ -11,7 +11,8 @@ import { runFromCallSite } from '../errors/call-site.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
 import type { Journal, OpenEntry } from '../journals/journal.ts';
 import type { OnceInput, TransferId } from '../schemas/transfer.ts';
-import { formatTime, GuardedJournal } from './guarded-journal.ts';
+import { GuardedJournal } from './guarded-journal.ts';
+import { formatTime } from './in-doubt.ts';
 import type { ClientContext } from './context.ts';
 
 /** Options of `transfers.openOnce`. */
@@ -99,29 +100,25 @@ async function listUndecided(
     totalTimeout: totalTimeout ?? context.totalTimeout,
     signal,
   });
-  try {
-    const { open, unreadable } = await guarded.readOpen();
-    const [oldest] = open;
-    let latest = Infinity;
-    if (olderThan !== undefined && oldest !== undefined) {
-      latest = (await guarded.now(oldest.reference)) - olderThan;
-    }
-    const claimed = open
-      .filter(({ entry }) => entry.claimedAt < latest)
-      .map(({ reference, entry }) => ({
-        reference,
-        state: entry.state,
-        claimedAt: formatTime(entry.claimedAt),
-        expiresAt: formatTime(entry.expiresAt),
-        host: entry.host,
-        input: entry.input,
-        ...(entry.state === 'ambiguous' && { candidates: entry.candidates }),
-      }));
-    return [
-      ...claimed,
-      ...unreadable.map((reference) => ({ reference, state: 'unreadable' as const })),
-    ];
-  } finally {
-    guarded.close();
+  const { open, unreadable } = await guarded.readOpen();
+  const [oldest] = open;
+  let latest = Infinity;
+  if (olderThan !== undefined && oldest !== undefined) {
+    latest = (await guarded.now(oldest.reference)) - olderThan;
   }
+  const claimed = open
+    .filter(({ entry }) => entry.claimedAt < latest)
+    .map(({ reference, entry }) => ({
+      reference,
+      state: entry.state,
+      claimedAt: formatTime(entry.claimedAt),
+      expiresAt: formatTime(entry.expiresAt),
+      host: entry.host,
+      input: entry.input,
+      ...(entry.state === 'ambiguous' && { candidates: entry.candidates }),
+    }));
+  return [
+    ...claimed,
+    ...unreadable.map((reference) => ({ reference, state: 'unreadable' as const })),
+  ];
 }

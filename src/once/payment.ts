@@ -22,11 +22,11 @@ import {
   type TransferId,
 } from '../schemas/transfer.ts';
 import { findDifferingFields, isOtherPayment } from '../search/compare.ts';
-import { formatTime, GuardedJournal, inProgressRetryMs, isOpen } from './guarded-journal.ts';
+import { GuardedJournal, isOpen } from './guarded-journal.ts';
+import { formatTime } from './in-doubt.ts';
 import { hostName } from '../internal/runtime.ts';
 import type { OnceContext } from './context.ts';
-import { defaultClockSkew } from '../search/reconcile.ts';
-import { epoch, maxCandidates } from '../search/search.ts';
+import { defaultClockSkew, epoch, maxCandidates } from '../search/search.ts';
 import { isReference } from '../internal/formats.ts';
 
 /*
@@ -57,6 +57,32 @@ export type MadePayment =
       readonly read: () => Promise<Transfer>;
     };
 
+/** What a call finds in the journal, except a payment that is made. */
+type Situation = 'absent' | 'not_paid' | 'sending' | 'in_grace_period' | 'expired';
+
+/** How often a call searches the list, and what it does if the list does not show the payment. */
+const plans: Readonly<
+  Record<
+    Situation,
+    {
+      readonly scans: 'if the journal forgets' | 1 | 2;
+      readonly next: 'send' | 'in_progress' | 'in_doubt';
+    }
+  >
+> = {
+  absent: { scans: 'if the journal forgets', next: 'send' },
+  // The journal may have lost what followed the operator's decision.
+  not_paid: { scans: 'if the journal forgets', next: 'send' },
+  // Another call is sending the payment, or was interrupted.
+  sending: { scans: 1, next: 'in_progress' },
+  // The request of that call has ended, but may still take effect.
+  in_grace_period: { scans: 1, next: 'in_doubt' },
+  // One scan can miss a transfer that moves in the list while it is read.
+  expired: { scans: 2, next: 'send' },
+};
+
+/** When to call again while another call is in progress; most end sooner. */
+const inProgressRetryMs = 1_000;
 /** The shortest time after which an undecided payment is worth another call. */
 const minRetryMs = 5_000;
 /** The longest one when no request can still take effect. */
@@ -81,15 +107,31 @@ export class Payment {
 
   /** Makes the payment, or returns the one that was made. */
   async make(input: OnceInput, send: SendPayment): Promise<MadePayment> {
-    try {
-      const entry = await this.#journal.read();
-      if (entry !== undefined) this.#rejectOtherFields(entry, input);
-      if (entry?.state === 'paid') return this.#describeRecorded(entry);
-      const transfer = await this.#searchBeforeSending(entry, input);
-      return transfer ? describeMade('found', transfer) : await this.#send(entry, input, send);
-    } finally {
-      this.#journal.close();
+    const entry = await this.#journal.read();
+    if (entry !== undefined) this.#rejectOtherFields(entry, input);
+    if (entry?.state === 'paid') return this.#describeRecorded(entry);
+    const { scans, next } = plans[await this.#findSituation(entry)];
+    const scanCount =
+      scans === 'if the journal forgets' ? Number(this.#journal.canForget()) : scans;
+    for (let scan = 1; scan <= scanCount; scan += 1) {
+      const transfer = await this.#findAndRecord(entry, input);
+      if (transfer !== undefined) return describeMade('found', transfer);
     }
+    if (next === 'send') return await this.#send(entry, input, send);
+    const claim = isOpen(entry) ? entry : undefined;
+    throw next === 'in_progress' ? this.#inProgressError(claim) : this.#inDoubtError(claim);
+  }
+
+  async #findSituation(entry: OpenEntry | NotPaidEntry | undefined): Promise<Situation> {
+    if (entry === undefined) return 'absent';
+    this.#rejectOtherPlatform(entry);
+    // Read before the search: the transfer may appear during the search.
+    const now = await this.#journal.now();
+    this.#rejectLaterSince(entry, now);
+    if (!isOpen(entry)) return 'not_paid';
+    const timeLeft = entry.expiresAt - now;
+    if (timeLeft <= 0) return 'expired';
+    return timeLeft > this.#context.gracePeriod ? 'sending' : 'in_grace_period';
   }
 
   /** Records an operator's decision. */
@@ -97,74 +139,42 @@ export class Payment {
     verdict: TransferId | 'not_paid',
     { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
   ): Promise<void> {
-    try {
-      const before = await this.#journal.read();
-      if (before === undefined) throw this.#unknownReferenceError();
-      if (before.state === 'paid') {
-        if (before.transferId === verdict) return;
-        throw this.#conflictError(`The payment was made (${before.transferId})`);
-      }
-      if (before.state === verdict) return;
-      if (!force) this.#rejectOtherPlatform(before);
-      // Read before the search: the transfer may appear during the search.
-      const resolvedAt = await this.#journal.now();
-      const { input } = before;
-      const common = { input, platform: this.#context.baseUrl };
-      const resolvedBy = by === undefined ? {} : { resolvedBy: by };
-      let after: JournalEntry;
-      if (verdict === 'not_paid') {
-        const listed = await this.#listCandidates(before, resolvedAt, force);
-        const dismissed = [...new Set([...(before.dismissed ?? []), ...listed])];
-        after = {
-          state: verdict,
-          ...common,
-          ...resolvedBy,
-          resolvedAt,
-          firstClaimedAt: readFirstClaim(before),
-          ...(dismissed.length > 0 && { dismissed: dismissed.slice(0, maxCandidates) }),
-        };
-      } else {
-        await this.#rejectOtherPayment(verdict, input);
-        after = {
-          state: 'paid',
-          ...common,
-          ...resolvedBy,
-          transferId: verdict,
-          paidAt: resolvedAt,
-        };
-      }
-      if (!(await this.#journal.swap(before, after))) throw this.#inProgressError();
-    } finally {
-      this.#journal.close();
+    const before = await this.#journal.read();
+    if (before === undefined) throw this.#unknownReferenceError();
+    if (before.state === 'paid') {
+      if (before.transferId === verdict) return;
+      throw this.#conflictError(`The payment was made (${before.transferId})`);
     }
-  }
-
-  /** Resolves to the transfer if an earlier call has made it, and to undefined if this call may send. */
-  async #searchBeforeSending(
-    entry: OpenEntry | NotPaidEntry | undefined,
-    input: OnceInput,
-  ): Promise<Transfer | undefined> {
-    if (entry === undefined) {
-      if (!this.#journal.canForget()) return undefined;
-      return await this.#findAndRecord(undefined, input);
-    }
-    this.#rejectOtherPlatform(entry);
+    if (before.state === verdict) return;
+    if (!force) this.#rejectOtherPlatform(before);
     // Read before the search: the transfer may appear during the search.
-    const now = await this.#journal.now();
-    this.#rejectLaterSince(entry, now);
-    if (!isOpen(entry)) {
-      // The journal may have lost what followed the operator's decision.
-      return this.#journal.canForget() ? await this.#findAndRecord(entry, input) : undefined;
+    const resolvedAt = await this.#journal.now();
+    const { input } = before;
+    const common = { input, platform: this.#context.baseUrl };
+    const resolvedBy = by === undefined ? {} : { resolvedBy: by };
+    let after: JournalEntry;
+    if (verdict === 'not_paid') {
+      const listed = await this.#listCandidates(before, resolvedAt, force);
+      const dismissed = [...new Set([...(before.dismissed ?? []), ...listed])];
+      after = {
+        state: verdict,
+        ...common,
+        ...resolvedBy,
+        resolvedAt,
+        firstClaimedAt: readFirstClaim(before),
+        ...(dismissed.length > 0 && { dismissed: dismissed.slice(0, maxCandidates) }),
+      };
+    } else {
+      await this.#rejectOtherPayment(verdict, input);
+      after = {
+        state: 'paid',
+        ...common,
+        ...resolvedBy,
+        transferId: verdict,
+        paidAt: resolvedAt,
+      };
     }
-    const timeLeft = entry.expiresAt - now;
-    const transfer = await this.#findAndRecord(entry, input);
-    if (transfer !== undefined) return transfer;
-    if (timeLeft > 0) {
-      const isRunning = timeLeft > this.#context.gracePeriod;
-      throw isRunning ? this.#inProgressError(entry) : this.#inDoubtError(entry);
-    }
-    // One scan can miss a transfer that moves in the list while it is read.
-    return await this.#findAndRecord(entry, input);
+    if (!(await this.#journal.swap(before, after))) throw this.#inProgressError();
   }
 
   async #findAndRecord(
@@ -173,9 +183,10 @@ export class Payment {
     cause?: unknown,
   ): Promise<Transfer | undefined> {
     const isUnclaimed = before === undefined;
-    const { transfer, candidates } = await this.#search(before, input, cause, isUnclaimed);
+    const { transfer, candidates } = await this.#search(before, input, { cause, isUnclaimed });
     if (candidates.length > 0) throw await this.#recordAmbiguous(before, input, candidates);
-    return transfer && (await this.#recordPaid(before, input, transfer, true));
+    // It stops for the caller's signal: this call has sent nothing, and the next one finds the transfer again.
+    return transfer && (await this.#recordPaid(before, input, transfer, { isFound: true }));
   }
 
   /** Claims the payment and sends it. `before` is an expired claim, or an operator's decision. */
@@ -185,7 +196,7 @@ export class Payment {
     send: SendPayment,
   ): Promise<MadePayment> {
     const { clock, gracePeriod, totalTimeout, baseUrl, signal } = this.#context;
-    this.#journal.extend(signal);
+    this.#journal.startPhase(signal);
     // Read before the journal's time, so that no request starts after the deadline of the claim.
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
@@ -206,10 +217,10 @@ export class Payment {
     try {
       created = await send(totalTimeout - (clock.elapsed() - startedAt), notAfter);
     } catch (error) {
-      this.#journal.extend();
+      this.#journal.startPhase();
       return await this.#handleFailure(error, claim, before);
     }
-    this.#journal.extend();
+    this.#journal.startPhase();
     return describeMade('created', await this.#recordPaid(claim, input, created));
   }
 
@@ -241,11 +252,10 @@ export class Payment {
   async #search(
     entry: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
-    cause?: unknown,
-    isUnclaimed = false,
+    { cause, isUnclaimed = false }: { cause?: unknown; isUnclaimed?: boolean } = {},
   ): Promise<{ transfer?: Transfer; candidates: readonly Transfer[] }> {
     const { signal, searchTimeout } = this.#context;
-    this.#journal.extend(signal, searchTimeout);
+    this.#journal.startPhase(signal, searchTimeout);
     const earliest = this.#estimateEarliest(entry);
     const dismissed = new Set(entry?.dismissed);
     const claim = isOpen(entry) ? entry : undefined;
@@ -255,18 +265,16 @@ export class Payment {
     };
     const result = await this.#journal.runInTime(
       (deadline) =>
-        this.#context.search({
-          input,
-          earliest,
-          dismissed,
-          isUnclaimed,
-          signal: deadline.signal,
-          onPage,
-        }),
-      () => this.#inDoubtError(claim, cause, describeSlowSearch(searchTimeout, pages)),
-      (error) => this.#inDoubtError(claim, cause ?? error),
+        this.#context.search(
+          { input, earliest, dismissed },
+          { isUnclaimed, signal: deadline.signal, onPage },
+        ),
+      (failure) =>
+        'error' in failure
+          ? this.#inDoubtError(claim, cause ?? failure.error)
+          : this.#inDoubtError(claim, cause, describeSlowSearch(searchTimeout, pages)),
     );
-    this.#journal.extend(signal);
+    this.#journal.startPhase(signal);
     if (result.result === 'found') return { transfer: result.transfer, candidates: [] };
     if (result.result === 'not_found') return { candidates: [] };
     // The search stopped at this limit: the payment may be a transfer that it did not read.
@@ -310,7 +318,7 @@ export class Payment {
       what: 'Whether the payment was made is not known yet',
       hint: 'Fix the arguments and call createOnce again',
     };
-    const { commonFields } = this.#journal;
+    const { commonFields } = this.#journal.errors;
     throw reattribute(error, parts, { ...commonFields, retryable: false });
   }
 
@@ -337,7 +345,7 @@ export class Payment {
     if (!isWritten) await this.#journal.tryToSwap(before, after);
     const rest = candidates.length - shownIds.length;
     const names = shownIds.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-    return this.#journal.inDoubtError(
+    return this.#journal.errors.createInDoubtError(
       'ambiguous',
       `The list shows transfers that may be this payment (${names}): an operator decides with transfers.resolveOnce`,
       { candidates: shownIds, claimedAt: isOpen(before) ? before.claimedAt : undefined },
@@ -371,7 +379,7 @@ export class Payment {
   }
 
   async #readPaid({ transferId, input, paidAt, platform }: PaidEntry): Promise<Transfer> {
-    this.#journal.extend(this.#context.signal);
+    this.#journal.startPhase(this.#context.signal);
     let transfer: Transfer;
     try {
       transfer = await this.#context.get(transferId);
@@ -389,9 +397,7 @@ export class Payment {
       const retryable = !(error instanceof NotFoundError) || (await isYoung());
       const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
       const what = `The payment was made (${transferId}), but could not be read`;
-      throw reattribute(error, { what, hint }, { ...this.#journal.commonFields, retryable });
-    } finally {
-      this.#journal.close();
+      throw reattribute(error, { what, hint }, { ...this.#journal.errors.commonFields, retryable });
     }
     // The ids of a sandbox start again after a reset, and its journal may be older.
     if (!isOtherPayment(transfer, input)) return transfer;
@@ -405,7 +411,7 @@ export class Payment {
     before: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
     transfer: T,
-    isFromSearch = false,
+    { isFound = false } = {},
   ): Promise<T> {
     const { id } = transfer;
     const paid: PaidEntry = {
@@ -425,9 +431,9 @@ export class Payment {
       if (isOpen(current) && current.claimId !== claimId) break;
     }
     if (current?.state === 'paid' && current.transferId === id) return transfer;
-    if (isFromSearch && current?.state !== 'paid') throw this.#inProgressError();
+    if (isFound && current?.state !== 'paid') throw this.#inProgressError();
     const others = await this.#otherIds(current, input);
-    throw this.#journal.inDoubtError(
+    throw this.#journal.errors.createInDoubtError(
       'ambiguous',
       `The payment was made (${id}), and another call has changed the entry: it may have been made twice, and an operator decides`,
       { candidates: [...new Set([id, ...others])].slice(0, maxShownCandidates) },
@@ -492,7 +498,7 @@ export class Payment {
       }
     } catch (error) {
       if (!force) throw error;
-      this.#journal.extend(this.#context.signal);
+      this.#journal.startPhase(this.#context.signal);
     }
     const retryAfterMs = entry.expiresAt - now;
     if (retryAfterMs > 0 && !force) throw this.#inDoubtError(entry, undefined, '', retryAfterMs);
@@ -521,13 +527,13 @@ export class Payment {
   }
 
   #conflictError(description: string, cause?: unknown): PaymentInDoubtError {
-    return this.#journal.inDoubtError('conflict', description, { cause });
+    return this.#journal.errors.createInDoubtError('conflict', description, { cause });
   }
 
   /** Another call has the claim, as far as `claim` is known. */
   #inProgressError(claim?: OpenEntry): PaymentInDoubtError {
     const description = 'Another call is making this payment, or was interrupted';
-    return this.#journal.inDoubtError('in_progress', description, {
+    return this.#journal.errors.createInDoubtError('in_progress', description, {
       retryAfterMs: claim === undefined ? inProgressRetryMs : this.#retryAfter(claim),
       claimedAt: claim?.claimedAt,
       expiresAt: claim?.expiresAt,
@@ -546,7 +552,7 @@ export class Payment {
       reason && `The cause: ${reason}`,
       detail,
     ];
-    return this.#journal.inDoubtError('in_doubt', lines.filter(Boolean).join('.\n'), {
+    return this.#journal.errors.createInDoubtError('in_doubt', lines.filter(Boolean).join('.\n'), {
       retryAfterMs,
       cause,
       claimedAt: claim?.claimedAt,

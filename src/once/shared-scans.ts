@@ -1,26 +1,24 @@
 import type { Clock } from '../calls/time.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
-import { createPageSizes, largestPage, type Reconciliation } from '../search/search.ts';
+import {
+  createPageSizes,
+  largestPage,
+  type Reconciliation,
+  type Search,
+} from '../search/search.ts';
 
-/** One payment to search for. */
-export interface SearchRequest {
-  readonly input: OnceInput;
-  /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
-  readonly earliest: number | undefined;
-  /** Ids of transfers that are not the payment, as an operator has decided. */
-  readonly dismissed: ReadonlySet<unknown>;
-}
+type PaymentSearch = Search<OnceInput>;
 
 /** Reads the list of one account once, for all of these payments. */
 export type ScanAccount = (
   source: AccountId,
-  requests: readonly SearchRequest[],
+  requests: readonly PaymentSearch[],
   pageSize: () => number,
 ) => Promise<readonly Reconciliation[]>;
 
 interface Waiter {
-  readonly request: SearchRequest;
+  readonly request: PaymentSearch;
   /** Whether the payment may have been sent before. */
   readonly isOpen: boolean;
   readonly resolve: (result: Reconciliation) => void;
@@ -88,7 +86,7 @@ export class SharedScans {
   }
 
   /** Searches before a first claim. The result may be of a running scan, or of one that ended recently. */
-  async searchUnclaimed(request: SearchRequest): Promise<Reconciliation> {
+  async searchUnclaimed(request: PaymentSearch): Promise<Reconciliation> {
     const { input } = request;
     const { current } = this.#sourceOf(input);
     if (current?.references.has(input.description) === true) await current.end;
@@ -101,7 +99,7 @@ export class SharedScans {
   }
 
   /** Searches by a scan that starts after this call. */
-  search(request: SearchRequest, isOpen = true): Promise<Reconciliation> {
+  search(request: PaymentSearch, isOpen = true): Promise<Reconciliation> {
     const source = this.#sourceOf(request.input);
     this.drop(request.input);
     return new Promise((resolve, reject) => {
@@ -130,11 +128,11 @@ export class SharedScans {
   async #scanOnce(
     source: Source,
     waiters: readonly Waiter[],
-    unclaimed: readonly SearchRequest[],
+    unclaimed: readonly PaymentSearch[],
     references: ReadonlySet<string>,
   ): Promise<void> {
     const requests = [...waiters.map(({ request }) => request), ...unclaimed];
-    const isWanted = ({ input }: SearchRequest): boolean => references.has(input.description);
+    const isWanted = ({ input }: PaymentSearch): boolean => references.has(input.description);
     try {
       const [first] = waiters;
       if (first === undefined) return;
@@ -159,7 +157,7 @@ export class SharedScans {
   }
 
   /** Unclaimed payments that no scan has searched for, and those with a result that is no longer fresh. */
-  #takeUnclaimed(source: Source): SearchRequest[] {
+  #takeUnclaimed(source: Source): PaymentSearch[] {
     for (const [reference, early] of this.#earlyResults) {
       if (this.#isFresh(early) || this.#sourceOf(early.input) !== source) continue;
       this.#earlyResults.delete(reference);

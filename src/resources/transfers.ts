@@ -15,7 +15,6 @@ import {
 } from '../schemas/transfer.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import type { Call } from '../calls/call.ts';
-import { warn } from '../internal/runtime.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
 import { listOf } from '../calls/list.ts';
 import { getCall } from './accounts.ts';
@@ -31,51 +30,39 @@ import {
 import { creationCall, withClockCheck } from '../once/creation-call.ts';
 import type { ClientContext } from '../once/context.ts';
 import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
-import { reconcileTransfer, searchTransfers, type ReconcileOptions } from '../search/reconcile.ts';
-import { largestPage, type Reconciliation, type ScanSetup } from '../search/search.ts';
+import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
+import { TransferSearch, type Reconciliation } from '../search/search.ts';
 import { waitForTransfer, type WaitOptions } from './wait-for.ts';
-
-const disorder = {
-  path: 'data',
-  message:
-    'not newest first, as the option transfersNewestFirst asserts; searches for payments read the whole list',
-};
-const clockDifference = {
-  path: 'createdAt',
-  message: 'more than two minutes from Date, so searches read the whole list',
-};
-/** A search that reads more pages costs more than the payment. */
-const maxQuietPages = 50;
-const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
 // The API reference names no call that cancels one: docs/gaps.md, row 27.
 /** Movements of funds. */
 export class Transfers {
   readonly #api: RequestPipeline;
   readonly #once: ClientContext;
-  #newestFirst: boolean;
-  #hasReportedDisorder = false;
 
   /** @internal */
   constructor(
     versioned: RequestPipeline,
     defaults: Omit<
       ClientContext,
-      'pipeline' | 'creationCall' | 'searchAll' | 'get' | 'getAccount'
+      'pipeline' | 'creationCall' | 'transferSearch' | 'get' | 'getAccount'
     > & {
       readonly transfersNewestFirst: boolean;
     },
   ) {
     this.#api = versioned;
-    this.#newestFirst = defaults.transfersNewestFirst;
     this.#once = {
       ...defaults,
       pipeline: versioned,
       creationCall: (input) => this.#creationCall(input),
-      searchAll: (source, searches, { paging, pageSize, onPage }) => {
-        const setup = { ...this.#createScanSetup(onPage), paging, pageSize };
-        return searchTransfers(source, searches, setup, versioned.redact);
-      },
+      transferSearch: new TransferSearch(
+        (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
+        {
+          now: () => defaults.clock.now(),
+          redact: versioned.redact,
+          isNewestFirst: defaults.transfersNewestFirst,
+        },
+      ),
       get: (id, options) => this.get(id, options),
       getAccount: (id, options) => versioned.call(getCall(id), options),
     };
@@ -84,30 +71,11 @@ export class Transfers {
   /** The call that creates a Transfer; with `transfersNewestFirst`, it also compares the platform's clocks. */
   #creationCall(input: TransferCreateInput): Call<TransferCreated> {
     const call = creationCall(input);
-    if (!this.#newestFirst) return call;
+    const { transferSearch } = this.#once;
+    if (!transferSearch.isNewestFirst) return call;
     return withClockCheck(call, (reportDrift) => {
-      if (!this.#newestFirst) return;
-      this.#newestFirst = false;
-      reportDrift([clockDifference]);
+      transferSearch.distrustClocks(reportDrift);
     });
-  }
-
-  #createScanSetup(onPage: () => void): Omit<ScanSetup, 'paging'> {
-    return {
-      pageSize: largestPage,
-      list: (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
-      now: () => this.#once.clock.now(),
-      newestFirst: this.#newestFirst,
-      onDisorder: (reportDrift) => {
-        if (this.#hasReportedDisorder) return;
-        this.#hasReportedDisorder = true;
-        reportDrift([disorder]);
-      },
-      onPage: (pages) => {
-        onPage();
-        if (pages > maxQuietPages) warn(slowSearchWarning);
-      },
-    };
   }
 
   /**
@@ -326,12 +294,7 @@ export class Transfers {
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return runFromCallSite(() =>
-      reconcileTransfer(
-        this.#createScanSetup(() => undefined),
-        input,
-        options,
-        this.#api.redact,
-      ),
+      reconcileTransfer(this.#once.transferSearch, input, options, this.#api.redact),
     );
   }
 }

@@ -1,7 +1,11 @@
 import { parseHttpDate } from '../calls/time.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import type { ReportDrift } from '../calls/call.ts';
-import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
+import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
+import { PaymentsError, ValidationError, type CallIdentity } from '../errors/errors.ts';
+import { reattribute } from '../errors/message.ts';
+import type { Redact } from '../errors/redact.ts';
+import { warn } from '../internal/runtime.ts';
 import type { Pager } from '../calls/pager.ts';
 import type { Page } from '../schemas/page.ts';
 import type { AccountId } from '../schemas/account.ts';
@@ -35,30 +39,25 @@ export type Reconciliation =
     };
 
 /** A payment to search for. */
-export interface Search {
-  readonly input: TransferCreateInput;
-  /** Transfers created before this time are other payments. */
-  readonly start: number;
-  readonly clockSkew: number;
+export interface Search<Input extends TransferCreateInput = TransferCreateInput> {
+  readonly input: Input;
+  /** Transfers created before this time are other payments. @default 1970 */
+  readonly start?: number | undefined;
+  /** @default 120000 */
+  readonly clockSkew?: number | undefined;
   /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
   readonly earliest: number | undefined;
-  /** Ids of transfers that are other payments. */
-  readonly dismissed?: ReadonlySet<unknown>;
+  /** Ids of transfers that are other payments, as an operator has decided. */
+  readonly dismissed?: ReadonlySet<unknown> | undefined;
 }
 
 /** How the list of one source is read. */
-export interface ScanSetup {
-  readonly list: ListOfSource;
+interface ScanOptions {
   readonly paging: RequestOptions;
-  /** Returns the page size of the next scan. */
-  readonly pageSize: () => number;
-  readonly now: () => number;
-  /** The user asserts that the list is newest first. */
-  readonly newestFirst: boolean;
-  /** Called when the list contradicts that. */
-  readonly onDisorder: (reportDrift: ReportDrift) => void;
-  /** Called after each page, with the number of pages that this scan has read. */
-  readonly onPage: (pages: number) => void;
+  /** Returns the page size of the next scan. @default 100 */
+  readonly pageSize?: (() => number) | undefined;
+  /** Called after each page. */
+  readonly onPage?: (() => void) | undefined;
 }
 
 /** The Transfers of one source, page by page; `onHeaders` is called with the headers of each page. */
@@ -68,11 +67,27 @@ type ListOfSource = (
   onHeaders: (headers: Headers, reportDrift: ReportDrift) => void,
 ) => Pager<Transfer>;
 
-const call: CallIdentity = {
+export const reconcileCall: CallIdentity = {
   operation: 'transfers.reconcile',
   method: 'GET',
   path: '/transfers',
 };
+
+/** How far this machine's clock and the platform's may differ. */
+export const defaultClockSkew = 120_000;
+
+const disorder = {
+  path: 'data',
+  message:
+    'not newest first, as the option transfersNewestFirst asserts; searches for payments read the whole list',
+};
+const clockDifference = {
+  path: 'createdAt',
+  message: 'more than two minutes from Date, so searches read the whole list',
+};
+/** A search that reads more pages costs more than the payment. */
+const maxQuietPages = 50;
+const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
 /**
  * A list that changes while it is read may hide a Transfer, and shows another twice. A list that grows does
@@ -130,76 +145,137 @@ export type ReconciliationsOf<S extends readonly Search[]> = {
   readonly [K in keyof S]: Reconciliation;
 };
 
-/** Searches the list of one source for its payments, all in one scan. */
-export async function searchList<S extends readonly Search[]>(
-  source: AccountId,
-  searches: S,
-  setup: ScanSetup,
-): Promise<ReconciliationsOf<S>> {
-  const state: ScanState = { ids: new Set(), withoutId: 0, ahead: undefined };
-  const targets = searches.map((search): Target => {
-    const { input } = search;
-    return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
-  });
-  const index = new InputIndex(targets);
-  for (let scan = 1; ; scan += 1) {
-    const hasMoved = await scanTransfers(source, targets, index, setup, state, scan);
-    const results = targets.map((target) => decide(target, state));
-    const isComplete = results.every(({ result }) => result !== 'not_found');
-    if (isComplete || !hasMoved || scan === maxScans) return results as ReconciliationsOf<S>;
-  }
-}
+/** Searches the lists of Transfers for payments. What it learns of their order holds for all later searches. */
+export class TransferSearch {
+  readonly #list: ListOfSource;
+  readonly #now: () => number;
+  readonly #redact: Redact;
+  #isNewestFirst: boolean;
+  #hasReportedDisorder = false;
 
-/** Reads the list once, as far as necessary; returns whether the list has moved meanwhile. */
-async function scanTransfers(
-  source: AccountId,
-  targets: readonly Target[],
-  index: InputIndex<Target>,
-  { list, paging, pageSize, now, newestFirst, onDisorder, onPage }: ScanSetup,
-  state: ScanState,
-  scan: number,
-): Promise<boolean> {
-  const query = { accountId: source, limit: pageSize() };
-  const reach = Math.min(
-    ...targets.map(
-      ({ search }) => (search.earliest ?? Number.NEGATIVE_INFINITY) - search.clockSkew,
-    ),
-  );
-  const order = new OrderCheck();
-  // The first scan keeps its ids once, because the list may be long.
-  const idsOfScan = scan === 1 ? state.ids : new Set<string>();
-  let hasMoved = false;
-  let pages = 0;
-  let isCached = false;
-  let reportDrift: ReportDrift = () => undefined;
-  const onHeaders = (headers: Headers, reportPage: ReportDrift): void => {
-    reportDrift = reportPage;
-    isCached ||= Number(headers.get('age')) > 0;
-    const ahead = now() - parseHttpDate(headers.get('date'));
-    if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
-  };
-  for await (const page of list(query, paging, onHeaders).pages()) {
-    checkPage(page, isCached);
-    pages += 1;
-    onPage(pages);
-    for (const transfer of page.data) {
-      if (isId(transfer.id)) {
-        hasMoved ||= idsOfScan.has(transfer.id);
-        idsOfScan.add(transfer.id);
-        state.ids.add(transfer.id);
-      } else {
-        state.withoutId += 1;
-      }
-      for (const target of index.find(transfer)) addCandidate(target, transfer);
-    }
-    if (targets.every(({ hasTooMany }) => hasTooMany)) return false;
-    if (!newestFirst) continue;
-    order.read(page.data);
-    if (order.isContradicted) onDisorder(reportDrift);
-    // Where reading may stop; what was read is compared without any time.
-    if (state.ahead !== undefined && order.hasReached(reach - state.ahead)) return hasMoved;
+  constructor(
+    list: ListOfSource,
+    { now, redact, isNewestFirst }: { now: () => number; redact: Redact; isNewestFirst: boolean },
+  ) {
+    this.#list = list;
+    this.#now = now;
+    this.#redact = redact;
+    this.#isNewestFirst = isNewestFirst;
   }
-  return hasMoved;
+
+  now(): number {
+    return this.#now();
+  }
+
+  /** Whether the user asserts that the list is newest first, and the platform's clocks agree. */
+  get isNewestFirst(): boolean {
+    return this.#isNewestFirst;
+  }
+
+  /** Reads whole lists from now on: the clock behind \`createdAt\` differs from the one behind \`Date\`. */
+  distrustClocks(reportDrift: ReportDrift): void {
+    if (!this.#isNewestFirst) return;
+    this.#isNewestFirst = false;
+    reportDrift([clockDifference]);
+  }
+
+  /** Searches the list of one source for its payments, all in one scan. An error leaves all of them in doubt. */
+  async search<S extends readonly Search[]>(
+    source: AccountId,
+    searches: S,
+    options: ScanOptions,
+  ): Promise<ReconciliationsOf<S>> {
+    try {
+      return await this.#search(source, searches, options);
+    } catch (error) {
+      const start = Math.min(...searches.map((search) => search.start ?? epoch));
+      if (error instanceof ValidationError) {
+        const issues = detailedIssuesOf(error);
+        throw stillInDoubt(invalidArguments(reconcileCall, issues, this.#redact), start);
+      }
+      throw error instanceof PaymentsError ? stillInDoubt(error, start) : error;
+    }
+  }
+
+  async #search<S extends readonly Search[]>(
+    source: AccountId,
+    searches: S,
+    options: ScanOptions,
+  ): Promise<ReconciliationsOf<S>> {
+    const state: ScanState = { ids: new Set(), withoutId: 0, ahead: undefined };
+    const targets = searches.map((search): Target => {
+      const { input } = search;
+      return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
+    });
+    const index = new InputIndex(targets);
+    for (let scan = 1; ; scan += 1) {
+      // The first scan keeps its ids once, because the list may be long.
+      const idsOfScan = scan === 1 ? state.ids : new Set<string>();
+      const hasMoved = await this.#scan(source, targets, index, options, state, idsOfScan);
+      const results = targets.map((target) => decide(target, state));
+      const isComplete = results.every(({ result }) => result !== 'not_found');
+      if (isComplete || !hasMoved || scan === maxScans) return results as ReconciliationsOf<S>;
+    }
+  }
+
+  /** Reads the list once, as far as necessary; returns whether the list has moved meanwhile. */
+  async #scan(
+    source: AccountId,
+    targets: readonly Target[],
+    index: InputIndex<Target>,
+    { paging, pageSize = largestPage, onPage }: ScanOptions,
+    state: ScanState,
+    idsOfScan: Set<string>,
+  ): Promise<boolean> {
+    const isNewestFirst = this.#isNewestFirst;
+    const reach = Math.min(
+      ...targets.map(
+        ({ search: { earliest, clockSkew = defaultClockSkew } }) =>
+          (earliest ?? Number.NEGATIVE_INFINITY) - clockSkew,
+      ),
+    );
+    const order = new OrderCheck();
+    let hasMoved = false;
+    let pages = 0;
+    let isCached = false;
+    let reportDrift: ReportDrift = () => undefined;
+    const onHeaders = (headers: Headers, reportPage: ReportDrift): void => {
+      reportDrift = reportPage;
+      isCached ||= Number(headers.get('age')) > 0;
+      const ahead = this.#now() - parseHttpDate(headers.get('date'));
+      if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
+    };
+    const query = { accountId: source, limit: pageSize() };
+    for await (const page of this.#list(query, paging, onHeaders).pages()) {
+      checkPage(page, isCached);
+      pages += 1;
+      onPage?.();
+      if (pages > maxQuietPages) warn(slowSearchWarning);
+      for (const transfer of page.data) {
+        if (isId(transfer.id)) {
+          hasMoved ||= idsOfScan.has(transfer.id);
+          idsOfScan.add(transfer.id);
+          state.ids.add(transfer.id);
+        } else {
+          state.withoutId += 1;
+        }
+        for (const target of index.find(transfer)) addCandidate(target, transfer);
+      }
+      if (targets.every(({ hasTooMany }) => hasTooMany)) return false;
+      if (!isNewestFirst) continue;
+      order.read(page.data);
+      if (order.isContradicted) this.#reportDisorder(reportDrift);
+      // Where reading may stop; what was read is compared without any time.
+      if (state.ahead !== undefined && order.hasReached(reach - state.ahead)) return hasMoved;
+    }
+    return hasMoved;
+  }
+
+  #reportDisorder(reportDrift: ReportDrift): void {
+    if (this.#hasReportedDisorder) return;
+    this.#hasReportedDisorder = true;
+    reportDrift([disorder]);
+  }
 }
 
 function addCandidate(target: Target, transfer: Transfer): void {
@@ -226,7 +302,7 @@ function checkPage({ data, hasMore, nextCursor }: Page<Transfer>, isCached: bool
   if (hasMore && data.length === 0) problem = 'has an empty page, and reports that more follow';
   if (isCached) problem = 'has a page from a cache (header age)';
   if (problem !== undefined) {
-    throw new PaymentsError(`The list ${problem}.`, { ...call, outcome: 'unknown' });
+    throw new PaymentsError(`The list ${problem}.`, { ...reconcileCall, outcome: 'unknown' });
   }
 }
 
@@ -235,7 +311,7 @@ function decide(
   { search, outgoing, incoming, hasTooMany }: Target,
   { ids, withoutId, ahead = 0 }: ScanState,
 ): Reconciliation {
-  const { input, start, clockSkew } = search;
+  const { input, start = epoch, clockSkew = defaultClockSkew } = search;
   if (hasTooMany) {
     const all = [...outgoing.values(), ...incoming.values()];
     const candidates = all.map(({ transfer }) => transfer);
@@ -273,4 +349,29 @@ function decide(
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }
     : { result: 'not_found', scanned: ids.size + withoutId };
+}
+
+/**
+ * The error of a failed search, which leaves the Transfer in doubt: its 401 does not reject the creation,
+ * and a job that starts over because the search sent nothing pays twice.
+ */
+export function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
+  const facts = {
+    operation: reconcileCall.operation,
+    outcome: 'unknown',
+    retryable: false,
+    startedAt: new Date(start).toISOString(),
+  } as const;
+  const retryHint = 'with payments.transfers.reconcile(input, { since })';
+  if (!(error instanceof ValidationError)) {
+    const what = 'The transfer is still in doubt: the search failed';
+    return reattribute(
+      error,
+      { what, hint: `Do not send it again; try again ${retryHint}` },
+      facts,
+    );
+  }
+  const what = 'The transfer is still in doubt: the search could not start';
+  const hint = `Do not send it again; fix the arguments and try again ${retryHint}`;
+  return reattribute(error, { what, hint }, facts);
 }

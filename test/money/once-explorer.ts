@@ -277,7 +277,7 @@ function paymentOf(
     input.description,
     {
       since: simulation.bounds.hasSince === true ? simulation.requestedAt : undefined,
-      search: ({ earliest, dismissed, isUnclaimed }) =>
+      search: ({ earliest, dismissed = new Set() }, { isUnclaimed }) =>
         simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
           if (fault === 'breaks') throw ended('unknown');
           // The SDK promises nothing after two consecutive scans that both miss it.
