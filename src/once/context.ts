@@ -34,7 +34,7 @@ export interface OnceContext extends JournalContext {
 }
 
 /** How one payment is searched for. */
-export interface PaymentSearchOptions {
+interface PaymentSearchOptions {
   /** Whether this call may make the first claim, so that the result of a recent scan is enough. */
   readonly isUnclaimed: boolean;
   readonly signal: AbortSignal;

@@ -301,6 +301,20 @@ test('the error of a body that stalls after the secret does not show it', async 
   expect(leaksOf(error)).toEqual([]);
 });
 
+const keyInUrl = 'sk_test_4242424242';
+test.each([
+  ['host', `https://${keyInUrl}.example.com/v0`],
+  ['path', `https://api.example.com/${keyInUrl}/v0`],
+])('an error redacts a base URL with the key in its %s', async (_, baseUrl) => {
+  for (const status of [302, 400, 502]) {
+    const options = { baseUrl, apiKey: keyInUrl, maxRetries: 0 };
+    const { payments } = clientOf(() => page(status, 'no'), options);
+    const error = await failureOf(payments.transfers.get('txfr_1'), ApiError);
+    expect(error.message).not.toContain(keyInUrl);
+    expect(error.message).toContain('[redacted]');
+  }
+});
+
 function rejection(body: object): Response {
   return Response.json(body, { status: 400 });
 }
