@@ -1,6 +1,6 @@
 import { ValidationError, type CallIdentity } from '../errors/errors.ts';
 import { createError, messagePartsOf } from '../errors/message.ts';
-import { withoutMessage } from '../internal/zod.ts';
+import { withoutMessage } from '../internal/objects.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 import { describeKind, withArticle } from '../internal/text.ts';
 import {

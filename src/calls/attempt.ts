@@ -5,7 +5,7 @@ import { Deadline, type Clock, Stopped, type StopReason } from './time.ts';
 import type { Attempt, Outcome } from '../errors/errors.ts';
 import type { HookCall } from './hooks.ts';
 import type { Redact } from '../errors/redact.ts';
-import type { Transport, Body, TransportResponse } from '../transports/transport.ts';
+import type { BodyFault, Transport, Body, TransportResponse } from '../transports/transport.ts';
 import {
   abortedFailure,
   disconnectedFailure,
@@ -15,7 +15,6 @@ import {
 import { connectionOutcome, statusOutcome, type Evidence } from '../errors/outcome.ts';
 import { toUnrepeatableBody } from '../transports/fetch.ts';
 import { findProxy } from '../transports/proxy.ts';
-import { ReceivedResponse, type BodyFault } from '../internal/received-response.ts';
 
 /** A running call: what its attempts have in common. */
 export interface CallState<C extends CallRequest = CallRequest> {
@@ -49,6 +48,39 @@ export const createHookCall = ({ call, number, attempts }: CallState): HookCall 
   call: number,
   attempt: attempts.length + 1,
 });
+
+/** The status and the headers of a response. */
+interface ResponseHead {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Headers;
+}
+
+/**
+ * A response with as much of its body as could be read. A class, because an object literal with a
+ * getter gets a hidden class of its own from V8, which keeps the call alive until the next full
+ * garbage collection.
+ */
+export class ReceivedResponse {
+  readonly status: number;
+  readonly statusText: string;
+  readonly text: string;
+  readonly fault: BodyFault | undefined;
+  readonly #head: ResponseHead;
+
+  constructor(head: ResponseHead, text: string, fault: BodyFault | undefined) {
+    this.status = head.status;
+    this.statusText = head.statusText;
+    this.text = text;
+    this.fault = fault;
+    this.#head = head;
+  }
+
+  /** Read from the transport on demand, because it may create them only then. */
+  get headers(): Headers {
+    return this.#head.headers;
+  }
+}
 
 /** How many bytes of a body are read, counted after decompression. */
 const bodyLimit = { success: 16 * 2 ** 20, error: 2 ** 20 };

@@ -1,3 +1,4 @@
+import { expectedMoment, isMoment } from '../internal/formats.ts';
 import { isObject, isPlainObject, dropUndefined } from '../internal/objects.ts';
 import { issueAt, join, type DetailedIssue, type Problem } from '../internal/issues.ts';
 import { unknownNameAt } from './arguments.ts';
@@ -175,3 +176,27 @@ export const journalCheck = (): OptionCheck =>
   optionalCheck('a journal, such as sqliteJournal(path)', (value) =>
     hasFunctions(value, ['read', 'swap', 'now']),
   );
+
+/** How far this machine's clock and the platform's may differ. */
+export const defaultClockSkew = 120_000;
+
+// A string without an offset would be read in this machine's time zone, and miss the transfer.
+export const sinceCheck = /* @__PURE__ */ optionalCheck(expectedMoment, isMoment);
+
+/** The time of the option `since`; undefined without a valid one. */
+export function parseSince(
+  since: Date | string | undefined,
+  now: number,
+  issues: Issue[],
+  clockSkew = defaultClockSkew,
+): number | undefined {
+  if (since === undefined || issues.some(({ path }) => path === 'options.since')) return undefined;
+  const time = new Date(since).getTime();
+  if (issues.length === 0 && time > now + clockSkew) {
+    issues.push({
+      path: 'options.since',
+      message: 'expected a time in the past; this one is in the future, so check its time zone',
+    });
+  }
+  return time;
+}

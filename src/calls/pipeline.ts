@@ -1,7 +1,8 @@
+import { invalidArguments } from './arguments.ts';
 import { dropUndefined } from '../internal/objects.ts';
 import { readResponse, toResponse, type AttemptOutcome, type Success } from './response.ts';
 import { sendOnce, stopFailure, createHookCall, type CallState } from './attempt.ts';
-import type { Call, CallRequest, PreparedRequest } from './call.ts';
+import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { type Clock, Deadline, Stopped } from './time.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from './credential.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import { PaymentsError } from '../errors/errors.ts';
+import type { Issue } from '../internal/issues.ts';
 import { createCallError } from '../errors/call-error.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
 import { isRejection, unexpectedFailure } from '../errors/failure.ts';
@@ -84,10 +86,14 @@ export class RequestPipeline {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
   }
 
-  /** Prepares a call without sending it. Throws what the call would throw before it is sent. */
-  check(call: CallRequest, options: RequestOptions | undefined): PreparedRequest {
-    const prepared = prepare(call, options, this.#setup, this.redact);
-    credentialFor(call, this.#setup);
+  /** Prepares a call without sending it. Undefined if an argument is invalid: then `issues` has what is wrong. */
+  check(
+    call: CallRequest,
+    options: RequestOptions | undefined,
+    issues: Issue[],
+  ): PreparedRequest | undefined {
+    const prepared = prepare(call, options, this.#setup, issues);
+    if (prepared !== undefined) credentialFor(call, this.#setup);
     return prepared;
   }
 
@@ -119,7 +125,9 @@ export class RequestPipeline {
     options: RequestOptions | undefined,
     cancel: AbortSignal | undefined,
   ): Promise<Success<T>> {
-    const prepared = call.prepared ?? prepare(call, options, this.#setup, this.redact);
+    const issues: Issue[] = [];
+    const prepared = call.prepared ?? prepare(call, options, this.#setup, issues);
+    if (prepared === undefined) throw invalidArguments(identity(call), issues, this.redact);
     const credential = credentialFor(call, this.#setup);
     const transport = chooseTransport(call, prepared, this.#setup);
     const { options: callOptions } = prepared;

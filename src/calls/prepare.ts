@@ -1,10 +1,9 @@
 import { isObject, isUnsafe, malformed, unsafeRule } from '../internal/objects.ts';
-import { invalidArguments, validate } from './arguments.ts';
-import { identity, type CallRequest, type PreparedRequest } from './call.ts';
+import { validate } from './arguments.ts';
+import { type CallRequest, type PreparedRequest } from './call.ts';
 import type { Issue } from '../errors/errors.ts';
 import { issueAt, join } from '../internal/issues.ts';
 import { checkLossless, stringifyJson } from '../internal/json.ts';
-import type { Redact } from '../errors/redact.ts';
 import {
   callOptionChecks,
   resolveCallOptions,
@@ -27,14 +26,13 @@ interface ClientDefaults {
   readonly idempotencyHeader: string | undefined;
 }
 
-/** Checks all arguments of a call. Throws one ValidationError with all issues. */
+/** Checks all arguments of a call. Undefined if one is invalid: then `issues` has what is wrong. */
 export function prepare(
   call: CallRequest,
   options: RequestOptions | undefined,
   defaults: ClientDefaults,
-  redact: Redact,
-): PreparedRequest {
-  const issues: Issue[] = [];
+  issues: Issue[],
+): PreparedRequest | undefined {
   const resolved = resolveCallOptions(options, issues);
   const path = call.path.resolve(issues);
   const optionNames = call.optionNames ?? (() => Object.keys(callOptionChecks()));
@@ -63,9 +61,7 @@ export function prepare(
       message: 'expected a key that is not blank; leave it out and the SDK generates one',
     });
   }
-  if (issues.length > 0) {
-    throw invalidArguments(identity(call), issues, redact);
-  }
+  if (issues.length > 0) return undefined;
   const headers: Record<string, string> = {
     accept: 'application/json',
     'user-agent': `payments-platform-sdk/${version}`,

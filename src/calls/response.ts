@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
-import { isObject, isPlainObject } from '../internal/objects.ts';
+import { isObject, isPlainObject, withoutMessage } from '../internal/objects.ts';
 import { describeResponseIssue, type Validator } from './arguments.ts';
-import type { AttemptResult, CallState } from './attempt.ts';
+import type { ReceivedResponse, AttemptResult, CallState } from './attempt.ts';
 import { identity, type Call, type ReportDrift } from './call.ts';
 import type { Clock } from './time.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
@@ -17,9 +17,7 @@ import { redactDeep } from '../errors/redact.ts';
 import { callHook, type Hooks } from './hooks.ts';
 import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
 import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
-import type { BodyFault, ReceivedResponse } from '../internal/received-response.ts';
-import { bodylessStatuses } from '../transports/transport.ts';
-import { withoutMessage } from '../internal/zod.ts';
+import { bodylessStatuses, type BodyFault } from '../transports/transport.ts';
 import type { Schema } from '../schemas/primitives.ts';
 
 /** The settings for reading responses. */

@@ -3,6 +3,7 @@ import { maxTimerMs } from '../internal/runtime.ts';
 import { invalidArguments } from '../calls/arguments.ts';
 import { callHook } from '../calls/hooks.ts';
 import {
+  parseSince,
   checkOptions,
   fields,
   milliseconds,
@@ -31,7 +32,6 @@ import {
 } from './create-once.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import type { ClientContext, OnceContext } from './context.ts';
-import { parseSince } from '../search/reconcile.ts';
 import { isReference } from '../internal/formats.ts';
 import { SharedScans } from './shared-scans.ts';
 

@@ -1,6 +1,8 @@
 import { cloneInput } from '../internal/objects.ts';
-import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
+import { invalidArguments, argument, path } from '../calls/arguments.ts';
 import {
+  parseSince,
+  sinceCheck,
   journalCheck,
   callOptionChecks,
   type RequestOptions,
@@ -14,7 +16,6 @@ import {
 import { callHook, type OnceEvent } from '../calls/hooks.ts';
 import {
   isPaymentsError,
-  ValidationError,
   type CallIdentity,
   type Issue,
   type PaymentsError,
@@ -25,12 +26,19 @@ import {
   type OnceInput,
   type TransferCreated,
   type TransferId,
+  transferCreatedSchema,
+  transferCreateInputSchema,
+  transferIdSchema,
+  type TransferCreateInput,
 } from '../schemas/transfer.ts';
 import type { ClientContext, OnceContext } from './context.ts';
 import { Payment, type MadePayment, type SendPayment } from './payment.ts';
-import { parseSince, sinceCheck } from '../search/reconcile.ts';
 import { isReference, referenceProblem } from '../internal/formats.ts';
 import { createPageSizes, largestPage, type Search } from '../search/search.ts';
+import { hasId, type Call, type ReportDrift } from '../calls/call.ts';
+import { parseHttpDate } from '../calls/time.ts';
+import { responseCheck } from '../calls/response.ts';
+import { hasOffset, parseCreatedAt } from '../search/compare.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
@@ -155,19 +163,13 @@ export async function makeOnce(
   const hasValidOptions = issues.length === 0;
   const reference = (input as Partial<OnceInput> | undefined)?.description;
   checkReference(reference, 'description', issues);
-  let send: SendPayment | undefined;
-  try {
-    const idempotencyKey = isReference(reference) ? reference : undefined;
-    send = prepareSend(client, input, hasValidOptions ? callOptions : undefined, idempotencyKey);
-  } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    // The check of the reference includes that of the description.
-    issues.push(
-      ...detailedIssuesOf(error).filter(
-        ({ path }) => path !== 'description' || isReference(reference),
-      ),
-    );
-  }
+  const inputIssues: Issue[] = [];
+  const requestOptions = hasValidOptions ? callOptions : undefined;
+  const send = prepareSend(client, input, requestOptions, inputIssues);
+  // The check of the reference includes that of the description.
+  issues.push(
+    ...inputIssues.filter((issue) => issue.path !== 'description' || isReference(reference)),
+  );
   if (send === undefined || issues.length > 0) {
     throw invalidArguments(createCall, issues, pipeline.redact);
   }
@@ -197,13 +199,16 @@ function prepareSend(
   client: ClientContext,
   input: OnceInput,
   options: RequestOptions | undefined,
-  idempotencyKey: string | undefined,
-): SendPayment {
+  issues: Issue[],
+): SendPayment | undefined {
   const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
   const optionNames = onceOptionNames;
   const { pipeline } = client;
+  const reference = (input as Partial<OnceInput> | undefined)?.description;
+  const idempotencyKey = isReference(reference) ? reference : undefined;
   const call = { ...client.creationCall(input), ifUnknown, idempotencyKey, optionNames };
-  const prepared = pipeline.check(call, options);
+  const prepared = pipeline.check(call, options, issues);
+  if (prepared === undefined) return undefined;
   return (totalTimeout, notAfter) => {
     const callOptions = { ...prepared.options, totalTimeout };
     const sentCall = { ...call, notAfter, prepared: { ...prepared, options: callOptions } };
@@ -253,3 +258,46 @@ export const selectReadOptions = ({
   query: undefined,
   body: undefined,
 });
+
+const inputHint = 'set it in the input, where transfers.reconcile looks for it';
+/** In `options.body` they would be sent, but the input of `reconcile` would not have them. */
+const inputOnlyFields = { description: inputHint, currency: inputHint };
+
+/** The call that creates a Transfer. */
+export const creationCall = (input: TransferCreateInput): Call<TransferCreated> => ({
+  operation: 'transfers.create',
+  kind: 'once',
+  method: 'POST',
+  path: path`/transfers`,
+  body: argument(transferCreateInputSchema(), input),
+  belongsIn: inputOnlyFields,
+  response: responseCheck(transferCreatedSchema()),
+  acceptIf: hasId(transferIdSchema()),
+  ifUnknown:
+    'the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
+});
+
+/** How far the clocks behind `createdAt` and `Date` may be apart. */
+const clockSkewMs = 120_000;
+
+/** Calls `onDifference` when the clock behind `createdAt` differs from the one behind `Date`. */
+export function withClockCheck(
+  call: Call<TransferCreated>,
+  onDifference: (reportDrift: ReportDrift) => void,
+): Call<TransferCreated> {
+  let date = Number.NaN;
+  let reportDrift: ReportDrift = () => undefined;
+  return {
+    ...call,
+    onHeaders: (headers, reportResponse) => {
+      date = parseHttpDate(headers.get('date'));
+      reportDrift = reportResponse;
+    },
+    transform: (transfer) => {
+      const { earliest } = parseCreatedAt(transfer.createdAt);
+      const isOff = Math.abs(earliest - date) > clockSkewMs;
+      if (isOff && hasOffset(transfer.createdAt)) onDifference(reportDrift);
+      return transfer;
+    },
+  };
+}

@@ -1,3 +1,4 @@
+import { defaultClockSkew } from '../calls/options.ts';
 import { invalidArguments } from '../calls/arguments.ts';
 import {
   isPaymentsError,
@@ -26,7 +27,7 @@ import { GuardedJournal, isOpen } from './guarded-journal.ts';
 import { formatTime } from './in-doubt.ts';
 import { hostName } from '../internal/runtime.ts';
 import type { OnceContext } from './context.ts';
-import { defaultClockSkew, epoch, maxCandidates } from '../search/search.ts';
+import { epoch, maxCandidates } from '../search/search.ts';
 import { isReference } from '../internal/formats.ts';
 
 /*

@@ -26,8 +26,9 @@ import {
   resolveOnce,
   type OnceOptions,
   type ResolveOptions,
+  creationCall,
+  withClockCheck,
 } from '../once/create-once.ts';
-import { creationCall, withClockCheck } from '../once/creation-call.ts';
 import type { ClientContext } from '../once/context.ts';
 import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { asSchema, type Schema } from '../schemas/primitives.ts';
 import { parseJson, stringifyJson } from '../internal/json.ts';
-import { lazy } from '../internal/zod.ts';
+import { lazy } from '../internal/objects.ts';
 import { getMessage } from './platform/sandbox-error.ts';
 import {
   stateReport,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { createIdGuard } from '../internal/formats.ts';
-import { lazy } from '../internal/zod.ts';
+import { lazy } from '../internal/objects.ts';
 import { entityIdSchema, type EntityId } from './entity.ts';
 import type { IdFrom } from './ids.ts';
 import {

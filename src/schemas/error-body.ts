@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { lazy } from '../internal/zod.ts';
+import { lazy } from '../internal/objects.ts';
 import { anyString, metadata, type Metadata, type Schema } from './primitives.ts';
 
 /** What the platform sends with an error status. */

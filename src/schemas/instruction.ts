@@ -1,6 +1,6 @@
 import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
-import { lazy } from '../internal/zod.ts';
+import { lazy } from '../internal/objects.ts';
 import {
   address,
   anyString,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { expectation } from '../internal/issues.ts';
-import { lazy } from '../internal/zod.ts';
+import { lazy } from '../internal/objects.ts';
 import { referencePattern, referenceProblem } from '../internal/formats.ts';
 import { asSchema, type Schema } from './primitives.ts';
 import {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { expectation } from '../internal/issues.ts';
-import { isPlainObject, isUnsafe, unsafeRule } from '../internal/objects.ts';
+import { isPlainObject, isUnsafe, unsafeRule, lazy } from '../internal/objects.ts';
 import {
   describeIdProblem,
   isWellFormedId,
@@ -8,7 +8,6 @@ import {
   expectedMoment,
   isMoment,
 } from '../internal/formats.ts';
-import { lazy } from '../internal/zod.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
 /** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { IdPrefix } from '../internal/formats.ts';
-import { lazy } from '../internal/zod.ts';
+import { lazy } from '../internal/objects.ts';
 import { accountIdSchema } from './account.ts';
 import { counterpartyIdSchema } from './counterparty.ts';
 import { entityIdSchema } from './entity.ts';

@@ -1,7 +1,7 @@
 import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { createIdGuard } from '../internal/formats.ts';
-import { lazy } from '../internal/zod.ts';
+import { lazy } from '../internal/objects.ts';
 import { accountIdSchema, type AccountId } from './account.ts';
 import { counterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
 import type { ExactlyOneOf, IdFrom } from './ids.ts';

@@ -3,16 +3,16 @@ import { argument, invalidArguments, validate } from '../calls/arguments.ts';
 import type { Issue } from '../errors/errors.ts';
 import type { Redact } from '../errors/redact.ts';
 import {
+  parseSince,
+  sinceCheck,
   callOptionChecks,
   type RequestOptions,
   checkOptions,
   optionalCheck,
   type OptionChecks,
 } from '../calls/options.ts';
-import { expectedMoment, isMoment } from '../internal/formats.ts';
 import { transferCreateInputSchema, type TransferCreateInput } from '../schemas/transfer.ts';
 import {
-  defaultClockSkew,
   epoch,
   reconcileCall,
   stillInDoubt,
@@ -64,9 +64,6 @@ export async function reconcileTransfer(
   return result;
 }
 
-// A string without an offset would be read in this machine's time zone, and miss the transfer.
-export const sinceCheck = /* @__PURE__ */ optionalCheck(expectedMoment, isMoment);
-
 const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({
   since: sinceCheck,
   clockSkew: optionalCheck(
@@ -75,21 +72,3 @@ const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({
   ),
   ...callOptionChecks(),
 });
-
-/** The time of the option `since`; undefined without a valid one. */
-export function parseSince(
-  since: Date | string | undefined,
-  now: number,
-  issues: Issue[],
-  clockSkew = defaultClockSkew,
-): number | undefined {
-  if (since === undefined || issues.some(({ path }) => path === 'options.since')) return undefined;
-  const time = new Date(since).getTime();
-  if (issues.length === 0 && time > now + clockSkew) {
-    issues.push({
-      path: 'options.since',
-      message: 'expected a time in the past; this one is in the future, so check its time zone',
-    });
-  }
-  return time;
-}

@@ -1,5 +1,5 @@
 import { parseHttpDate } from '../calls/time.ts';
-import type { RequestOptions } from '../calls/options.ts';
+import { defaultClockSkew, type RequestOptions } from '../calls/options.ts';
 import type { ReportDrift } from '../calls/call.ts';
 import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
 import { PaymentsError, ValidationError, type CallIdentity } from '../errors/errors.ts';
@@ -72,9 +72,6 @@ export const reconcileCall: CallIdentity = {
   method: 'GET',
   path: '/transfers',
 };
-
-/** How far this machine's clock and the platform's may differ. */
-export const defaultClockSkew = 120_000;
 
 const disorder = {
   path: 'data',

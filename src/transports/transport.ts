@@ -1,5 +1,7 @@
 import type { Evidence, TransportFacts } from '../errors/outcome.ts';
-import type { BodyFault } from '../internal/received-response.ts';
+
+/** Why a body could not be read to its end. */
+export type BodyFault = 'stalled' | 'cut' | 'too_large' | 'not_text';
 
 /** Notifies a transport that its request has to end. */
 interface Stop {

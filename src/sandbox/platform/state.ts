@@ -26,7 +26,7 @@ import {
 import { settingsShape, type Settings } from '../../schemas/settings.ts';
 import { transactionSchema, type Transaction } from '../../schemas/transaction.ts';
 import { transferShape, transferStatuses, type Transfer } from '../../schemas/transfer.ts';
-import { withoutMessage } from '../../internal/zod.ts';
+import { withoutMessage } from '../../internal/objects.ts';
 import { toAccount } from './accounts.ts';
 import { restartTimers } from './auto-advance.ts';
 import { parseUnits } from './money.ts';

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { join } from '../../internal/issues.ts';
-import { withoutMessage } from '../../internal/zod.ts';
+import { withoutMessage } from '../../internal/objects.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import { SandboxError } from './sandbox-error.ts';
 
