@@ -1,3 +1,4 @@
+import { canonicalAmount } from '../search/compare.ts';
 import { cloneInput } from '../internal/objects.ts';
 import { maxTimerMs } from '../internal/runtime.ts';
 import { invalidArguments } from '../calls/arguments.ts';
@@ -256,13 +257,12 @@ const fractionDigits = 18;
 
 /** An amount in units of its last possible digit; undefined if it is none. */
 function parseAmount(amount: unknown): bigint | undefined {
-  const match = /^(\d{1,30})(?:\.(\d{1,18}))?$/.exec(typeof amount === 'string' ? amount : '');
-  if (match === null) return undefined;
-  const [, whole = '', fraction = ''] = match;
-  return BigInt(whole + fraction.padEnd(fractionDigits, '0'));
+  const [whole = '', fraction = ''] = canonicalAmount(amount)?.split('.') ?? [];
+  const isAmount = whole !== '' && fraction.length <= fractionDigits;
+  return isAmount ? BigInt(whole + fraction.padEnd(fractionDigits, '0')) : undefined;
 }
 
-/** The sum of all amounts; an input without a valid one is rejected when it is paid. */
+/** The sum of all amounts. An input with an invalid amount counts as 0: its own payment rejects it. */
 const sumAmounts = (inputs: readonly (Partial<OnceInput> | undefined)[]): bigint =>
   inputs.reduce((sum, input) => sum + (parseAmount(input?.amount) ?? 0n), 0n);
 

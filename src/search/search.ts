@@ -144,35 +144,27 @@ export type ReconciliationsOf<S extends readonly Search[]> = {
 
 /** Searches the lists of Transfers for payments. What it learns of their order holds for all later searches. */
 export class TransferSearch {
+  readonly now: () => number;
+  /** Whether the user asserts that the list is newest first, and the platform's clocks agree. */
+  isNewestFirst: boolean;
   readonly #list: ListOfSource;
-  readonly #now: () => number;
   readonly #redact: Redact;
-  #isNewestFirst: boolean;
   #hasReportedDisorder = false;
 
   constructor(
     list: ListOfSource,
-    { now, redact, isNewestFirst }: { now: () => number; redact: Redact; isNewestFirst: boolean },
+    options: { now: () => number; redact: Redact; isNewestFirst: boolean },
   ) {
+    this.now = options.now;
+    this.isNewestFirst = options.isNewestFirst;
     this.#list = list;
-    this.#now = now;
-    this.#redact = redact;
-    this.#isNewestFirst = isNewestFirst;
-  }
-
-  now(): number {
-    return this.#now();
-  }
-
-  /** Whether the user asserts that the list is newest first, and the platform's clocks agree. */
-  get isNewestFirst(): boolean {
-    return this.#isNewestFirst;
+    this.#redact = options.redact;
   }
 
   /** Reads whole lists from now on: the clock behind \`createdAt\` differs from the one behind \`Date\`. */
   distrustClocks(reportDrift: ReportDrift): void {
-    if (!this.#isNewestFirst) return;
-    this.#isNewestFirst = false;
+    if (!this.isNewestFirst) return;
+    this.isNewestFirst = false;
     reportDrift([clockDifference]);
   }
 
@@ -183,7 +175,20 @@ export class TransferSearch {
     options: ScanOptions,
   ): Promise<ReconciliationsOf<S>> {
     try {
-      return await this.#search(source, searches, options);
+      const state: ScanState = { ids: new Set(), withoutId: 0, ahead: undefined };
+      const targets = searches.map((search): Target => {
+        const { input } = search;
+        return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
+      });
+      const index = new InputIndex(targets);
+      for (let scan = 1; ; scan += 1) {
+        // The first scan keeps its ids once, because the list may be long.
+        const idsOfScan = scan === 1 ? state.ids : new Set<string>();
+        const hasMoved = await this.#scan(source, targets, index, options, state, idsOfScan);
+        const results = targets.map((target) => decide(target, state));
+        const isComplete = results.every(({ result }) => result !== 'not_found');
+        if (isComplete || !hasMoved || scan === maxScans) return results as ReconciliationsOf<S>;
+      }
     } catch (error) {
       const start = Math.min(...searches.map((search) => search.start ?? epoch));
       if (error instanceof ValidationError) {
@@ -191,27 +196,6 @@ export class TransferSearch {
         throw stillInDoubt(invalidArguments(reconcileCall, issues, this.#redact), start);
       }
       throw error instanceof PaymentsError ? stillInDoubt(error, start) : error;
-    }
-  }
-
-  async #search<S extends readonly Search[]>(
-    source: AccountId,
-    searches: S,
-    options: ScanOptions,
-  ): Promise<ReconciliationsOf<S>> {
-    const state: ScanState = { ids: new Set(), withoutId: 0, ahead: undefined };
-    const targets = searches.map((search): Target => {
-      const { input } = search;
-      return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
-    });
-    const index = new InputIndex(targets);
-    for (let scan = 1; ; scan += 1) {
-      // The first scan keeps its ids once, because the list may be long.
-      const idsOfScan = scan === 1 ? state.ids : new Set<string>();
-      const hasMoved = await this.#scan(source, targets, index, options, state, idsOfScan);
-      const results = targets.map((target) => decide(target, state));
-      const isComplete = results.every(({ result }) => result !== 'not_found');
-      if (isComplete || !hasMoved || scan === maxScans) return results as ReconciliationsOf<S>;
     }
   }
 
@@ -224,7 +208,7 @@ export class TransferSearch {
     state: ScanState,
     idsOfScan: Set<string>,
   ): Promise<boolean> {
-    const isNewestFirst = this.#isNewestFirst;
+    const { isNewestFirst } = this;
     const reach = Math.min(
       ...targets.map(
         ({ search: { earliest, clockSkew = defaultClockSkew } }) =>
@@ -239,7 +223,7 @@ export class TransferSearch {
     const onHeaders = (headers: Headers, reportPage: ReportDrift): void => {
       reportDrift = reportPage;
       isCached ||= Number(headers.get('age')) > 0;
-      const ahead = this.#now() - parseHttpDate(headers.get('date'));
+      const ahead = this.now() - parseHttpDate(headers.get('date'));
       if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
     };
     const query = { accountId: source, limit: pageSize() };
