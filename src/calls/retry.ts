@@ -37,8 +37,7 @@ export const isTransientStatus = (status: number): boolean =>
 export function mayResend(kind: Kind, failed: FailedAttempt): boolean {
   if (!failed.transient) return false;
   if (kind === 'safe' || failed.outcome === 'not_sent') return true;
-  // If a request was repeated without our knowledge, a 429 rejects only the repetition.
-  return failed.outcome === 'rejected' && isRejectedForNow(failed.status);
+  return isRejectedForNow(failed.status);
 }
 
 /** The longest wait before a retry; if the platform asks for more, the call fails. */

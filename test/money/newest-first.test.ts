@@ -304,15 +304,17 @@ test.each([day, -day])(
   },
 );
 
-test.each<readonly [string, (test: ReturnType<typeof setup>) => void]>([
-  ['is suspended', ({ sleep }) => sleep(hour)],
-  ['has its clock set ahead', ({ clock }) => clock.shiftWall(day)],
-  ['has its clock set back', ({ clock }) => clock.shiftWall(-day)],
+test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
+  ['is suspended', ({ sleep }) => sleep(hour), 0],
+  ['has its clock set ahead', ({ clock }) => clock.shiftWall(day), 0],
+  ['has its clock set back', ({ clock }) => clock.shiftWall(-day), 0],
+  ['has a clock that is a day ahead set right', ({ clock }) => clock.shiftWall(-day), day],
 ])(
   'a bounded search finds the payment when the machine %s while the journal is read',
-  async (_, interrupt) => {
+  async (_, interrupt, ahead) => {
     const test = setup();
     await test.claim();
+    test.clock.shiftWall(ahead);
     const { id } = test.add(input as Partial<Transfer>);
     test.payOthers();
     const slow = {
