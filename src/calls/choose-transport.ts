@@ -45,7 +45,7 @@ export function chooseTransport(
   );
 }
 
-/** For environments that remove it, such as jest-environment-jsdom. */
+/** The error where the global fetch is missing, as in jest-environment-jsdom. */
 const createNoFetchError = (call: CallRequest): ConfigurationError =>
   cannotSend(
     identity(call),

@@ -84,8 +84,8 @@ export interface ClientOptions {
    */
   agent?: HttpAgent | undefined;
   /**
-   * What a read of an undocumented shape does: `strict` throws InvalidResponseError, `report`
-   * returns it and calls `hooks.onDrift`. @default 'strict'
+   * When the response of a read differs from the documented shape: `strict` throws
+   * InvalidResponseError, `report` returns it and calls `hooks.onDrift`. @default 'strict'
    */
   validation?: 'strict' | 'report' | undefined;
   /** Callbacks that observe every call. */

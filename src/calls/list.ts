@@ -123,7 +123,7 @@ const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
 
 const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
 
-/** Gets the validator of a page of such items; created once, so that it is compiled once. */
+/** Gets the check of a page of such items. It is created once for each schema of an item. */
 function getPageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
   const cached = pages.get(item) as Validator<PageBody<T>> | undefined;
   const validator = cached ?? responseCheck(pageBodySchema(item));

@@ -7,7 +7,7 @@ export interface MessageParts {
   readonly what: string;
   /** What to do. */
   readonly hint?: string | undefined;
-  /** The message of the platform, the system or a function of the caller's, if it needs its own line. */
+  /** A message of the platform, the system or a callback, if it gets a line of its own. */
   readonly reported?: string | undefined;
   readonly notes?: readonly (string | false)[] | undefined;
   /** What became of a write. */

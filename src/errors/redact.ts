@@ -33,7 +33,7 @@ export function redactor(
   return (text) => {
     let clean = text;
     for (const spelling of spellings) clean = clean.replaceAll(spelling, mark);
-    // Of a secret in another spelling, neither the start nor the end is known.
+    // Where an encoded secret starts and ends is unknown, so the mark replaces the whole text.
     const decoded = decodingsOf(clean);
     if (decoded.some((decoding) => spellings.some((secret) => decoding.includes(secret)))) {
       return mark;

@@ -39,8 +39,8 @@ export interface SandboxLogEntry {
   /** The `x-request-id` of the response; the same for all tries of a delivery. */
   readonly requestId: string;
   /**
-   * Number of the credential that arrived: 1 for the first one, 2 for another; undefined when none
-   * arrived.
+   * Which credential arrived: they are numbered by their first appearance. Undefined when none arrived. The
+   * log never holds the credential.
    */
   readonly key: number | undefined;
   /** The kind of the fault that was applied. */

@@ -89,23 +89,23 @@ export interface Schema<T> {
         error: SchemaError;
       };
   /**
-   * Fields that zod reads of a nested schema. Only the two types are for programs; the other fields
-   * differ between its versions, and each version accepts `never`.
+   * Fields that zod reads of a nested schema. Only `output` and `input` are for programs. The others
+   * let any zod 4 accept this schema as one of its own.
    */
   readonly _zod: {
     /** What comes out. */
     output: T;
     /** What goes in. */
     input: T;
-    /** For zod alone. @hidden */ version: never;
-    /** For zod alone. @hidden */ def: never;
-    /** For zod alone. @hidden */ deferred: never;
-    /** For zod alone. @hidden */ run: never;
-    /** For zod alone. @hidden */ parse: never;
-    /** For zod alone. @hidden */ traits: never;
-    /** For zod alone. @hidden */ pattern: never;
-    /** For zod alone. @hidden */ constr: never;
-    /** For zod alone. @hidden */ bag: never;
-    /** For zod alone. @hidden */ isst: never;
+    /** @hidden */ version: never;
+    /** @hidden */ def: never;
+    /** @hidden */ deferred: never;
+    /** @hidden */ run: never;
+    /** @hidden */ parse: never;
+    /** @hidden */ traits: never;
+    /** @hidden */ pattern: never;
+    /** @hidden */ constr: never;
+    /** @hidden */ bag: never;
+    /** @hidden */ isst: never;
   };
 }

@@ -416,19 +416,25 @@ test.each<[string, () => string | Promise<string>, string]>([
   ['rejects', () => Promise.reject(new Error('sealed')), 'sealed'],
   ['returns an invalid token', () => 'rubbish', 'apiKey'],
   ['never returns', () => new Promise(() => undefined), 'apiKey'],
-])('the 401 is reported when the credential function %s after it', async (_, give, reason) => {
-  const clock = new VirtualClock();
-  const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
-  const { payments, requests } = clientOf(() => respond(401, errorBody), { clock, apiKey: source });
-  const error = await clock.runTimersDuring(
-    failureOf(payments.transfers.create(newTransfer), AuthenticationError),
-  );
-  expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
-  expect(error.message).toContain('did not return a new credential: The ');
-  expect(error.message).toContain(reason);
-  expect(requests).toHaveLength(1);
-  expect(clock.pending).toBe(0);
-});
+])(
+  'the error is the 401 when the credential function, called for a new token, %s',
+  async (_, give, reason) => {
+    const clock = new VirtualClock();
+    const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
+    const { payments, requests } = clientOf(() => respond(401, errorBody), {
+      clock,
+      apiKey: source,
+    });
+    const error = await clock.runTimersDuring(
+      failureOf(payments.transfers.create(newTransfer), AuthenticationError),
+    );
+    expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
+    expect(error.message).toContain('did not return a new credential: The ');
+    expect(error.message).toContain(reason);
+    expect(requests).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  },
+);
 
 test('a caller who aborts during a renewal receives an AbortError', async () => {
   const source = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));

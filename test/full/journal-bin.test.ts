@@ -578,7 +578,7 @@ test('--help and --version print what they say', async () => {
   expect(await run(['list', '--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' });
 });
 
-test('a reader that ends early does not break it', async () => {
+test('list exits with 3 when the reader of its output ends early', async () => {
   const { flags, journal } = openSqlite();
   await claimAt(journal, 1);
   const { child, ended } = start(process.execPath, [bin, 'list', ...flags], {});

@@ -320,7 +320,7 @@ test('creates an Entity, an Account and a Transfer, and funds at once', async ()
   ]);
 });
 
-test('shows the world that is selected', async () => {
+test('shows the records of the key that is selected', async () => {
   const { page, server, row, press, says } = await opened({ listen: { worlds: true } });
   const pay = async (world: string, amount: string) =>
     new PaymentsClient({ ...server.clientOptions, apiKey: `sk_sandbox_${world}` }).transfers.create(

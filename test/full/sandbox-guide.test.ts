@@ -23,7 +23,7 @@ const blocksOf = (language: string) =>
   );
 const [command = '', ...lines] = blocksOf('sh');
 
-test('curl alone takes a payment from an entity to its end, and does all the rest', async () => {
+test('every command of docs/sandbox.md works, in the order of the guide', async () => {
   expect(command).toMatch(/^npx -p payments-platform-sdk payments-sandbox --seed demo\n$/);
   expect(lines).toHaveLength(2);
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-guide-'));

@@ -29,8 +29,11 @@ test.each<Bounds & { atLeast: number }>([
     hasOperator: true,
     atLeast: 1_000,
   },
-])('callers make one payment in every interleaving: %o', async ({ atLeast, ...bounds }) => {
-  const { states, violation } = await explore(bounds);
-  expect(violation).toBeUndefined();
-  expect(states).toBeGreaterThan(atLeast);
-});
+])(
+  'callers never make two payments, in any interleaving of their steps: %o',
+  async ({ atLeast, ...bounds }) => {
+    const { states, violation } = await explore(bounds);
+    expect(violation).toBeUndefined();
+    expect(states).toBeGreaterThan(atLeast);
+  },
+);

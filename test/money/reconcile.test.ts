@@ -537,7 +537,7 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
   },
 );
 
-test('a list with an item that is not a transfer is in doubt when validation is report', async () => {
+test('reconcile leaves the outcome unknown when a page holds an item that is not a transfer, with validation report', async () => {
   const { payments } = clientOf(() => Response.json(page([null])), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false, startedAt: since });
@@ -559,7 +559,7 @@ test('an incoming match is the other side of an outgoing one or ambiguous', asyn
   }
 });
 
-test('a page without hasMore is in doubt when validation is report', async () => {
+test('reconcile leaves the outcome unknown when a page has no hasMore, with validation report', async () => {
   const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
   const { payments, requests } = clientOf(() => Response.json(body), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
@@ -656,7 +656,7 @@ test('a list that changed is not scanned again after a match', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('a failed second scan leaves the transfer in doubt', async () => {
+test('reconcile leaves the outcome unknown when its second scan of the list fails', async () => {
   const { payments, requests } = clientOf(() =>
     requests.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
   );

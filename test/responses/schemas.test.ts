@@ -161,7 +161,7 @@ test('a membership guard accepts only the documented values', () => {
   expect(isKnownKycStatus('toString')).toBe(false);
 });
 
-test('an unknown field of an input is named', () => {
+test('the issue of a schema names the unknown field of an input', () => {
   const input = { email: 'ada@example.com', emial: 1, kyc: true };
   const { error } = schemas.EntityCreateInputSchema.safeParse(input);
   expect(error?.issues.map(({ message }) => message)).toEqual([

@@ -126,7 +126,7 @@ test('an error shows the text of the page after the status', async () => {
 test.each([
   ['before_commit', 0],
   ['after_commit', 1],
-] as const)('a reset %s rejects like the fetch of Node.js', async (when, count) => {
+] as const)('the fault reset (%s) rejects as the fetch of Node.js does', async (when, count) => {
   const { inject, raw, committed } = setup();
   inject({ kind: 'reset', when });
   const error: unknown = await raw().catch((reason: unknown) => reason);

@@ -207,7 +207,7 @@ test.each([
   });
 });
 
-test('names the unusable Account or Counterparty', async () => {
+test('the rejection of a creation names the field of the inactive Account or Counterparty', async () => {
   const { sandbox, entity, source, destination } = setup();
   const euros = sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' });
   const closed = sandbox.accounts.create({ entityId: entity.id });

@@ -33,7 +33,7 @@ async function setup(options: SandboxOptions & { worlds?: boolean } = {}) {
   return { sandbox, server, control, clientOf, statusOf };
 }
 
-test('a key selects a world that starts as the sandbox did, and shares no record with another', async () => {
+test('each key gets its own copy of the state that the sandbox started with', async () => {
   const { sandbox, clientOf, control } = await setup();
   sandbox.entities.create({ email: 'later@example.com' });
   const [one, two] = [clientOf('one'), clientOf('two')];

@@ -12,7 +12,7 @@ export interface Report {
   status: number;
 }
 
-/** Reports a body, or the argument of a method of the sandbox. */
+/** The 422 of an invalid body, or of an invalid argument of a method. `what` is the subject of its message. */
 export const inputReport = (what: string): Report => ({
   what,
   code: 'validation_failed',
