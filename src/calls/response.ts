@@ -194,35 +194,31 @@ export function responseCheck<T>(schema: Schema<T>): Validator<T> {
 
 type Matcher = (value: unknown) => boolean;
 
-/** Creates a function that finds out whether zod accepts a value, in a fifth of zod's time. */
+/** Of the schemas without parts. Responses have whole numbers and free-form records only. */
+const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
+  unknown: () => true,
+  string: (value) => typeof value === 'string',
+  boolean: (value) => typeof value === 'boolean',
+  bigint: (value) => typeof value === 'bigint',
+  number: Number.isSafeInteger,
+  record: isPlainObject,
+};
+
+/** Creates a function that finds out whether zod accepts a value, fast without generated code. */
 export function createMatcher(schema: z.core.$ZodType): Matcher {
   const { _zod: internals } = schema as z.core.$ZodTypes;
   const { def } = internals;
+  const simple = simpleMatchers[def.type];
+  if (simple !== undefined) return simple;
   switch (def.type) {
-    case 'unknown':
-      return () => true;
-    case 'string':
-    case 'boolean':
-    case 'bigint':
-      return (value) => typeof value === def.type;
-    // The only numbers of responses are whole ones.
-    case 'number':
-      return Number.isSafeInteger;
     case 'optional':
       return orElse(undefined, createMatcher(def.innerType));
     case 'nullable':
       return orElse(null, createMatcher(def.innerType));
-    case 'union': {
-      const options = def.options.map(createMatcher);
-      return (value) => options.some((matches) => matches(value));
-    }
     case 'array': {
       const matches = createMatcher(def.element);
-      return (value) => Array.isArray(value) && value.every((item) => matches(item));
+      return (value) => Array.isArray(value) && value.every(matches);
     }
-    // The only records of responses are free-form.
-    case 'record':
-      return isPlainObject;
     case 'object':
       return createObjectMatcher(def.shape);
     default:
@@ -242,8 +238,9 @@ function createObjectMatcher(shape: z.core.$ZodShape): Matcher {
   });
   return (value) => {
     if (!isObject(value)) return false;
+    const record = value as Readonly<Record<string, unknown>>;
     for (const { key, isOptional, matches } of fields) {
-      const field: unknown = Reflect.get(value, key);
+      const field = record[key];
       if (!matches(field)) return false;
       if (field === undefined && !isOptional && !(key in value)) return false;
     }

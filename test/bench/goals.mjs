@@ -31,7 +31,6 @@ export const goals = [
   { what: 'import to first response', metric: 'first', ...atMost(65), unit: 'ms', machine: true },
   { what: 'import to first response', metric: 'first', against: 'ky-zod', ...atMost(0.56) },
   { what: 'CPU to first response', metric: 'firstCpu', against: 'fetch', ...atMost(0.75) },
-  { what: 'checking 100 transfers', metric: 'check', ...atMost(15), unit: 'µs', machine: true },
   { what: 'checking, against JSON.parse', metric: 'checkRatio', ...atMost(0.25) },
   { what: 'heap, 1,000,000 against 100,000', metric: 'heapRatio', ...atMost(1.1) },
   // ky + zod replaces the peers where they are not installed.
