@@ -1,39 +1,8 @@
-import type { Attempt, ErrorFacts, Outcome, PaymentsError } from './errors.ts';
-import type { Failure } from './failure.ts';
+import type { Attempt, Outcome, PaymentsError } from './errors.ts';
+import type { Failure, Words } from './failure.ts';
 import { createError, type MessageParts } from './message.ts';
 import { worstOutcome, type Kind } from './outcome.ts';
 import type { Redact } from './redact.ts';
-
-/** The words of a failure in the error of its call. */
-export interface Words {
-  readonly what: string;
-  readonly hint?: string | undefined;
-  /** The message of the platform, the system or a callback. */
-  readonly reported?: string | undefined;
-  /** Whether `reported` is trusted to be a message, and may end the first line. */
-  readonly isInline?: boolean | undefined;
-  /** Whether a success status arrived. */
-  readonly isAccepted?: boolean | undefined;
-}
-
-/** The call that a failure ends, as far as its words depend on it. */
-export interface FailedCall {
-  /** The path as a template. */
-  readonly path: string;
-  readonly isWrite: boolean;
-  readonly host: string;
-  /** A hint to check the URL of the API that was called. */
-  readonly checkUrl: string;
-  /** Describes what to check about the credential that was sent. */
-  readonly describeCredentialFix: () => string;
-  readonly redact: Redact;
-  /** Creates an error from the words and facts of a failure, and what is known of its call. */
-  create<E extends PaymentsError, Facts extends object>(
-    ErrorClass: new (message: string, facts: ErrorFacts & Facts) => E,
-    words: Words,
-    facts: Facts,
-  ): E;
-}
 
 /** The state of a call that has failed. */
 interface FailedState {

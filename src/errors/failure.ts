@@ -1,6 +1,5 @@
 import { describeProblem, type Issue, type Problem } from '../internal/issues.ts';
 import { fieldOf, innermostMessageOf, oneLine } from '../internal/text.ts';
-import type { FailedCall, Words } from './call-error.ts';
 import {
   AbortError,
   apiErrorClass,
@@ -9,6 +8,7 @@ import {
   InvalidResponseError,
   PaymentsError,
   TimeoutError,
+  type ErrorFacts,
   type InvalidResponseReason,
   type Outcome,
   type TimeoutPhase,
@@ -28,6 +28,37 @@ import { redactAndCut, redactDeep, redactError, type Redact } from './redact.ts'
  * One function for each way in which an attempt fails: what it proves, whether the call may be tried again,
  * and the class and words of the error if the call ends with it.
  */
+
+/** The words of a failure in the error of its call. */
+export interface Words {
+  readonly what: string;
+  readonly hint?: string | undefined;
+  /** The message of the platform, the system or a callback. */
+  readonly reported?: string | undefined;
+  /** Whether `reported` is trusted to be a message, and may end the first line. */
+  readonly isInline?: boolean | undefined;
+  /** Whether a success status arrived. */
+  readonly isAccepted?: boolean | undefined;
+}
+
+/** The call that a failure ends, as far as its words depend on it. */
+interface FailedCall {
+  /** The path as a template. */
+  readonly path: string;
+  readonly isWrite: boolean;
+  readonly host: string;
+  /** A hint to check the URL of the API that was called. */
+  readonly checkUrl: string;
+  /** Describes what to check about the credential that was sent. */
+  readonly describeCredentialFix: () => string;
+  readonly redact: Redact;
+  /** Creates an error from the words and facts of a failure, and what is known of its call. */
+  create<E extends PaymentsError, Facts extends object>(
+    ErrorClass: new (message: string, facts: ErrorFacts & Facts) => E,
+    words: Words,
+    facts: Facts,
+  ): E;
+}
 
 /** Why an attempt, or the wait between two attempts, has no result. */
 export interface Failure {

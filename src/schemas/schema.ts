@@ -97,15 +97,15 @@ export interface Schema<T> {
     output: T;
     /** What goes in. */
     input: T;
-    /** @hidden */ version: never;
-    /** @hidden */ def: never;
-    /** @hidden */ deferred: never;
-    /** @hidden */ run: never;
-    /** @hidden */ parse: never;
-    /** @hidden */ traits: never;
-    /** @hidden */ pattern: never;
-    /** @hidden */ constr: never;
-    /** @hidden */ bag: never;
-    /** @hidden */ isst: never;
+    /** Never present. @hidden */ version: never;
+    /** Never present. @hidden */ def: never;
+    /** Never present. @hidden */ deferred: never;
+    /** Never present. @hidden */ run: never;
+    /** Never present. @hidden */ parse: never;
+    /** Never present. @hidden */ traits: never;
+    /** Never present. @hidden */ pattern: never;
+    /** Never present. @hidden */ constr: never;
+    /** Never present. @hidden */ bag: never;
+    /** Never present. @hidden */ isst: never;
   };
 }

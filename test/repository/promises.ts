@@ -45,8 +45,14 @@ export const promises: Readonly<
   ],
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
     [
-      ['money/once-states.test.ts', 'callers never make two payments, in any interleaving of their steps: %o'],
-      ['full/once-states.test.ts', 'callers never make two payments, in any interleaving of their steps: %o'],
+      [
+        'money/once-states.test.ts',
+        'callers never make two payments, in any interleaving of their steps: %o',
+      ],
+      [
+        'full/once-states.test.ts',
+        'callers never make two payments, in any interleaving of their steps: %o',
+      ],
       [
         'full/once-deaths.test.ts',
         'killed and suspended workers pay each of 100 payouts once over %s',

@@ -22,16 +22,16 @@ import { openApi } from '../../src/sandbox/openapi/openapi.ts';
 import { httpApiPage } from './http-api.ts';
 import { llmsText, takeTitle } from './llms.ts';
 
-/** Matches files of a noun, and names of a noun in files with several nouns: `/ids.ts accountId`. */
+/** Matches files of a noun, and names of a noun in files with several nouns: `/id-converters.ts accountId`. */
 const matchNoun = (noun: string): RegExp =>
-  new RegExp(`/(${noun})\\.ts |/(index|ids)\\.ts (${noun})`, 'i');
+  new RegExp(`/(${noun})\\.ts |/(index|id-converters)\\.ts (${noun})`, 'i');
 
 /** The first pattern that matches the file and the name of a declaration. */
 const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/sandbox\/(faults\/|log\.ts|api\/operations)/, 'Faults and log'],
   [/\/sandbox\/(webhooks\/|platform\/changes)/, 'Changes and webhooks'],
-  [/\/(client|options|calls\/clock|credential|version)\.ts/, 'Client'],
-  [/\/resources\/transfers\//, 'Transfers'],
+  [/\/(client|client-options|calls\/time|credential|version)\.ts/, 'Client'],
+  [/\/(once|search)\/|\/(transfer-status|wait-for)\.ts/, 'Transfers'],
   [matchNoun('transfers?|once-?input'), 'Transfers'],
   [matchNoun('accounts?'), 'Accounts'],
   [matchNoun('entity|entities'), 'Entities'],
@@ -40,7 +40,7 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [matchNoun('settings'), 'Settings'],
   [matchNoun('(built)?instructions?|executionstate'), 'Instructions'],
   [matchNoun('transactions?'), 'Transactions'],
-  [matchNoun('errors|error-?body|http-status'), 'Errors'],
+  [matchNoun('errors|error-?body|status-for-caller'), 'Errors'],
   [/\/internal\/issues\.ts/, 'Errors'],
   [matchNoun('pager|page'), 'Paging'],
   [/\/hooks\.ts/, 'Watching'],
