@@ -94,7 +94,7 @@ export interface ClientOptions {
    * A header for one key per POST, the same on every attempt, such as `Idempotency-Key`. Only if
    * the platform honours it: creations are then sent again after unknown outcomes.
    */
-  idempotencyHeader?: string | null | undefined; // docs/gaps.md, row 51
+  idempotencyHeader?: string | null | undefined; // Idempotency keys are not documented: docs/gaps.md, row 51
   /**
    * Whether the JSON of an error response is the platform's. A write rejected in another form is
    * `unknown`: a proxy may have responded. @default an object with strings in `error` and `code`
@@ -111,12 +111,12 @@ export interface ClientOptions {
    * For `transfers.createOnce`: how long after its deadline a request may still take effect, in
    * milliseconds; longer than your processes may be suspended. @default 300000
    */
-  gracePeriod?: number | undefined; // docs/gaps.md, row 61
+  gracePeriod?: number | undefined; // How long a request may take effect is not shown: docs/gaps.md, row 61
   /**
    * Asserts that the platform lists Transfers newest first, not in groups or by update time: searches then
    * stop where the list is older than the payment. An order that contradicts it is ignored. @default false
    */
-  transfersNewestFirst?: boolean | undefined; // docs/gaps.md, row 54
+  transfersNewestFirst?: boolean | undefined; // The order of a list is not shown: docs/gaps.md, row 54
   /**
    * Permits http to a host that is not loopback, for a sandbox in a container: the network can read
    * the credentials. @default false

@@ -10,7 +10,7 @@ import type { Problem } from '../internal/issues.ts';
 import { host } from '../internal/runtime.ts';
 
 /** A credential as a string, or a function that fetches one. */
-export type CredentialSource = string | (() => string | Promise<string>); // docs/gaps.md, row 43
+export type CredentialSource = string | (() => string | Promise<string>); // How credentials are issued is not shown: docs/gaps.md, row 43
 
 /** The two credentials of the platform, and which calls each belongs to. */
 export type CredentialKind = 'apiKey' | 'jwt';
@@ -156,7 +156,7 @@ export class Credential {
     const value: unknown = typeof source === 'string' ? source : await source();
     const problem = findCredentialProblem(this.kind, value);
     if (typeof value !== 'string' || problem !== undefined) throw new UnusableCredential(problem);
-    // A later call of the function may have returned before this one: its token stays in use.
+    // Another call of the credential function may have set a newer token meanwhile; keep that token.
     if (this.#token !== undefined) return this.#token.value;
     this.#token = { value, renewAt: this.#renewalTime(value) };
     // The new token is last, so that it is never the one that is dropped.

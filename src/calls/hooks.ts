@@ -60,7 +60,7 @@ export interface WaitEvent extends HookCall {
 
 /** A response without the documented shape was returned anyway. */
 export interface DriftEvent extends Omit<HookCall, 'attempt'> {
-  // docs/gaps.md, row 57
+  // Deprecation is not defined: docs/gaps.md, row 57
   /** The HTTP status. */
   readonly status: number;
   /** The platform's id of the request, when the response carried one. */

@@ -151,7 +151,7 @@ export const lowerCased = (custom: RequestOptions['headers']): Readonly<Record<s
 
 /** The checks of the options that every call has. */
 export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
-  // One of another realm is not an instance of this AbortSignal.
+  // An AbortSignal of another realm is not an instance of this realm's AbortSignal.
   signal: optionalCheck('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
   timeout: milliseconds,
   totalTimeout: milliseconds,

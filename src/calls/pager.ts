@@ -90,15 +90,15 @@ export interface PageSource<P, Position> {
     site: Error,
     iteration?: Iteration<Position>,
   ) => ApiCall<P>;
-  /** The position of the next page: undefined after the last one, null when it is missing. */
+  /** Reads the next page's position: undefined after the last page, null when more follow but the cursor is missing. */
   readonly next: (page: P) => Position | null | undefined;
 }
 
-/** What an iteration passes with each of its requests. */
+/** Options that an iteration passes to each page request. */
 interface Iteration<Position> {
   /** Ends the request. */
   readonly cancel: AbortSignal;
-  /** Requests the page after one that is not parsed yet; returns whether it did. */
+  /** Requests the next page while the current page is not parsed yet; returns whether it sent a request. */
   readonly prefetch: (position: Position) => boolean;
 }
 
@@ -217,7 +217,7 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
         return isNext && prefetched !== undefined;
       },
     });
-    // It may reject before it is awaited.
+    // The page may reject before the loop awaits it.
     page.catch(() => undefined);
     return page;
   };

@@ -39,7 +39,7 @@ export interface Success<T> {
 /** The result of an attempt, or its failure. */
 export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
 
-/** Reads a response as its call declares. */
+/** Parses and checks a response as its `Call` declares; an invalid or failed response becomes a `Failure`. */
 export function readResponse<T, A>(
   state: CallState<Call<T, A>>,
   { response }: Extract<AttemptResult, { ok: true }>,

@@ -193,7 +193,7 @@ export class Deadline {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  /** The same while a response is read: data that arrived during a suspension may be read. */
+  /** Like `check`, but while a response is read: data that arrived while the machine was suspended is still read. */
   checkReading(): void {
     this.#outer?.checkReading();
     if (

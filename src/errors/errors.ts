@@ -172,7 +172,7 @@ export class ApiError extends PaymentsError {
   /** The HTTP status. */
   declare readonly status: number;
   /** The platform's code, when the response carried an Error body. */
-  declare readonly code: string | undefined; // docs/gaps.md, row 46
+  declare readonly code: string | undefined; // Values of code are not shown: docs/gaps.md, row 46
   /** The platform's additional context, when the response carried an Error body. */
   declare readonly details: unknown;
   /** The platform's id of the request, for support. */
@@ -298,7 +298,7 @@ export class PaginationError extends PaymentsError {
 
 /** `transfers.waitFor` ended before the transfer reached the expected status. */
 export class WaitError extends PaymentsError {
-  /** What the platform last reported, if it ever did. */
+  /** The latest Transfer that the platform returned; undefined if no poll has returned one. */
   declare readonly last: Transfer | undefined;
   /**
    * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row

@@ -8,7 +8,7 @@ export interface FailedResponse {
   readonly text: string;
 }
 
-/** Its content type, or that it has none. */
+/** Describes the content type of a response, or its absence. */
 export function describeType({ headers, text }: FailedResponse): string {
   if (text === '') return 'no body';
   return headers.get('content-type')?.split(';')[0] || 'no content type';

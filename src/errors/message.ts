@@ -10,7 +10,7 @@ export interface MessageParts {
   /** A message of the platform, the system or a callback, if it gets a line of its own. */
   readonly reported?: string | undefined;
   readonly notes?: readonly (string | false)[] | undefined;
-  /** What became of a write. */
+  /** The outcome of a write, as a sentence. */
   readonly consequence?: string | false | undefined;
   readonly request?: string | undefined;
   /** Of a ValidationError: its issues, each with its hint apart. */

@@ -23,11 +23,11 @@ const sentBeforeForwarding = /* @__PURE__ */ new Set([
   407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
 ]);
 
-/** What a response shows apart from its status. */
+/** Facts of a response other than its status. */
 interface ResponseFacts {
-  /** Whether its body is an Error body, which only the platform writes. */
+  /** Whether the response has an Error body, which only the platform writes. */
   readonly isPlatforms: boolean;
-  /** Whether it redirects the request to the same URL over https. */
+  /** Whether the response redirects the request to the same URL over https. */
   readonly redirectsToHttps?: boolean;
 }
 
@@ -88,7 +88,7 @@ export interface TransportFacts {
   readonly sendsOnce: boolean;
 }
 
-/** What the transport observed, if it can; it outranks every error code. */
+/** Observations of the transport; they outrank every error code. */
 export interface Evidence {
   /** False while no byte was written, true from the moment the first one may have been. */
   started?: boolean | undefined;
@@ -97,7 +97,7 @@ export interface Evidence {
 /** The server's certificate; a port without TLS; a proxy that does not let the request through. */
 type Obstacle = 'certificate' | 'no_tls' | 'proxy';
 
-/** What a connection failure proves. */
+/** The outcome that a connection failure proves, and whether a retry may help. */
 export interface Verdict {
   readonly outcome: 'not_sent' | 'unknown';
   /** The system's code, when there is one. */
@@ -106,7 +106,7 @@ export interface Verdict {
   readonly transient: boolean;
   /** Whether the runtime or the system timed out before there was a connection. */
   readonly connectTimedOut: boolean;
-  /** What is in the way, if the error shows it. */
+  /** The certificate, the missing TLS or the proxy that prevented the connection, if the error shows it. */
   readonly obstacle: Obstacle | undefined;
 }
 

@@ -11,7 +11,7 @@ const minSecretLength = 4;
 /** Longer credentials are invalid. */
 export const maxSecretLength = 8_192;
 
-/** What looks like a credential of anyone; not the end of a word, as in `task_1`. */
+/** Patterns of any platform credential; `sk_` within a word, as in `task_1`, does not match. */
 const credentialPatterns = [
   /(?:(?<![A-Za-z0-9]_?)|(?<=%..|\\[nrt]|\\u.{4}))sk_(?:\\+(?:\/|u.{4})|&#?\w+;|[^\s"'<>,;\\])+/g,
   /(?<![A-Za-z0-9]_?)[Bb]earer(?:\s|%20|\+)+(?:\\+(?:\/|u.{4})|&#?\w+;|[^\s"'<>,;\\])+/g,

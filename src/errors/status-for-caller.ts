@@ -68,5 +68,5 @@ const readOperation = /\.(get|list|build|openOnce|reconcile|waitFor)$/;
 const isReading = ({ operation = '', method }: PaymentsError): boolean =>
   readOperation.test(operation) || (operation === 'request' && method === 'GET');
 
-/** Its input names what does not exist. */
+/** Whether the failed call is a creation: a 404 then means that its input names a missing record. */
 const isCreating = ({ operation = '' }: PaymentsError): boolean => operation.includes('.create');

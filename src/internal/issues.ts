@@ -1,6 +1,6 @@
 import { describeArrival } from './text.ts';
 
-/** One thing that was wrong with an argument or a response. */
+/** One problem in an argument or a response. */
 export interface Issue {
   /** Where: `amount`, `actionArguments.refuelERC20.fee.token`, or empty for the whole value. */
   readonly path: string;
@@ -15,7 +15,7 @@ export interface DetailedIssue extends Issue {
 
 /** What is wrong with a value. */
 export interface Problem {
-  /** What arrived, such as `a JWT`; without it, the value is described. */
+  /** Description of the value, such as `a JWT`; if absent, the value is described by its type. */
   readonly got?: string | undefined;
   readonly expected: string;
   /** What to do. */

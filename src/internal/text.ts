@@ -42,7 +42,7 @@ export function describeKind(value: unknown): string {
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-/** What has arrived: only numbers and short strings of digits are shown, because others may be secret. */
+/** Describes a value that arrived. Only numbers and short digits are shown: other values may be secret. */
 export function describeArrival(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'number') return `got ${value}`;

@@ -13,13 +13,13 @@ import {
  */
 
 interface JournalCase {
-  /** What a right journal does. */
+  /** The behaviour of a correct journal. */
   readonly expected: string;
   readonly hint: string;
   readonly run: (trial: Trial) => Promise<void>;
 }
 
-/** What a journal did instead, and a hint that fits better than the one of the case. */
+/** The wrong behaviour of a journal, with a hint that replaces the case's hint. */
 class Mismatch extends Error {
   readonly hint: string | undefined;
 

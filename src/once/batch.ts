@@ -61,7 +61,7 @@ export interface BatchCounts {
   readonly waiting: number;
 }
 
-/** What `await` returns of a batch. */
+/** Result of awaiting a batch. */
 export interface BatchSummary {
   /** How many payments ended how. */
   readonly counts: BatchCounts;
@@ -89,7 +89,7 @@ interface Job {
 
 type BatchPayment = Omit<PaidResult, 'input'>;
 
-/** What a run of a batch works with. */
+/** Dependencies and options of one BatchRun. */
 export interface BatchSetup {
   readonly inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>;
   readonly concurrency: number;
@@ -113,7 +113,7 @@ const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 /** Retries are due at multiples of this, so that payments in doubt share a scan. */
 const retryGridMs = 5_000;
-/** If so many payments are in doubt, the platform or its list has a problem, and nothing new starts. */
+/** With this many payments in doubt, the platform or its list has a problem, and no new payment starts. */
 const maxWaiting = 1_000;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

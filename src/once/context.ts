@@ -8,7 +8,7 @@ import type { OnceInput, Transfer, TransferCreated, TransferId } from '../schema
 import type { Call } from '../calls/call.ts';
 import type { Reconciliation, Search, TransferSearch } from '../search/search.ts';
 
-/** What a journal works with. */
+/** Dependencies of a GuardedJournal. */
 export interface JournalContext {
   readonly pipeline: Pick<RequestPipeline, 'check' | 'call' | 'redact' | 'redactOwn'>;
   readonly clock: Required<Clock>;
@@ -42,7 +42,7 @@ interface PaymentSearchOptions {
   readonly onPage: () => void;
 }
 
-/** What the client has for all payments made once. */
+/** The client's dependencies for createOnce, createAllOnce, openOnce and resolveOnce. */
 export interface ClientContext extends JournalContext {
   readonly hooks: Hooks;
   /** The call that sends a payment. */

@@ -145,7 +145,7 @@ export const createOnceEvent = (
   return { reference: input?.description, result, transferId, error };
 };
 
-/** Checks a payment before the journal is asked, and makes it. `overrides` replace what its search uses. */
+/** Checks the arguments before the journal is read, then makes the payment. `overrides` replaces the search or its timeout. */
 export async function makeOnce(
   client: ClientContext,
   input: OnceInput,
@@ -280,7 +280,7 @@ export const creationCall = (input: TransferCreateInput): Call<TransferCreated> 
 /** How far the clocks behind `createdAt` and `Date` may be apart. */
 const clockSkewMs = 120_000;
 
-/** Calls `onDifference` when the clock behind `createdAt` differs from the one behind `Date`. */
+/** Calls `onDifference` when `createdAt` in the response differs from its Date header by more than two minutes. */
 export function withClockCheck(
   call: Call<TransferCreated>,
   onDifference: (reportDrift: ReportDrift) => void,

@@ -56,9 +56,9 @@ export interface ClaimedPayment {
   readonly expiresAt: string;
   /** Name of the machine that claimed it. */
   readonly host: string;
-  /** What `createOnce` takes to finish it. */
+  /** The input with which `createOnce` finishes the payment. */
   readonly input: OnceInput;
-  /** If it is `ambiguous`: ids of the transfers that may be the payment. */
+  /** Ids of the transfers that may be the payment; set when `state` is `ambiguous`. */
   readonly candidates?: readonly TransferId[];
 }
 

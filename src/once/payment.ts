@@ -186,7 +186,7 @@ export class Payment {
     const isUnclaimed = before === undefined;
     const { transfer, candidates } = await this.#search(before, input, { cause, isUnclaimed });
     if (candidates.length > 0) throw await this.#recordAmbiguous(before, input, candidates);
-    // It stops for the caller's signal: this call has sent nothing, and the next one finds the transfer again.
+    // Recording stops when the caller aborts: this call sent no request, and the next call finds the transfer again.
     return transfer && (await this.#recordPaid(before, input, transfer, { isFound: true }));
   }
 

@@ -29,7 +29,7 @@ interface Waiter {
 interface EarlyResult {
   readonly result: Reconciliation;
   readonly input: OnceInput;
-  /** When its scan ended, by both clocks: one of them may stop while a machine is suspended. */
+  /** When the scan ended, by the monotonic and the wall clock: one may stop while the machine is suspended. */
   readonly elapsed: number;
   readonly now: number;
 }

@@ -8,7 +8,7 @@ import { describeIdProblem, type IdPrefix } from '../internal/formats.ts';
 import type { TransferId } from '../schemas/transfer.ts';
 import { issueAt } from '../internal/issues.ts';
 
-// One function each instead of a table, so that a bundle contains only what it uses.
+// One function for each kind of id instead of a table, so that a bundle contains only the functions it uses.
 
 /**
  * Makes an Account's id of a `string`, as from a database or a request.

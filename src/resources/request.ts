@@ -29,9 +29,9 @@ export interface ResponseSchema<T> {
     /** For the compiler only. */
     readonly types?:
       | {
-          /** What goes in. */
+          /** The type that the schema accepts. */
           readonly input: unknown;
-          /** What comes out. */
+          /** The type that the schema returns. */
           readonly output: T;
         }
       | undefined;

@@ -86,7 +86,7 @@ export async function waitForTransfer(
   // A signal may end the wait before the id has been checked.
   const name = isTransferId(id) ? `transfer ${redact(id)}` : 'transfer';
   let last: Transfer | undefined;
-  /** The last 404 of a Transfer that was not found yet. */
+  /** The latest 404, while a new Transfer may not be readable yet. */
   let notFoundError: NotFoundError | undefined;
   /** The last one with a documented status; other statuses have no order. */
   let furthest: Transfer | undefined;

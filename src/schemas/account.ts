@@ -135,7 +135,7 @@ export interface AccountUpdateInput {
   /** Display name. */
   name?: string | undefined;
   /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
-  metadata?: Metadata | undefined; // docs/gaps.md, row 14
+  metadata?: Metadata | undefined; // A PATCH may merge or replace: docs/gaps.md, row 14
 }
 export const accountUpdateInputSchema = lazy((): Schema<AccountUpdateInput> =>
   closedObject(accountUpdateInputShape()),

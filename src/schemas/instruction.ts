@@ -17,7 +17,7 @@ import {
 const executionStatuses = ['Deactivated'] as const;
 /** The one documented execution status; others exist. @useDeclaredType */
 export type KnownExecutionStatus = (typeof executionStatuses)[number];
-// docs/gaps.md, row 32.
+// The API reference does not name further values: docs/gaps.md, row 32.
 /** `Deactivated`, or one that the API reference does not name. */
 export type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
 /** Whether the execution status is documented. */
@@ -31,7 +31,7 @@ export interface ExecutionState {
   /** `Deactivated` is the one documented value. */
   readonly executionStatus: ExecutionStatus; // How it gets there: docs/gaps.md, row 41
   /** When it last ran; the unit is not documented. */
-  readonly lastExecuted: Integer; // docs/gaps.md, row 35
+  readonly lastExecuted: Integer; // Its unit is not shown: docs/gaps.md, row 35
 }
 
 /** An on-chain automation instruction of an address. */
@@ -116,7 +116,7 @@ export interface RefuelERC20Fee {
   executionFee: Integer;
 }
 
-// docs/gaps.md, row 17.
+// Units of these numbers are not shown: docs/gaps.md, row 17.
 /** Arguments of the action `refuelERC20`. Their units are not documented. */
 export interface RefuelERC20Arguments {
   /** Address of the token to refuel with. */
@@ -131,7 +131,7 @@ export interface RefuelERC20Arguments {
   fee: RefuelERC20Fee;
 }
 
-// docs/gaps.md, row 16.
+// Other action kinds are not shown: docs/gaps.md, row 16.
 /** Arguments keyed by action kind. `refuelERC20` is checked; any other kind passes through as given. */
 export interface ActionArguments {
   /** Refills a token balance whenever it falls below a threshold. */
@@ -139,7 +139,7 @@ export interface ActionArguments {
   [kind: string]: unknown;
 }
 
-// docs/gaps.md, row 15.
+// Which fields are required is not shown: docs/gaps.md, row 15.
 /** Input for building an instruction payload. All of it is required. */
 export interface InstructionBuildInput {
   /** The address that the Instruction is for. */

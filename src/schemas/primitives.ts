@@ -17,7 +17,7 @@ export type Integer = number | bigint; // How large they get: docs/gaps.md, row 
 export type Hex = `0x${string}`;
 
 /** The documented values, and any other string that the platform may send one day. */
-export type OpenEnum<Known extends string> = Known | (string & {}); // docs/gaps.md, row 33
+export type OpenEnum<Known extends string> = Known | (string & {}); // Values may be added: docs/gaps.md, row 33
 
 /** Free-form key/value data. */
 export type Metadata = Readonly<Record<string, unknown>>;

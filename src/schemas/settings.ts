@@ -44,13 +44,13 @@ export const settingsSchema = lazy((): Schema<Settings> => z.looseObject(setting
 /** The Settings to change; omitted fields stay unchanged. */
 export interface SettingsUpdateInput {
   /** Auto-earn for new Accounts; enabling it requires `autoEarnVault`, even if one was set earlier. */
-  autoEarnEnabled?: boolean | undefined; // docs/gaps.md, row 12
+  autoEarnEnabled?: boolean | undefined; // A vault set earlier may be enough: docs/gaps.md, row 12
   /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
-  autoEarnVault?: string | undefined; // docs/gaps.md, row 11
+  autoEarnVault?: string | undefined; // Names of vaults are omitted there: docs/gaps.md, row 11
   /** The chain used when creating new Accounts. */
-  defaultChain?: KnownChain | undefined; // docs/gaps.md, row 13
+  defaultChain?: KnownChain | undefined; // Other chains may exist: docs/gaps.md, row 13
   /** Where webhook notifications go; null disables them. */
-  webhookUrl?: string | null | undefined; // docs/gaps.md, row 56
+  webhookUrl?: string | null | undefined; // Payload and signature are not shown: docs/gaps.md, row 56
 }
 
 const expectedVault = /* @__PURE__ */ expectation(

@@ -20,7 +20,7 @@ import {
 const transactionStatuses = ['Success'] as const;
 /** The one documented transaction status; others exist. @useDeclaredType */
 export type KnownTransactionStatus = (typeof transactionStatuses)[number];
-// docs/gaps.md, row 32.
+// The API reference does not name further values: docs/gaps.md, row 32.
 /** `Success`, or one that the API reference does not name. */
 export type TransactionStatus = OpenEnum<KnownTransactionStatus>;
 /** Whether the transaction status is documented. */
@@ -82,7 +82,7 @@ export const transactionsSchema = lazy((): Schema<Transaction[]> => z.array(tran
 const transactionSorts = ['Ascending'] as const;
 /** The one documented sort order. @useDeclaredType */
 export type KnownTransactionSort = (typeof transactionSorts)[number];
-// docs/gaps.md, row 19.
+// Other orders are not shown: docs/gaps.md, row 19.
 /** `Ascending` is documented; any other value is sent as given. */
 export type TransactionSort = OpenEnum<KnownTransactionSort>;
 /** Whether the sort order is documented. */
@@ -105,7 +105,7 @@ export interface TransactionListInput {
   /** Number of records to skip. @default 0 */
   skip?: Integer | undefined;
   /** Records per page. Not sent by default; the platform's default is not documented. */
-  take?: Integer | undefined; // docs/gaps.md, row 20
+  take?: Integer | undefined; // Its maximum is not shown: docs/gaps.md, row 20
 }
 const expectedSkip = /* @__PURE__ */ expectation('a whole number, 0 or more');
 const expectedTake = /* @__PURE__ */ expectation('a whole number above 0');

@@ -117,7 +117,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
       expect(await members()).not.toContain(input.description);
     });
 
-    test('is built again when it was lost', async () => {
+    test('is rebuilt by a claim or a list when its key was deleted', async () => {
       const { input, listed } = await claimPayment();
       await redis.del(indexKey);
       const other = await claimPayment();
@@ -127,7 +127,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
       );
     });
 
-    test('is built by one scan, and not again', async () => {
+    test('is built by the first open() and no second SCAN', async () => {
       await redis.del(indexKey);
       await collectOpen(openRedis(), '');
       await redis.config('RESETSTAT');

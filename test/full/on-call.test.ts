@@ -328,7 +328,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
     });
   });
 
-  test('what a journal has lost is found and not paid again', async () => {
+  test('createOnce finds a payment that a restored journal lost, and does not send it again', async () => {
     const store = await stores[name]();
     const { transfers, journal, env, leaveOpen, readLedger, clientOptions } = await setup(store);
     const [early, late] = [newInput(), newInput()];

@@ -372,7 +372,7 @@ test('loads the latest 500 requests first, and all of them on demand', async () 
   expect(await page.getByRole('button', { name: 'Load older requests' }).count()).toBe(0);
 });
 
-test('an image of another page makes no world', async () => {
+test('an image request from another origin does not create a world', async () => {
   const { server } = await opened({ listen: { worlds: true } });
   const other = createServer((_, response) => {
     const images = ['one', 'two'].map(

@@ -209,7 +209,7 @@ test.each([
   ]);
 });
 
-test('responds under the names of --allow-host and no other', async () => {
+test('the server responds with 403 to a Host header that --allow-host does not name', async () => {
   const sandbox = run('--port', '0', '--allow-host', 'platform', '--allow-host', 'other');
   const { port } = new URL(String((await sandbox.variables())['PAYMENTS_BASE_URL']));
   const statusUnder = async (host: string) => {
@@ -317,7 +317,7 @@ test('the port is free again after a signal', async () => {
   expect(texts.err).toBe('');
 });
 
-test('sets the exit status and does not exit by force', async () => {
+test('the sandbox command sets process.exitCode and does not call process.exit', async () => {
   const wrong = await runHere('--port', 'x');
   expect(process.exitCode).toBe(2);
   expect(wrong.texts.err).toContain('--port takes');

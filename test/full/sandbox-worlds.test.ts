@@ -71,7 +71,7 @@ test('ten processes in worlds of their own see no record of each other', async (
   await sandbox.stop();
 });
 
-test('a world takes less than 200 kB', async () => {
+test('each world of a server with --worlds adds less than 200 kB to the heap', async () => {
   const server = await listen(seedDemo(new Sandbox()), { worlds: true });
   onTestFinished(() => server.close());
   const use = async (name: string) => {

@@ -99,7 +99,7 @@ test.each([
   }
 });
 
-test('a list resumes without a cursor when its first page failed', async () => {
+test('a list resumes from its first page when that page failed', async () => {
   const { payments } = troubled(0, () => respond(503, errorBody));
   const { ids, resumes } = await readThrough(payments, 'items');
   expect(ids).toEqual(all);

@@ -483,7 +483,7 @@ test('an ambiguous search before the first claim writes an entry for an operator
   expect(made()).toHaveLength(2);
 });
 
-test('an ambiguous search marks the claim, and its own call can still record the payment', async () => {
+test('the call that holds a claim records the payment after another call marked the claim ambiguous', async () => {
   let respond: (() => void) | undefined;
   const { pay, sandbox, journal, made } = setup({
     fetch: async (request) => {

@@ -47,7 +47,7 @@ async function setup() {
 const referencesOf = (payments: readonly { reference: string }[]) =>
   payments.map(({ reference }) => reference);
 
-test('lists what is open, oldest first, in plain JSON', async () => {
+test('openOnce lists undecided payments, oldest first, as plain JSON', async () => {
   const { list, young, ambiguous, old, sandbox } = await setup();
   const listed = await list();
   const common = { host: 'worker-1' };
@@ -176,7 +176,7 @@ test.each(Object.entries(lists))('rejects when the open of a journal %s', async 
 });
 type FullOpen = () => AsyncIterable<OpenPayment>;
 
-test('leaves out what a journal lists although it is decided', async () => {
+test('openOnce omits a paid entry that journal.open() returns', async () => {
   const { journal, list } = await setup();
   const input: OnceInput = newInput();
   const open = async function* () {

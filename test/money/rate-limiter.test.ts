@@ -77,7 +77,7 @@ describe('a 429 with Retry-After', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThan(2);
   });
 
-  test('is superseded only by a longer one', async () => {
+  test('is replaced only by a longer Retry-After', async () => {
     for (const waits of [
       ['3', '1'],
       ['1', '3'],

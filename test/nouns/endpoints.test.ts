@@ -130,17 +130,20 @@ describe('the bytes', () => {
     );
   });
 
-  test.each(examples)('of $name follow a separate root URL', async ({ endpoint, example }) => {
-    const { origin } = server;
-    const request = await arriving(endpoint, example, {
-      baseUrl: `${origin}/v0`,
-      rootUrl: `${origin}/automation//`,
-    });
-    const prefix = endpoint.base === 'versioned' ? '/v0' : '/automation';
-    expect(request.url).toBe(
-      `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
-    );
-  });
+  test.each(examples)(
+    'of $name go to rootUrl or baseUrl, as the API of the endpoint requires',
+    async ({ endpoint, example }) => {
+      const { origin } = server;
+      const request = await arriving(endpoint, example, {
+        baseUrl: `${origin}/v0`,
+        rootUrl: `${origin}/automation//`,
+      });
+      const prefix = endpoint.base === 'versioned' ? '/v0' : '/automation';
+      expect(request.url).toBe(
+        `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
+      );
+    },
+  );
 });
 
 test.each(examples)('each credential is sent only to its host: $name', async (one) => {

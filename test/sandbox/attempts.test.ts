@@ -40,7 +40,7 @@ test('groups a retry with its failed attempt, the latest call first', () => {
   ).toEqual([[1, 3, 4], [2]]);
 });
 
-test('starts another call when the same request follows a success', () => {
+test('the log groups a repeated request as a new call when the first one succeeded', () => {
   expect(grouped(entry(1), entry(2))).toEqual([[2], [1]]);
 });
 

@@ -64,7 +64,7 @@ test('an entity is verified in two automatic steps', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('keeps a status of an entity that is a decision', async () => {
+test('autoAdvance keeps the kycStatus of a rejected Entity', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   sandbox.entities.reject(id);

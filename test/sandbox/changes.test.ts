@@ -104,7 +104,7 @@ test('reports each change of every noun', () => {
   ]);
 });
 
-test('reports a change when all of its records are changed', () => {
+test('onChange reports a change only after every record of the operation has changed', () => {
   const { sandbox, source, entity } = setup();
   const payee = sandbox.counterparties.create({ entityId: entity.id });
   const input = { sourceAccountId: source.id, counterpartyId: payee.id, amount: '10' };

@@ -58,7 +58,7 @@ test('the JWT of a name selects the same world for the root endpoints', async ()
   expect((await control('GET', 'worlds')).body).toEqual(['one']);
 });
 
-test('the printed key has the default world, which plain control reaches', async () => {
+test('the printed key selects the default world, as /_sandbox/ without a world does', async () => {
   const { sandbox, statusOf, control } = await setup();
   expect(await statusOf(sandbox.apiKey)).toBe(200);
   expect((await control('GET', 'worlds')).body).toEqual([]);
@@ -75,7 +75,7 @@ test.each([
   ['sk_live_one', 401],
   ['jwt_sandbox_one', 401],
   ['sk_sandbox_a-1', 200],
-])('the key %s gets %i', async (key, status) => {
+])('a request with the key %s receives the status %i', async (key, status) => {
   const { statusOf, sandbox } = await setup();
   expect(await statusOf(key)).toBe(status);
   expect(JSON.stringify(sandbox.log)).not.toContain(key);
@@ -143,7 +143,7 @@ test.each([
   expect(await control(method, path)).toMatchObject({ status, body: { code } });
 });
 
-test('a world of another origin is as closed as the default one', async () => {
+test('control of a world rejects a request from another origin with 403', async () => {
   const { server } = await setup();
   const response = await fetch(`${server.rootUrl}/_sandbox/worlds/one/state`, {
     headers: { origin: 'https://evil.example' },

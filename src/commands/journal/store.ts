@@ -10,7 +10,7 @@ import { UsageError, type StoreAddress } from './flags.ts';
 /** A journal with a connected store. */
 export interface OpenedStore {
   readonly journal: FullJournal;
-  /** Whether it holds no entry at all, not even a decided one. */
+  /** Whether the store has no entries, decided ones included. */
   readonly isEmpty: () => Promise<boolean>;
   /** Builds the index again; only Redis has one that can be incomplete. */
   readonly rebuild?: () => Promise<void>;

@@ -25,7 +25,7 @@ export type SandboxReply =
       kind: 'reset';
     }
   | {
-      /** Nothing is sent until the caller gives up. */
+      /** The sandbox sends no response until the caller aborts. */
       kind: 'hang';
     };
 

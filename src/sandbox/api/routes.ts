@@ -49,7 +49,7 @@ export interface Route extends Implementation {
   readonly api: 'versioned' | 'root';
   /** Matches a whole path and captures the prefix before the path of the API, and the id in it. */
   readonly pattern: RegExp;
-  /** Whether its response is a page with a cursor. */
+  /** Whether the operation returns a page with a cursor. */
   readonly paged: boolean;
 }
 

@@ -96,7 +96,7 @@ export const operationDocs: Readonly<Record<SandboxOperation, OperationDocs>> = 
   },
 };
 
-/** What a path lacks as a whole. */
+/** Rows of docs/gaps.md for a whole path. */
 export const pathGaps: Readonly<Record<string, Gaps>> = {
   '/transfers/{id}': 27,
   '/counterparties': 24,

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type * as ts from 'typescript';
 
-/** What the source states about a field, and its schema does not. */
+/** Documentation of a field that its zod schema lacks. */
 interface FieldDocs {
   readonly description: string;
   /** The interface that declares the field. */

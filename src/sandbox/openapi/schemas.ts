@@ -11,7 +11,7 @@ const arrays = ['Instruction', 'Transaction'] as const;
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** One row is a number, several are a list. */
+/** Merges rows of docs/gaps.md: one row becomes a number, several become a list. */
 export function mergeGaps(...gaps: readonly (Gaps | Json | undefined)[]): JsonObject {
   const rows = [...new Set(gaps.flat().filter((row) => typeof row === 'number'))];
   rows.sort((one, other) => one - other);

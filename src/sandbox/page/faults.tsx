@@ -7,7 +7,7 @@ import { Choice, Action, Empty, Field, Form, Panel, useActions, type Fields } fr
 
 const isTransfer = (operation: string) => operation.startsWith('transfers.');
 
-/** Those of Transfers first, because a fault matters most there. */
+/** Operations of Transfers come first, because a fault matters most there. */
 const operations = [...Object.keys(operationPaths), 'webhook'].toSorted(
   (one, other) => Number(isTransfer(other)) - Number(isTransfer(one)),
 );

@@ -40,6 +40,6 @@ let cachedPage: Promise<string> | undefined;
 
 /**
  * The page at `/`: HTML with its style and its script, which loads nothing further. This module builds
- * it for the first request; in the package, its HTML replaces this module, see tsup.config.ts.
+ * the page for the first request. The package holds prebuilt HTML in place of this module: tsup.config.ts.
  */
 export const page = (): Promise<string> => (cachedPage ??= build());

@@ -161,7 +161,7 @@ export function Field(props: {
   );
 }
 
-/** An amount and a button in one line; the visible label would only repeat the button. */
+/** An amount field and a button in one line. The field has no visible label: it would repeat the button. */
 export function AmountForm(props: {
   verb: string;
   id: string;

@@ -88,7 +88,7 @@ export function RecordView(props: {
   state: SandboxState;
   calls: readonly Call[];
   onClose: () => void;
-  /** What is outside of an open dialog cannot be used. */
+  /** Shown inside the dialog, because elements outside of an open modal dialog are inert. */
   notice: ComponentChildren;
 }) {
   const { id, state, calls, onClose, notice } = props;

@@ -22,7 +22,7 @@ import { inputReport, parseInput } from './validation.ts';
 export interface SandboxAccountInput extends AccountCreateInput {
   /** A wallet or a bank account. @default 'wallet' */
   type?: KnownAccountType | undefined;
-  /** What its balances are in. @default 'USDC' */
+  /** Currency of the balances. @default 'USDC' */
   currency?: string | undefined;
   /** The chain that it is provisioned on. @default the `defaultChain` of the Settings */
   chain?: string | undefined;

@@ -16,7 +16,7 @@ export class Schedule {
   /** Undefined when there are no automatic steps. */
   readonly #intervalMs: number | undefined;
   readonly #steps = new Map<string, Step>();
-  /** Nothing is due before this. */
+  /** No step is due before this time. */
   #earliestDue = Infinity;
   #cancelTimer: (() => void) | undefined;
   /** During a step: the time when it was due, from which the next one counts. */

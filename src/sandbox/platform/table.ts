@@ -3,7 +3,7 @@ import { notFound } from './sandbox-error.ts';
 /** The order of a list. */
 export type ListOrder = 'oldest_first' | 'newest_first' | 'shuffled';
 
-/** What the rows of each order are sorted by. */
+/** For each list order, the sort key of a row's position. */
 const ranks: Readonly<Record<ListOrder, (position: number) => number>> = {
   oldest_first: (position) => position,
   newest_first: (position) => -position,

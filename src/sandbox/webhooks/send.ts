@@ -17,7 +17,7 @@ export interface WebhookRequest {
 /** The response of a handler. */
 export interface WebhookResponse {
   readonly status: number;
-  /** Its beginning, if it is long. */
+  /** The response body, cut after about 64 KiB. */
   readonly body: string;
 }
 

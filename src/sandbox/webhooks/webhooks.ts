@@ -21,7 +21,7 @@ export interface SandboxWebhook {
 export type SandboxWebhookShape = (change: SandboxChange) => SandboxWebhook | undefined;
 
 interface Delivery {
-  /** The same for each try. */
+  /** The request id, the same for each try of this delivery. */
   readonly requestId: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ interface Delivery {
   tries: number;
   /** When the next try is due, in milliseconds. */
   dueAt: number;
-  /** When it joined the queue: later than that after a jump of the clock. */
+  /** When the delivery joined the queue; moved later when the clock jumps. */
   queuedAt: number;
 }
 
