@@ -162,10 +162,13 @@ test('no schema is built while its module is loaded', () => {
   expect(built.map((declaration) => declaration.getText())).toEqual([]);
 });
 
-test('the exported version is the version of package.json', async () => {
+test('package.json, its lock file, the export and the changelog have the same version', async () => {
   const { version } = await import('payments-platform-sdk');
-  const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  expect(manifest).toMatchObject({ version });
+  for (const file of ['package.json', 'package-lock.json']) {
+    expect(JSON.parse(readFileSync(join(root, file), 'utf8'))).toMatchObject({ version });
+  }
+  const [, latest] = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').match(/^## (\d\S+) \(/m) ?? [];
+  expect(latest).toBe(version);
 });
 
 test('importing a module sets no timer, sends no request and changes no global', () => {
