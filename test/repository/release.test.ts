@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-const script = resolve('.ci/release.mjs');
+const script = resolve('.ci/release.ts');
 let folder = '';
 
 beforeEach(() => {

@@ -4,17 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * Rejects a release: node .ci/release.mjs <tag>
+ * Rejects a release: node .ci/release.ts <tag>
  * It fails when the tag is not the version, when the changelog has no dated section for it, or when a line
  * of the public API of the last tag is gone and that section has no heading "What may break".
  */
 
 const [tag = ''] = process.argv.slice(2);
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-const git = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' }).trim();
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' }).trim();
 
 /** The public API: the signatures of docs/api.md, and the lines of the declarations without comments. */
-function readApi(folder) {
+function readApi(folder: string): Set<string> {
   const files = globSync('dist/**/*.d.ts', { cwd: folder }).concat('docs/api.md');
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
   const lines = texts.flatMap((text) => text.replaceAll(/\/\*[\s\S]*?\*\//g, '').split('\n'));
@@ -25,11 +26,11 @@ function readApi(folder) {
   return new Set(signatures.map((line) => line.trim()));
 }
 
-function buildTag(name) {
+function buildTag(name: string): Set<string> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-release-'));
   try {
     git('worktree', 'add', '--detach', folder, name);
-    const options = { cwd: folder, stdio: 'inherit' };
+    const options = { cwd: folder, stdio: 'inherit' } as const;
     execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--include=dev'], options);
     execFileSync('npm', ['run', '--silent', 'build'], options);
     return readApi(folder);
@@ -39,7 +40,7 @@ function buildTag(name) {
   }
 }
 
-function findProblem() {
+function findProblem(): string | undefined {
   if (tag !== `v${version}`) return `The tag ${tag} is not the version ${version}`;
   const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m);
   const section = sections.find((text) => text.startsWith(`${version} (`));
