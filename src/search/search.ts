@@ -161,7 +161,7 @@ export class TransferSearch {
     this.#redact = options.redact;
   }
 
-  /** Reads whole lists from now on: the clock behind \`createdAt\` differs from the one behind \`Date\`. */
+  /** Reads whole lists from now on: the clock behind `createdAt` differs from the one behind `Date`. */
   distrustClocks(reportDrift: ReportDrift): void {
     if (!this.isNewestFirst) return;
     this.isNewestFirst = false;
