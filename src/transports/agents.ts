@@ -29,10 +29,30 @@ export const maxIdleMs = { read: 4_000, write: 300 };
 /** How long a proxy may take for a tunnel: Node does not end a tunnel with its request. */
 const tunnelTimeoutMs = 30_000;
 
+/** Where the requests to an origin go. */
+interface Origin extends Protocol {
+  readonly address: NodeHttp.RequestOptions;
+}
+
+const origins = new Map<string, Origin>();
+
+/** Loads what all requests to an origin share, once. */
+export function loadOrigin(origin: string): Origin {
+  let loaded = origins.get(origin);
+  if (loaded === undefined) {
+    const { protocol, hostname, port } = new URL(origin);
+    // Without the brackets of an IPv6 address.
+    const address = { protocol, hostname: hostname.replace(/^\[(.+)\]$/, '$1'), port };
+    loaded = { ...loadProtocol(protocol), address };
+    origins.set(origin, loaded);
+  }
+  return loaded;
+}
+
 const protocols = new Map<string, Protocol>();
 
 /** Loads the module of a protocol, such as `https:`, and creates its agents; both once. */
-export function loadProtocol(name: string): Protocol {
+function loadProtocol(name: string): Protocol {
   const loaded = protocols.get(name);
   if (loaded !== undefined) return loaded;
   const http = requiredModule(`node:${name.slice(0, -1)}`) as HttpModule;

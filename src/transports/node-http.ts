@@ -4,7 +4,7 @@ import type * as NodeTimers from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import type { Evidence } from '../errors/outcome.ts';
 import { builtinModule, isBrowser, runtime } from '../internal/runtime.ts';
-import { createFreshAgent, loadProtocol, maxIdleMs, type HttpAgent } from './agents.ts';
+import { createFreshAgent, loadOrigin, maxIdleMs, type HttpAgent } from './agents.ts';
 import { PushedResponse } from './pushed-response.ts';
 import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
 
@@ -117,15 +117,13 @@ class Exchange {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    const { protocol, hostname, port, pathname, search } = new URL(request.url);
-    const { http, reads, writes } = loadProtocol(protocol);
+    // A normalized URL has a path, and no `#`.
+    const pathAt = request.url.indexOf('/', 'https://'.length);
+    const { http, reads, writes, address } = loadOrigin(request.url.slice(0, pathAt));
     const ownAgent = method === 'GET' ? reads : writes;
     const options = {
-      protocol,
-      // Without the brackets of an IPv6 address.
-      hostname: hostname.replace(/^\[(.+)\]$/, '$1'),
-      port,
-      path: `${pathname}${search}`,
+      ...address,
+      path: request.url.slice(pathAt),
       method,
       // An object: OpenTelemetry, dd-trace and agents for proxies copy it as one, and would lose the
       // credential of a list.
@@ -164,6 +162,8 @@ class Exchange {
       });
       // After an unexpected 101 there is no error event.
       outgoing.on('close', () => {
+        // Each request closes, usually after its exchange, and an Error captures a stack.
+        if (outgoing !== this.#outgoing) return;
         this.#break(outgoing, new Error('The connection was closed without a response.'));
       });
       outgoing.on('response', (incoming) => {
