@@ -20,7 +20,7 @@ function git(...args: string[]): void {
   execFileSync('git', [...author, ...args], { cwd: folder, stdio: 'pipe' });
 }
 
-/** Commits a package whose build copies its declarations. */
+/** Commits a package; its build copies its declarations. */
 function commit(version: string, declarations: string, changes: string): void {
   const name = 'released';
   const build = 'mkdir -p dist && cp types.txt dist/index.d.ts';
