@@ -77,6 +77,7 @@ export {
   NotFoundError,
   PaginationError,
   PaymentsError,
+  paymentsErrorFrom,
   PermissionDeniedError,
   RateLimitError,
   ServerError,

@@ -2,9 +2,8 @@ import type { Clock } from '../calls/time.ts';
 import {
   AbortError,
   ApiError,
-  isPaymentsError,
+  PaymentsError,
   PaymentInDoubtError,
-  type PaymentsError,
   type ValidationError,
 } from '../errors/errors.ts';
 import type { Awaitable } from '../calls/pager.ts';
@@ -295,7 +294,7 @@ export class BatchRun {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, and the batch ends with its own error.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
-    if (!isPaymentsError(error) || isUnauthorized(error) || isUnauthorized(error.cause)) {
+    if (!(error instanceof PaymentsError) || isUnauthorized(error) || isUnauthorized(error.cause)) {
       this.#fail(error);
       return undefined;
     }

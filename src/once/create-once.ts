@@ -14,12 +14,7 @@ import {
   type OptionChecks,
 } from '../calls/options.ts';
 import { callHook, type OnceEvent } from '../calls/hooks.ts';
-import {
-  isPaymentsError,
-  type CallIdentity,
-  type Issue,
-  type PaymentsError,
-} from '../errors/errors.ts';
+import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import type { Journal } from '../journals/journal.ts';
 import {
   isTransferId,
@@ -123,7 +118,7 @@ export async function createOnce(
     callHook(hooks.onOnce, () => createOnceEvent(input, { result, transferId }));
     return transfer;
   } catch (error) {
-    if (isPaymentsError(error)) {
+    if (error instanceof PaymentsError) {
       callHook(hooks.onOnce, () =>
         createOnceEvent(input, { result: describeFailure(error), error }),
       );

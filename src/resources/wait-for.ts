@@ -3,7 +3,6 @@ import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
 import { type Clock, Deadline, Stopped } from '../calls/time.ts';
 import {
   AbortError,
-  isPaymentsError,
   NotFoundError,
   PaymentsError,
   ValidationError,
@@ -110,7 +109,7 @@ export async function waitForTransfer(
       notFoundError = undefined;
       return transfer;
     } catch (error) {
-      if (!isPaymentsError(error)) throw error;
+      if (!(error instanceof PaymentsError)) throw error;
       const isYoung = clock.elapsed() - startedMs < newTransferMs;
       const isNew = error instanceof NotFoundError && last === undefined && isYoung;
       if (!isNew && !error.retryable) throw pollError(error);
