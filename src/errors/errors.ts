@@ -431,7 +431,7 @@ function causeInJson(cause: unknown): unknown {
  * has no brand and keeps the ordinary meaning.
  */
 const brands = new Map<unknown, symbol>();
-/** Each class by its name, as a class whose other facts {@link paymentsErrorFrom} passes on unseen. */
+/** Each class by its name; its type leaves out the facts that {@link paymentsErrorFrom} passes on. */
 const classesByName = new Map<unknown, typeof PaymentsError>();
 
 /** The brand of a class. All are set at the first use, so that importing has no side effects. */

@@ -121,8 +121,8 @@ test('an error is returned as it is, and one that was copied keeps its stack', (
   const error = new PaymentsError('x', { outcome: 'unknown' });
   expect(paymentsErrorFrom(error)).toBe(error);
   const { message, stack, outcome } = error;
-  const copied = copyOntoError({ name: error.name, message, stack, outcome });
-  expect(paymentsErrorFrom(copied)?.stack).toBe(stack);
+  const copy = copyOntoError({ name: error.name, message, stack, outcome });
+  expect(paymentsErrorFrom(copy)?.stack).toBe(stack);
 });
 
 const serialised = { name: 'ApiError', message: 'x', outcome: 'unknown' };
