@@ -19,6 +19,7 @@ export {
 } from './resources/id-converters.ts';
 export type { CredentialSource } from './calls/credential.ts';
 export type {
+  CallEvent,
   DriftEvent,
   HookCall,
   Hooks,
@@ -77,6 +78,7 @@ export {
   NotFoundError,
   PaginationError,
   PaymentsError,
+  paymentsErrorFrom,
   PermissionDeniedError,
   RateLimitError,
   ServerError,

@@ -4,6 +4,7 @@ import type { Credential } from './credential.ts';
 import { Deadline, type Clock, Stopped, type StopReason } from './time.ts';
 import type { Attempt, Outcome } from '../errors/errors.ts';
 import type { HookCall } from './hooks.ts';
+import type { WatchedCall } from './watch.ts';
 import type { Redact } from '../errors/redact.ts';
 import type { BodyFault, Transport, Body, TransportResponse } from '../transports/transport.ts';
 import {
@@ -19,6 +20,7 @@ import { findProxy } from '../transports/proxy.ts';
 /** A running call: what its attempts have in common. */
 export interface CallState<C extends CallRequest = CallRequest> {
   readonly call: C;
+  readonly watched: WatchedCall;
   /** The number that links the events of this call in hooks. */
   readonly number: number;
   readonly prepared: PreparedRequest;
@@ -43,10 +45,16 @@ export interface CallState<C extends CallRequest = CallRequest> {
 }
 
 /** Describes the next attempt for hooks. */
-export const createHookCall = ({ call, number, attempts }: CallState): HookCall => ({
+export const createHookCall = ({
+  call,
+  number,
+  attempts,
+  watched: { reference },
+}: CallState): HookCall => ({
   ...identity(call),
   call: number,
   attempt: attempts.length + 1,
+  ...(reference !== undefined && { reference }),
 });
 
 /** The status and the headers of a response. */

@@ -4,6 +4,7 @@ import { ConfigurationError, type CallIdentity, type Issue } from '../errors/err
 import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { ResolvedCallOptions } from './options.ts';
+import type { WatchedCall } from './watch.ts';
 
 /** A request of the SDK to the platform, whatever its response. */
 export interface CallRequest {
@@ -47,6 +48,8 @@ export interface Call<T, A = T> extends CallRequest {
   readonly prefetch?: ((text: string) => boolean) | undefined;
   /** The prepared request, if the arguments have been checked before. */
   readonly prepared?: PreparedRequest | undefined;
+  /** The call of a public method that this one is a request of; absent where it is the call itself. */
+  readonly within?: WatchedCall | undefined;
   /** The wall-clock time after which nothing is sent. */
   readonly notAfter?: number | undefined;
   /** Called with the headers of each success, and the function that reports its drift. */

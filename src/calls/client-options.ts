@@ -177,6 +177,7 @@ const hookChecks: OptionChecks<Hooks> = {
   onRetry: callable,
   onWait: callable,
   onDrift: callable,
+  onCall: callable,
   onOnce: callable,
 };
 

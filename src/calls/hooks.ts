@@ -15,6 +15,8 @@ export interface HookCall {
   readonly call: number;
   /** Counts the requests of this call, from 1. */
   readonly attempt: number;
+  /** The reference of the payment; only of a request that `createOnce`, a batch or `resolveOnce` sends for one. */
+  readonly reference?: string;
 }
 
 /** A request is about to go out. */
@@ -59,7 +61,7 @@ export interface WaitEvent extends HookCall {
 }
 
 /** A response without the documented shape was returned anyway. */
-export interface DriftEvent extends Omit<HookCall, 'attempt'> {
+export interface DriftEvent extends Omit<HookCall, 'attempt' | 'reference'> {
   // Deprecation is not defined: docs/gaps.md, row 57
   /** The HTTP status. */
   readonly status: number;
@@ -82,6 +84,29 @@ export interface OnceEvent {
   readonly transferId: TransferId | undefined;
   /** The error of the payment; undefined when it was accepted. */
   readonly error: PaymentsError | undefined;
+  /** Milliseconds since its first try, the waits of a batch included. */
+  readonly durationMs: number;
+}
+
+/**
+ * A call of a method has ended. A `createOnce` is one call with all of its requests, and so is each try of a
+ * payment of a batch; of a list, each page is one.
+ */
+export interface CallEvent {
+  /** The SDK's name of the call, such as `transfers.createOnce`. */
+  readonly operation: string;
+  /** The reference of a payment made once. */
+  readonly reference?: string;
+  /** `ok` for success, otherwise what is proven. */
+  readonly outcome: 'ok' | Outcome;
+  /** How many requests it has sent, repeated ones included. */
+  readonly attempts: number;
+  /** Milliseconds from the call to its end. */
+  readonly durationMs: number;
+  /** The platform's id of the last request, when a response carried one. */
+  readonly requestId?: string;
+  /** The error that the call rejects with; absent also for an error of a callback of yours. */
+  readonly error?: PaymentsError;
 }
 
 /** Callbacks for logs and traces. Whatever they throw is ignored: a hook never breaks a call. */
@@ -96,6 +121,8 @@ export interface Hooks {
   onWait?: ((event: WaitEvent) => unknown) | undefined;
   /** When a response with an undocumented shape was returned anyway. */
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
+  /** When a call has ended, however many requests it has sent: for metrics. */
+  onCall?: ((event: CallEvent) => unknown) | undefined;
   /** When a `createOnce`, or a payment of a batch, has ended: for receipts, metrics and audit logs. */
   onOnce?: ((event: OnceEvent) => unknown) | undefined;
 }
@@ -122,7 +149,11 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
   const level = levels.indexOf(host.process?.env?.['PAYMENTS_LOG']?.trim() ?? '');
   if (level < 0) return hooks;
   const urls = new Map<number, string>();
-  const print = (logLevel: string, event: Omit<HookCall, 'attempt'>, details: string): void => {
+  const print = (
+    logLevel: string,
+    event: Omit<HookCall, 'attempt' | 'reference'>,
+    details: string,
+  ): void => {
     const { call, operation, method, path } = event;
     const target = urls.get(call) ?? path;
     const time = new Date(now()).toISOString();
@@ -167,6 +198,7 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
       );
       return hooks.onDrift?.(event);
     },
+    onCall: hooks.onCall,
     onOnce: (event) => hooks.onOnce?.(event),
   };
 }

@@ -11,7 +11,7 @@ import type { RequestPipeline } from './pipeline.ts';
 /** A list of the versioned API: each page has the same query and another cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
-  target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders'>,
+  target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders' | 'within'>,
   item: Schema<T>,
   querySchema: Validator<Q>,
   query: Q | undefined,

@@ -10,6 +10,7 @@ import { issueAt } from '../internal/issues.ts';
 import { stringifyJson } from '../internal/json.ts';
 import type { Page } from '../schemas/page.ts';
 import type { ApiCall, WithResponse } from './pipeline.ts';
+import { keepContext } from './watch.ts';
 
 /** Does its work when it is awaited, like a promise that has not started. */
 export interface Awaitable<T> extends PromiseLike<T> {
@@ -207,8 +208,9 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
   let lastItem: string | undefined;
   let stalePages = 0;
 
+  const runInContext = keepContext();
   const requestPage = (at: Position | undefined): Promise<P> => {
-    const page = source.fetch(at, site, {
+    const iteration: Iteration<Position> = {
       cancel: stop.signal,
       prefetch: (next) => {
         // A prefetched page may arrive before it is awaited, and a truncated one arrives twice.
@@ -216,7 +218,9 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
         if (isNext && !usedPositions.has(next)) prefetchPage(next);
         return isNext && prefetched !== undefined;
       },
-    });
+    };
+    // The response to one page starts the request for the next.
+    const page = runInContext(() => source.fetch(at, site, iteration));
     // The page may reject before the loop awaits it.
     page.catch(() => undefined);
     return page;

@@ -13,7 +13,7 @@ import {
   type CredentialKind,
 } from './credential.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
-import { PaymentsError } from '../errors/errors.ts';
+import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
 import type { Issue } from '../internal/issues.ts';
 import { createCallError } from '../errors/call-error.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
@@ -24,6 +24,8 @@ import { callHook, type Hooks } from './hooks.ts';
 import { prepare } from './prepare.ts';
 import type { RequestOptions } from './options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
+import { watchCall, type WatchedCall } from './watch.ts';
+import { isReference } from '../internal/formats.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
 import type { HttpAgent } from '../transports/agents.ts';
 import type { Fetch, GetWithBody } from '../transports/transport.ts';
@@ -104,7 +106,13 @@ export class RequestPipeline {
     cancel?: AbortSignal,
     site = call.kind === 'safe' && showsAwaiting() ? undefined : captureCallSite(),
   ): ApiCall<T> {
-    const run = this.#run(call, options, cancel);
+    const { within } = call;
+    const run =
+      within === undefined
+        ? this.watch(identity(call), undefined, (watched) =>
+            this.#run(call, options, cancel, watched),
+          )
+        : this.#run(call, options, cancel, within);
     const outcome = site === undefined ? run : rejectFromCallSite(site, run);
     const data = outcome.then((result) => result.data);
     return Object.assign(data, {
@@ -120,10 +128,21 @@ export class RequestPipeline {
     });
   }
 
+  /** Runs a method of the client as one call, with all requests that it sends. */
+  watch<T>(
+    call: CallIdentity,
+    reference: unknown,
+    run: (watched: WatchedCall) => Promise<T>,
+  ): Promise<T> {
+    const safeReference = isReference(reference) ? this.redactOwn(reference) : undefined;
+    return watchCall(this.#setup, call, safeReference, run);
+  }
+
   async #run<T, A>(
     call: Call<T, A>,
     options: RequestOptions | undefined,
     cancel: AbortSignal | undefined,
+    watched: WatchedCall,
   ): Promise<Success<T>> {
     const issues: Issue[] = [];
     const prepared = call.prepared ?? prepare(call, options, this.#setup, issues);
@@ -139,6 +158,7 @@ export class RequestPipeline {
     const tokens: string[] = [];
     const state: CallState<Call<T, A>> = {
       call,
+      watched,
       number: (lastNumber += 1),
       prepared,
       credential,
@@ -218,8 +238,9 @@ export class RequestPipeline {
   /** Makes one attempt, and reports it to the hooks, the rate limiter and the list of attempts. */
   async #attempt<T, A>(state: CallState<Call<T, A>>, token: string): Promise<AttemptOutcome<T>> {
     const { clock, rateLimiter, hooks } = this.#setup;
-    const { call, prepared, redact, transport } = state;
+    const { call, prepared, redact, transport, watched } = state;
     const event = createHookCall(state);
+    watched.attempts += 1;
     state.tokens.push(token);
     state.startedAt ??= new Date(clock.now());
     callHook(hooks.onRequest, () => ({
@@ -242,6 +263,9 @@ export class RequestPipeline {
     const durationMs = Math.round(clock.elapsed() - startedAt);
     if (attempt.ok) {
       const { response } = attempt;
+      if (watched.isReported) {
+        watched.requestId = requestIdOf(response.headers, redact) ?? watched.requestId;
+      }
       callHook(hooks.onResponse, () => ({
         ...event,
         status: response.status,
@@ -255,6 +279,7 @@ export class RequestPipeline {
     const { failure } = attempt;
     if (isRejection(failure) && failure.status === 429) rateLimiter.close(startedAt, failure);
     const { outcome, status, requestId, reason } = failure;
+    watched.requestId = requestId ?? watched.requestId;
     callHook(hooks.onResponse, () => ({
       ...event,
       status,

@@ -334,21 +334,73 @@ export class PaymentInDoubtError extends PaymentsError {
   declare readonly candidates: readonly TransferId[] | undefined;
 }
 
-/** Whether a value is an error of this package, from any copy of it. */
-export const isPaymentsError = (value: unknown): value is PaymentsError =>
-  value instanceof PaymentsError;
+/**
+ * The error that a value is or was: from what `toJSON()` returned, also after `JSON.parse` or
+ * `structuredClone`, or from an Error with its fields, as workflow engines keep one. Undefined for others.
+ * @example
+ * ```ts
+ * import { PaymentInDoubtError, paymentsErrorFrom, PaymentsClient } from 'payments-platform-sdk';
+ *
+ * const payments = new PaymentsClient();
+ * const kept = await payments.transfers.get('txfr_unknown').catch((error) => JSON.stringify(error));
+ * const error = paymentsErrorFrom(JSON.parse(String(kept)));
+ * console.log(error?.name, error instanceof PaymentInDoubtError); // NotFoundError false
+ * ```
+ */
+export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
+  if (value instanceof PaymentsError) return value;
+  // Read by name, because an Error has some of them where a copy of its fields does not look.
+  const { name, message, stack, code, cause, attempts, ...fields } = Object(value) as Record<
+    string,
+    unknown
+  >;
+  const { outcome } = fields;
+  brandOf(undefined);
+  const ErrorClass = classesByName.get(name);
+  if (ErrorClass === undefined || typeof message !== 'string' || !isOutcome(outcome)) {
+    return undefined;
+  }
+  const error = new ErrorClass(message, {
+    ...fields,
+    outcome,
+    ...(code !== undefined && { code }),
+    attempts: Array.isArray(attempts) ? (attempts as Attempt[]) : [],
+    cause: restoreCause(cause),
+  });
+  // Where it was thrown, rather than where it was read.
+  if (typeof stack === 'string') error.stack = stack;
+  return error;
+}
 
-/** Whether a value is an {@link ApiError}: a response with a status other than 2xx. */
-export const isApiError = (value: unknown): value is ApiError => value instanceof ApiError;
+/** The error that {@link causeInJson} has described. */
+function restoreCause(cause: unknown): unknown {
+  const { message, ...fields } = Object(cause) as Record<string, unknown>;
+  const isDescribed = !(cause instanceof Error) && typeof message === 'string';
+  return isDescribed ? Object.assign(new Error(message), fields) : cause;
+}
+
+const isOutcome = (value: unknown): value is Outcome =>
+  value === 'not_sent' || value === 'rejected' || value === 'unknown';
 
 /**
- * Whether a call may have taken effect: check before you send it again. False for other errors, which
- * prove nothing. `startedAt` is set when it is true.
+ * Whether a value is an error of this package, from any copy of it, or one that was serialised:
+ * {@link paymentsErrorFrom} gives that its class and methods again.
+ */
+export const isPaymentsError = (value: unknown): value is PaymentsError =>
+  paymentsErrorFrom(value) !== undefined;
+
+/** Whether a value is an {@link ApiError}, a response with a status other than 2xx, or was one before it was serialised. */
+export const isApiError = (value: unknown): value is ApiError =>
+  paymentsErrorFrom(value) instanceof ApiError;
+
+/**
+ * Whether a call may have taken effect: check before you send it again. Also of an error that was
+ * serialised. False for other errors, which prove nothing. `startedAt` is set when it is true.
  */
 export const isOutcomeUnknown = (
   value: unknown,
 ): value is PaymentsError & { readonly outcome: 'unknown'; readonly startedAt: string } =>
-  value instanceof PaymentsError && value.outcome === 'unknown';
+  paymentsErrorFrom(value)?.outcome === 'unknown';
 
 // Of these, only 401 and 404 are documented: docs/gaps.md, row 47.
 const statusClasses: Readonly<Record<number, typeof ApiError>> = {
@@ -379,6 +431,8 @@ function causeInJson(cause: unknown): unknown {
  * has no brand and keeps the ordinary meaning.
  */
 const brands = new Map<unknown, symbol>();
+/** Each class by its name; its type leaves out the facts that {@link paymentsErrorFrom} passes on. */
+const classesByName = new Map<unknown, typeof PaymentsError>();
 
 /** The brand of a class. All are set at the first use, so that importing has no side effects. */
 function brandOf(constructor: unknown): symbol | undefined {
@@ -410,6 +464,7 @@ function brandOf(constructor: unknown): symbol | undefined {
     Object.defineProperty(prototype, 'name', { value: name, configurable: true, writable: true });
     Object.defineProperty(prototype, brand, { value: true });
     brands.set(prototype.constructor, brand);
+    classesByName.set(name, prototype.constructor as typeof PaymentsError);
   }
   return brands.get(constructor);
 }

@@ -7,7 +7,8 @@ import {
   ConnectionError,
   NotFoundError,
   PaymentInDoubtError,
-  PaymentsError,
+  paymentsErrorFrom,
+  type PaymentsError,
   PermissionDeniedError,
   RateLimitError,
   TimeoutError,
@@ -35,7 +36,7 @@ const statuses: readonly (readonly [ErrorClass, number])[] = [
 
 /**
  * Maps an error to a status for the response of your own service: 202 while a payment is in doubt, 409 if an
- * operator decides, 500 for other values.
+ * operator decides, 500 for other values. Takes what {@link paymentsErrorFrom} takes.
  * @example
  * ```ts
  * import { httpStatusOf, PaymentsClient } from 'payments-platform-sdk';
@@ -48,8 +49,9 @@ const statuses: readonly (readonly [ErrorClass, number])[] = [
  * console.log(response.status); // 404
  * ```
  */
-export function httpStatusOf(error: unknown): number {
-  if (!(error instanceof PaymentsError)) return 500;
+export function httpStatusOf(value: unknown): number {
+  const error = paymentsErrorFrom(value);
+  if (error === undefined) return 500;
   if (error instanceof WaitError) return waitStatuses[error.reason];
   if (error instanceof PaymentInDoubtError && !error.retryable) return 409;
   if (error.outcome === 'unknown' && !isReading(error)) return 202;

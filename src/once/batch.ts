@@ -2,9 +2,8 @@ import type { Clock } from '../calls/time.ts';
 import {
   AbortError,
   ApiError,
-  isPaymentsError,
+  PaymentsError,
   PaymentInDoubtError,
-  type PaymentsError,
   type ValidationError,
 } from '../errors/errors.ts';
 import type { Awaitable } from '../calls/pager.ts';
@@ -103,8 +102,8 @@ export interface BatchSetup {
   readonly onRead: (copy: OnceInput) => void;
   /** Makes one payment, as `createOnce` does. */
   readonly pay: (copy: OnceInput) => Promise<BatchPayment>;
-  /** Called with each result before the consumer gets it. */
-  readonly onResult: (result: BatchResult, copy: OnceInput) => void;
+  /** Called with each result before the consumer gets it, and with the milliseconds since the first try. */
+  readonly onResult: (result: BatchResult, copy: OnceInput, ms: number) => void;
   readonly duplicateError: () => ValidationError;
   readonly abortError: (reason: unknown) => AbortError;
 }
@@ -295,7 +294,7 @@ export class BatchRun {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, and the batch ends with its own error.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
-    if (!isPaymentsError(error) || isUnauthorized(error) || isUnauthorized(error.cause)) {
+    if (!(error instanceof PaymentsError) || isUnauthorized(error) || isUnauthorized(error.cause)) {
       this.#fail(error);
       return undefined;
     }
@@ -309,11 +308,11 @@ export class BatchRun {
     return undefined;
   }
 
-  #finish({ copy }: Job, result: BatchResult): void {
+  #finish({ copy, firstTriedAt }: Job, result: BatchResult): void {
     if (result.error === undefined) this.#counts.paid += 1;
     else if (result.result === 'failed') this.#counts.failed += 1;
     else this.#counts.inDoubt += 1;
-    this.#setup.onResult(result, copy);
+    this.#setup.onResult(result, copy, this.#setup.clock.elapsed() - firstTriedAt);
     this.#results.push(result);
     this.#notify();
   }

@@ -6,6 +6,7 @@ import type { Journal } from '../journals/journal.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput, Transfer, TransferCreated, TransferId } from '../schemas/transfer.ts';
 import type { Call } from '../calls/call.ts';
+import type { WatchedCall } from '../calls/watch.ts';
 import type { Reconciliation, Search, TransferSearch } from '../search/search.ts';
 
 /** Dependencies of a GuardedJournal. */
@@ -44,10 +45,11 @@ interface PaymentSearchOptions {
 
 /** The client's dependencies for createOnce, createAllOnce, openOnce and resolveOnce. */
 export interface ClientContext extends JournalContext {
+  readonly pipeline: JournalContext['pipeline'] & Pick<RequestPipeline, 'watch'>;
   readonly hooks: Hooks;
   /** The call that sends a payment. */
   creationCall(input: OnceInput): Call<TransferCreated>;
   readonly transferSearch: TransferSearch;
-  get(id: TransferId, options: RequestOptions): Promise<Transfer>;
-  getAccount(id: AccountId, options: RequestOptions): Promise<unknown>;
+  get(id: TransferId, options: RequestOptions, within?: WatchedCall): Promise<Transfer>;
+  getAccount(id: AccountId, options: RequestOptions, within?: WatchedCall): Promise<unknown>;
 }

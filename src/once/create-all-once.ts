@@ -26,8 +26,8 @@ import {
   applyOptions,
   createCall,
   createOnceEvent,
-  makeOnce,
   onceOptionChecks,
+  payOnce,
   selectReadOptions,
   type OnceOptions,
 } from './create-once.ts';
@@ -174,18 +174,17 @@ function createSetup(
       if (forgets && isValid(copy)) scans.addUnclaimed(copy);
     },
     async pay(copy) {
-      const made = await makeOnce(client, copy, onceOptions, overrides).catch((error: unknown) => {
+      const payment = payOnce(client, copy, onceOptions, readFirst, overrides);
+      const made = await payment.catch((error: unknown) => {
         // A request of this or of another call may have taken effect after the scan.
         if (isOutcomeUnknown(error)) scans.drop(copy);
         throw error;
       });
-      const { result, transferId } = made;
-      const transfer = made.result === 'recorded' ? await readFirst(made.read) : made.transfer;
-      return { reference: copy.description, result, transferId, transfer };
+      return { reference: copy.description, ...made };
     },
-    onResult(result, copy) {
+    onResult(result, copy, ms) {
       if (forgets && isValid(copy)) scans.drop(copy);
-      callHook(hooks.onOnce, () => createOnceEvent(copy, result));
+      callHook(hooks.onOnce, () => createOnceEvent(copy, result, ms));
     },
     duplicateError: () => invalidArguments(createCall, [duplicateIssue], redact),
     abortError: (cause) =>

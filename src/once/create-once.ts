@@ -14,16 +14,12 @@ import {
   type OptionChecks,
 } from '../calls/options.ts';
 import { callHook, type OnceEvent } from '../calls/hooks.ts';
-import {
-  isPaymentsError,
-  type CallIdentity,
-  type Issue,
-  type PaymentsError,
-} from '../errors/errors.ts';
+import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import type { Journal } from '../journals/journal.ts';
 import {
   isTransferId,
   type OnceInput,
+  type Transfer,
   type TransferCreated,
   type TransferId,
   transferCreatedSchema,
@@ -38,6 +34,7 @@ import { createPageSizes, largestPage, type Search } from '../search/search.ts';
 import { hasId, type Call, type ReportDrift } from '../calls/call.ts';
 import { parseHttpDate } from '../calls/time.ts';
 import { responseCheck } from '../calls/response.ts';
+import type { WatchedCall } from '../calls/watch.ts';
 import { hasOffset, parseCreatedAt } from '../search/compare.ts';
 
 /** Options of `transfers.createOnce`. */
@@ -72,7 +69,7 @@ export const createCall: CallIdentity = {
   method: 'POST',
   path: '/transfers',
 };
-const resolveCall: CallIdentity = {
+export const resolveCall: CallIdentity = {
   operation: 'transfers.resolveOnce',
   method: 'GET',
   path: '/transfers/{id}',
@@ -113,21 +110,19 @@ export async function createOnce(
   callerInput: OnceInput,
   options: OnceOptions | undefined,
 ): Promise<TransferCreated> {
-  const { hooks } = client;
+  const { hooks, clock } = client;
   // The caller may use the object for the next payment while this one is made.
   const input = cloneInput(callerInput);
+  const startedAt = clock.elapsed();
+  const report = (decision: OnceDecision): void => {
+    callHook(hooks.onOnce, () => createOnceEvent(input, decision, clock.elapsed() - startedAt));
+  };
   try {
-    const made = await makeOnce(client, input, options);
-    const transfer = made.result === 'recorded' ? await made.read() : made.transfer;
-    const { result, transferId } = made;
-    callHook(hooks.onOnce, () => createOnceEvent(input, { result, transferId }));
-    return transfer;
+    const made = await payOnce(client, input, options, (read) => read());
+    report(made);
+    return made.transfer;
   } catch (error) {
-    if (isPaymentsError(error)) {
-      callHook(hooks.onOnce, () =>
-        createOnceEvent(input, { result: describeFailure(error), error }),
-      );
-    }
+    if (error instanceof PaymentsError) report({ result: describeFailure(error), error });
     throw error;
   }
 }
@@ -139,18 +134,49 @@ export const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doub
 /** Describes a decided payment for `hooks.onOnce`. */
 export const createOnceEvent = (
   input: Partial<OnceInput> | undefined,
-  decision: Pick<OnceEvent, 'result'> & Partial<OnceEvent>,
-): OnceEvent => {
-  const { result, transferId, error } = decision;
-  return { reference: input?.description, result, transferId, error };
-};
+  { result, transferId, error }: OnceDecision,
+  ms: number,
+): OnceEvent => ({
+  reference: input?.description,
+  result,
+  transferId,
+  error,
+  durationMs: Math.round(ms),
+});
 
-/** Checks the arguments before the journal is read, then makes the payment. `overrides` replaces the search or its timeout. */
-export async function makeOnce(
+type OnceDecision = Pick<OnceEvent, 'result'> & Partial<OnceEvent>;
+
+/** A payment that was made, with its transfer where it was read. */
+interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
+  readonly transfer: TransferCreated | T;
+}
+
+/** Makes a payment, as one call for hooks and traces. `overrides` replaces the search or its timeout. */
+export const payOnce = <T>(
   client: ClientContext,
   input: OnceInput,
   options: OnceOptions | undefined,
+  readRecorded: (read: () => Promise<Transfer>) => Promise<T>,
   overrides: Partial<Pick<OnceContext, 'search' | 'searchTimeout'>> = {},
+): Promise<ReadPayment<T>> =>
+  client.pipeline.watch(
+    createCall,
+    (input as Partial<OnceInput> | undefined)?.description,
+    async (watched) => {
+      const made = await makeOnce(client, input, options, watched, overrides);
+      const { result, transferId } = made;
+      const transfer = made.result === 'recorded' ? await readRecorded(made.read) : made.transfer;
+      return { result, transferId, transfer };
+    },
+  );
+
+/** Checks a payment before the journal is asked, and makes it. */
+async function makeOnce(
+  client: ClientContext,
+  input: OnceInput,
+  options: OnceOptions | undefined,
+  watched: WatchedCall,
+  overrides: Partial<Pick<OnceContext, 'search' | 'searchTimeout'>>,
 ): Promise<MadePayment> {
   const { pipeline, clock } = client;
   const issues: Issue[] = [];
@@ -165,7 +191,7 @@ export async function makeOnce(
   checkReference(reference, 'description', issues);
   const inputIssues: Issue[] = [];
   const requestOptions = hasValidOptions ? callOptions : undefined;
-  const send = prepareSend(client, input, requestOptions, inputIssues);
+  const send = prepareSend(client, input, requestOptions, watched, inputIssues);
   // The check of the reference includes that of the description.
   issues.push(
     ...inputIssues.filter((issue) => issue.path !== 'description' || isReference(reference)),
@@ -173,7 +199,8 @@ export async function makeOnce(
   if (send === undefined || issues.length > 0) {
     throw invalidArguments(createCall, issues, pipeline.redact);
   }
-  const context = applyOptions(client, { ...callOptions, journal, gracePeriod }, requestedAt);
+  const onceOptions = { ...callOptions, journal, gracePeriod };
+  const context = applyOptions(client, onceOptions, requestedAt, watched);
   const payment = new Payment(createCall, input.description, { ...context, ...overrides });
   return await payment.make(input, send);
 }
@@ -184,13 +211,15 @@ export async function resolveOnce(
   reference: string,
   verdict: TransferId | 'not_paid',
   options: ResolveOptions | undefined,
+  watched: WatchedCall,
 ): Promise<void> {
   const issues: Issue[] = [];
   const { by, force, ...onceOptions } = checkOptions(resolveOptionChecks, options, issues);
   checkReference(reference, 'reference', issues);
   checkVerdict(verdict, 'verdict', issues);
   if (issues.length > 0) throw invalidArguments(resolveCall, issues, client.pipeline.redact);
-  const payment = new Payment(resolveCall, reference, applyOptions(client, onceOptions));
+  const context = applyOptions(client, onceOptions, undefined, watched);
+  const payment = new Payment(resolveCall, reference, context);
   await payment.resolve(verdict, { by, force });
 }
 
@@ -199,6 +228,7 @@ function prepareSend(
   client: ClientContext,
   input: OnceInput,
   options: RequestOptions | undefined,
+  within: WatchedCall,
   issues: Issue[],
 ): SendPayment | undefined {
   const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
@@ -206,7 +236,8 @@ function prepareSend(
   const { pipeline } = client;
   const reference = (input as Partial<OnceInput> | undefined)?.description;
   const idempotencyKey = isReference(reference) ? reference : undefined;
-  const call = { ...client.creationCall(input), ifUnknown, idempotencyKey, optionNames };
+  const creation = client.creationCall(input);
+  const call = { ...creation, ifUnknown, idempotencyKey, optionNames, within };
   const prepared = pipeline.check(call, options, issues);
   if (prepared === undefined) return undefined;
   return (totalTimeout, notAfter) => {
@@ -221,6 +252,7 @@ export function applyOptions(
   client: ClientContext,
   options: Omit<OnceOptions, 'since'>,
   since?: number,
+  within?: WatchedCall,
 ): OnceContext {
   const { journal, gracePeriod, signal } = options;
   const readOptions = selectReadOptions(options);
@@ -238,13 +270,13 @@ export function applyOptions(
       const searches: readonly [Search] = [search];
       const pageSize = isUnclaimed ? largestPage : openPageSize;
       const paging = { ...readOptions, signal: stop };
-      const scan = { paging, pageSize, onPage };
+      const scan = { paging, pageSize, onPage, within };
       const { sourceAccountId } = search.input;
       const [result] = await client.transferSearch.search(sourceAccountId, searches, scan);
       return result;
     },
-    get: (id) => client.get(id, readOptions),
-    getAccount: (id) => client.getAccount(id, readOptions),
+    get: (id) => client.get(id, readOptions, within),
+    getAccount: (id) => client.getAccount(id, readOptions, within),
   };
 }
 

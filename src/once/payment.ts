@@ -1,8 +1,8 @@
 import { defaultClockSkew } from '../calls/options.ts';
 import { invalidArguments } from '../calls/arguments.ts';
 import {
-  isPaymentsError,
   NotFoundError,
+  PaymentsError,
   type CallIdentity,
   type PaymentInDoubtError,
 } from '../errors/errors.ts';
@@ -232,7 +232,8 @@ export class Payment {
     before: OpenEntry | NotPaidEntry | undefined,
   ): Promise<MadePayment> {
     const { input } = claim;
-    const isCertain = isPaymentsError(error) && error.outcome !== 'unknown';
+    // By its class: an error of the caller's code with the fields of ours proves nothing.
+    const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
     if (!isCertain) {
       const transfer = await this.#findAndRecord(claim, input, error);
       if (transfer !== undefined) return describeMade('found', transfer);
@@ -385,7 +386,7 @@ export class Payment {
     try {
       transfer = await this.#context.get(transferId);
     } catch (error) {
-      if (!isPaymentsError(error)) throw error;
+      if (!(error instanceof PaymentsError)) throw error;
       if (error instanceof NotFoundError && platform !== this.#context.baseUrl) {
         throw this.#conflictError(
           `The payment was made (${transferId}) on another platform (${platform}), and is not found here`,
@@ -512,7 +513,8 @@ export class Payment {
     try {
       await this.#context.getAccount(sourceAccountId);
     } catch (error) {
-      if (!isPaymentsError(error) || error.retryable) throw this.#inDoubtError(entry, error);
+      if (!(error instanceof PaymentsError) || error.retryable)
+        throw this.#inDoubtError(entry, error);
       throw this.#conflictError(
         `The source account (${sourceAccountId}) cannot be read: its list proves nothing.\nUse the credential of the payment`,
         error,
@@ -547,7 +549,8 @@ export class Payment {
     detail = '',
     retryAfterMs = this.#retryAfter(claim),
   ): PaymentInDoubtError {
-    const reason = isPaymentsError(cause) ? (cause.attempts.at(-1)?.reason ?? cause.name) : '';
+    const reason =
+      cause instanceof PaymentsError ? (cause.attempts.at(-1)?.reason ?? cause.name) : '';
     const lines = [
       'Whether the payment was made is not known yet',
       reason && `The cause: ${reason}`,

@@ -1,3 +1,4 @@
+import { keepContext } from '../calls/watch.ts';
 import type { Clock } from '../calls/time.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
@@ -57,6 +58,8 @@ export class SharedScans {
   readonly #sources = new Map<AccountId, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
   readonly #openPageSize = createPageSizes();
+  /** A scan serves many payments, and is a part of none. */
+  readonly #runInContext = keepContext();
 
   constructor(
     scan: ScanAccount,
@@ -107,7 +110,7 @@ export class SharedScans {
       if (source.isScanning) return;
       source.isScanning = true;
       // Payments that ask in the same turn of the event loop share the scan.
-      this.#clock.setTimeout(() => void this.#scanForAll(source), 0);
+      this.#runInContext(() => this.#clock.setTimeout(() => void this.#scanForAll(source), 0));
     });
   }
 

@@ -1,6 +1,7 @@
 import { argument, path } from '../calls/arguments.ts';
 import { responseCheck } from '../calls/response.ts';
 import type { Pager } from '../calls/pager.ts';
+import type { WatchedCall } from '../calls/watch.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
+  type TransferId,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
@@ -23,6 +25,7 @@ import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
 import {
   createOnce,
   onceOptionNames,
+  resolveCall,
   resolveOnce,
   type OnceOptions,
   type ResolveOptions,
@@ -32,8 +35,8 @@ import {
 import type { ClientContext } from '../once/context.ts';
 import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
-import { TransferSearch, type Reconciliation } from '../search/search.ts';
-import { waitForTransfer, type WaitOptions } from './wait-for.ts';
+import { reconcileCall, TransferSearch, type Reconciliation } from '../search/search.ts';
+import { waitCall, waitForTransfer, type WaitOptions } from './wait-for.ts';
 
 // The API reference names no call that cancels one: docs/gaps.md, row 27.
 /** Movements of funds. */
@@ -57,15 +60,15 @@ export class Transfers {
       pipeline: versioned,
       creationCall: (input) => this.#creationCall(input),
       transferSearch: new TransferSearch(
-        (query, paging, onHeaders) => this.#list(query, paging, onHeaders),
+        (query, paging, target) => this.#list(query, paging, target),
         {
           now: () => defaults.clock.now(),
           redact: versioned.redact,
           isNewestFirst: defaults.transfersNewestFirst,
         },
       ),
-      get: (id, options) => this.get(id, options),
-      getAccount: (id, options) => versioned.call(getCall(id), options),
+      get: (id, options, within) => this.#get(id, options, within),
+      getAccount: (id, options, within) => versioned.call({ ...getCall(id), within }, options),
     };
   }
 
@@ -192,7 +195,11 @@ export class Transfers {
     verdict: IdFrom<'txfr_', 'transferId(text) or as const'> | 'not_paid',
     options?: ResolveOptions,
   ): Promise<void> {
-    return runFromCallSite(() => resolveOnce(this.#once, reference, verdict, options));
+    return runFromCallSite(() =>
+      this.#api.watch(resolveCall, reference, (watched) =>
+        resolveOnce(this.#once, reference, verdict, options, watched),
+      ),
+    );
   }
 
   /**
@@ -213,11 +220,11 @@ export class Transfers {
   #list(
     query: TransferListQuery | undefined,
     options: RequestOptions | undefined,
-    onHeaders?: Call<unknown>['onHeaders'],
+    target?: Pick<Call<unknown>, 'onHeaders' | 'within'>,
   ): Pager<Transfer> {
     return listOf(
       this.#api,
-      { operation: 'transfers.list', path: path`/transfers`, onHeaders },
+      { operation: 'transfers.list', path: path`/transfers`, ...target },
       transferSchema(),
       transferListQuerySchema(),
       query,
@@ -240,9 +247,18 @@ export class Transfers {
     id: IdFrom<'txfr_', 'transferId(text) or as const'>,
     options?: RequestOptions,
   ): ApiCall<Transfer> {
+    return this.#get(id, options);
+  }
+
+  #get(
+    id: TransferId,
+    options: RequestOptions | undefined,
+    within?: WatchedCall,
+  ): ApiCall<Transfer> {
     return this.#api.call(
       {
         operation: 'transfers.get',
+        within,
         kind: 'safe',
         method: 'GET',
         path: path`/transfers/${argument(transferIdSchema(), id)}`,
@@ -269,9 +285,11 @@ export class Transfers {
     id: IdFrom<'txfr_', 'transferId(text) or as const'>,
     options?: WaitOptions,
   ): Promise<Transfer> {
-    const poll = (polling: RequestOptions): ApiCall<Transfer> => this.get(id, polling);
     return runFromCallSite(() =>
-      waitForTransfer(id, poll, this.#once.clock, this.#api.redactOwn, options),
+      this.#api.watch(waitCall, undefined, (watched) => {
+        const poll = (polling: RequestOptions) => this.#get(id, polling, watched);
+        return waitForTransfer(id, poll, this.#once.clock, this.#api.redactOwn, options);
+      }),
     );
   }
 
@@ -295,7 +313,9 @@ export class Transfers {
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return runFromCallSite(() =>
-      reconcileTransfer(this.#once.transferSearch, input, options, this.#api.redact),
+      this.#api.watch(reconcileCall, undefined, (watched) =>
+        reconcileTransfer(this.#once.transferSearch, input, options, this.#api.redact, watched),
+      ),
     );
   }
 }

@@ -3,7 +3,6 @@ import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
 import { type Clock, Deadline, Stopped } from '../calls/time.ts';
 import {
   AbortError,
-  isPaymentsError,
   NotFoundError,
   PaymentsError,
   ValidationError,
@@ -42,7 +41,7 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
   onPoll?: ((transfer: Transfer) => unknown) | undefined;
 }
 
-const call: CallIdentity = {
+export const waitCall: CallIdentity = {
   operation: 'transfers.waitFor',
   method: 'GET',
   path: '/transfers/{id}',
@@ -79,7 +78,7 @@ export async function waitForTransfer(
   const startedMs = clock.elapsed();
   // The Transfer proceeds without the wait, so each of its errors leaves the outcome open.
   const inDoubt = {
-    ...call,
+    ...waitCall,
     outcome: 'unknown',
     startedAt: new Date(clock.now()).toISOString(),
   } as const;
@@ -110,7 +109,7 @@ export async function waitForTransfer(
       notFoundError = undefined;
       return transfer;
     } catch (error) {
-      if (!isPaymentsError(error)) throw error;
+      if (!(error instanceof PaymentsError)) throw error;
       const isYoung = clock.elapsed() - startedMs < newTransferMs;
       const isNew = error instanceof NotFoundError && last === undefined && isYoung;
       if (!isNew && !error.retryable) throw pollError(error);
@@ -126,7 +125,7 @@ export async function waitForTransfer(
   /** The failure of a poll proves nothing about the Transfer; only invalid arguments end the call as such. */
   const pollError = (error: PaymentsError): PaymentsError =>
     error instanceof ValidationError
-      ? invalidArguments(call, detailedIssuesOf(error), redact)
+      ? invalidArguments(waitCall, detailedIssuesOf(error), redact)
       : reattribute(
           error,
           {
@@ -134,7 +133,7 @@ export async function waitForTransfer(
             hint: 'This does not mean that it failed: fix the cause below and call waitFor again.',
           },
           {
-            operation: call.operation,
+            operation: waitCall.operation,
             outcome: 'unknown',
             retryable: false,
             startedAt: inDoubt.startedAt,
@@ -163,7 +162,7 @@ export async function waitForTransfer(
           throw new WaitError(
             `The ${name} ended as ${transfer.status}; the money did not arrive.`,
             {
-              ...call,
+              ...waitCall,
               outcome: 'rejected',
               reason: 'failed',
               last: limitSize(transfer, redact),
@@ -203,7 +202,7 @@ const waitOptionChecks = (): OptionChecks<WaitOptions> => ({
 function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   const issues: Issue[] = [];
   const checkedOptions = checkOptions(waitOptionChecks, options, issues);
-  if (issues.length > 0) throw invalidArguments(call, issues, redact);
+  if (issues.length > 0) throw invalidArguments(waitCall, issues, redact);
   const {
     until,
     timeout,
@@ -237,7 +236,7 @@ const limitSize = <T extends Transfer | undefined>(transfer: T, redact: Redact):
 
 const wrongTransferError = (): PaymentsError =>
   new PaymentsError('The platform responded with something other than the requested transfer.', {
-    ...call,
+    ...waitCall,
     outcome: 'unknown',
     retryable: true,
   });

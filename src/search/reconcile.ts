@@ -11,6 +11,7 @@ import {
   optionalCheck,
   type OptionChecks,
 } from '../calls/options.ts';
+import type { WatchedCall } from '../calls/watch.ts';
 import { transferCreateInputSchema, type TransferCreateInput } from '../schemas/transfer.ts';
 import {
   epoch,
@@ -44,6 +45,7 @@ export async function reconcileTransfer(
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
   redact: Redact,
+  within: WatchedCall,
 ): Promise<Reconciliation> {
   const issues: Issue[] = [];
   const { since, clockSkew, ...paging } = checkOptions(
@@ -60,7 +62,7 @@ export async function reconcileTransfer(
     throw stillInDoubt(invalidArguments(reconcileCall, issues, redact), start);
   }
   const searches: readonly [Search] = [{ input: checkedInput, start, clockSkew, earliest: start }];
-  const [result] = await search.search(checkedInput.sourceAccountId, searches, { paging });
+  const [result] = await search.search(checkedInput.sourceAccountId, searches, { paging, within });
   return result;
 }
 

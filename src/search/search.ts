@@ -1,6 +1,7 @@
 import { parseHttpDate } from '../calls/time.ts';
 import { defaultClockSkew, type RequestOptions } from '../calls/options.ts';
-import type { ReportDrift } from '../calls/call.ts';
+import type { Call, ReportDrift } from '../calls/call.ts';
+import type { WatchedCall } from '../calls/watch.ts';
 import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
 import { PaymentsError, ValidationError, type CallIdentity } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
@@ -58,13 +59,15 @@ interface ScanOptions {
   readonly pageSize?: (() => number) | undefined;
   /** Called after each page. */
   readonly onPage?: (() => void) | undefined;
+  /** The call that the pages belong to; without one, each page is a call. */
+  readonly within?: WatchedCall | undefined;
 }
 
 /** The Transfers of one source, page by page; `onHeaders` is called with the headers of each page. */
 type ListOfSource = (
   query: TransferListQuery,
   options: RequestOptions,
-  onHeaders: (headers: Headers, reportDrift: ReportDrift) => void,
+  target: Pick<Call<unknown>, 'onHeaders' | 'within'>,
 ) => Pager<Transfer>;
 
 export const reconcileCall: CallIdentity = {
@@ -204,7 +207,7 @@ export class TransferSearch {
     source: AccountId,
     targets: readonly Target[],
     index: InputIndex<Target>,
-    { paging, pageSize = largestPage, onPage }: ScanOptions,
+    { paging, pageSize = largestPage, onPage, within }: ScanOptions,
     state: ScanState,
     idsOfScan: Set<string>,
   ): Promise<boolean> {
@@ -227,7 +230,7 @@ export class TransferSearch {
       if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
     };
     const query = { accountId: source, limit: pageSize() };
-    for await (const page of this.#list(query, paging, onHeaders).pages()) {
+    for await (const page of this.#list(query, paging, { onHeaders, within }).pages()) {
       checkPage(page, isCached);
       pages += 1;
       onPage?.();

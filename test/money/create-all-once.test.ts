@@ -796,7 +796,7 @@ describe('hooks.onOnce', () => {
     sandbox.faults.add({ operation: 'transfers.create', fault });
     const unknown = await failureOf(pay(3));
     const reference = salaryOf(1).description;
-    const made = { reference, transferId: 'txfr_000001', error: undefined };
+    const made = { reference, transferId: 'txfr_000001', error: undefined, durationMs: 0 };
     expect(events).toEqual([
       { ...made, result: 'created' },
       { ...made, result: 'recorded' },
@@ -806,12 +806,14 @@ describe('hooks.onOnce', () => {
         result: 'failed',
         transferId: undefined,
         error: rejected,
+        durationMs: 0,
       },
       {
         reference: salaryOf(3).description,
         result: 'in_doubt',
         transferId: undefined,
         error: unknown,
+        durationMs: 0,
       },
     ]);
   });
@@ -834,6 +836,8 @@ describe('hooks.onOnce', () => {
     };
     await run(pay());
     expect(reported.every((count, at) => count > at)).toBe(true);
+    // A payment that waited for a retry took longer.
+    expect(events.map(({ durationMs }) => durationMs > 0)).toContain(true);
     expect(events.map(({ reference, result }) => `${reference} ${result}`).toSorted()).toEqual([
       'salary 000001 failed',
       'salary 000001 failed',

@@ -1,0 +1,134 @@
+import type * as AsyncHooks from 'node:async_hooks';
+import type { TracingChannel } from 'node:diagnostics_channel';
+import {
+  PaymentsError,
+  paymentsErrorFrom,
+  type CallIdentity,
+  type Outcome,
+} from '../errors/errors.ts';
+import { builtinModule } from '../internal/runtime.ts';
+import { callHook, type Hooks } from './hooks.ts';
+import type { Clock } from './time.ts';
+
+/** A call of a public method while it runs; it may send many requests. */
+export interface WatchedCall {
+  /** The reference of a payment made once, for the events of its requests. */
+  readonly reference: string | undefined;
+  /** Whether a hook or a subscriber needs the facts below. */
+  readonly isReported: boolean;
+  /** Requests so far, repeated ones included. */
+  attempts: number;
+  /** The platform's id of the last request that has one. */
+  requestId: string | undefined;
+}
+
+/** What a subscriber gets. It may log all of it: nothing is of the input, the result or a body. */
+interface TraceMessage extends CallIdentity {
+  readonly reference?: string;
+  outcome?: 'ok' | Outcome;
+  attempts?: number;
+  requestId?: string;
+  error?: Error;
+}
+
+let channel: TracingChannel | undefined;
+
+/** The channel, while anything subscribes to it; other runtimes than Node may have none. */
+function findSubscribedChannel(): TracingChannel | undefined {
+  channel ??= (
+    builtinModule('node:diagnostics_channel') as
+      { readonly tracingChannel?: (name: string) => TracingChannel } | undefined
+  )?.tracingChannel?.('payments-platform-sdk:call');
+  return channel?.hasSubscribers === true ? channel : undefined;
+}
+
+/** Returns a function that runs others in the asynchronous context of now, for requests that start later. */
+export function keepContext(): <T>(run: () => T) => T {
+  if (findSubscribedChannel() === undefined) return (run) => run();
+  return (builtinModule('node:async_hooks') as typeof AsyncHooks).AsyncLocalStorage.snapshot();
+}
+
+/** Runs a call of a public method, and reports its end to `hooks.onCall` and to the channel. */
+export function watchCall<T>(
+  { hooks, clock }: { readonly hooks: Hooks; readonly clock: Required<Clock> },
+  { operation, method, path }: CallIdentity,
+  reference: string | undefined,
+  run: (watched: WatchedCall) => Promise<T>,
+): Promise<T> {
+  const tracing = findSubscribedChannel();
+  const isReported = tracing !== undefined || hooks.onCall !== undefined;
+  const watched: WatchedCall = { reference, isReported, attempts: 0, requestId: undefined };
+  if (!isReported) return run(watched);
+  const startedAt = clock.elapsed();
+  const call = { operation, ...(reference !== undefined && { reference }) };
+  const message: TraceMessage = { ...call, method, path };
+
+  const report = (outcome: 'ok' | Outcome, error?: PaymentsError): void => {
+    const { attempts, requestId } = watched;
+    const facts = { outcome, attempts, ...(requestId !== undefined && { requestId }) };
+    const durationMs = Math.round(clock.elapsed() - startedAt);
+    callHook(hooks.onCall, () => ({ ...call, ...facts, durationMs, ...(error && { error }) }));
+    if (tracing === undefined) return;
+    ignoreErrors(() => Object.assign(message, facts));
+    if (outcome !== 'ok') {
+      ignoreErrors(() => Object.assign(message, { error: describeError(error) }));
+      ignoreErrors(() => tracing.error.publish(message));
+    }
+    ignoreErrors(() => tracing.asyncStart.publish(message));
+    ignoreErrors(() => tracing.asyncEnd.publish(message));
+  };
+  const runAndReport = async (): Promise<T> => {
+    try {
+      const result = await run(watched);
+      report('ok');
+      return result;
+    } catch (error) {
+      if (error instanceof PaymentsError) report(error.outcome, error);
+      else report('unknown');
+      throw error;
+    }
+  };
+  if (tracing === undefined) return runAndReport();
+  let promise: Promise<T> | undefined;
+  ignoreErrors(() => tracing.start.runStores(message, () => (promise ??= runAndReport())));
+  promise ??= runAndReport();
+  ignoreErrors(() => tracing.end.publish(message));
+  return promise;
+}
+
+/** A subscriber may throw, or freeze its message; the payment must not fail for it. */
+function ignoreErrors(run: () => unknown): void {
+  try {
+    run();
+  } catch {
+    // Node reports it as an uncaught exception.
+  }
+}
+
+/** What subscribers get of an error. `code` and `body` come from a response, `issues` from the input. */
+const errorFields = [
+  'name',
+  'outcome',
+  'operation',
+  'method',
+  'path',
+  'attempts',
+  'retryable',
+  'retryAfterMs',
+  'startedAt',
+  'status',
+  'requestId',
+  'phase',
+  'reason',
+] as const;
+
+/** A copy of an error with another message: that of the error shows amounts, and quotes the platform. */
+function describeError(error: PaymentsError | undefined): Error {
+  if (error === undefined) return new Error('a callback of the application threw');
+  const fields = errorFields.map((field) => [field, Reflect.get(error, field)] as const);
+  const facts = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  const reason = error.attempts.at(-1)?.reason;
+  const message = [error.operation, facts['reason'], reason].filter(Boolean).join(': ');
+  const stack = error.stack?.replace(error.message, () => message);
+  return paymentsErrorFrom({ ...facts, message, stack }) ?? new Error(message);
+}
