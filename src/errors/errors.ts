@@ -334,6 +334,12 @@ export class PaymentInDoubtError extends PaymentsError {
   declare readonly candidates: readonly TransferId[] | undefined;
 }
 
+/**
+ * The option {@link ClientOptions.authorize} vetoed the payment: nothing was written or sent. `cause` is
+ * what the function threw; absent if it returned false.
+ */
+export class PaymentVetoedError extends PaymentsError {}
+
 /** Whether a value is an error of this package, from any copy of it. */
 export const isPaymentsError = (value: unknown): value is PaymentsError =>
   value instanceof PaymentsError;
@@ -403,6 +409,7 @@ function brandOf(constructor: unknown): symbol | undefined {
     PaginationError,
     WaitError,
     PaymentInDoubtError,
+    PaymentVetoedError,
   };
   for (const [name, { prototype }] of Object.entries(classes)) {
     const brand = Symbol.for(`payments-platform-sdk.${name}`);
