@@ -7,6 +7,7 @@
  * @module payments-platform-sdk
  */
 export { PaymentsClient } from './client.ts';
+export type { Authorize, ProposedPayment } from './calls/authorize.ts';
 export type { ClientOptions } from './calls/client-options.ts';
 export type { QueryValue, RequestOptions } from './calls/options.ts';
 export type { Clock } from './calls/time.ts';
@@ -36,6 +37,16 @@ export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from '
 export type { ResponseSchema, AnyRequest } from './resources/request.ts';
 export type { ReconcileOptions } from './search/reconcile.ts';
 export type { Reconciliation } from './search/search.ts';
+export type {
+  ReconcileAllOptions,
+  ReconciledBooks,
+  ReconciledPayment,
+  ReconciledRow,
+  ReconciledSummary,
+  ReconciledTotal,
+  ReconciledTotals,
+  UnexpectedTransfer,
+} from './search/reconcile-all.ts';
 export type {
   Batch,
   BatchCounts,
@@ -85,6 +96,7 @@ export {
   TimeoutError,
   UnprocessableEntityError,
   PaymentInDoubtError,
+  PaymentVetoedError,
   ValidationError,
   WaitError,
 } from './errors/errors.ts';

@@ -9,6 +9,7 @@ import {
   PaymentInDoubtError,
   paymentsErrorFrom,
   type PaymentsError,
+  PaymentVetoedError,
   PermissionDeniedError,
   RateLimitError,
   TimeoutError,
@@ -25,6 +26,7 @@ const statuses: readonly (readonly [ErrorClass, number])[] = [
   [BadRequestError, 422],
   [UnprocessableEntityError, 422],
   [ConflictError, 409],
+  [PaymentVetoedError, 403],
   [ConfigurationError, 500],
   [AuthenticationError, 500],
   [PermissionDeniedError, 500],
@@ -64,7 +66,7 @@ export function httpStatusOf(value: unknown): number {
 
 const waitStatuses = { timeout: 202, failed: 422, regressed: 409 } as const;
 
-const readOperation = /\.(get|list|build|openOnce|reconcile|waitFor)$/;
+const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
 
 /** A GET of `createOnce` fails for the payment, so the method alone does not decide. */
 const isReading = ({ operation = '', method }: PaymentsError): boolean =>
