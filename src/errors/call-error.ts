@@ -55,7 +55,7 @@ export function createCallError(failure: Failure, state: FailedState, note = '')
       request: request.filter(Boolean).join(', '),
     };
   };
-  return failure.createError({
+  const error = failure.createError({
     path: call.path.template,
     isWrite,
     host: redact(new URL(prepared.baseUrl).host),
@@ -65,6 +65,9 @@ export function createCallError(failure: Failure, state: FailedState, note = '')
     create: (ErrorClass, words, facts) =>
       createError(ErrorClass, arrange(words), { ...callFacts, ...facts }),
   });
+  // V8 keeps ten frames, and those above this one would push out the caller's.
+  Error.captureStackTrace?.(error, createCallError);
+  return error;
 }
 
 /** A longer message of the platform or the system has its own line. */
