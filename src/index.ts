@@ -7,6 +7,7 @@
  * @module payments-platform-sdk
  */
 export { PaymentsClient } from './client.ts';
+export type { Authorize, ProposedPayment } from './calls/authorize.ts';
 export type { ClientOptions } from './calls/client-options.ts';
 export type { QueryValue, RequestOptions } from './calls/options.ts';
 export type { Clock } from './calls/time.ts';
@@ -85,6 +86,7 @@ export {
   TimeoutError,
   UnprocessableEntityError,
   PaymentInDoubtError,
+  PaymentVetoedError,
   ValidationError,
   WaitError,
 } from './errors/errors.ts';

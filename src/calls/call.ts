@@ -26,6 +26,8 @@ export interface CallRequest {
   readonly idempotencyKey?: string | undefined;
   /** For writes: what may have happened when the outcome is unknown, and how to find out. */
   readonly ifUnknown?: string;
+  /** Whether the option authorize decides on it before anything is sent. */
+  readonly needsAuthorization?: boolean;
 }
 
 /** Reports by `hooks.onDrift` what differs in a response. */

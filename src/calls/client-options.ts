@@ -11,6 +11,7 @@ import { ConfigurationError } from '../errors/errors.ts';
 import { formatMessage } from '../errors/message.ts';
 import { describeArrival, trimTrailingSlashes } from '../internal/text.ts';
 import type { DetailedIssue, Problem } from '../internal/issues.ts';
+import type { Authorize } from './authorize.ts';
 import { type Hooks, withLogging } from './hooks.ts';
 import {
   journalCheck,
@@ -88,6 +89,12 @@ export interface ClientOptions {
    * InvalidResponseError, `report` returns it and calls `hooks.onDrift`. @default 'strict'
    */
   validation?: 'strict' | 'report' | undefined;
+  /**
+   * Vetoes a payment before anything is written or sent: by throwing, rejecting or returning false
+   * ({@link PaymentVetoedError}). Asked by `create`, `createOnce` and each payment of a batch, within
+   * `totalTimeout`; not about a payment that was made before. @default every payment is permitted
+   */
+  authorize?: Authorize | undefined;
   /** Callbacks that observe every call. */
   hooks?: Hooks | undefined;
   /**
@@ -198,6 +205,7 @@ const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions>
     "'strict' or 'report'",
     (value) => value === 'strict' || value === 'report',
   ),
+  authorize: callable,
   hooks: (value, at, issues) => {
     if (value !== undefined) fields(hookChecks)(value, at, issues);
   },
@@ -301,6 +309,7 @@ export function resolveOptions(options: ClientOptions) {
     getWithBody: options.getWithBody,
     agent: options.agent,
     validation: options.validation ?? 'strict',
+    authorize: options.authorize,
     hooks: withLogging(options.hooks ?? {}, clock),
     idempotencyHeader: idempotencyHeader ?? undefined,
     isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,

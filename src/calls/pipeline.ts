@@ -3,6 +3,7 @@ import { dropUndefined } from '../internal/objects.ts';
 import { readResponse, toResponse, type AttemptOutcome, type Success } from './response.ts';
 import { sendOnce, stopFailure, createHookCall, type CallState } from './attempt.ts';
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
+import { askAuthorize, type Authorize } from './authorize.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { type Clock, Deadline, Stopped } from './time.ts';
 import {
@@ -60,6 +61,7 @@ export interface PipelineSetup {
   readonly getWithBody: GetWithBody | undefined;
   readonly agent: HttpAgent | undefined;
   readonly validation: 'strict' | 'report';
+  readonly authorize: Authorize | undefined;
   readonly hooks: Hooks;
   readonly idempotencyHeader: string | undefined;
   readonly isErrorBody: (body: unknown) => boolean;
@@ -147,6 +149,36 @@ export class RequestPipeline {
     const issues: Issue[] = [];
     const prepared = call.prepared ?? prepare(call, options, this.#setup, issues);
     if (prepared === undefined) throw invalidArguments(identity(call), issues, this.redact);
+    return await this.#runPrepared(call, prepared, cancel, watched, async (state) => {
+      const { authorize } = this.#setup;
+      if (call.needsAuthorization === true && authorize !== undefined) {
+        await askAuthorize(state, authorize);
+      }
+      return await this.#runAttempts(state);
+    });
+  }
+
+  /** Asks the option authorize about a payment that is sent later. */
+  async authorize<T>(
+    call: Call<T>,
+    prepared: PreparedRequest,
+    watched: WatchedCall,
+  ): Promise<void> {
+    const { authorize } = this.#setup;
+    if (authorize === undefined) return;
+    await this.#runPrepared(call, prepared, undefined, watched, (state) =>
+      askAuthorize(state, authorize),
+    );
+  }
+
+  /** Runs a step of a call with checked arguments, under the deadline of the call. */
+  async #runPrepared<T, A, R>(
+    call: Call<T, A>,
+    prepared: PreparedRequest,
+    cancel: AbortSignal | undefined,
+    watched: WatchedCall,
+    run: (state: CallState<Call<T, A>>) => Promise<R>,
+  ): Promise<R> {
     const credential = credentialFor(call, this.#setup);
     const transport = chooseTransport(call, prepared, this.#setup);
     const { options: callOptions } = prepared;
@@ -173,7 +205,7 @@ export class RequestPipeline {
       startedAt: undefined,
     };
     try {
-      return await this.#runAttempts(state);
+      return await run(state);
     } catch (error) {
       throw toPaymentsError(error, state);
     } finally {

@@ -335,6 +335,12 @@ export class PaymentInDoubtError extends PaymentsError {
 }
 
 /**
+ * The option {@link ClientOptions.authorize} vetoed the payment: nothing was written or sent. `cause` is
+ * what the function threw; absent if it returned false.
+ */
+export class PaymentVetoedError extends PaymentsError {}
+
+/**
  * The error that a value is or was: from what `toJSON()` returned, also after `JSON.parse` or
  * `structuredClone`, or from an Error with its fields, as workflow engines keep one. Undefined for others.
  * @example
@@ -457,6 +463,7 @@ function brandOf(constructor: unknown): symbol | undefined {
     PaginationError,
     WaitError,
     PaymentInDoubtError,
+    PaymentVetoedError,
   };
   for (const [name, { prototype }] of Object.entries(classes)) {
     const brand = Symbol.for(`payments-platform-sdk.${name}`);

@@ -1,5 +1,5 @@
 import { describeProblem, type Issue, type Problem } from '../internal/issues.ts';
-import { fieldOf, innermostMessageOf, oneLine } from '../internal/text.ts';
+import { fieldOf, innermostMessageOf, messageOf, oneLine } from '../internal/text.ts';
 import {
   AbortError,
   apiErrorClass,
@@ -7,6 +7,7 @@ import {
   ConnectionError,
   InvalidResponseError,
   PaymentsError,
+  PaymentVetoedError,
   TimeoutError,
   type ErrorFacts,
   type InvalidResponseReason,
@@ -22,7 +23,7 @@ import {
   type FailedResponse,
 } from './failed-response.ts';
 import type { Verdict } from './outcome.ts';
-import { redactAndCut, redactDeep, redactError, type Redact } from './redact.ts';
+import { keepCause, redactAndCut, redactDeep, redactError, type Redact } from './redact.ts';
 
 /*
  * One function for each way in which an attempt fails: what it proves, whether the call may be tried again,
@@ -361,6 +362,27 @@ export const noCredentialFailure = (
       isInline: true,
     };
     return call.create(ConfigurationError, words, { cause });
+  },
+});
+
+/** The option authorize threw, or returned false: then there is no `thrown`. */
+export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Failure => ({
+  outcome: 'not_sent',
+  reason: 'vetoed',
+  transient: false,
+  createError: (call) => {
+    const error = thrown?.error;
+    const message = error instanceof Error ? messageOf(error) : '';
+    const words = {
+      what: `The option authorize vetoed this payment${thrown === undefined ? ': it returned false' : ''}`,
+      hint:
+        thrown === undefined
+          ? 'Let it throw an Error to give the reason.'
+          : 'error.cause holds what it threw.',
+      reported: oneLine(redactAndCut(message, call.redact)),
+      isInline: true,
+    };
+    return call.create(PaymentVetoedError, words, { cause: keepCause(error, call.redact) });
   },
 });
 

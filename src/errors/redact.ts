@@ -151,3 +151,16 @@ export function redactError(
   if (cause !== undefined) copy.cause = cause;
   return copy;
 }
+
+/** What a function of the caller threw, as it is; a redacted copy if it contains a credential. */
+export function keepCause(thrown: unknown, redact: Redact): unknown {
+  let isClean = true;
+  const checkText: Redact = (text) => {
+    const clean = redact(text);
+    isClean &&= clean === text;
+    return clean;
+  };
+  const fields = redactDeep(thrown, checkText, 8, 100);
+  const copy = redactError(thrown, checkText) ?? fields;
+  return isClean ? thrown : copy;
+}

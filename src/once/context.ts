@@ -11,7 +11,7 @@ import type { Reconciliation, Search, TransferSearch } from '../search/search.ts
 
 /** Dependencies of a GuardedJournal. */
 export interface JournalContext {
-  readonly pipeline: Pick<RequestPipeline, 'check' | 'call' | 'redact' | 'redactOwn'>;
+  readonly pipeline: Pick<RequestPipeline, 'check' | 'authorize' | 'call' | 'redact' | 'redactOwn'>;
   readonly clock: Required<Clock>;
   /** The platform that the journal's entries belong to. */
   readonly baseUrl: string;

@@ -28,7 +28,7 @@ import {
   type TransferCreateInput,
 } from '../schemas/transfer.ts';
 import type { ClientContext, OnceContext } from './context.ts';
-import { Payment, type MadePayment, type SendPayment } from './payment.ts';
+import { Payment, type MadePayment, type PreparedPayment } from './payment.ts';
 import { isReference, referenceProblem } from '../internal/formats.ts';
 import { createPageSizes, largestPage, type Search } from '../search/search.ts';
 import { hasId, type Call, type ReportDrift } from '../calls/call.ts';
@@ -191,18 +191,18 @@ async function makeOnce(
   checkReference(reference, 'description', issues);
   const inputIssues: Issue[] = [];
   const requestOptions = hasValidOptions ? callOptions : undefined;
-  const send = prepareSend(client, input, requestOptions, watched, inputIssues);
+  const prepared = preparePayment(client, input, requestOptions, watched, inputIssues);
   // The check of the reference includes that of the description.
   issues.push(
     ...inputIssues.filter((issue) => issue.path !== 'description' || isReference(reference)),
   );
-  if (send === undefined || issues.length > 0) {
+  if (prepared === undefined || issues.length > 0) {
     throw invalidArguments(createCall, issues, pipeline.redact);
   }
   const onceOptions = { ...callOptions, journal, gracePeriod };
   const context = applyOptions(client, onceOptions, requestedAt, watched);
   const payment = new Payment(createCall, input.description, { ...context, ...overrides });
-  return await payment.make(input, send);
+  return await payment.make(input, prepared);
 }
 
 /** Records an operator's decision on a payment. */
@@ -223,14 +223,14 @@ export async function resolveOnce(
   await payment.resolve(verdict, { by, force });
 }
 
-/** Checks the creation before anything is sent; returns the function that sends it. */
-function prepareSend(
+/** Checks the creation before anything is sent; returns the functions that authorize and send it. */
+function preparePayment(
   client: ClientContext,
   input: OnceInput,
   options: RequestOptions | undefined,
   within: WatchedCall,
   issues: Issue[],
-): SendPayment | undefined {
+): PreparedPayment | undefined {
   const ifUnknown = 'the transfer may have taken effect. Call createOnce again to find out.';
   const optionNames = onceOptionNames;
   const { pipeline } = client;
@@ -240,10 +240,14 @@ function prepareSend(
   const call = { ...creation, ifUnknown, idempotencyKey, optionNames, within };
   const prepared = pipeline.check(call, options, issues);
   if (prepared === undefined) return undefined;
-  return (totalTimeout, notAfter) => {
-    const callOptions = { ...prepared.options, totalTimeout };
-    const sentCall = { ...call, notAfter, prepared: { ...prepared, options: callOptions } };
-    return pipeline.call(sentCall, undefined);
+  return {
+    authorize: () =>
+      pipeline.authorize({ ...call, operation: createCall.operation }, prepared, within),
+    send: (totalTimeout, notAfter) => {
+      const callOptions = { ...prepared.options, totalTimeout };
+      const sentCall = { ...call, notAfter, prepared: { ...prepared, options: callOptions } };
+      return pipeline.call(sentCall, undefined);
+    },
   };
 }
 

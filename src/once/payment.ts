@@ -1,6 +1,7 @@
 import { defaultClockSkew } from '../calls/options.ts';
 import { invalidArguments } from '../calls/arguments.ts';
 import {
+  AbortError,
   NotFoundError,
   PaymentsError,
   type CallIdentity,
@@ -41,8 +42,13 @@ import { isReference } from '../internal/formats.ts';
  *   sending, ambiguous -> not_paid, paid by an operator; after not_paid the next call sends
  */
 
-/** Sends the payment; no request starts after `notAfter` of the wall clock. */
-export type SendPayment = (totalTimeout: number, notAfter: number) => Promise<TransferCreated>;
+/** A payment with checked arguments. */
+export interface PreparedPayment {
+  /** Asks the option `authorize`; rejects if it vetoes, or does not decide in time. */
+  authorize(): Promise<void>;
+  /** Sends the payment; no request starts after `notAfter` of the wall clock. */
+  send(totalTimeout: number, notAfter: number): Promise<TransferCreated>;
+}
 
 /** A payment that was made: by this call, as the list shows, or as the journal records. */
 export type MadePayment =
@@ -107,7 +113,7 @@ export class Payment {
   }
 
   /** Makes the payment, or returns the one that was made. */
-  async make(input: OnceInput, send: SendPayment): Promise<MadePayment> {
+  async make(input: OnceInput, prepared: PreparedPayment): Promise<MadePayment> {
     const entry = await this.#journal.read();
     if (entry !== undefined) this.#rejectOtherFields(entry, input);
     if (entry?.state === 'paid') return this.#describeRecorded(entry);
@@ -118,7 +124,7 @@ export class Payment {
       const transfer = await this.#findAndRecord(entry, input);
       if (transfer !== undefined) return describeMade('found', transfer);
     }
-    if (next === 'send') return await this.#send(entry, input, send);
+    if (next === 'send') return await this.#send(entry, input, prepared);
     const claim = isOpen(entry) ? entry : undefined;
     throw next === 'in_progress' ? this.#inProgressError(claim) : this.#inDoubtError(claim);
   }
@@ -194,13 +200,14 @@ export class Payment {
   async #send(
     before: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
-    send: SendPayment,
+    prepared: PreparedPayment,
   ): Promise<MadePayment> {
     const { clock, gracePeriod, totalTimeout, baseUrl, signal } = this.#context;
     this.#journal.startPhase(signal);
     // Read before the journal's time, so that no request starts after the deadline of the claim.
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
+    await this.#authorize(before, prepared);
     const claimedAt = await this.#journal.now();
     const claim: SendingEntry = {
       state: 'sending',
@@ -216,13 +223,26 @@ export class Payment {
     if (!(await this.#journal.swap(before, claim))) throw this.#inProgressError();
     let created: TransferCreated;
     try {
-      created = await send(totalTimeout - (clock.elapsed() - startedAt), notAfter);
+      created = await prepared.send(totalTimeout - (clock.elapsed() - startedAt), notAfter);
     } catch (error) {
       this.#journal.startPhase();
       return await this.#handleFailure(error, claim, before);
     }
     this.#journal.startPhase();
     return describeMade('created', await this.#recordPaid(claim, input, created));
+  }
+
+  /** Asks the option `authorize`. A veto of a takeover proves nothing about the earlier request. */
+  async #authorize(
+    before: OpenEntry | NotPaidEntry | undefined,
+    prepared: PreparedPayment,
+  ): Promise<void> {
+    try {
+      await prepared.authorize();
+    } catch (error) {
+      if (error instanceof AbortError) throw this.#journal.errors.createAbortError(error.cause);
+      throw isOpen(before) ? this.#inDoubtError(before, error) : error;
+    }
   }
 
   /** Handles a request that was rejected or not sent, or that has an unknown outcome. */

@@ -105,7 +105,8 @@ export class Transfers {
    * ```
    */
   create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated> {
-    return this.#api.call({ ...this.#creationCall(input), optionNames: onceOptionNames }, options);
+    const call = { ...this.#creationCall(input), optionNames: onceOptionNames };
+    return this.#api.call({ ...call, needsAuthorization: true }, options);
   }
 
   /**

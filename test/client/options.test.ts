@@ -303,6 +303,7 @@ describe('an option', () => {
     getWithBody: [null, {}, 'node:http'],
     agent: [null, {}, 'keepAlive', { destroy: () => 1 }],
     validation: [null, 'lax', true],
+    authorize: [null, {}, true, 'veto'],
     hooks: [null, 'x', { onRequest: true }, { onrequest: () => 1 }, { onError: () => 1 }],
     idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
     isErrorBody: [true, {}, 'error'],

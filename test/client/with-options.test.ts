@@ -193,6 +193,12 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
         () => 'refused',
       ),
   },
+  authorize: {
+    one: { authorize: () => false },
+    other: { authorize: () => true },
+    common: plain.options,
+    shows: async (payments) => payments.transfers.create(newTransfer).catch(String),
+  },
   hooks: {
     one: { hooks: { onRequest: () => heard.push('one') } },
     other: { hooks: { onResponse: () => heard.push('other') } },

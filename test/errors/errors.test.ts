@@ -275,6 +275,7 @@ const classes = [
   'InvalidResponseError',
   'PaginationError',
   'WaitError',
+  'PaymentVetoedError',
 ] as const;
 const parents: Readonly<Record<string, readonly string[]>> = {
   ApiError: classes.slice(4, 12),

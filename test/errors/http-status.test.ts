@@ -85,6 +85,12 @@ const cases: readonly Case[] = [
     },
   ],
   [
+    'a payment that the option authorize vetoes',
+    403,
+    ({ payments }) => payments.transfers.createOnce(payment),
+    { authorize: () => false },
+  ],
+  [
     'an ambiguous payment',
     409,
     async ({ payments, sandbox }) => {

@@ -3,7 +3,7 @@ import { clockFrom } from '../../src/calls/time.ts';
 import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/errors/errors.ts';
 import type { Journal, JournalEntry } from '../../src/journals/journal.ts';
 import { memoryJournal } from '../../src/journals/memory.ts';
-import { Payment, type SendPayment } from '../../src/once/payment.ts';
+import { Payment, type PreparedPayment } from '../../src/once/payment.ts';
 import type { Reconciliation } from '../../src/search/search.ts';
 import type {
   OnceInput,
@@ -237,7 +237,7 @@ const failUnused = (): never => {
 function paymentOf(
   simulation: Simulation,
   caller: Caller,
-): { payment: Payment; send: SendPayment } {
+): { payment: Payment; prepared: PreparedPayment } {
   const { journal } = simulation;
   const withFaults = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
     const fault = await simulation.step(
@@ -258,7 +258,7 @@ function paymentOf(
     setTimeout: () => 0,
     clearTimeout: () => undefined,
   });
-  const send: SendPayment = async (left, notAfter) =>
+  const send: PreparedPayment['send'] = async (left, notAfter) =>
     simulation.step(caller, 'create', [], () => {
       const { time, ledger, choices } = simulation;
       if (left <= 0 || time > notAfter) throw ended('not_sent');
@@ -312,15 +312,16 @@ function paymentOf(
         redactOwn: (text) => text,
         check: failUnused,
         call: failUnused,
+        authorize: failUnused,
       },
     },
   );
-  return { payment, send };
+  return { payment, prepared: { authorize: () => Promise.resolve(), send } };
 }
 
 async function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated> {
-  const { payment, send } = paymentOf(simulation, caller);
-  const made = await payment.make(input, send);
+  const { payment, prepared } = paymentOf(simulation, caller);
+  const made = await payment.make(input, prepared);
   return made.result === 'recorded' ? await made.read() : made.transfer;
 }
 

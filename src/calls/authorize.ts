@@ -1,0 +1,44 @@
+import { createCallError } from '../errors/call-error.ts';
+import { timeoutFailure, vetoFailure } from '../errors/failure.ts';
+import { parseJson } from '../internal/json.ts';
+import type { TransferCreateInput } from '../schemas/transfer.ts';
+import type { CallState } from './attempt.ts';
+import { Stopped } from './time.ts';
+
+/** A payment that the option `authorize` decides on. */
+export interface ProposedPayment {
+  /** `transfers.createOnce` also for each payment of a batch. */
+  readonly operation: 'transfers.create' | 'transfers.createOnce';
+  /** A copy of the body that is to be sent, with the fields of `options.body`. */
+  readonly input: TransferCreateInput;
+  /** The reference of a payment that is made once. */
+  readonly reference?: string | undefined;
+}
+
+/** Permits a payment, or vetoes it: by throwing, rejecting or returning false. */
+export type Authorize = (
+  payment: ProposedPayment,
+  // A function that returns nothing permits, and one that returns a string does not compile.
+) => void | boolean | Promise<void | boolean>;
+
+/** Asks the option `authorize` about a payment within the time of its call. */
+export async function askAuthorize(state: CallState, authorize: Authorize): Promise<void> {
+  const { call, prepared, total, totalTimeout } = state;
+  // What is sent, which the function cannot change, instead of the caller's object.
+  const input = parseJson(prepared.body ?? '') as TransferCreateInput;
+  const isOnce = call.operation === 'transfers.createOnce';
+  const payment: ProposedPayment = isOnce
+    ? { operation: 'transfers.createOnce', input, reference: input.description }
+    : { operation: 'transfers.create', input };
+  let verdict: unknown;
+  try {
+    verdict = await total.race((async () => authorize(payment))());
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw createCallError(vetoFailure({ error }), state);
+    if (error.why.by === 'caller') throw error;
+    const hint = 'The function in the option authorize did not return.';
+    throw createCallError(timeoutFailure('total', totalTimeout, {}, hint), state);
+  }
+  if (verdict === false) throw createCallError(vetoFailure(undefined), state);
+  total.check();
+}

@@ -1,0 +1,288 @@
+import {
+  AbortError,
+  httpStatusOf,
+  PaymentInDoubtError,
+  type PaymentsClient,
+  PaymentVetoedError,
+  TimeoutError,
+  type Authorize,
+  type ClientOptions,
+  type PaymentsError,
+  type ProposedPayment,
+} from 'payments-platform-sdk';
+import { expect, test } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+import { apiKey, leaksOf } from '../secrets/scan.ts';
+import { claimAsDead, gracePeriod, salaryOf, setupBatch, totalTimeout } from './batches.ts';
+
+const limit = Object.assign(new Error('12.50 is above the limit of 10.00.'), { code: 'LIMIT' });
+
+/** Each way to veto, with the cause of the error. */
+const vetoes: readonly (readonly [string, Authorize, unknown])[] = [
+  [
+    'throws',
+    () => {
+      throw limit;
+    },
+    limit,
+  ],
+  ['rejects', () => Promise.reject(limit), limit],
+  ['returns false', () => false, undefined],
+  ['resolves to false', () => Promise.resolve(false), undefined],
+];
+
+/** The calls that make a payment; each ends with the error of its only payment. */
+const makers: readonly (readonly [string, (payments: PaymentsClient) => Promise<unknown>])[] = [
+  ['create', ({ transfers }) => transfers.create(salaryOf(1))],
+  ['createOnce', ({ transfers }) => transfers.createOnce(salaryOf(1))],
+  [
+    'createAllOnce',
+    async ({ transfers }) => {
+      const { unpaid } = await transfers.createAllOnce([salaryOf(1)]);
+      throw unpaid[0]?.error ?? new Error('The payment was made.');
+    },
+  ],
+];
+
+/** A client that pays what `authorize` permits, and what it was asked. */
+function setup(authorize: Authorize, world: Parameters<typeof setupBatch>[0] = {}) {
+  const asked: ProposedPayment[] = [];
+  let decide = authorize;
+  const context = setupBatch(world, {
+    authorize: (payment) => {
+      asked.push(payment);
+      return decide(payment);
+    },
+  });
+  return {
+    ...context,
+    asked,
+    entry: () => context.journal.read(salaryOf(1).description),
+    changeTo: (other: Authorize) => {
+      decide = other;
+    },
+  };
+}
+
+test.each(
+  vetoes.flatMap(([veto, ...rest]) =>
+    makers.map((maker) => [maker[0], veto, maker[1], ...rest] as const),
+  ),
+)('%s sends and writes nothing when authorize %s', async (_, __, make, authorize, cause) => {
+  const { payments, run, operations, entry, asked } = setup(authorize);
+  const error = await failureOf(run(make(payments)), PaymentVetoedError);
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: false, attempts: [] });
+  expect(error.cause).toBe(cause);
+  expect(asked).toHaveLength(1);
+  expect(operations()).toEqual([]);
+  expect(await entry()).toBeUndefined();
+});
+
+test('a veto has the message, status and JSON of its reason', async () => {
+  const { payments, run } = setup(() => Promise.reject(limit));
+  const error = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
+  expect(error.message).toBe(
+    [
+      'The option authorize vetoed this payment: 12.50 is above the limit of 10.00.',
+      'error.cause holds what it threw.',
+      'Nothing was sent.',
+      'Request: POST https://sandbox.invalid/v0/transfers (transfers.createOnce).',
+    ].join('\n'),
+  );
+  expect(httpStatusOf(error)).toBe(403);
+  expect(error.toJSON()).toMatchObject({
+    name: 'PaymentVetoedError',
+    operation: 'transfers.createOnce',
+    outcome: 'not_sent',
+    cause: { name: 'Error', message: limit.message, code: 'LIMIT' },
+  });
+});
+
+test('authorize gets the operation, the body and the reference of a payment', async () => {
+  const { payments, run, payAll, asked } = setup(() => undefined);
+  // The sandbox does not know the field.
+  await failureOf(run(payments.transfers.create(salaryOf(1), { body: { memo: 'March' } })));
+  await run(payments.transfers.createOnce(salaryOf(2)));
+  await payAll([salaryOf(3)]);
+  const once = { operation: 'transfers.createOnce' };
+  expect(asked).toStrictEqual([
+    { operation: 'transfers.create', input: { ...salaryOf(1), memo: 'March' } },
+    { ...once, input: salaryOf(2), reference: salaryOf(2).description },
+    { ...once, input: salaryOf(3), reference: salaryOf(3).description },
+  ]);
+});
+
+test('what authorize changes in its input is neither sent nor written', async () => {
+  const { payments, run, sandbox, entry } = setup(({ input }) => {
+    Object.assign(input, { amount: '9999.00' });
+  });
+  await run(payments.transfers.createOnce(salaryOf(1)));
+  expect(sandbox.transfers.list()[0]?.amount).toBe('12.50');
+  expect(await entry()).toMatchObject({ state: 'paid', input: salaryOf(1) });
+});
+
+test('authorize is asked once for a call that is sent again', async () => {
+  const { payments, run, sandbox, asked, count } = setup(() => true);
+  const fault = { kind: 'status', status: 429 } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  await run(payments.transfers.create(salaryOf(1)));
+  expect(count('transfers.create')).toBe(2);
+  expect(asked).toHaveLength(1);
+});
+
+test('authorize is not asked about invalid arguments', async () => {
+  const { payments, asked } = setup(() => false);
+  await failureOf(payments.transfers.create({ ...salaryOf(1), amount: '0' }));
+  await failureOf(payments.transfers.createOnce({ ...salaryOf(1), amount: '0' }));
+  expect(asked).toEqual([]);
+});
+
+test('authorize is not asked about a payment that is recorded, found or read, nor by request', async () => {
+  const context = setup(() => true);
+  const { payments, run, sandbox, asked, changeTo } = context;
+  const { id } = await run(payments.transfers.createOnce(salaryOf(1)));
+  changeTo(() => false);
+  await run(payments.transfers.createOnce(salaryOf(1)));
+  await claimAsDead(context, salaryOf(2));
+  sandbox.transfers.create(salaryOf(2));
+  await run(payments.transfers.createOnce(salaryOf(2)));
+  await run(payments.transfers.get(id));
+  await run(payments.transfers.reconcile(salaryOf(1)));
+  await run(
+    payments.request({ method: 'POST', api: 'versioned', path: '/transfers', body: salaryOf(3) }),
+  );
+  expect(asked).toHaveLength(1);
+});
+
+test('an expired claim stays when authorize vetoes its takeover, and the next call asks again', async () => {
+  const context = setup(() => Promise.reject(limit));
+  const { payments, run, clock, entry, asked, changeTo, count } = context;
+  await claimAsDead(context, salaryOf(1));
+  const claim = await entry();
+  clock.jump(totalTimeout + gracePeriod + 1);
+  const error = await failureOf(
+    run(payments.transfers.createOnce(salaryOf(1))),
+    PaymentInDoubtError,
+  );
+  expect(error).toMatchObject({ reason: 'in_doubt', outcome: 'unknown', retryable: true });
+  expect(error.cause).toBeInstanceOf(PaymentVetoedError);
+  expect((error.cause as PaymentsError).cause).toBe(limit);
+  expect(error.message).toContain('The cause: PaymentVetoedError');
+  expect(await entry()).toEqual(claim);
+  expect(count('transfers.create')).toBe(0);
+  changeTo(() => true);
+  await run(payments.transfers.createOnce(salaryOf(1)));
+  expect(asked).toHaveLength(2);
+  expect(await entry()).toMatchObject({ state: 'paid' });
+});
+
+test('an ambiguous payment is not proposed to authorize', async () => {
+  const { payments, run, sandbox, asked } = setup(() => true, { forgets: true });
+  sandbox.transfers.create(salaryOf(1));
+  sandbox.transfers.create(salaryOf(1));
+  await failureOf(run(payments.transfers.createOnce(salaryOf(1))), PaymentInDoubtError);
+  expect(asked).toEqual([]);
+});
+
+const never: Authorize = () => new Promise(() => undefined);
+
+test.each(makers.slice(0, 2))(
+  '%s ends as not_sent after totalTimeout when authorize hangs',
+  async (_, make) => {
+    const { payments, run, clock, entry, operations } = setup(never);
+    const startedAt = clock.now();
+    const error = await failureOf(run(make(payments)), TimeoutError);
+    expect(error).toMatchObject({ phase: 'total', outcome: 'not_sent' });
+    expect(error.message).toContain('The function in the option authorize did not return.');
+    expect(clock.now() - startedAt).toBe(totalTimeout);
+    expect(operations()).toEqual([]);
+    expect(await entry()).toBeUndefined();
+  },
+);
+
+test('the totalTimeout of a call limits authorize', async () => {
+  const { payments, run, clock } = setup(never);
+  const startedAt = clock.now();
+  await failureOf(
+    run(payments.transfers.createOnce(salaryOf(1), { totalTimeout: 5_000 })),
+    TimeoutError,
+  );
+  expect(clock.now() - startedAt).toBe(5_000);
+});
+
+test('a takeover stays in doubt when authorize hangs', async () => {
+  const context = setup(never);
+  const { payments, run, clock, entry } = context;
+  await claimAsDead(context, salaryOf(1));
+  const claim = await entry();
+  clock.jump(totalTimeout + gracePeriod + 1);
+  const call = payments.transfers.createOnce(salaryOf(1));
+  const error = await failureOf(run(call), PaymentInDoubtError);
+  expect(error.cause).toBeInstanceOf(TimeoutError);
+  expect(await entry()).toEqual(claim);
+});
+
+test.each([
+  ['create', 'not_sent'],
+  ['createOnce', 'unknown'],
+] as const)('an abort ends %s as %s while authorize is asked', async (method, outcome) => {
+  const controller = new AbortController();
+  const { payments, run, entry, operations } = setup(() => {
+    controller.abort(limit);
+    return never({} as ProposedPayment);
+  });
+  const call = payments.transfers[method](salaryOf(1), { signal: controller.signal });
+  const error = await failureOf(run(call), AbortError);
+  expect(error).toMatchObject({ outcome, cause: limit });
+  expect(operations()).toEqual([]);
+  expect(await entry()).toBeUndefined();
+});
+
+test('the time of authorize counts on totalTimeout, and the claim is written after it', async () => {
+  const taken = 100_000;
+  let claim: unknown;
+  const context = setup(() => context.clock.jump(taken), {
+    onRequest: async () => {
+      claim ??= await context.entry();
+      return new Promise(() => undefined);
+    },
+  });
+  const { payments, run, clock } = context;
+  const startedAt = clock.now();
+  const call = payments.transfers.createOnce(salaryOf(1), { timeout: totalTimeout });
+  const error = await failureOf(run(call), PaymentInDoubtError);
+  expect(claim).toMatchObject({
+    state: 'sending',
+    claimedAt: startedAt + taken,
+    expiresAt: startedAt + taken + totalTimeout + gracePeriod,
+  });
+  expect(error.attempts[0]).toMatchObject({ durationMs: totalTimeout - taken });
+});
+
+test('a batch pays what authorize permits, and reports a veto as failed', async () => {
+  const { payAll, paid, operations } = setup(
+    ({ reference }) => reference !== salaryOf(2).description,
+  );
+  const results = await payAll([salaryOf(1), salaryOf(2), salaryOf(3)]);
+  expect(results.map(({ reference, result }) => [reference, result]).toSorted()).toEqual([
+    [salaryOf(1).description, 'created'],
+    [salaryOf(2).description, 'failed'],
+    [salaryOf(3).description, 'created'],
+  ]);
+  expect(paid()).toHaveLength(2);
+  expect(operations()).toHaveLength(2);
+});
+
+test.each([
+  ['in its message', new Error(`Limits said no to ${apiKey}.`)],
+  ['in its cause', new Error('No.', { cause: new Error(`Bearer ${apiKey}`) })],
+  ['in a field', Object.assign(new Error('No.'), { config: { authorization: apiKey } })],
+  ['as an object', { reason: apiKey }],
+  ['as a string', `No: ${apiKey}`],
+])('a veto shows no credential that authorize threw %s', async (_, thrown) => {
+  const options: ClientOptions = { apiKey, authorize: () => Promise.reject(thrown) };
+  const { payments } = setupBatch({}, options);
+  const error = await failureOf(payments.transfers.create(salaryOf(1)), PaymentVetoedError);
+  expect(leaksOf(error)).toEqual([]);
+  expect(error.cause).not.toBe(thrown);
+});
