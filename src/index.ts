@@ -38,6 +38,16 @@ export type { ResponseSchema, AnyRequest } from './resources/request.ts';
 export type { ReconcileOptions } from './search/reconcile.ts';
 export type { Reconciliation } from './search/search.ts';
 export type {
+  ReconcileAllOptions,
+  ReconciledBooks,
+  ReconciledPayment,
+  ReconciledRow,
+  ReconciledSummary,
+  ReconciledTotal,
+  ReconciledTotals,
+  UnexpectedTransfer,
+} from './search/reconcile-all.ts';
+export type {
   Batch,
   BatchCounts,
   BatchResult,

@@ -25,6 +25,17 @@ export interface Awaitable<T> extends PromiseLike<T> {
   finally(onFinally?: (() => void) | null): Promise<T>;
 }
 
+/** Does the work once, when it is first awaited. */
+export function createAwaitable<T>(work: () => Promise<T>): Awaitable<T> {
+  let result: Promise<T> | undefined;
+  const run = (): Promise<T> => (result ??= work());
+  return {
+    then: (onFulfilled, onRejected) => run().then(onFulfilled, onRejected),
+    catch: (onRejected) => run().catch(onRejected),
+    finally: (onFinally) => run().finally(onFinally),
+  };
+}
+
 const maxProblem = {
   expected: 'a whole number above 0',
   hint: 'A list has no bound of its own: toArray({ max: 1000 })',

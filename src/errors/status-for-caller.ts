@@ -66,7 +66,7 @@ export function httpStatusOf(value: unknown): number {
 
 const waitStatuses = { timeout: 202, failed: 422, regressed: 409 } as const;
 
-const readOperation = /\.(get|list|build|openOnce|reconcile|waitFor)$/;
+const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
 
 /** A GET of `createOnce` fails for the payment, so the method alone does not decide. */
 const isReading = ({ operation = '', method }: PaymentsError): boolean =>

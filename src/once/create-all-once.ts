@@ -11,6 +11,7 @@ import {
   optionalCheck,
   type OptionChecks,
 } from '../calls/options.ts';
+import { createAwaitable } from '../calls/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { AbortError, isOutcomeUnknown, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
@@ -110,20 +111,12 @@ export function createAllOnce(
       throw withCallSite(error, site);
     }
   }
-  let summary: Promise<BatchSummary> | undefined;
   const runAll = async (): Promise<BatchSummary> => {
     const unpaid: UnpaidResult[] = [];
     for await (const result of run()) if (result.error !== undefined) unpaid.push(result);
     return { counts: { ...counts }, unpaid };
   };
-  const summarize = (): Promise<BatchSummary> => (summary ??= runAll());
-  return {
-    counts,
-    [Symbol.asyncIterator]: run,
-    then: (onFulfilled, onRejected) => summarize().then(onFulfilled, onRejected),
-    catch: (onRejected) => summarize().catch(onRejected),
-    finally: (onFinally) => summarize().finally(onFinally),
-  };
+  return { counts, [Symbol.asyncIterator]: run, ...createAwaitable(runAll) };
 }
 
 /** Checks the arguments, and connects the payments of a batch with their shared scans. */

@@ -11,6 +11,7 @@ import type {
   PaidEntry,
 } from '../journals/journal.ts';
 import { isTransferId } from '../schemas/transfer.ts';
+import type { RecordedPayment } from '../search/reconcile-all.ts';
 import type { JournalContext } from './context.ts';
 import { PaymentErrors } from './in-doubt.ts';
 import { isReference } from '../internal/formats.ts';
@@ -215,3 +216,17 @@ const isReadable = ({ reference, entry }: JournalRow): boolean =>
 /** Whether a payment is not decided. A copy of the one in journals/: the two folders share no code. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
+
+/** Returns a function that reads what the journal has of a payment; undefined without a journal. */
+export function createRecordReader(
+  context: JournalContext,
+  call: CallIdentity,
+): ((reference: string, signal: AbortSignal | undefined) => Promise<RecordedPayment>) | undefined {
+  if (context.journal === undefined) return undefined;
+  return async (reference, signal) => {
+    const entry = await new GuardedJournal(call, reference, { ...context, signal }).read();
+    if (entry?.state !== 'paid') return { dismissed: entry?.dismissed };
+    // The ids of another platform mean nothing here.
+    return entry.platform === context.baseUrl ? { transferId: entry.transferId } : {};
+  };
+}

@@ -34,6 +34,13 @@ import {
 } from '../once/create-once.ts';
 import type { ClientContext } from '../once/context.ts';
 import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
+import {
+  reconcileAll,
+  reconcileAllCall,
+  type ReconcileAllOptions,
+  type ReconciledBooks,
+} from '../search/reconcile-all.ts';
+import { createRecordReader } from '../once/guarded-journal.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
 import { reconcileCall, TransferSearch, type Reconciliation } from '../search/search.ts';
 import { waitCall, waitForTransfer, type WaitOptions } from './wait-for.ts';
@@ -318,5 +325,30 @@ export class Transfers {
         reconcileTransfer(this.#once.transferSearch, input, options, this.#api.redact, watched),
       ),
     );
+  }
+
+  /**
+   * Compares a payroll or a day of your own books with the platform, one scan for each source; sends
+   * nothing. `await` it for totals and what is not completed, or iterate over a row for each payment.
+   * @throws {@link PaymentsError} with `outcome` `unknown` if a list could not be read: call again
+   * @example
+   * ```ts
+   * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * const salaries: OnceInput[] = [];
+   * const { totals, open } = await payments.transfers.reconcileAll(salaries);
+   * for (const { reference, result } of open) console.error(reference, result);
+   * console.log(totals.completed.amounts);
+   * ```
+   */
+  reconcileAll(
+    inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+    options?: ReconcileAllOptions,
+  ): ReconciledBooks {
+    const { transferSearch, get } = this.#once;
+    const readRecord = createRecordReader(this.#once, reconcileAllCall);
+    const context = { transferSearch, get, readRecord, redact: this.#api.redact };
+    return reconcileAll(context, inputs, options);
   }
 }

@@ -1,3 +1,4 @@
+import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 
 /** Similarity of a listed Transfer to the payment of an input. */
@@ -22,6 +23,19 @@ export function compareTransfer(transfer: Transfer, input: TransferCreateInput):
  */
 export const isOtherPayment = (transfer: Transfer, input: TransferCreateInput): boolean =>
   compareFields(transfer, input) === 'other' && !hasSameReference(transfer, input);
+
+/** Whether a Transfer that the journal has for the payment of an input fits it; the platform may rewrite its description. */
+export const fitsRecord = (transfer: Transfer, input: TransferCreateInput): boolean =>
+  compareFields(transfer, input) !== 'other' && compareTransfer(transfer, input) !== 'other';
+
+/** Whether money leaves this account by a Transfer. One that does not show its source counts if it is not incoming. */
+export function leavesAccount(
+  { sourceAccountId, direction }: Transfer,
+  source: AccountId,
+): boolean {
+  const likeness = compareIds(sourceAccountId, source);
+  return likeness === 'same' || (likeness === 'unclear' && direction !== 'incoming');
+}
 
 /** Whether a Transfer has exactly this amount and description, and no field that certainly differs. */
 export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean =>

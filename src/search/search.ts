@@ -93,7 +93,7 @@ const slowSearchWarning = `payments-platform-sdk: a search for a payment has rea
  * A list that changes while it is read may hide a Transfer, and shows another twice. A list that grows does
  * the same, so the scans cannot go on until it no longer changes.
  */
-const maxScans = 3;
+export const maxScans = 3;
 
 /** An operator cannot use more, and an endless list must not exhaust the memory. */
 export const maxCandidates = 1_000;
@@ -132,13 +132,28 @@ interface Target {
   hasTooMany: boolean;
 }
 
-/** What all scans of the list have in common. Of a transfer that is no candidate, only the id is kept. */
-interface ScanState {
+/** What the scans of a list have shown. Of a transfer that is no candidate, only the id is kept. */
+export interface ScanState {
   readonly ids: Set<string>;
   withoutId: number;
   /** How far this machine's clock is ahead of the platform's; undefined until a response has a date. */
   ahead: number | undefined;
+  /** Whether the last scan showed a transfer twice. */
+  hasMoved: boolean;
+  /** Whether a cache has answered. */
+  isCached: boolean;
+  /** Why the last scan does not prove where the list ends. */
+  problem: string | undefined;
 }
+
+export const createScanState = (): ScanState => ({
+  ids: new Set(),
+  withoutId: 0,
+  ahead: undefined,
+  hasMoved: false,
+  isCached: false,
+  problem: undefined,
+});
 
 /** A result for each search. */
 export type ReconciliationsOf<S extends readonly Search[]> = {
@@ -178,19 +193,34 @@ export class TransferSearch {
     options: ScanOptions,
   ): Promise<ReconciliationsOf<S>> {
     try {
-      const state: ScanState = { ids: new Set(), withoutId: 0, ahead: undefined };
+      const state = createScanState();
       const targets = searches.map((search): Target => {
         const { input } = search;
         return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
       });
       const index = new InputIndex(targets);
+      const earliest = Math.min(
+        ...searches.map(
+          ({ earliest: time = Number.NEGATIVE_INFINITY, clockSkew = defaultClockSkew }) =>
+            time - clockSkew,
+        ),
+      );
       for (let scan = 1; ; scan += 1) {
-        // The first scan keeps its ids once, because the list may be long.
-        const idsOfScan = scan === 1 ? state.ids : new Set<string>();
-        const hasMoved = await this.#scan(source, targets, index, options, state, idsOfScan);
+        let pages = 0;
+        for await (const transfers of this.scan(source, earliest, options, state)) {
+          pages += 1;
+          if (pages > maxQuietPages) warn(slowSearchWarning);
+          for (const transfer of transfers) {
+            for (const target of index.find(transfer)) addCandidate(target, transfer);
+          }
+          if (targets.every(({ hasTooMany }) => hasTooMany)) break;
+        }
+        if (state.problem !== undefined) throw createListError(state.problem);
         const results = targets.map((target) => decide(target, state));
         const isComplete = results.every(({ result }) => result !== 'not_found');
-        if (isComplete || !hasMoved || scan === maxScans) return results as ReconciliationsOf<S>;
+        if (isComplete || !state.hasMoved || scan === maxScans) {
+          return results as ReconciliationsOf<S>;
+        }
       }
     } catch (error) {
       const start = Math.min(...searches.map((search) => search.start ?? epoch));
@@ -202,57 +232,49 @@ export class TransferSearch {
     }
   }
 
-  /** Reads the list once, as far as necessary; returns whether the list has moved meanwhile. */
-  async #scan(
+  /**
+   * Reads the list once, page by page, until it ends, is older than `earliest`, or shows a problem: the
+   * caller has to check `state.problem`.
+   */
+  async *scan(
     source: AccountId,
-    targets: readonly Target[],
-    index: InputIndex<Target>,
+    earliest: number,
     { paging, pageSize = largestPage, onPage, within }: ScanOptions,
     state: ScanState,
-    idsOfScan: Set<string>,
-  ): Promise<boolean> {
+  ): AsyncGenerator<readonly Transfer[], void, undefined> {
     const { isNewestFirst } = this;
-    const reach = Math.min(
-      ...targets.map(
-        ({ search: { earliest, clockSkew = defaultClockSkew } }) =>
-          (earliest ?? Number.NEGATIVE_INFINITY) - clockSkew,
-      ),
-    );
+    // The first scan keeps its ids once, because the list may be long.
+    const idsOfScan = state.ids.size === 0 ? state.ids : new Set<string>();
+    Object.assign(state, { hasMoved: false, problem: undefined });
     const order = new OrderCheck();
-    let hasMoved = false;
-    let pages = 0;
-    let isCached = false;
     let reportDrift: ReportDrift = () => undefined;
     const onHeaders = (headers: Headers, reportPage: ReportDrift): void => {
       reportDrift = reportPage;
-      isCached ||= Number(headers.get('age')) > 0;
+      state.isCached ||= Number(headers.get('age')) > 0;
       const ahead = this.now() - parseHttpDate(headers.get('date'));
       if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
     };
     const query = { accountId: source, limit: pageSize() };
     for await (const page of this.#list(query, paging, { onHeaders, within }).pages()) {
-      checkPage(page, isCached);
-      pages += 1;
+      state.problem = findPageProblem(page, state.isCached);
+      if (state.problem !== undefined) return;
       onPage?.();
-      if (pages > maxQuietPages) warn(slowSearchWarning);
-      for (const transfer of page.data) {
-        if (isId(transfer.id)) {
-          hasMoved ||= idsOfScan.has(transfer.id);
-          idsOfScan.add(transfer.id);
-          state.ids.add(transfer.id);
+      for (const { id } of page.data) {
+        if (isId(id)) {
+          state.hasMoved ||= idsOfScan.has(id);
+          idsOfScan.add(id);
+          state.ids.add(id);
         } else {
           state.withoutId += 1;
         }
-        for (const target of index.find(transfer)) addCandidate(target, transfer);
       }
-      if (targets.every(({ hasTooMany }) => hasTooMany)) return false;
+      yield page.data;
       if (!isNewestFirst) continue;
       order.read(page.data);
       if (order.isContradicted) this.#reportDisorder(reportDrift);
       // Where reading may stop; what was read is compared without any time.
-      if (state.ahead !== undefined && order.hasReached(reach - state.ahead)) return hasMoved;
+      if (state.ahead !== undefined && order.hasReached(earliest - state.ahead)) return;
     }
-    return hasMoved;
   }
 
   #reportDisorder(reportDrift: ReportDrift): void {
@@ -276,19 +298,22 @@ function addCandidate(target: Target, transfer: Transfer): void {
   else side.set(key, { transfer, isSame });
 }
 
-/** Rejects a page that does not prove where the list ends: a transfer that it hides may be the payment. */
-function checkPage({ data, hasMore, nextCursor }: Page<Transfer>, isCached: boolean): void {
-  // With `validation: 'report'`, pages are not checked before.
-  let problem = data.every((item) => Object(item) === item)
-    ? undefined
-    : 'contains an item that is not a transfer';
-  if (!hasMore && nextCursor) problem = 'reports that no page follows, and has a cursor for one';
-  if (hasMore && data.length === 0) problem = 'has an empty page, and reports that more follow';
-  if (isCached) problem = 'has a page from a cache (header age)';
-  if (problem !== undefined) {
-    throw new PaymentsError(`The list ${problem}.`, { ...reconcileCall, outcome: 'unknown' });
-  }
+/** Why a page does not prove where the list ends: a transfer that it hides may be the payment. */
+function findPageProblem(
+  { data, hasMore, nextCursor }: Page<Transfer>,
+  isCached: boolean,
+): string | undefined {
+  if (isCached) return 'has a page from a cache (header age)';
+  if (hasMore && data.length === 0) return 'has an empty page, and reports that more follow';
+  if (!hasMore && nextCursor) return 'reports that no page follows, and has a cursor for one';
+  // Unless validation is strict, the items were not checked before.
+  const isReadable = data.every((item) => Object(item) === item);
+  return isReadable ? undefined : 'contains an item that is not a transfer';
 }
+
+/** The error of a search whose scan has a problem. */
+export const createListError = (problem: string): PaymentsError =>
+  new PaymentsError(`The list ${problem}.`, { ...reconcileCall, outcome: 'unknown' });
 
 /** Decides after a whole scan, because only that shows how far the clocks differ. */
 function decide(

@@ -36,7 +36,13 @@ describe('the examples', () => {
 describe('the client', () => {
   test('has a method for every endpoint and no other', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
-    const beyondTheDocument = ['waitFor', 'reconcile', 'createOnce', 'createAllOnce']
+    const beyondTheDocument = [
+      'waitFor',
+      'reconcile',
+      'reconcileAll',
+      'createOnce',
+      'createAllOnce',
+    ]
       .concat(['openOnce', 'resolveOnce'])
       .map((name) => `transfers.${name}`);
     const methods = Object.entries(payments).flatMap(([noun, resource]) =>

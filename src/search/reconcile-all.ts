@@ -1,0 +1,479 @@
+import { argument, invalidArguments, validate } from '../calls/arguments.ts';
+import {
+  callOptionChecks,
+  checkOptions,
+  defaultClockSkew,
+  isBoolean,
+  parseSince,
+  sinceCheck,
+  type OptionChecks,
+  type RequestOptions,
+} from '../calls/options.ts';
+import { createAwaitable, type Awaitable } from '../calls/pager.ts';
+import { captureCallSite, withCallSite } from '../errors/call-site.ts';
+import { NotFoundError, PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
+import { reattribute } from '../errors/message.ts';
+import type { Redact } from '../errors/redact.ts';
+import { formatAmount, parseAmount } from '../internal/amounts.ts';
+import { isReference, referenceProblem } from '../internal/formats.ts';
+import { issueAt, maxIssues } from '../internal/issues.ts';
+import { cloneInput } from '../internal/objects.ts';
+import type { AccountId } from '../schemas/account.ts';
+import {
+  transferCreateInputSchema,
+  type OnceInput,
+  type Transfer,
+  type TransferId,
+} from '../schemas/transfer.ts';
+import {
+  compareTransfer,
+  defaultCurrency,
+  fitsRecord,
+  isId,
+  leavesAccount,
+  parseCreatedAt,
+} from './compare.ts';
+import { InputIndex } from './input-index.ts';
+import { createListError, createScanState, maxScans, type TransferSearch } from './search.ts';
+
+/** Options of `transfers.reconcileAll`. */
+export interface ReconcileAllOptions extends RequestOptions {
+  /**
+   * Transfers created earlier are not `unexpected`. With `transfersNewestFirst`, the list is read as far as
+   * this time: it has to be before the first of the payments. @default 1970
+   */
+  since?: Date | string | undefined;
+  /** Transfers created at this time or later are not `unexpected`. Default: no limit. */
+  until?: Date | string | undefined;
+  /** Whether Transfers that belong to no input are returned, too. @default false */
+  unexpected?: boolean | undefined;
+}
+
+/** A payment of one's own books, compared with the platform. */
+export interface ReconciledPayment {
+  /** The `description` of the input. */
+  readonly reference: string;
+  /** The caller's own object. */
+  readonly input: OnceInput;
+  /**
+   * The status of its Transfer (`failed`: or cancelled; `pending`: any other); `ambiguous`: the Transfers in
+   * `candidates` may be the payment, several are, or the only one has other terms; `missing`: there is none.
+   */
+  readonly result: 'completed' | 'pending' | 'failed' | 'ambiguous' | 'missing';
+  /** The Transfer of the payment; absent while that is not certain. */
+  readonly transfer?: Transfer | undefined;
+  /** If it is `ambiguous`: the Transfers that an operator has to compare. */
+  readonly candidates?: readonly Transfer[] | undefined;
+}
+
+/** A Transfer that belongs to no input. */
+export interface UnexpectedTransfer {
+  /** Money left the account, and the books do not have it. */
+  readonly result: 'unexpected';
+  /** The Transfer. */
+  readonly transfer: Transfer;
+  /** Absent: there is no payment. */
+  readonly reference?: undefined;
+  /** Absent: there is no payment. */
+  readonly input?: undefined;
+  /** Absent: the Transfer is certain. */
+  readonly candidates?: undefined;
+}
+
+/** One row of `transfers.reconcileAll`. */
+export type ReconciledRow = ReconciledPayment | UnexpectedTransfer;
+
+/** The rows with one result. */
+export interface ReconciledTotal {
+  /** How many rows. */
+  readonly count: number;
+  /** The exact sum of their amounts for each currency: `{ USDC: '1250' }`. */
+  readonly amounts: Readonly<Record<string, string>>;
+}
+
+/** A total for each result. */
+export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], ReconciledTotal>>;
+
+/** What `await` returns of a reconciliation. */
+export interface ReconciledSummary {
+  /** How many rows ended how. */
+  readonly totals: ReconciledTotals;
+  /** The rows that are not `completed`. */
+  readonly open: readonly ReconciledRow[];
+}
+
+/** Books compared with the platform: `for await` returns one row at a time, `await` what is open. */
+export interface ReconciledBooks
+  extends Awaitable<ReconciledSummary>, AsyncIterable<ReconciledRow> {
+  /** Live, for progress and a summary. */
+  readonly totals: ReconciledTotals;
+}
+
+/** What the journal has of a payment. */
+export interface RecordedPayment {
+  /** Its Transfer, if it was paid. */
+  readonly transferId?: TransferId | undefined;
+  /** Ids of Transfers that an operator has dismissed. */
+  readonly dismissed?: readonly unknown[] | undefined;
+}
+
+/** What a reconciliation of books works with. */
+interface BooksContext {
+  readonly transferSearch: TransferSearch;
+  readonly redact: Redact;
+  get(id: TransferId, options: RequestOptions): Promise<Transfer>;
+  /** What the journal has; undefined without a journal. */
+  readonly readRecord:
+    ((reference: string, signal: AbortSignal | undefined) => Promise<RecordedPayment>) | undefined;
+}
+
+export const reconcileAllCall: CallIdentity = {
+  operation: 'transfers.reconcileAll',
+  method: 'GET',
+  path: '/transfers',
+};
+
+const reconcileAllOptionChecks = (): OptionChecks<ReconcileAllOptions> => ({
+  since: sinceCheck,
+  until: sinceCheck,
+  unexpected: isBoolean,
+  ...callOptionChecks(),
+});
+
+/** Journal entries that are read at a time. */
+const maxReads = 16;
+/** An operator cannot use more, and the books may have thousands of payments with the same terms. */
+const maxSimilar = 10;
+
+/** Compares the payments of one's own books with the lists of their sources; sends nothing. */
+export function reconcileAll(
+  context: BooksContext,
+  inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  options: ReconcileAllOptions | undefined,
+): ReconciledBooks {
+  const site = captureCallSite();
+  const totals = createTotals();
+  async function* run(): AsyncGenerator<ReconciledRow, void, undefined> {
+    const startedAt = new Date(context.transferSearch.now()).toISOString();
+    try {
+      Object.assign(totals, createTotals());
+      const { sources, books } = await readBooks(context, inputs, options);
+      for (const [source, payments] of sources) {
+        for await (const row of new SourceBooks(books, source, payments).rows()) {
+          addRow(totals, row);
+          yield row;
+        }
+      }
+    } catch (error) {
+      throw withCallSite(reattributeToBooks(error, startedAt), site);
+    }
+  }
+  const runAll = async (): Promise<ReconciledSummary> => {
+    const open: ReconciledRow[] = [];
+    for await (const row of run()) if (row.result !== 'completed') open.push(row);
+    return { totals: { ...totals }, open };
+  };
+  return { totals, [Symbol.asyncIterator]: run, ...createAwaitable(runAll) };
+}
+
+/** A payment of the books, and the listed transfers that may be it. */
+interface BookedPayment {
+  readonly callerInput: OnceInput;
+  /** The input as it was read: the caller may change it. */
+  readonly input: OnceInput;
+  record: RecordedPayment;
+  /** Those with the recorded id, or with exactly the reference. */
+  readonly exact: Map<unknown, Transfer>;
+  /** Others that the platform may have rewritten; used only without an exact one. */
+  readonly similar: Map<unknown, Transfer>;
+}
+
+/** The checked arguments. */
+interface Books extends BooksContext {
+  readonly paging: RequestOptions;
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  readonly unexpected: boolean;
+}
+
+async function readBooks(
+  context: BooksContext,
+  inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  options: ReconcileAllOptions | undefined,
+): Promise<{ sources: Map<AccountId, BookedPayment[]>; books: Books }> {
+  const issues: Issue[] = [];
+  const checked = checkOptions(reconcileAllOptionChecks, cloneInput(options), issues);
+  const { since, until, unexpected = false, ...paging } = checked;
+  const start = parseSince(since, context.transferSearch.now(), issues);
+  const end = until === undefined || issues.length > 0 ? undefined : new Date(until).getTime();
+  if (start !== undefined && end !== undefined && end <= start) {
+    issues.push({ path: 'options.until', message: 'expected a time after options.since' });
+  }
+  if (!isIterable(inputs)) {
+    issues.push({ path: 'inputs', message: 'expected an array or another iterable of inputs' });
+  }
+  const sources = new Map<AccountId, BookedPayment[]>();
+  const references = new Set<string>();
+  let at = 0;
+  for await (const callerInput of issues.length === 0 ? inputs : []) {
+    const input = checkInput(callerInput, `inputs[${at}]`, references, issues);
+    at += 1;
+    if (issues.length >= maxIssues) break;
+    if (input === undefined) continue;
+    const payments = sources.get(input.sourceAccountId) ?? [];
+    sources.set(input.sourceAccountId, payments);
+    payments.push({ callerInput, input, record: {}, exact: new Map(), similar: new Map() });
+  }
+  if (issues.length > 0) throw invalidArguments(reconcileAllCall, issues, context.redact);
+  const books = { ...context, paging, since: start, until: end, unexpected };
+  return { sources, books };
+}
+
+const isIterable = (inputs: unknown): boolean =>
+  typeof inputs === 'object' &&
+  inputs !== null &&
+  (Symbol.iterator in inputs || Symbol.asyncIterator in inputs);
+
+/** A copy of an input with a new reference; undefined when `issues` has what is wrong with it. */
+function checkInput(
+  callerInput: OnceInput,
+  at: string,
+  references: Set<string>,
+  issues: Issue[],
+): OnceInput | undefined {
+  const copy = cloneInput(callerInput);
+  if (validate(argument(transferCreateInputSchema(), copy, at), issues) === undefined) {
+    return undefined;
+  }
+  const { description } = copy;
+  const place = `${at}.description`;
+  if (!isReference(description)) issues.push(issueAt(place, referenceProblem, description));
+  if (references.has(description)) {
+    const message = 'an earlier input has this reference, which belongs to one payment';
+    issues.push({ path: place, message });
+  }
+  references.add(description);
+  return copy;
+}
+
+/** The payments of one source, compared with its list. */
+class SourceBooks {
+  readonly #books: Books;
+  readonly #source: AccountId;
+  readonly #payments: readonly BookedPayment[];
+  readonly #index: InputIndex<BookedPayment>;
+  readonly #byReference: ReadonlyMap<unknown, BookedPayment>;
+  readonly #byRecordedId = new Map<unknown, BookedPayment>();
+  /** Transfers that are unexpected unless a payment without an exact one takes them. */
+  readonly #similar = new Map<unknown, Transfer>();
+  /** Keys of those that were returned as unexpected: a list that is read again shows them again. */
+  readonly #returned = new Set<unknown>();
+
+  constructor(books: Books, source: AccountId, payments: readonly BookedPayment[]) {
+    this.#books = books;
+    this.#source = source;
+    this.#payments = payments;
+    this.#index = new InputIndex(payments);
+    this.#byReference = new Map(payments.map((payment) => [payment.input.description, payment]));
+  }
+
+  async *rows(): AsyncGenerator<ReconciledRow, void, undefined> {
+    await this.#readRecords();
+    yield* this.#readList();
+    for (const payment of this.#payments) yield await this.#decide(payment);
+    for (const transfer of this.#similar.values()) {
+      const isTaken =
+        !(await this.#isOtherPayment(transfer)) && this.#findSimilar(transfer).some(isUnlisted);
+      if (!isTaken) yield* this.#returnUnexpected(transfer);
+    }
+  }
+
+  async #readRecords(): Promise<void> {
+    const { readRecord, paging } = this.#books;
+    if (readRecord === undefined) return;
+    const queue = this.#payments.values();
+    const readAll = async (): Promise<void> => {
+      for (const payment of queue) {
+        payment.record = await readRecord(payment.input.description, paging.signal);
+        const { transferId } = payment.record;
+        if (transferId !== undefined) this.#byRecordedId.set(transferId, payment);
+      }
+    };
+    await Promise.all(Array.from({ length: maxReads }, readAll));
+  }
+
+  /** Reads the list until a scan is complete, and again while it moves and does not show a payment. */
+  async *#readList(): AsyncGenerator<ReconciledRow, void, undefined> {
+    const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
+    const state = createScanState();
+    for (let scan = 1; ; scan += 1) {
+      // Another size than that of the scan before, which a cache may have kept.
+      const pageSize = (): number => 101 - scan;
+      const earliest = since - defaultClockSkew;
+      const pages = transferSearch.scan(this.#source, earliest, { paging, pageSize }, state);
+      for await (const transfers of pages) {
+        for (const transfer of transfers) yield* this.#assign(transfer);
+      }
+      if (state.problem === undefined) {
+        await this.#readUnlisted();
+        const isComplete = !this.#books.unexpected && !this.#payments.some(isUnlisted);
+        if (isComplete || !state.hasMoved || scan === maxScans) return;
+      } else if (state.isCached || scan === maxScans) {
+        throw createListError(state.problem);
+      }
+    }
+  }
+
+  /** Adds a listed transfer to the payments that it may be, or returns it as unexpected. */
+  *#assign(transfer: Transfer): Generator<UnexpectedTransfer, void, undefined> {
+    const owners = [
+      this.#byRecordedId.get(transfer.id),
+      this.#byReference.get(transfer.description),
+    ].filter((payment) => payment !== undefined && !isDismissed(payment, transfer));
+    for (const payment of owners) payment?.exact.set(keyOf(transfer), transfer);
+    if (owners.length > 0) return;
+    const similar = this.#findSimilar(transfer);
+    for (const payment of similar) {
+      if (payment.similar.size < maxSimilar) payment.similar.set(keyOf(transfer), transfer);
+    }
+    if (similar.length === 0) yield* this.#returnUnexpected(transfer);
+    else if (this.#isUnexpected(transfer)) this.#similar.set(keyOf(transfer), transfer);
+  }
+
+  #findSimilar(transfer: Transfer): BookedPayment[] {
+    return [...this.#index.find(transfer)].filter(
+      (payment) =>
+        !isDismissed(payment, transfer) && compareTransfer(transfer, payment.input) !== 'other',
+    );
+  }
+
+  *#returnUnexpected(transfer: Transfer): Generator<UnexpectedTransfer, void, undefined> {
+    if (!this.#isUnexpected(transfer) || this.#returned.has(keyOf(transfer))) return;
+    this.#returned.add(keyOf(transfer));
+    yield { result: 'unexpected', transfer };
+  }
+
+  #isUnexpected(transfer: Transfer): boolean {
+    const { unexpected, since, until } = this.#books;
+    if (!unexpected || !leavesAccount(transfer, this.#source)) return false;
+    const { earliest } = parseCreatedAt(transfer.createdAt);
+    return (since === undefined || earliest >= since) && (until === undefined || earliest < until);
+  }
+
+  /** Reads recorded transfers that the list does not show: it may have moved, or end before them. */
+  async #readUnlisted(): Promise<void> {
+    const { get, paging } = this.#books;
+    for (const payment of this.#payments) {
+      const { transferId } = payment.record;
+      if (transferId === undefined || findRecorded(payment) !== undefined) continue;
+      try {
+        const transfer = await get(transferId, paging);
+        payment.exact.set(keyOf(transfer), transfer);
+      } catch (error) {
+        // Without an Error body it may be the 404 of a gateway.
+        if (!(error instanceof NotFoundError) || error.code === undefined) throw error;
+        payment.record = {};
+      }
+    }
+  }
+
+  async #decide(payment: BookedPayment): Promise<ReconciledPayment> {
+    const { callerInput, input, exact, similar } = payment;
+    const common = { reference: input.description, input: callerInput };
+    const recorded = findRecorded(payment);
+    const outgoing = [...exact.values()].filter(isOutgoing);
+    const transfer = recorded ?? outgoing[0];
+    // Two transfers of one reference may be two payments.
+    const others = outgoing.filter(({ id }) => id !== transfer?.id);
+    const isCertain =
+      transfer !== undefined &&
+      (recorded === undefined
+        ? compareTransfer(transfer, input) === 'same'
+        : fitsRecord(transfer, input));
+    if (isCertain && others.length === 0) {
+      return { ...common, result: describeStatus(transfer), transfer };
+    }
+    const candidates = [...exact.values()];
+    if (candidates.length === 0) {
+      for (const each of similar.values()) {
+        if (!(await this.#isOtherPayment(each))) candidates.push(each);
+      }
+    }
+    return candidates.length === 0
+      ? { ...common, result: 'missing' }
+      : { ...common, result: 'ambiguous', candidates };
+  }
+
+  /** Whether the journal has a transfer as the payment of its own description. */
+  async #isOtherPayment({ id, description }: Transfer): Promise<boolean> {
+    const { readRecord, paging } = this.#books;
+    if (readRecord === undefined || !isReference(description)) return false;
+    return (await readRecord(description, paging.signal)).transferId === id;
+  }
+}
+
+/** A book transfer may be listed on both sides. */
+const isOutgoing = ({ direction }: Transfer): boolean => direction !== 'incoming';
+
+/** Whether no transfer has the recorded id or exactly the reference of a payment. */
+const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
+
+/** Identifies a side of a transfer; one without an id is its own key. */
+const keyOf = (transfer: Transfer): unknown =>
+  isId(transfer.id) ? `${isOutgoing(transfer) ? '' : 'incoming '}${transfer.id}` : transfer;
+
+const isDismissed = ({ record }: BookedPayment, { id }: Transfer): boolean =>
+  record.dismissed?.includes(id) === true;
+
+const findRecorded = ({ record: { transferId }, exact }: BookedPayment): Transfer | undefined =>
+  transferId === undefined
+    ? undefined
+    : (exact.get(transferId) ?? exact.get(`incoming ${transferId}`));
+
+const describeStatus = ({ status }: Transfer): 'completed' | 'failed' | 'pending' => {
+  if (status === 'completed') return 'completed';
+  return status === 'failed' || status === 'cancelled' ? 'failed' : 'pending';
+};
+
+type Totals = { -readonly [Result in keyof ReconciledTotals]: ReconciledTotal };
+
+const createTotals = (): Totals => {
+  const none = { count: 0, amounts: {} };
+  return {
+    completed: none,
+    pending: none,
+    failed: none,
+    ambiguous: none,
+    missing: none,
+    unexpected: none,
+  };
+};
+
+function addRow(totals: Totals, { result, input, transfer }: ReconciledRow): void {
+  const { amount, currency = defaultCurrency } = input ?? transfer ?? {};
+  const { count, amounts } = totals[result];
+  const units = parseAmount(amount);
+  // The platform may send anything.
+  const key = typeof currency === 'string' ? currency.toUpperCase() : '';
+  const sum = (parseAmount(amounts[key]) ?? 0n) + (units ?? 0n);
+  totals[result] = {
+    count: count + 1,
+    amounts: units === undefined || key === '' ? amounts : { ...amounts, [key]: formatAmount(sum) },
+  };
+}
+
+/** A failed search proves nothing about the payments. */
+function reattributeToBooks(error: unknown, startedAt: string): unknown {
+  if (!(error instanceof PaymentsError) || error.operation === reconcileAllCall.operation) {
+    return error;
+  }
+  const what = 'Whether the payments arrived is not known: the search failed';
+  const hint = 'Call reconcileAll again: it sends nothing';
+  const { operation } = reconcileAllCall;
+  const { retryable } = error;
+  return reattribute(
+    error,
+    { what, hint },
+    { operation, outcome: 'unknown', retryable, startedAt },
+  );
+}

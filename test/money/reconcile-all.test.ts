@@ -1,0 +1,588 @@
+import {
+  AbortError,
+  httpStatusOf,
+  PaymentsClient,
+  PaymentsError,
+  ValidationError,
+  type ClientOptions,
+  type OnceInput,
+  type ReconcileAllOptions,
+  type ReconciledRow,
+  type Transfer,
+} from 'payments-platform-sdk';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
+import { describe, expect, test } from 'vitest';
+import { apiKey, failureOf, respond } from '../support/clients.ts';
+import { collect, otherCompany, salaryOf } from './batches.ts';
+
+const baseUrl = 'https://api.example.com/v0';
+const day = (hour: number): string => new Date(Date.UTC(2026, 0, 15, hour)).toISOString();
+const none = { count: 0, amounts: {} };
+const noTotals = {
+  completed: none,
+  pending: none,
+  failed: none,
+  ambiguous: none,
+  missing: none,
+  unexpected: none,
+};
+
+/** A listed transfer as a salary was sent. */
+function listedAs(
+  number: number,
+  changes: Partial<Record<keyof Transfer, unknown>> = {},
+): Transfer {
+  return {
+    id: `txfr_${String(number).padStart(6, '0')}`,
+    ...salaryOf(number),
+    currency: 'USDC',
+    status: 'completed',
+    type: 'book',
+    direction: 'outgoing',
+    createdAt: day(12),
+    ...changes,
+  } as Transfer;
+}
+
+/** One page for each list of transfers; the cursor is the index of the next one. */
+const pagesOf = (...pages: readonly (readonly Transfer[])[]) => pages;
+
+type Lists = (scan: number, source: string) => readonly (readonly Transfer[])[];
+
+/** A client of a platform whose lists are given for each scan. */
+function setup(lists: Lists, options: ClientOptions & { stored?: readonly Transfer[] } = {}) {
+  const { stored = [], ...clientOptions } = options;
+  const requests: string[] = [];
+  const scans = new Map<string, number>();
+  const headers: Record<string, string> = {};
+  const fetch = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    requests.push(`${request.method} ${url.pathname.slice('/v0'.length)}${url.search}`);
+    const id = /\/transfers\/(.+)$/.exec(url.pathname)?.[1];
+    if (id !== undefined) {
+      const transfer = stored.find((each) => each.id === id);
+      return transfer === undefined
+        ? respond(404, { error: 'No such transfer.', code: 'not_found' })
+        : respond(200, transfer);
+    }
+    const source = url.searchParams.get('accountId') ?? '';
+    const at = Number(url.searchParams.get('cursor') ?? 0);
+    const scan = (scans.get(source) ?? 0) + (at === 0 ? 1 : 0);
+    scans.set(source, scan);
+    const pages = lists(scan, source);
+    const hasMore = at + 1 < pages.length;
+    const page = { data: pages[at] ?? [], hasMore, nextCursor: hasMore ? String(at + 1) : null };
+    return respond(200, page, headers);
+  };
+  const payments = new PaymentsClient({ baseUrl, apiKey, fetch, maxRetries: 0, ...clientOptions });
+  const rowsOf = (
+    inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+    callOptions?: ReconcileAllOptions,
+  ): Promise<ReconciledRow[]> => collect(payments.transfers.reconcileAll(inputs, callOptions));
+  return { payments, rowsOf, requests, headers, scans };
+}
+
+/** The result for a salary, with the transfers of its row. */
+const outline = (rows: readonly ReconciledRow[]) =>
+  rows.map(({ reference, result, transfer, candidates }) =>
+    [
+      reference?.slice(-1),
+      result,
+      transfer?.id.slice(-1),
+      candidates?.map(({ id }) => id.slice(-1)).join(''),
+    ]
+      .filter((part) => part !== undefined)
+      .join(' '),
+  );
+
+/** A journal that has transfers as the payments of salaries. */
+function journalOf(
+  ids: Readonly<Record<number, Transfer['id']>>,
+  platform = baseUrl,
+): Journal & { reads: string[] } {
+  const reads: string[] = [];
+  return {
+    ...memoryJournal(),
+    reads,
+    read: async (reference) => {
+      reads.push(reference);
+      const number = Number(/\d+$/.exec(reference)?.[0]);
+      const transferId = ids[number];
+      if (transferId === undefined) return undefined;
+      return { state: 'paid', transferId, paidAt: 0, platform, input: salaryOf(number) };
+    },
+  };
+}
+
+describe('rows', () => {
+  test('each payment has the result of its transfer, and the caller gets its own object', async () => {
+    const { rowsOf, requests } = setup(() =>
+      pagesOf(
+        [listedAs(1), listedAs(2, { status: 'processing' }), listedAs(3, { status: 'failed' })],
+        [listedAs(4, { status: 'cancelled' }), listedAs(5, { status: 'on_hold' })],
+      ),
+    );
+    const inputs = [1, 2, 3, 4, 5, 6].map((number) => salaryOf(number));
+    const rows = await rowsOf(inputs);
+    expect(outline(rows)).toEqual([
+      '1 completed 1',
+      '2 pending 2',
+      '3 failed 3',
+      '4 failed 4',
+      '5 pending 5',
+      '6 missing',
+    ]);
+    for (const [at, { input }] of rows.entries()) expect(input).toBe(inputs[at]);
+    expect(rows[0]?.transfer).toEqual(listedAs(1));
+    expect(requests).toEqual([
+      'GET /transfers?limit=100&accountId=acc_000001',
+      'GET /transfers?cursor=1&limit=100&accountId=acc_000001',
+    ]);
+  });
+
+  test('await resolves to the totals and the rows that are not completed', async () => {
+    const { payments } = setup(() =>
+      pagesOf([listedAs(1), listedAs(2), listedAs(3, { status: 'failed' })]),
+    );
+    const books = payments.transfers.reconcileAll([1, 2, 3, 4].map((number) => salaryOf(number)));
+    expect(books.totals).toEqual(noTotals);
+    const { totals, open } = await books;
+    expect(totals).toEqual({
+      ...noTotals,
+      completed: { count: 2, amounts: { USDC: '25' } },
+      failed: { count: 1, amounts: { USDC: '12.5' } },
+      missing: { count: 1, amounts: { USDC: '12.5' } },
+    });
+    expect(books.totals).toEqual(totals);
+    expect(outline(open)).toEqual(['3 failed 3', '4 missing']);
+  });
+
+  test('totals are exact and apart for each currency', async () => {
+    const amounts = ['0.1', '0.2', '123456789012345678901234567890.000000000000000001'];
+    const inputs = amounts.map((amount, at) => ({ ...salaryOf(at + 1), amount }));
+    const euros = { ...salaryOf(4), amount: '7', currency: 'eurc' };
+    const { payments } = setup(() => pagesOf([listedAs(9, { amount: '5', currency: 'EURC' })]));
+    const { totals } = await payments.transfers.reconcileAll([...inputs, euros], {
+      unexpected: true,
+    });
+    const USDC = '123456789012345678901234567890.300000000000000001';
+    expect(totals.missing).toEqual({ count: 4, amounts: { USDC, EURC: '7' } });
+    expect(totals.unexpected).toEqual({ count: 1, amounts: { EURC: '5' } });
+  });
+
+  test('each loop starts again, and totals count while it runs', async () => {
+    const { payments, scans } = setup(() => pagesOf([listedAs(1), listedAs(2)]));
+    const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
+    for (let loop = 1; loop <= 2; loop += 1) {
+      const counts: number[] = [];
+      for await (const _ of books) counts.push(books.totals.completed.count);
+      expect(counts).toEqual([1, 2]);
+    }
+    expect([...scans.values()]).toEqual([2]);
+  });
+
+  test('the list of each source is read once', async () => {
+    const { rowsOf, scans } = setup((_, source) =>
+      pagesOf(
+        source === otherCompany ? [listedAs(2, { sourceAccountId: otherCompany })] : [listedAs(1)],
+      ),
+    );
+    const rows = await rowsOf([salaryOf(1), salaryOf(2, otherCompany), salaryOf(3)]);
+    expect(outline(rows)).toEqual(['1 completed 1', '3 missing', '2 completed 2']);
+    expect(scans).toEqual(
+      new Map([
+        ['acc_000001', 1],
+        [otherCompany, 1],
+      ]),
+    );
+  });
+
+  test('inputs may come from an async iterable, and change while the list is read', async () => {
+    const input = { ...salaryOf(1), amount: '12.50' as string };
+    const { rowsOf } = setup(() => {
+      input.amount = '99';
+      return pagesOf([listedAs(1)]);
+    });
+    async function* readBooks() {
+      yield input as OnceInput;
+    }
+    expect(outline(await rowsOf(readBooks()))).toEqual(['1 completed 1']);
+  });
+
+  test('nothing is requested without inputs', async () => {
+    const { payments, requests } = setup(() => pagesOf([]));
+    expect(await payments.transfers.reconcileAll([])).toEqual({ totals: noTotals, open: [] });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('a transfer with exactly the reference', () => {
+  test.each([
+    ['another amount', { amount: '12.51' }],
+    ['another currency', { currency: 'EURC' }],
+    ['another source', { sourceAccountId: 'acc_000009' }],
+    ['another destination', { destinationAccountId: 'acc_000009' }],
+    ['no amount', { amount: null }],
+    ['an empty id', { id: '' }],
+  ])('is ambiguous when it has %s', async (_, changes) => {
+    const { rowsOf } = setup(() => pagesOf([listedAs(1, changes)]), { validation: 'report' });
+    const [row] = await rowsOf([salaryOf(1)]);
+    expect(row).toMatchObject({ result: 'ambiguous', candidates: [listedAs(1, changes)] });
+    expect(row?.transfer).toBeUndefined();
+  });
+
+  test('is ambiguous beside a second one, whatever its terms', async () => {
+    for (const changes of [{}, { amount: '99' }]) {
+      const second = listedAs(1, { id: 'txfr_9', ...changes });
+      const { rowsOf } = setup(() => pagesOf([listedAs(1), second]));
+      expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 19']);
+    }
+  });
+
+  test('is completed beside the other side of the same book transfer', async () => {
+    for (const id of ['txfr_000001', 'txfr_9']) {
+      const other = listedAs(1, { id, direction: 'incoming' });
+      const { rowsOf } = setup(() => pagesOf([listedAs(1), other]));
+      expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 completed 1']);
+    }
+  });
+
+  test('is ambiguous when it is only incoming', async () => {
+    const { rowsOf } = setup(() => pagesOf([listedAs(1, { direction: 'incoming' })]));
+    expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
+  });
+
+  test('belongs to no similar payment', async () => {
+    const short = { ...salaryOf(1), description: 'payroll-1' };
+    const long = { ...short, description: 'payroll-10' };
+    const { rowsOf } = setup(() => pagesOf([listedAs(2, { description: long.description })]));
+    expect(outline(await rowsOf([short, long]))).toEqual(['1 missing', '0 completed 2']);
+  });
+});
+
+describe('a transfer with a similar description', () => {
+  const rewritten = listedAs(9, { description: 'SALARY000001' });
+
+  test('is ambiguous when there is no exact one', async () => {
+    const { rowsOf } = setup(() => pagesOf([rewritten]));
+    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 ambiguous 9']);
+  });
+
+  test.each([
+    ['before', [rewritten, listedAs(1)]],
+    ['after', [listedAs(1), rewritten]],
+  ])('is unexpected when it comes %s an exact one', async (_, page) => {
+    const { rowsOf } = setup(() => pagesOf(page));
+    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
+      '1 completed 1',
+      'unexpected 9',
+    ]);
+  });
+
+  test('is named with nine others at most', async () => {
+    const similar = Array.from({ length: 30 }, (_, at) => ({ ...rewritten, id: `txfr_${at}` }));
+    const { rowsOf } = setup(() => pagesOf(similar as Transfer[]));
+    const rows = await rowsOf([salaryOf(1)], { unexpected: true });
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.candidates).toHaveLength(10);
+  });
+
+  test('is another payment when the journal has it for its own description', async () => {
+    const neighbour = listedAs(9, { description: 'salary 000001 b 000009' });
+    const { rowsOf } = setup(() => pagesOf([neighbour]), {
+      journal: journalOf({ 9: 'txfr_000009' }),
+    });
+    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
+      '1 missing',
+      'unexpected 9',
+    ]);
+  });
+});
+
+describe('a recorded payment', () => {
+  test('is matched by its id when the platform has rewritten its description', async () => {
+    const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
+    const { rowsOf } = setup(
+      () =>
+        pagesOf([
+          listedAs(1, { description: null }),
+          listedAs(2, { description: 'SALARY 000002' }),
+        ]),
+      { journal },
+    );
+    expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
+      '1 completed 1',
+      '2 completed 2',
+    ]);
+    expect(journal.reads).toEqual([salaryOf(1).description, salaryOf(2).description]);
+  });
+
+  test.each([
+    ['another amount', { amount: '12.51' }],
+    ['the reference of another payment', { description: 'rent 2026-01' }],
+  ])('is ambiguous when its transfer has %s', async (_, changes) => {
+    const journal = journalOf({ 1: 'txfr_000001' });
+    const { rowsOf } = setup(() => pagesOf([listedAs(1, changes)]), { journal });
+    expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
+  });
+
+  test('is ambiguous when another transfer has its reference, too', async () => {
+    const journal = journalOf({ 1: 'txfr_000001' });
+    const twice = listedAs(1, { id: 'txfr_9' });
+    const { rowsOf } = setup(() => pagesOf([twice, listedAs(1)]), { journal });
+    expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 91']);
+  });
+
+  test('is read by its id when the list does not show it', async () => {
+    const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
+    const { rowsOf, requests } = setup(() => pagesOf([]), { journal, stored: [listedAs(1)] });
+    expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
+      '1 completed 1',
+      '2 missing',
+    ]);
+    expect(requests.slice(1)).toEqual(['GET /transfers/txfr_000001', 'GET /transfers/txfr_000002']);
+  });
+
+  test('is searched by its terms when the journal has it for another platform', async () => {
+    const journal = journalOf({ 1: 'txfr_000009' }, 'https://other.example.com/v0');
+    const { rowsOf } = setup(() => pagesOf([listedAs(1)]), { journal });
+    expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 completed 1']);
+  });
+
+  test('that an operator has dismissed belongs to no payment', async () => {
+    const journal: Journal = {
+      ...memoryJournal(),
+      read: async () => ({
+        state: 'not_paid',
+        resolvedAt: 0,
+        firstClaimedAt: 0,
+        platform: baseUrl,
+        input: salaryOf(1),
+        dismissed: ['txfr_000001'],
+      }),
+    };
+    const { rowsOf } = setup(() => pagesOf([listedAs(1)]), { journal });
+    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
+      'unexpected 1',
+      '1 missing',
+    ]);
+  });
+
+  test('is reported as not known when the journal or the read of its id fails', async () => {
+    const failing = { ...memoryJournal(), read: () => Promise.reject(new Error('down')) };
+    const broken = setup(() => pagesOf([]), { journal: failing });
+    const error = await failureOf(broken.rowsOf([salaryOf(1)]));
+    expect(error).toMatchObject({
+      reason: 'journal',
+      outcome: 'unknown',
+      operation: 'transfers.reconcileAll',
+    });
+    const requested: string[] = [];
+    const gateway = new PaymentsClient({
+      baseUrl,
+      apiKey,
+      journal: journalOf({ 1: 'txfr_000001' }),
+      fetch: async ({ url }) => {
+        requested.push(url);
+        return url.includes('?')
+          ? respond(200, { data: [], hasMore: false, nextCursor: null })
+          : respond(404, '<html>', { 'content-type': 'text/html' });
+      },
+    });
+    const failure = await failureOf(gateway.transfers.reconcileAll([salaryOf(1)]));
+    expect(failure).toMatchObject({ status: 404, outcome: 'unknown' });
+    expect(requested).toHaveLength(2);
+  });
+});
+
+describe('unexpected', () => {
+  const other = (number: number, changes: Partial<Record<keyof Transfer, unknown>> = {}) =>
+    listedAs(number, {
+      description: `by hand ${number}`,
+      destinationAccountId: 'acc_9',
+      ...changes,
+    });
+
+  test('is returned only on request, for transfers that leave the account', async () => {
+    const page = [
+      other(1),
+      other(2, { sourceAccountId: 'acc_9', direction: 'incoming' }),
+      other(3, { sourceAccountId: 'acc_9' }),
+      other(4, { sourceAccountId: null }),
+      other(5, { sourceAccountId: null, direction: 'incoming' }),
+      listedAs(6),
+    ];
+    const { rowsOf } = setup(() => pagesOf(page), { validation: 'report' });
+    expect(outline(await rowsOf([salaryOf(6)]))).toEqual(['6 completed 6']);
+    expect(outline(await rowsOf([salaryOf(6)], { unexpected: true }))).toEqual([
+      'unexpected 1',
+      'unexpected 4',
+      '6 completed 6',
+    ]);
+  });
+
+  test('is bounded by since and until, half-open, and payments are not', async () => {
+    const page = [
+      other(1, { createdAt: day(0) }),
+      other(2, { createdAt: day(10) }),
+      other(3, { createdAt: day(19) }),
+      other(4, { createdAt: day(20) }),
+      other(5, { createdAt: 'yesterday' }),
+      listedAs(6, { createdAt: day(1) }),
+    ];
+    const { rowsOf } = setup(() => pagesOf(page));
+    const bounded = await rowsOf([salaryOf(6)], {
+      since: day(10),
+      until: new Date(day(20)),
+      unexpected: true,
+    });
+    expect(outline(bounded)).toEqual(['unexpected 2', 'unexpected 3', '6 completed 6']);
+    const all = await rowsOf([salaryOf(6)], { unexpected: true });
+    expect(all).toHaveLength(6);
+  });
+});
+
+describe('a list that cannot be trusted', () => {
+  /** A list that hides a transfer in its first scan and shows another one twice. */
+  const moving: Lists = (scan) =>
+    scan === 1 ? pagesOf([listedAs(1)], [listedAs(1)]) : pagesOf([listedAs(1)], [listedAs(2)]);
+
+  test('is read again, with pages of another size, when it moved and a payment is missing', async () => {
+    const { rowsOf, requests } = setup(moving);
+    expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
+      '1 completed 1',
+      '2 completed 2',
+    ]);
+    expect(requests.filter((request) => !request.includes('cursor'))).toEqual([
+      'GET /transfers?limit=100&accountId=acc_000001',
+      'GET /transfers?limit=99&accountId=acc_000001',
+    ]);
+  });
+
+  test('is read once when it moved and every payment was found', async () => {
+    const { rowsOf, scans } = setup(moving);
+    await rowsOf([salaryOf(1)]);
+    expect([...scans.values()]).toEqual([1]);
+  });
+
+  test('returns an unexpected transfer once when it is read again', async () => {
+    const { rowsOf } = setup(moving);
+    expect(outline(await rowsOf([salaryOf(3)], { unexpected: true }))).toEqual([
+      'unexpected 1',
+      'unexpected 2',
+      '3 missing',
+    ]);
+  });
+
+  test('is read three times at most', async () => {
+    const { rowsOf, scans } = setup(() => pagesOf([listedAs(1)], [listedAs(1)]));
+    expect(outline(await rowsOf([salaryOf(2)]))).toEqual(['2 missing']);
+    expect([...scans.values()]).toEqual([3]);
+  });
+
+  test.each([
+    ['has an empty page before its end', () => pagesOf([listedAs(1)], [], [listedAs(2)])],
+    ['has an item that is no transfer', () => pagesOf(['x' as unknown as Transfer])],
+  ])('makes reconcileAll reject when it %s in three scans', async (_, lists) => {
+    const { payments, scans } = setup(lists, { validation: 'report' });
+    const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(3)]);
+    const error = await failureOf(books);
+    expect(error).toMatchObject({
+      outcome: 'unknown',
+      operation: 'transfers.reconcileAll',
+      startedAt: expect.any(String) as string,
+    });
+    expect(error.message).toContain('Call reconcileAll again: it sends nothing.');
+    expect(books.totals).toEqual(noTotals);
+    expect([...scans.values()]).toEqual([3]);
+  });
+
+  test('is read again when one scan contradicts itself', async () => {
+    const { rowsOf } = setup((scan) =>
+      scan === 1
+        ? pagesOf([listedAs(1)], [], [listedAs(2)])
+        : pagesOf([listedAs(1)], [listedAs(2)]),
+    );
+    expect(outline(await rowsOf([salaryOf(2)]))).toEqual(['2 completed 2']);
+  });
+
+  test('makes reconcileAll reject when a cache has answered', async () => {
+    const { rowsOf, headers, scans } = setup(() => pagesOf([listedAs(1)]));
+    headers['age'] = '7';
+    const error = await failureOf(rowsOf([salaryOf(1)]), PaymentsError);
+    expect(error.message).toContain('has a page from a cache (header age)');
+    expect([...scans.values()]).toEqual([1]);
+  });
+
+  test('makes reconcileAll reject when a page fails', async () => {
+    const { payments } = setup(() => {
+      throw new Error('reset');
+    });
+    const error = await failureOf(payments.transfers.reconcileAll([salaryOf(1)]));
+    expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcileAll' });
+    expect(error.stack).toContain('reconcile-all.test.ts');
+  });
+});
+
+test('reading stops before since when the list is newest first', async () => {
+  const page = (first: number, hour: number) =>
+    Array.from({ length: 100 }, (_, at) =>
+      listedAs(first + at, {
+        createdAt: new Date(Date.parse(day(hour)) - at * 10_000).toISOString(),
+      }),
+    );
+  const lists = () =>
+    pagesOf(page(100, 20), page(200, 12), page(300, 6), page(400, 3), page(500, 1));
+  const { rowsOf, requests, headers } = setup(lists, { transfersNewestFirst: true });
+  headers['date'] = new Date().toUTCString();
+  const rows = await rowsOf([salaryOf(110)], { since: day(10), until: day(21), unexpected: true });
+  expect(rows.filter(({ result }) => result === 'unexpected')).toHaveLength(199);
+  expect(requests.filter((request) => request.includes('cursor=4'))).toEqual([]);
+});
+
+test.each([
+  ['no iterable', { description: 'x' }, {}, ['inputs']],
+  ['an invalid amount', [salaryOf(1), { ...salaryOf(2), amount: '0' }], {}, ['inputs[1].amount']],
+  ['an input that is none', [null], {}, ['inputs[0]']],
+  ['no reference', [{ ...salaryOf(1), description: undefined }], {}, ['inputs[0].description']],
+  ['a reference of spaces', [{ ...salaryOf(1), description: ' ' }], {}, ['inputs[0].description']],
+  ['one reference twice', [salaryOf(1), salaryOf(1, otherCompany)], {}, ['inputs[1].description']],
+  ['a since that is no time', [], { since: 'yesterday' }, ['options.since']],
+  ['an until without an offset', [], { until: '2026-01-15T00:00:00' }, ['options.until']],
+  ['an until before since', [], { since: day(2), until: day(1) }, ['options.until']],
+  ['an unexpected that is a string', [], { unexpected: 'yes' }, ['options.unexpected']],
+  ['an unknown option', [], { sinse: day(1) }, ['options.sinse']],
+])(
+  '%s is rejected before the journal and the platform are asked',
+  async (_, inputs, options, paths) => {
+    const journal = journalOf({});
+    const { rowsOf, requests } = setup(() => pagesOf([]), { journal });
+    const error = await failureOf(rowsOf(inputs as never, options as never), ValidationError);
+    expect(error.issues.map(({ path }) => path)).toEqual(paths);
+    expect(error).toMatchObject({ operation: 'transfers.reconcileAll', outcome: 'not_sent' });
+    expect(httpStatusOf(error)).toBe(400);
+    expect([requests, journal.reads]).toEqual([[], []]);
+  },
+);
+
+test('an abort ends the reconciliation', async () => {
+  const controller = new AbortController();
+  const { rowsOf } = setup(() => {
+    controller.abort(new Error('enough'));
+    return pagesOf([listedAs(1)], [listedAs(2)]);
+  });
+  const error = await failureOf(rowsOf([salaryOf(2)], { signal: controller.signal }), AbortError);
+  expect(error.cause).toMatchObject({ message: 'enough' });
+});
+
+test('a break ends the reading of the list', async () => {
+  const { payments, requests } = setup(() =>
+    Array.from({ length: 50 }, (_, at) => [listedAs(at, { description: `by hand ${at}` })]),
+  );
+  const books = payments.transfers.reconcileAll([salaryOf(1)], { unexpected: true });
+  for await (const { result } of books) {
+    expect(result).toBe('unexpected');
+    break;
+  }
+  expect(requests.length).toBeLessThan(4);
+});
