@@ -345,7 +345,10 @@ describe('a recorded payment', () => {
 
   test('is searched by its terms when the journal has it for another platform', async () => {
     const journal = journalOf({ 1: 'txfr_000009' }, 'https://other.example.com/v0');
-    const { rowsOf } = setup(() => pagesOf([listedAs(1)]), { journal });
+    const { rowsOf } = setup(
+      () => pagesOf([listedAs(1), listedAs(9, { description: 'rent 2026-01' })]),
+      { journal },
+    );
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 completed 1']);
   });
 
