@@ -22,11 +22,7 @@ export type Authorize = (
 ) => void | boolean | Promise<void | boolean>;
 
 /** Asks the option `authorize` about a payment within the time of its call. */
-export async function askAuthorize(
-  state: CallState,
-  authorize: Authorize | undefined,
-): Promise<void> {
-  if (authorize === undefined) return;
+export async function askAuthorize(state: CallState, authorize: Authorize): Promise<void> {
   const { call, prepared, total, totalTimeout } = state;
   // What is sent, which the function cannot change, instead of the caller's object.
   const input = parseJson(prepared.body ?? '') as TransferCreateInput;

@@ -149,20 +149,26 @@ export class RequestPipeline {
     const issues: Issue[] = [];
     const prepared = call.prepared ?? prepare(call, options, this.#setup, issues);
     if (prepared === undefined) throw invalidArguments(identity(call), issues, this.redact);
-    const { authorize } = this.#setup;
-    // Not async: a stack has ten frames, and the caller's is the last one.
-    return await this.#runPrepared(call, prepared, cancel, watched, (state) =>
-      call.needsAuthorization === true
-        ? askAuthorize(state, authorize).then(() => this.#runAttempts(state))
-        : this.#runAttempts(state),
-    );
+    return await this.#runPrepared(call, prepared, cancel, watched, async (state) => {
+      const { authorize } = this.#setup;
+      if (call.needsAuthorization === true && authorize !== undefined) {
+        await askAuthorize(state, authorize);
+      }
+      return await this.#runAttempts(state);
+    });
   }
 
   /** Asks the option authorize about a payment that is sent later. */
-  authorize<T>(call: Call<T>, prepared: PreparedRequest, watched: WatchedCall): Promise<void> {
+  async authorize<T>(
+    call: Call<T>,
+    prepared: PreparedRequest,
+    watched: WatchedCall,
+  ): Promise<void> {
     const { authorize } = this.#setup;
-    const ask = (state: CallState): Promise<void> => askAuthorize(state, authorize);
-    return this.#runPrepared(call, prepared, undefined, watched, ask);
+    if (authorize === undefined) return;
+    await this.#runPrepared(call, prepared, undefined, watched, (state) =>
+      askAuthorize(state, authorize),
+    );
   }
 
   /** Runs a step of a call with checked arguments, under the deadline of the call. */

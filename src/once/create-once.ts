@@ -241,10 +241,8 @@ function preparePayment(
   const prepared = pipeline.check(call, options, issues);
   if (prepared === undefined) return undefined;
   return {
-    authorize: () => {
-      const { operation } = createCall;
-      return pipeline.authorize({ ...call, operation }, prepared, within);
-    },
+    authorize: () =>
+      pipeline.authorize({ ...call, operation: createCall.operation }, prepared, within),
     send: (totalTimeout, notAfter) => {
       const callOptions = { ...prepared.options, totalTimeout };
       const sentCall = { ...call, notAfter, prepared: { ...prepared, options: callOptions } };

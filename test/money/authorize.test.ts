@@ -46,17 +46,17 @@ const makers: readonly (readonly [string, (payments: PaymentsClient) => Promise<
 
 /** A client that pays what `authorize` permits, and what it was asked. */
 function setup(authorize: Authorize, world: Parameters<typeof setupBatch>[0] = {}) {
-  const asked: ProposedPayment[] = [];
+  const proposals: ProposedPayment[] = [];
   let decide = authorize;
   const context = setupBatch(world, {
     authorize: (payment) => {
-      asked.push(payment);
+      proposals.push(payment);
       return decide(payment);
     },
   });
   return {
     ...context,
-    asked,
+    proposals,
     entry: () => context.journal.read(salaryOf(1).description),
     changeTo: (other: Authorize) => {
       decide = other;
@@ -69,11 +69,11 @@ test.each(
     makers.map((maker) => [maker[0], veto, maker[1], ...rest] as const),
   ),
 )('%s sends and writes nothing when authorize %s', async (_, __, make, authorize, cause) => {
-  const { payments, run, operations, entry, asked } = setup(authorize);
+  const { payments, run, operations, entry, proposals } = setup(authorize);
   const error = await failureOf(run(make(payments)), PaymentVetoedError);
   expect(error).toMatchObject({ outcome: 'not_sent', retryable: false, attempts: [] });
   expect(error.cause).toBe(cause);
-  expect(asked).toHaveLength(1);
+  expect(proposals).toHaveLength(1);
   expect(operations()).toEqual([]);
   expect(await entry()).toBeUndefined();
 });
@@ -99,13 +99,13 @@ test('a veto has the message, status and JSON of its reason', async () => {
 });
 
 test('authorize gets the operation, the body and the reference of a payment', async () => {
-  const { payments, run, payAll, asked } = setup(() => undefined);
+  const { payments, run, payAll, proposals } = setup(() => undefined);
   // The sandbox does not know the field.
   await failureOf(run(payments.transfers.create(salaryOf(1), { body: { memo: 'March' } })));
   await run(payments.transfers.createOnce(salaryOf(2)));
   await payAll([salaryOf(3)]);
   const once = { operation: 'transfers.createOnce' };
-  expect(asked).toStrictEqual([
+  expect(proposals).toStrictEqual([
     { operation: 'transfers.create', input: { ...salaryOf(1), memo: 'March' } },
     { ...once, input: salaryOf(2), reference: salaryOf(2).description },
     { ...once, input: salaryOf(3), reference: salaryOf(3).description },
@@ -122,24 +122,24 @@ test('what authorize changes in its input is neither sent nor written', async ()
 });
 
 test('authorize is asked once for a call that is sent again', async () => {
-  const { payments, run, sandbox, asked, count } = setup(() => true);
+  const { payments, run, sandbox, proposals, count } = setup(() => true);
   const fault = { kind: 'status', status: 429 } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
   await run(payments.transfers.create(salaryOf(1)));
   expect(count('transfers.create')).toBe(2);
-  expect(asked).toHaveLength(1);
+  expect(proposals).toHaveLength(1);
 });
 
 test('authorize is not asked about invalid arguments', async () => {
-  const { payments, asked } = setup(() => false);
+  const { payments, proposals } = setup(() => false);
   await failureOf(payments.transfers.create({ ...salaryOf(1), amount: '0' }));
   await failureOf(payments.transfers.createOnce({ ...salaryOf(1), amount: '0' }));
-  expect(asked).toEqual([]);
+  expect(proposals).toEqual([]);
 });
 
 test('authorize is not asked about a payment that is recorded, found or read, nor by request', async () => {
   const context = setup(() => true);
-  const { payments, run, sandbox, asked, changeTo } = context;
+  const { payments, run, sandbox, proposals, changeTo } = context;
   const { id } = await run(payments.transfers.createOnce(salaryOf(1)));
   changeTo(() => false);
   await run(payments.transfers.createOnce(salaryOf(1)));
@@ -151,12 +151,12 @@ test('authorize is not asked about a payment that is recorded, found or read, no
   await run(
     payments.request({ method: 'POST', api: 'versioned', path: '/transfers', body: salaryOf(3) }),
   );
-  expect(asked).toHaveLength(1);
+  expect(proposals).toHaveLength(1);
 });
 
 test('an expired claim stays when authorize vetoes its takeover, and the next call asks again', async () => {
   const context = setup(() => Promise.reject(limit));
-  const { payments, run, clock, entry, asked, changeTo, count } = context;
+  const { payments, run, clock, entry, proposals, changeTo, count } = context;
   await claimAsDead(context, salaryOf(1));
   const claim = await entry();
   clock.jump(totalTimeout + gracePeriod + 1);
@@ -172,16 +172,16 @@ test('an expired claim stays when authorize vetoes its takeover, and the next ca
   expect(count('transfers.create')).toBe(0);
   changeTo(() => true);
   await run(payments.transfers.createOnce(salaryOf(1)));
-  expect(asked).toHaveLength(2);
+  expect(proposals).toHaveLength(2);
   expect(await entry()).toMatchObject({ state: 'paid' });
 });
 
 test('an ambiguous payment is not proposed to authorize', async () => {
-  const { payments, run, sandbox, asked } = setup(() => true, { forgets: true });
+  const { payments, run, sandbox, proposals } = setup(() => true, { forgets: true });
   sandbox.transfers.create(salaryOf(1));
   sandbox.transfers.create(salaryOf(1));
   await failureOf(run(payments.transfers.createOnce(salaryOf(1))), PaymentInDoubtError);
-  expect(asked).toEqual([]);
+  expect(proposals).toEqual([]);
 });
 
 const never: Authorize = () => new Promise(() => undefined);
