@@ -66,7 +66,7 @@ export function createCallError(failure: Failure, state: FailedState, note = '')
       createError(ErrorClass, arrange(words), { ...callFacts, ...facts }),
   });
   // V8 keeps ten frames, and those above this one would push out the caller's.
-  Error.captureStackTrace?.(error, createCallError);
+  if ('captureStackTrace' in Error) Error.captureStackTrace(error, createCallError);
   return error;
 }
 
