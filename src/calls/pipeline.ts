@@ -149,13 +149,18 @@ export class RequestPipeline {
     const issues: Issue[] = [];
     const prepared = call.prepared ?? prepare(call, options, this.#setup, issues);
     if (prepared === undefined) throw invalidArguments(identity(call), issues, this.redact);
-    return await this.#runPrepared(call, prepared, cancel, watched, async (state) => {
-      const { authorize } = this.#setup;
+    const state = this.#createState(call, prepared, cancel, watched);
+    const { authorize } = this.#setup;
+    try {
       if (call.needsAuthorization === true && authorize !== undefined) {
         await askAuthorize(state, authorize);
       }
       return await this.#runAttempts(state);
-    });
+    } catch (error) {
+      throw toPaymentsError(error, state);
+    } finally {
+      state.total.close();
+    }
   }
 
   /** Asks the option authorize about a payment that is sent later. */
@@ -166,29 +171,29 @@ export class RequestPipeline {
   ): Promise<void> {
     const { authorize } = this.#setup;
     if (authorize === undefined) return;
-    await this.#runPrepared(call, prepared, undefined, watched, (state) =>
-      askAuthorize(state, authorize),
-    );
+    const state = this.#createState(call, prepared, undefined, watched);
+    try {
+      await askAuthorize(state, authorize);
+    } catch (error) {
+      throw toPaymentsError(error, state);
+    } finally {
+      state.total.close();
+    }
   }
 
-  /** Runs a step of a call with checked arguments, under the deadline of the call. */
-  async #runPrepared<T, A, R>(
+  /** The state of a call with checked arguments, whose time starts now. */
+  #createState<T, A>(
     call: Call<T, A>,
     prepared: PreparedRequest,
     cancel: AbortSignal | undefined,
     watched: WatchedCall,
-    run: (state: CallState<Call<T, A>>) => Promise<R>,
-  ): Promise<R> {
+  ): CallState<Call<T, A>> {
     const credential = credentialFor(call, this.#setup);
     const transport = chooseTransport(call, prepared, this.#setup);
     const { options: callOptions } = prepared;
     const totalTimeout = callOptions.totalTimeout ?? this.#setup.totalTimeout;
-    const total = new Deadline(this.#setup.clock, totalTimeout, 'total', {
-      signals: [callOptions.signal, cancel],
-      notAfter: call.notAfter,
-    });
     const tokens: string[] = [];
-    const state: CallState<Call<T, A>> = {
+    return {
       call,
       watched,
       number: (lastNumber += 1),
@@ -198,19 +203,15 @@ export class RequestPipeline {
       timeout: callOptions.timeout ?? this.#setup.timeout,
       totalTimeout,
       maxRetries: callOptions.maxRetries ?? this.#setup.maxRetries,
-      total,
+      total: new Deadline(this.#setup.clock, totalTimeout, 'total', {
+        signals: [callOptions.signal, cancel],
+        notAfter: call.notAfter,
+      }),
       attempts: [],
       tokens,
       redact: (text) => redactor([...tokens, ...this.#getSecrets()])(text),
       startedAt: undefined,
     };
-    try {
-      return await run(state);
-    } catch (error) {
-      throw toPaymentsError(error, state);
-    } finally {
-      total.close();
-    }
   }
 
   /** Makes attempts until there is a result or a reason to stop. */
