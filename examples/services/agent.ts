@@ -9,7 +9,6 @@ import { fileURLToPath } from 'node:url';
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import {
-  compareAmounts,
   isPaymentsError,
   PaymentInDoubtError,
   PaymentsClient,
@@ -45,6 +44,12 @@ export interface Books {
 
 class ApprovalNeeded extends Error {}
 
+/** Amounts are exact decimal strings; a number would round them. */
+function toUnits(amount: string): bigint {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(18, '0'));
+}
+
 /** The last check before money moves: it trusts neither the model nor the tools below. */
 const authorizeBy =
   (books: Books) =>
@@ -58,13 +63,13 @@ const authorizeBy =
     if (names.some((name) => input[name] !== terms[name])) {
       throw new Error(`The payment differs from ${reference}.`);
     }
-    if (compareAmounts(invoice.amount, books.limit) <= 0) return;
+    if (toUnits(invoice.amount) <= toUnits(books.limit)) return;
     const approval = await books.findApproval(reference);
     // An approval is for these terms; after a change of the invoice, a person looks again.
     const isApproved =
       approval?.payee === invoice.payee &&
       approval.currency === invoice.currency &&
-      compareAmounts(approval.amount, invoice.amount) === 0;
+      toUnits(approval.amount) === toUnits(invoice.amount);
     if (!isApproved) throw new ApprovalNeeded(`${reference} needs the approval of a person.`);
   };
 

@@ -15,6 +15,8 @@ const responses = [
 ];
 
 const packages = [
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/server',
   '@opentelemetry/api',
   '@opentelemetry/sdk-trace-base',
   '@opentelemetry/sdk-trace-node',
@@ -97,7 +99,7 @@ async function vitest(folder) {
     cwd: folder,
     env: { ...process.env, NO_COLOR: '1' },
   });
-  const ok = code === 0 && /Tests\s+3 passed/.test(stdout);
+  const ok = code === 0 && /Tests\s+9 passed/.test(stdout);
   return { name: 'the tests of examples/services pass', ok, detail: stdout + stderr };
 }
 
