@@ -17,7 +17,9 @@ import { payoutOf } from './once-payouts.ts';
  * node test/full/workflows.ts --payouts 300 --kills 12 [--recipe dbos]
  */
 
-export const recipeFolder = fileURLToPath(new URL('../../examples/services/workflows', import.meta.url));
+export const recipeFolder = fileURLToPath(
+  new URL('../../examples/services/workflows', import.meta.url),
+);
 export const recipes = readdirSync(recipeFolder)
   .filter((file) => file !== 'client.ts')
   .map((file) => file.replace('.ts', ''));
@@ -82,7 +84,7 @@ export async function killRecipe(
         DATABASE_URL: databaseUrl,
         PAYMENTS_BASE_URL: server.baseUrl,
         PAYMENTS_API_KEY: sandbox.apiKey,
-        // A process of DBOS continues what the last one with its name has left.
+        // A process of DBOS continues the workflows of the last one with its name.
         DBOS__VMID: `worker-${id}`,
         NODE_NO_WARNINGS: '1',
       },

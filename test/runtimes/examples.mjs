@@ -15,6 +15,7 @@ const responses = [
 ];
 
 const packages = [
+  '@dbos-inc/dbos-sdk',
   '@opentelemetry/api',
   '@opentelemetry/context-async-hooks',
   '@opentelemetry/instrumentation',
@@ -26,6 +27,7 @@ const packages = [
   'fastify',
   'ioredis',
   'msw',
+  'pg-boss',
   'pino',
   'vitest',
 ];
@@ -169,9 +171,9 @@ function normalizeTrace(text) {
 async function tracing(folder) {
   const { code, stdout, stderr } = await run(binaries.node24, ['tracing.ts'], { cwd: folder });
   const guide = readFileSync(join(root, 'docs/logging-and-tracing.md'), 'utf8');
-  const [, shown] = /```text\n(transfers\.createOnce.*?)```/s.exec(guide) ?? [];
+  const [, guideTrace = ''] = /```text\n(transfers\.createOnce.*?)```/s.exec(guide) ?? [];
   const traces = new Set(stdout.match(/(?<=trace )[0-9a-f]{32}/g));
-  const isShown = normalizeTrace(stdout) === normalizeTrace(shown ?? '');
+  const isShown = normalizeTrace(stdout) === normalizeTrace(guideTrace);
   return {
     name: 'examples/services/tracing.ts prints the trace of docs/logging-and-tracing.md, and no secret',
     ok: code === 0 && isShown && traces.size === 1 && !secret.test(stdout),

@@ -20,7 +20,7 @@ async function pay(input: OnceInput): Promise<string> {
 const payWorkflow = DBOS.registerWorkflow(pay, { name: 'pay' });
 
 DBOS.setConfig({ name: 'payouts', systemDatabaseUrl: databaseUrl, logLevel: 'error' });
-// Continues what an earlier process of this executor has left.
+// Continues the workflows of an earlier process of this executor.
 await DBOS.launch();
 for (const input of payouts) {
   await DBOS.startWorkflow(payWorkflow, { workflowID: input.description })(input);

@@ -6,7 +6,7 @@ import { payments, payouts, pool } from './client.ts';
 await pool.query(`CREATE TABLE IF NOT EXISTS invoices (number text PRIMARY KEY);
   CREATE TABLE IF NOT EXISTS outbox (number text PRIMARY KEY REFERENCES invoices,
     input jsonb, due timestamptz DEFAULT now(), transfer_id text, error jsonb)`);
-// One statement is one transaction, as are several between BEGIN and COMMIT.
+// One statement is one transaction; several are, too, as pg's documentation shows.
 const insert = `WITH invoice AS (INSERT INTO invoices VALUES ($1) ON CONFLICT DO NOTHING)
   INSERT INTO outbox (number, input) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
 for (const input of payouts) await pool.query(insert, [input.description, input]);
