@@ -1,107 +1,99 @@
-// OpenTelemetry spans of a payment: one for the call, and below it one for every attempt with its
-// outcome. Run unchanged, it pays on a sandbox and prints the spans.
-import {
-  context,
-  propagation,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type Span,
-} from '@opentelemetry/api';
+// OpenTelemetry: a span for each call of the client, and below it the spans of its requests, from the
+// instrumentation of node:http. Run unchanged, it loses the response to a payment and prints the trace.
+import { tracingChannel } from 'node:diagnostics_channel';
+import { context, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { registerInstrumentations } from '@opentelemetry/instrumentation';
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import {
-  isPaymentsError,
-  PaymentsClient,
-  type Hooks,
-  type RequestOptions,
-} from 'payments-platform-sdk';
+import { PaymentsClient } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { listen } from 'payments-platform-sdk/sandbox/server';
 
-const tracer = trace.getTracer('payments');
-
-/** Creates hooks with a span for every attempt. They run in the context of the call, so its span is the parent. */
-export function createTracingHooks(): Hooks {
-  // One open attempt per concurrent call.
-  const openSpans = new Map<number, Span>();
-  return {
-    onRequest({ call, method, path, operation, attempt }) {
-      const attributes = {
-        'http.request.method': method,
-        'url.template': path,
-        'http.request.resend_count': attempt - 1,
-        'payments.operation': operation,
-      };
-      openSpans.set(
-        call,
-        tracer.startSpan(`${method} ${path}`, { kind: SpanKind.CLIENT, attributes }),
-      );
-    },
-    onResponse({ call, status, requestId, outcome, reason }) {
-      const span = openSpans.get(call);
-      openSpans.delete(call);
-      span?.setAttribute('payments.outcome', outcome);
-      if (status !== undefined) span?.setAttribute('http.response.status_code', status);
-      if (requestId !== undefined) span?.setAttribute('payments.request_id', requestId);
-      if (outcome !== 'ok') span?.setStatus({ code: SpanStatusCode.ERROR, message: reason ?? '' });
-      span?.end();
-    },
-    onRetry({ delayMs, reason }) {
-      trace.getActiveSpan()?.addEvent('wait before the next attempt', { delayMs, reason });
-    },
-  };
+/** What the client publishes of a call. */
+interface Call {
+  operation: string;
+  method: string;
+  path: string;
+  reference?: string;
+  outcome?: string;
+  attempts?: number;
+  requestId?: string;
+  error?: Error;
 }
 
-/** Makes a call within a new span, and sends the context of the span to the platform. */
-export function traceCall<T>(
-  name: string,
-  call: (options: RequestOptions) => Promise<T>,
-): Promise<T> {
-  return tracer.startActiveSpan(name, async (span) => {
-    const headers: Record<string, string> = {};
-    propagation.inject(context.active(), headers);
-    try {
-      const result = await call({ headers });
-      span.setAttribute('payments.outcome', 'ok');
-      return result;
-    } catch (error) {
-      if (isPaymentsError(error)) span.setAttribute('payments.outcome', error.outcome);
-      if (error instanceof Error) span.recordException(error);
-      span.setStatus({ code: SpanStatusCode.ERROR });
-      throw error;
-    } finally {
-      span.end();
-    }
+/** Makes a span of each call of every client in this process; the requests of a call become its children. */
+export function traceCalls(contexts: AsyncLocalStorageContextManager): void {
+  const open = new WeakMap<Call, { span: Span; scope: { dispose(): void } }>();
+  tracingChannel<unknown, Call>('payments-platform-sdk:call').subscribe({
+    start(call) {
+      const { operation, method, path } = call;
+      const attributes = { 'http.request.method': method, 'url.template': path };
+      const span = trace.getTracer('payments').startSpan(operation, { attributes });
+      const scope = contexts.attach(trace.setSpan(context.active(), span));
+      open.set(call, { span, scope });
+    },
+    end: (call) => open.get(call)?.scope.dispose(),
+    asyncEnd(call) {
+      const { span } = open.get(call) ?? {};
+      for (const name of ['reference', 'outcome', 'attempts', 'requestId'] as const) {
+        if (call[name] !== undefined) span?.setAttribute(`payments.${name}`, call[name]);
+      }
+      if (call.error) {
+        span?.recordException(call.error);
+        span?.setAttribute('error.type', call.error.name);
+        span?.setStatus({ code: SpanStatusCode.ERROR, message: call.error.message });
+      }
+      span?.end();
+    },
+    asyncStart() {},
+    error() {},
   });
 }
 
 if (import.meta.main) {
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  provider.register();
+  const contextManager = new AsyncLocalStorageContextManager();
+  provider.register({ contextManager });
+  // The sandbox of this example is a server in the same process.
+  const http = new HttpInstrumentation({ ignoreIncomingRequestHook: () => true });
+  registerInstrumentations({ instrumentations: [http] });
+  traceCalls(contextManager);
 
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
   const from = sandbox.accounts.create({ entityId }).id;
   const to = sandbox.accounts.create({ entityId }).id;
   sandbox.accounts.fund(from, '100.00');
-  const payments = new PaymentsClient({ ...sandbox.clientOptions, hooks: createTracingHooks() });
-  const input = { sourceAccountId: from, destinationAccountId: to, amount: '10.00' };
+  const server = await listen(sandbox, { port: 0 });
+  const { apiKey } = sandbox;
+  const payments = new PaymentsClient({
+    baseUrl: server.baseUrl,
+    apiKey,
+    journal: memoryJournal(),
+  });
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'after_commit' },
+  });
+  const payment = { sourceAccountId: from, destinationAccountId: to, amount: '10.00' };
+  await payments.transfers.createOnce({ ...payment, description: 'invoice 4711' });
 
-  // The first payment gets a 429 and is sent again. The response to the second is lost, during a read.
-  const { faults } = sandbox;
-  faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 429 } });
-  await traceCall('pay', (options) => payments.transfers.create(input, options));
-  faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when: 'after_commit' } });
-  await Promise.allSettled([
-    traceCall('pay again', (options) => payments.transfers.create(input, options)),
-    traceCall('look', (options) => payments.accounts.get(from, options)),
-  ]);
-
-  for (const span of exporter.getFinishedSpans()) {
-    const { name, status, attributes, events, parentSpanContext: parent } = span;
-    const id = span.spanContext().spanId;
-    console.log(JSON.stringify({ id, parent: parent?.spanId, name, status, attributes, events }));
+  // A call starts before its requests.
+  const spans = exporter
+    .getFinishedSpans()
+    .toSorted((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1]);
+  for (const span of spans) {
+    const { traceId, spanId } = span.spanContext();
+    console.log(`${span.name}, trace ${traceId}, span ${spanId}`);
+    console.log(`  below ${span.parentSpanContext?.spanId ?? 'no other span'}`);
+    for (const [name, value] of Object.entries(span.attributes)) {
+      if (!/^(network|user_agent)/.test(name)) console.log(`  ${name} ${value}`);
+    }
   }
   await provider.shutdown();
+  await server.close();
 }

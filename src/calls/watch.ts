@@ -62,20 +62,19 @@ export function watchCall<T>(
   const startedAt = clock.elapsed();
   const call = { operation, ...(reference !== undefined && { reference }) };
   const message: TraceMessage = { ...call, method, path };
-
+  const publish = (event: 'end' | 'asyncStart' | 'asyncEnd' | 'error'): void => {
+    ignoreErrors(() => tracing?.[event].publish(message));
+  };
   const report = (outcome: 'ok' | Outcome, error?: PaymentsError): void => {
     const { attempts, requestId } = watched;
     const facts = { outcome, attempts, ...(requestId !== undefined && { requestId }) };
     const durationMs = Math.round(clock.elapsed() - startedAt);
     callHook(hooks.onCall, () => ({ ...call, ...facts, durationMs, ...(error && { error }) }));
-    if (tracing === undefined) return;
-    ignoreErrors(() => Object.assign(message, facts));
-    if (outcome !== 'ok') {
-      ignoreErrors(() => Object.assign(message, { error: describeError(error) }));
-      ignoreErrors(() => tracing.error.publish(message));
-    }
-    ignoreErrors(() => tracing.asyncStart.publish(message));
-    ignoreErrors(() => tracing.asyncEnd.publish(message));
+    const hasFailed = outcome !== 'ok';
+    ignoreErrors(() => Object.assign(message, facts, hasFailed && { error: describeError(error) }));
+    if (hasFailed) publish('error');
+    publish('asyncStart');
+    publish('asyncEnd');
   };
   const runAndReport = async (): Promise<T> => {
     try {
@@ -88,11 +87,10 @@ export function watchCall<T>(
       throw error;
     }
   };
-  if (tracing === undefined) return runAndReport();
   let promise: Promise<T> | undefined;
-  ignoreErrors(() => tracing.start.runStores(message, () => (promise ??= runAndReport())));
+  ignoreErrors(() => tracing?.start.runStores(message, () => (promise ??= runAndReport())));
   promise ??= runAndReport();
-  ignoreErrors(() => tracing.end.publish(message));
+  publish('end');
   return promise;
 }
 
@@ -105,30 +103,16 @@ function ignoreErrors(run: () => unknown): void {
   }
 }
 
-/** What subscribers get of an error. `code` and `body` come from a response, `issues` from the input. */
-const errorFields = [
-  'name',
-  'outcome',
-  'operation',
-  'method',
-  'path',
-  'attempts',
-  'retryable',
-  'retryAfterMs',
-  'startedAt',
-  'status',
-  'requestId',
-  'phase',
-  'reason',
-] as const;
-
-/** A copy of an error with another message: that of the error shows amounts, and quotes the platform. */
+/**
+ * A copy of an error for subscribers. Its own message shows amounts and quotes the platform, and other fields
+ * hold what was sent and received.
+ */
 function describeError(error: PaymentsError | undefined): Error {
-  if (error === undefined) return new Error('a callback of the application threw');
-  const fields = errorFields.map((field) => [field, Reflect.get(error, field)] as const);
-  const facts = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
-  const reason = error.attempts.at(-1)?.reason;
-  const message = [error.operation, facts['reason'], reason].filter(Boolean).join(': ');
-  const stack = error.stack?.replace(error.message, () => message);
-  return paymentsErrorFrom({ ...facts, message, stack }) ?? new Error(message);
+  if (error === undefined) return new Error('a callback threw');
+  const { name, stack, outcome, operation, method, path, attempts, retryable } = error;
+  const { status, reason } = error as { readonly status?: unknown; readonly reason?: unknown };
+  const message = [operation, reason, attempts.at(-1)?.reason].filter(Boolean).join(': ');
+  const call = { name, message, outcome, operation, method, path, attempts, retryable };
+  const frames = stack?.replace(error.message, () => message);
+  return paymentsErrorFrom({ ...call, status, reason, stack: frames }) ?? new Error(message);
 }

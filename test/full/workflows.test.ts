@@ -1,0 +1,127 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import * as sdk from 'payments-platform-sdk';
+import {
+  httpStatusOf,
+  isApiError,
+  isOutcomeUnknown,
+  isPaymentsError,
+  PaymentsError,
+  paymentsErrorFrom,
+} from 'payments-platform-sdk';
+import { expect, onTestFinished, test } from 'vitest';
+import { startPostgres } from '../stores/servers.ts';
+import { killRecipe, recipeFolder, recipes } from './workflows.ts';
+
+/** `npm run chaos:workflows` makes 300, with 12 kills. */
+const counts = { payouts: 40, kills: 3 };
+
+test(
+  'each recipe of docs/workflows.md pays every payout once when its processes are killed',
+  { timeout: 300_000 },
+  async () => {
+    expect(recipes).toEqual(['dbos', 'outbox', 'pg-boss']);
+    const reports = await Promise.all(recipes.map((recipe) => killRecipe(recipe, counts)));
+    for (const report of reports) {
+      console.log(JSON.stringify(report));
+      expect(report.wrong).toEqual([]);
+      expect(report.kills).toBe(counts.kills);
+      expect(report.faults).toBeGreaterThanOrEqual(4);
+    }
+  },
+);
+
+test('a queue that calls create pays twice', { timeout: 300_000 }, async () => {
+  // In the repository, so that its imports are found.
+  const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  cpSync(recipeFolder, folder, { recursive: true });
+  const file = join(folder, 'pg-boss.ts');
+  const [once, certain] = ['createOnce(job.data)', 'throw error;'];
+  const text = readFileSync(file, 'utf8');
+  expect(text).toContain(once);
+  expect(text).toContain(certain);
+  writeFileSync(file, text.replace(once, 'create(job.data)').replace(/if \(!isPay.*/, ''));
+  const { wrong } = await killRecipe('pg-boss', { payouts: 20, kills: 1, folder });
+  expect(wrong.join()).toContain('was paid 2 times');
+});
+
+type ErrorClass = new (message: string, facts: object) => PaymentsError;
+
+const classes = Object.values(sdk).filter(
+  (value) => typeof value === 'function' && Object(value.prototype) instanceof Error,
+) as unknown as readonly ErrorClass[];
+
+test(
+  'every class keeps its fields, guards and status through a checkpoint of DBOS',
+  { timeout: 120_000 },
+  async () => {
+    const database = await startPostgres();
+    onTestFinished(() => database.close());
+    const errors = classes.flatMap((ErrorClass) =>
+      (['not_sent', 'rejected', 'unknown'] as const).map((outcome) => {
+        const attempts = [{ outcome, status: 503, durationMs: 5, reason: 'status 503' }];
+        const once = { reason: 'in_doubt', reference: 'invoice 4711', retryAfterMs: 5_000 };
+        const facts = {
+          attempts,
+          ...once,
+          status: 404,
+          code: 'missing',
+          issues: [],
+          retryable: true,
+        };
+        const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+        return new ErrorClass('It failed.', { ...facts, outcome, body: '{}', cause });
+      }),
+    );
+    const thrown: unknown[] = [];
+    const workflow = DBOS.registerWorkflow(
+      async () => {
+        for (const error of errors) {
+          await DBOS.runStep(() => Promise.reject(error), { name: 'fail' }).catch(
+            (caught: unknown) => thrown.push(caught),
+          );
+        }
+      },
+      { name: 'errors' },
+    );
+    const systemDatabaseUrl = `postgres://postgres@127.0.0.1:${database.port}/postgres`;
+    DBOS.setConfig({ name: 'errors', systemDatabaseUrl, logLevel: 'error' });
+    await DBOS.launch();
+    const first = await DBOS.startWorkflow(workflow)();
+    await first.getResult();
+    expect(thrown).toHaveLength(errors.length);
+    thrown.length = 0;
+    // The replay reads every step from its checkpoint.
+    const replay = await DBOS.forkWorkflow(first.workflowID, errors.length);
+    await replay.getResult();
+    await DBOS.shutdown();
+    expect(thrown.filter((value) => value instanceof PaymentsError)).toEqual([]);
+    expect(thrown).toHaveLength(errors.length);
+    for (const [at, error] of errors.entries()) {
+      const value = thrown[at];
+      expect(paymentsErrorFrom(value)?.constructor).toBe(error.constructor);
+      expect(paymentsErrorFrom(value)?.toJSON()).toEqual(error.toJSON());
+      expect(isPaymentsError(value)).toBe(true);
+      expect(isApiError(value)).toBe(isApiError(error));
+      expect(isOutcomeUnknown(value)).toBe(error.outcome === 'unknown');
+      expect(httpStatusOf(value)).toBe(httpStatusOf(error));
+    }
+  },
+);
+
+test('each recipe has at most 30 lines, and docs/workflows.md links it', () => {
+  const guide = readFileSync(
+    fileURLToPath(new URL('../../docs/workflows.md', import.meta.url)),
+    'utf8',
+  );
+  for (const recipe of recipes) {
+    const text = readFileSync(join(recipeFolder, `${recipe}.ts`), 'utf8');
+    expect(text.trim().split('\n').length).toBeLessThanOrEqual(30);
+    expect(guide).toContain(`examples/services/workflows/${recipe}.ts`);
+  }
+});
