@@ -278,7 +278,7 @@ function addCandidate(target: Target, transfer: Transfer): void {
 
 /** Rejects a page that does not prove where the list ends: a transfer that it hides may be the payment. */
 function checkPage({ data, hasMore, nextCursor }: Page<Transfer>, isCached: boolean): void {
-  // With `validation: 'report'`, pages are not checked before.
+  // Unless validation is strict, the items were not checked before.
   let problem = data.every((item) => Object(item) === item)
     ? undefined
     : 'contains an item that is not a transfer';
@@ -308,7 +308,8 @@ function decide(
   // days off is more likely no clock.
   const isRecent = ({ createdAt }: Transfer): boolean =>
     hasReference
-      ? parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, maxClockDifference)
+      ? start === epoch ||
+        parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, maxClockDifference)
       : start > epoch && parseCreatedAt(createdAt).earliest >= start;
 
   const certain: Transfer[] = [];

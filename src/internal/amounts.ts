@@ -1,0 +1,28 @@
+const fractionDigits = 18;
+
+/**
+ * An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same
+ * money. Undefined if it is written in another way.
+ */
+export const canonicalAmount = (amount: unknown): string | undefined => {
+  if (typeof amount !== 'string' || !/^\d+(\.\d*)?$/.test(amount)) return undefined;
+  const [whole = '', fraction = ''] = amount.split('.');
+  // Reads each run of zeros once; there may be very many.
+  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
+};
+
+/** An amount in units of its last possible digit; undefined if it is none. */
+export function parseAmount(amount: unknown): bigint | undefined {
+  const [whole = '', fraction = ''] = canonicalAmount(amount)?.split('.') ?? [];
+  const isAmount = whole !== '' && fraction.length <= fractionDigits;
+  return isAmount ? BigInt(whole + fraction.padEnd(fractionDigits, '0')) : undefined;
+}
+
+/** Writes units as a decimal string without superfluous zeros. */
+export function formatAmount(units: bigint): string {
+  if (units < 0n) return `-${formatAmount(-units)}`;
+  const digits = String(units).padStart(fractionDigits + 1, '0');
+  const fraction = digits.slice(-fractionDigits).replace(/0+$/, '');
+  const whole = digits.slice(0, -fractionDigits);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
