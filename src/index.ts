@@ -193,6 +193,7 @@ export type {
   Transfer,
   TransferCreated,
   OnceInput,
+  OnceTerms,
   TransferCreateInput,
   TransferDirection,
   TransferId,

@@ -199,14 +199,21 @@ export function unknownNameAt(
   return { path: place, message, hint: describeNameFix(key, kind, names, optionNames) };
 }
 
+const idempotencyHint =
+  'The description of a payment is its key: createOnce pays once for each. For other creations, see the client option idempotencyHeader';
+
 function describeNameFix(
   key: string,
   kind: 'field' | 'option',
   names: readonly string[],
   optionNames: readonly string[],
 ): string {
+  if (/idempot/i.test(key)) return idempotencyHint;
   if (kind === 'option') return `The options are ${names.join(', ')}`;
   if (optionNames.includes(key)) return 'It is an option: pass it in the last argument';
+  if (names.includes('cursor')) {
+    return `The fields are ${names.join(', ')}. For the next page pass its nextCursor as cursor, or loop with for await; options.query sends a filter that the API reference does not name`;
+  }
   return 'Check the spelling, or send an undocumented one through options.body or options.query';
 }
 
