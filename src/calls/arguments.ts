@@ -200,7 +200,7 @@ export function unknownNameAt(
 }
 
 const idempotencyHint =
-  'The description of a payment is its key: createOnce pays once for each. For other creations, see the client option idempotencyHeader';
+  'The description is the key of createOnce, which pays once for each; for other creations see the client option idempotencyHeader';
 
 function describeNameFix(
   key: string,
@@ -212,7 +212,7 @@ function describeNameFix(
   if (kind === 'option') return `The options are ${names.join(', ')}`;
   if (optionNames.includes(key)) return 'It is an option: pass it in the last argument';
   if (names.includes('cursor')) {
-    return `The fields are ${names.join(', ')}. For the next page pass its nextCursor as cursor, or loop with for await; options.query sends a filter that the API reference does not name`;
+    return `The fields are ${names.join(', ')}. Pass the nextCursor of a page as cursor, or loop with for await; send an undocumented filter through options.query`;
   }
   return 'Check the spelling, or send an undocumented one through options.body or options.query';
 }

@@ -29,15 +29,13 @@ export function describePublicly(error: PublicFacts): string {
   }
   const isPayment = operation.startsWith('transfers.');
   if (outcome === 'unknown') {
-    return isPayment
-      ? 'It is not known yet whether the payment was made. Please do not pay again: it is being checked.'
-      : 'It is not known yet whether the request took effect. Please do not repeat it: it is being checked.';
+    return `It is not known yet whether the ${isPayment ? 'payment was made' : 'request took effect'}. Please do not repeat it: it is being checked.`;
   }
-  const later = retryable ? ' Please try again later.' : '';
+  const retryHint = retryable ? ' Please try again later.' : '';
   if (outcome === 'rejected') {
-    return `The ${isPayment ? 'payment was rejected, and no money was moved' : 'request was rejected'}.${later}`;
+    return `The ${isPayment ? 'payment was rejected, and no money was moved' : 'request was rejected'}.${retryHint}`;
   }
   // An earlier call may have paid, so only this one is certain.
   const what = `${isPayment ? 'No payment was made' : 'Nothing was changed'} by this attempt.`;
-  return what + (name === 'ValidationError' ? ' Please check what was entered.' : later);
+  return what + (name === 'ValidationError' ? ' Please check what was entered.' : retryHint);
 }

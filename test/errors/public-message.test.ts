@@ -41,7 +41,7 @@ async function errorOf(
 }
 const create = { operation: 'transfers.create' } as const;
 const unknownPayment =
-  'It is not known yet whether the payment was made. Please do not pay again: it is being checked.';
+  'It is not known yet whether the payment was made. Please do not repeat it: it is being checked.';
 const noPayment = 'No payment was made by this attempt.';
 
 const rows: readonly [what: string, make: () => Promise<PaymentsError>, message: string][] = [

@@ -23,7 +23,7 @@ const input: OnceInput = {
 };
 const oddValues = [undefined, null, 7, {}, [input], ''];
 
-/** A sandbox whose responses are changed, and a client of it with a journal. */
+/** A sandbox, and a client with a journal that receives its responses with changes. */
 function setup(change: (record: Record<string, unknown>) => object) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });
@@ -42,8 +42,8 @@ function setup(change: (record: Record<string, unknown>) => object) {
       if (!response.ok) return response;
       const body = (await response.json()) as Record<string, unknown>;
       const { data } = body;
-      const changed = Array.isArray(data) ? { ...body, data: data.map(change) } : change(body);
-      return Response.json(changed, { status: response.status });
+      const changedBody = Array.isArray(data) ? { ...body, data: data.map(change) } : change(body);
+      return Response.json(changedBody, { status: response.status });
     },
   });
   /** Leaves the claim of a process that has died, after its request took effect or before. */
@@ -137,9 +137,9 @@ test.each([...identifying, 'createdAt'])(
       );
       const { payments } = clientOf(() => Response.json(page(items)));
       const since = '2025-12-31T23:59:59Z';
-      const found = await payments.transfers.reconcile(described, { since });
+      const result = await payments.transfers.reconcile(described, { since });
       const candidate: unknown = JSON.parse(JSON.stringify(odd));
-      expect(found).toEqual({ result: 'ambiguous', candidates: [candidate] });
+      expect(result).toEqual({ result: 'ambiguous', candidates: [candidate] });
     }
   },
 );

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /*
- * Payments of createOnce and createAllOnce on a platform whose responses lose, null and gain fields at random:
+ * Payments of createOnce and createAllOnce on a platform that drops, nulls and adds fields of its responses at random:
  * npm run build:code && node test/money/drifting-platform.ts --runs 2000 --seed 7
  */
 
@@ -31,16 +31,16 @@ type Json = Record<string, unknown>;
 
 /** Changes each field of a record with this probability, and sometimes adds fields. */
 function changeRecord(record: Json, random: () => number, probability: number): Json {
-  const changed: Json = {};
+  const changedRecord: Json = {};
   for (const [name, value] of Object.entries(record)) {
     const isChanged = random() < probability;
     const others = [undefined, undefined, null, null, 7, {}, [value], ''];
     const other = others[Math.floor(random() * others.length)];
-    changed[name] = isChanged ? other : value;
+    changedRecord[name] = isChanged ? other : value;
   }
-  if (random() < 0.3) changed['feeAmount'] = 1.5;
-  if (random() < 0.3) changed['tags'] = [null, { id: 5 }];
-  return changed;
+  if (random() < 0.3) changedRecord['feeAmount'] = 1.5;
+  if (random() < 0.3) changedRecord['tags'] = [null, { id: 5 }];
+  return changedRecord;
 }
 
 /** Changes a response: a record, or a page with its records. */

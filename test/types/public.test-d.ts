@@ -86,8 +86,8 @@ test('a wrapper of createOnce takes terms without a reference, and adds it', () 
   });
   const book = { sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: '1.00' } as const;
   expect(addReference(book, '7')).toEqual({ ...book, description: 'invoice 7' });
-  const wire = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
-  expect(addReference({ ...wire, currency: 'USDC' }, '8').counterpartyId).toBe('cpty_1');
+  const payout = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
+  expect(addReference({ ...payout, currency: 'USDC' }, '8').counterpartyId).toBe('cpty_1');
   // @ts-expect-error: no destination
   addReference({ sourceAccountId: 'acc_1', amount: '1.00' }, '9');
   // @ts-expect-error: two destinations
