@@ -55,6 +55,7 @@ export type {
   PaidResult,
   UnpaidResult,
 } from './once/batch.ts';
+export { compareAmounts, sumAmounts } from './resources/amounts.ts';
 export { hasTransferStatus } from './resources/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
 export type { OnceOptions, ResolveOptions } from './once/create-once.ts';
@@ -204,6 +205,7 @@ export type {
   Transfer,
   TransferCreated,
   OnceInput,
+  OnceTerms,
   TransferCreateInput,
   TransferDirection,
   TransferId,

@@ -25,7 +25,8 @@ export function buildService(payments: PaymentsClient): FastifyInstance {
     }
     // toJSON holds no credential, so the whole error may go into the log.
     request.log.error({ payment: error });
-    return reply.code(httpStatusOf(error)).send({ error: error.name, outcome: error.outcome });
+    const { name, outcome, publicMessage: message } = error;
+    return reply.code(httpStatusOf(error)).send({ error: name, outcome, message });
   });
 
   return service;

@@ -18,6 +18,8 @@ export interface Validator<T> {
     value: unknown,
     words?: typeof withoutMessage,
   ): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
+  /** Whether a read can be used although it differs; absent if it never can. */
+  readonly isUsable?: (value: unknown) => boolean;
 }
 interface SchemaIssue {
   readonly code?: string | undefined;
@@ -197,14 +199,21 @@ export function unknownNameAt(
   return { path: place, message, hint: describeNameFix(key, kind, names, optionNames) };
 }
 
+const idempotencyHint =
+  'The description is the key of createOnce, which pays once for each; for other creations see the client option idempotencyHeader';
+
 function describeNameFix(
   key: string,
   kind: 'field' | 'option',
   names: readonly string[],
   optionNames: readonly string[],
 ): string {
+  if (/idempot/i.test(key)) return idempotencyHint;
   if (kind === 'option') return `The options are ${names.join(', ')}`;
   if (optionNames.includes(key)) return 'It is an option: pass it in the last argument';
+  if (names.includes('cursor')) {
+    return `The fields are ${names.join(', ')}. Pass the nextCursor of a page as cursor, or loop with for await; send an undocumented filter through options.query`;
+  }
   return 'Check the spelling, or send an undocumented one through options.body or options.query';
 }
 

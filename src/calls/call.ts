@@ -39,8 +39,10 @@ export interface Call<T, A = T> extends CallRequest {
   readonly response: Validator<A> | 'nothing';
   /** Whether a success without a body is a result too: undefined. */
   readonly emptyIsResult?: boolean;
-  /** Whether a success of another shape is accepted: docs/gaps.md, row 36. */
+  /** Of a write: whether its success is accepted, whatever its shape: docs/gaps.md, row 36. */
   readonly acceptIf?: (response: unknown) => boolean;
+  /** Of a read: whether a response that differs can be used. Default: that of `response`. */
+  readonly isUsable?: ((response: unknown) => boolean) | undefined;
   /** Converts the response to the result; absent when they are the same. */
   readonly transform?: (response: A) => T;
   /**

@@ -85,8 +85,8 @@ export interface ClientOptions {
    */
   agent?: HttpAgent | undefined;
   /**
-   * When the response of a read differs from the documented shape: `strict` throws
-   * InvalidResponseError, `report` returns it and calls `hooks.onDrift`. @default 'strict'
+   * When a read departs from the documented shape: `report` returns it and calls `hooks.onDrift`, unless it
+   * cannot be used; `strict`, for tests, throws InvalidResponseError. @default 'report'
    */
   validation?: 'strict' | 'report' | undefined;
   /**
@@ -308,7 +308,7 @@ export function resolveOptions(options: ClientOptions) {
     fetch: options.fetch,
     getWithBody: options.getWithBody,
     agent: options.agent,
-    validation: options.validation ?? 'strict',
+    validation: options.validation ?? 'report',
     authorize: options.authorize,
     hooks: withLogging(options.hooks ?? {}, clock),
     idempotencyHeader: idempotencyHeader ?? undefined,

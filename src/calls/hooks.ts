@@ -60,7 +60,7 @@ export interface WaitEvent extends HookCall {
   readonly reason: string;
 }
 
-/** A response without the documented shape was returned anyway. */
+/** A response that departs from the documented shape was returned as it came. */
 export interface DriftEvent extends Omit<HookCall, 'attempt' | 'reference'> {
   // Deprecation is not defined: docs/gaps.md, row 57
   /** The HTTP status. */
@@ -119,7 +119,7 @@ export interface Hooks {
   onRetry?: ((event: RetryEvent) => unknown) | undefined;
   /** When a call is held back, because the platform has asked this client to slow down (429). */
   onWait?: ((event: WaitEvent) => unknown) | undefined;
-  /** When a response with an undocumented shape was returned anyway. */
+  /** When a response that departs from the documented shape was returned as it came. */
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
   /** When a call has ended, however many requests it has sent: for metrics. */
   onCall?: ((event: CallEvent) => unknown) | undefined;
@@ -141,14 +141,19 @@ export function callHook<E>(hook: ((event: E) => unknown) | undefined, event: ()
 
 const levels = ['warn', 'info', 'debug'];
 
+/** A platform that invents names must not exhaust the memory. */
+const maxLoggedDrifts = 1_000;
+
 /**
  * Adds a line on stderr for each event that PAYMENTS_LOG selects to the hooks of a client: `warn` for
- * failures and waits, `info` for every attempt, `debug` with its URL.
+ * failures, waits and the first drift of each operation and path, `info` for every attempt, `debug` with
+ * its URL.
  */
 export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
   const level = levels.indexOf(host.process?.env?.['PAYMENTS_LOG']?.trim() ?? '');
   if (level < 0) return hooks;
   const urls = new Map<number, string>();
+  const loggedDrifts = new Set<string>();
   const print = (
     logLevel: string,
     event: Omit<HookCall, 'attempt' | 'reference'>,
@@ -190,12 +195,16 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
       return hooks.onWait?.(event);
     },
     onDrift(event) {
+      const paths = event.issues
+        .map(({ path }) => path)
+        .filter((path) => {
+          const drift = `${event.operation} ${path.replaceAll(/\[\d+\]/g, '[]')}`;
+          if (loggedDrifts.has(drift) || loggedDrifts.size === maxLoggedDrifts) return false;
+          loggedDrifts.add(drift);
+          return true;
+        });
       // Without the messages: those of a caller's own schema may quote the response.
-      print(
-        'warn',
-        event,
-        `undocumented shape: ${event.issues.map(({ path }) => path).join(', ')}`,
-      );
+      if (paths.length > 0) print('warn', event, `undocumented shape: ${paths.join(', ')}`);
       return hooks.onDrift?.(event);
     },
     onCall: hooks.onCall,

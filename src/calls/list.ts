@@ -11,7 +11,7 @@ import type { RequestPipeline } from './pipeline.ts';
 /** A list of the versioned API: each page has the same query and another cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
-  target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders' | 'within'>,
+  target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders' | 'within' | 'isUsable'>,
   item: Schema<T>,
   querySchema: Validator<Q>,
   query: Q | undefined,
@@ -36,15 +36,13 @@ export function listOf<T, Q extends PageQuery>(
           belongsIn: setForEachPage('cursor'),
           query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
           response,
-          // A single page is returned as it is, with `validation: 'report'`.
           ...(iteration && {
-            acceptIf: isPage,
             prefetch: (text) => {
               const next = findCursor(text);
               return next !== undefined && iteration.prefetch(next);
             },
           }),
-          transform: (page) => (isPage(page) ? { ...page, nextCursor: readCursor(page) } : page),
+          transform: (page) => ({ ...page, nextCursor: readCursor(page) }),
         },
         options,
         iteration?.cancel,
@@ -84,12 +82,10 @@ export function offsetListOf<
           belongsIn: setForEachPage('skip'),
           body: argument(inputSchema, skip === undefined ? filters : { ...filters, skip }),
           response: responseCheck(items),
-          // A single page is returned as it is.
-          ...(iteration && { acceptIf: Array.isArray }),
-          transform: (data) => {
-            const isLast = !Array.isArray(data) || data.length === 0;
-            return { data, nextSkip: isLast ? null : Number(skip ?? 0) + data.length };
-          },
+          transform: (data) => ({
+            data,
+            nextSkip: data.length === 0 ? null : Number(skip ?? 0) + data.length,
+          }),
         },
         options,
         iteration?.cancel,
@@ -110,8 +106,8 @@ const maxEndLength = 512;
 const findCursor = (text: string): string | undefined =>
   endOfPage.exec(text.slice(-maxEndLength))?.[1];
 
-/** Whether a page has items and `hasMore`, as an iteration needs it. */
-function isPage(response: unknown): response is PageBody<unknown> {
+/** Whether a response is a page, whatever its items are. */
+export function isPage(response: unknown): boolean {
   const { data, hasMore } = Object(response) as { readonly [field: string]: unknown };
   return Array.isArray(data) && typeof hasMore === 'boolean';
 }

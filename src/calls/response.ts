@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { isObject, isPlainObject, withoutMessage } from '../internal/objects.ts';
+import { isObject, isPlainObject, lazy, withoutMessage } from '../internal/objects.ts';
 import { describeResponseIssue, type Validator } from './arguments.ts';
 import type { ReceivedResponse, AttemptResult, CallState } from './attempt.ts';
 import { identity, type Call, type ReportDrift } from './call.ts';
@@ -93,12 +93,16 @@ export function readResponse<T, A>(
   const issues: Issue[] = checked.success
     ? [{ path: 'id', message: 'expected an id of the documented form' }]
     : checked.error.issues.flatMap((issue) => describeResponseIssue(issue, parsed));
-  // An accepted write must not fail because of a field: the caller could think that no money moved. A
-  // read may, unless the client only reports.
-  const isAccepted = call.kind === 'safe' ? validation === 'report' : isObject(parsed);
+  const { isUsable = call.response.isUsable } = call;
+  // An accepted write must not fail because of a field: the caller could think that no money moved.
+  const isAccepted =
+    call.kind === 'safe'
+      ? validation === 'report' && isUsable?.(parsed) === true
+      : isObject(parsed);
   if (!isAcceptable || !isAccepted) {
-    const [first] = issues;
-    const explanation = ` and an undocumented ${first?.path || 'response'}: ${first?.message ?? 'it differs'}`;
+    const decisive = validation === 'report' ? issues.find(isOfNeededField) : undefined;
+    const { path = '', message = 'it differs' } = decisive ?? issues[0] ?? {};
+    const explanation = ` and an undocumented ${path || 'response'}: ${message}`;
     return fail(unusableFailure(response, 'shape', redact(explanation), redact, issues));
   }
   reportDrift(issues);
@@ -177,7 +181,9 @@ export function responseCheck<T>(schema: Schema<T>): Validator<T> {
   // Cached by schema, so the type is right.
   if (cached !== undefined) return cached as Validator<T>;
   const matches = createMatcher(schema);
+  const matchesNeeded = lazy(() => createMatcher(schema, true));
   const check: Validator<T> = {
+    isUsable: (value) => matchesNeeded()(value),
     safeParse(value) {
       // Schemas of responses do not convert, so an accepted value is returned as it is.
       const accepted = { success: true as const, data: value as T };
@@ -204,23 +210,39 @@ const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   record: isPlainObject,
 };
 
-/** Creates a function that finds out whether zod accepts a value, fast without generated code. */
-export function createMatcher(schema: z.core.$ZodType): Matcher {
+/** Without these, a response cannot be used. Of money only the type counts: a number has lost digits. */
+const neededFields = ['data', 'hasMore', 'id'];
+const moneyFields = [
+  'amount',
+  'availableBalance',
+  'pendingBalance',
+  'lockedBalance',
+  'holdingBalance',
+];
+
+const isOfNeededField = ({ path }: Issue): boolean =>
+  [...neededFields, ...moneyFields].includes(path.split('.').at(-1) ?? '');
+
+/**
+ * Creates a function that finds out whether zod accepts a value, fast without generated code; with
+ * `isLenient`, whether the value has what it needs to be used.
+ */
+export function createMatcher(schema: z.core.$ZodType, isLenient = false): Matcher {
   const { _zod: internals } = schema as z.core.$ZodTypes;
   const { def } = internals;
   const simple = simpleMatchers[def.type];
   if (simple !== undefined) return simple;
   switch (def.type) {
     case 'optional':
-      return orElse(undefined, createMatcher(def.innerType));
+      return orElse(undefined, createMatcher(def.innerType, isLenient));
     case 'nullable':
-      return orElse(null, createMatcher(def.innerType));
+      return orElse(null, createMatcher(def.innerType, isLenient));
     case 'array': {
-      const matches = createMatcher(def.element);
+      const matches = createMatcher(def.element, isLenient);
       return (value) => Array.isArray(value) && value.every(matches);
     }
     case 'object':
-      return createObjectMatcher(def.shape);
+      return createObjectMatcher(def.shape, isLenient);
     default:
       return (value) => (schema as Schema<unknown>).safeParse(value).success;
   }
@@ -231,10 +253,15 @@ const orElse =
   (value) =>
     value === allowed || matches(value);
 
-function createObjectMatcher(shape: z.core.$ZodShape): Matcher {
-  const fields = Object.entries(shape).map(([key, schema]) => {
+function createObjectMatcher(shape: z.core.$ZodShape, isLenient: boolean): Matcher {
+  const fields = Object.entries(shape).flatMap(([key, schema]) => {
     const { _zod: internals } = schema;
-    return { key, isOptional: internals.optin !== undefined, matches: createMatcher(schema) };
+    const matches = createMatcher(schema, isLenient);
+    if (!isLenient || neededFields.includes(key)) {
+      return { key, isOptional: internals.optin !== undefined, matches };
+    }
+    if (!moneyFields.includes(key)) return [];
+    return { key, isOptional: true, matches: orElse(undefined, orElse(null, matches)) };
   });
   return (value) => {
     if (!isObject(value)) return false;

@@ -1,4 +1,5 @@
 import type { Issue } from '../internal/issues.ts';
+import { describePublicly } from './public-message.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
 /** What is known about the whole call: the worst outcome of its attempts. */
@@ -128,6 +129,14 @@ export class PaymentsError extends Error {
       attempts,
       retryable: facts.retryable ?? false,
     });
+  }
+
+  /**
+   * A message for your own customers, by outcome and class alone. `message` is for you: it may show a balance,
+   * an id or a URL.
+   */
+  get publicMessage(): string {
+    return describePublicly(this);
   }
 
   /** Everything that a log needs, as plain data; bigints become strings. */

@@ -17,6 +17,7 @@ import {
   ValidationError,
   WaitError,
 } from './errors.ts';
+import { isReading } from './public-message.ts';
 
 type ErrorClass = abstract new (...args: never) => PaymentsError;
 
@@ -65,12 +66,6 @@ export function httpStatusOf(value: unknown): number {
 }
 
 const waitStatuses = { timeout: 202, failed: 422, regressed: 409 } as const;
-
-const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
-
-/** A GET of `createOnce` fails for the payment, so the method alone does not decide. */
-const isReading = ({ operation = '', method }: PaymentsError): boolean =>
-  readOperation.test(operation) || (operation === 'request' && method === 'GET');
 
 /** Whether the failed call is a creation: a 404 then means that its input names a missing record. */
 const isCreating = ({ operation = '' }: PaymentsError): boolean => operation.includes('.create');

@@ -1,4 +1,4 @@
-import { expectation } from './issues.ts';
+import { expectation, type Problem } from './issues.ts';
 
 /** What an id names, by its prefix. */
 const nouns = {
@@ -60,14 +60,35 @@ const isOnCalendar = (dateTime: string): boolean => {
 };
 
 /** Banks transliterate or cut everything else, and a store may not hold it. */
-export const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
+const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
 /** Whether a value can be the reference of a payment made once. */
 export const isReference = (value: unknown): value is string =>
   typeof value === 'string' && referencePattern.test(value);
 
-/** Problem of an invalid reference. */
-export const referenceProblem = {
+const referenceProblem = {
   expected: 'a reference of 1 to 140 printable ASCII characters',
   hint: 'It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other',
 };
+
+/** Describes what is wrong with a reference; undefined if it is valid. */
+export function describeReferenceProblem(value: unknown): Problem | undefined {
+  if (isReference(value)) return undefined;
+  if (typeof value !== 'string' || value === '') return referenceProblem;
+  const characters = [...value];
+  const at = characters.findIndex((character) => !/^[ -~]$/.test(character));
+  if (at >= 0) {
+    const got = `${describeCharacter(characters[at] ?? '')} at position ${at + 1}`;
+    const hint = 'Banks rewrite or cut such characters: replace it, as in "Mueller" for "Müller"';
+    return { got, expected: 'printable ASCII characters', hint };
+  }
+  if (value.length > 140) return { ...referenceProblem, got: `${value.length} characters` };
+  const got = value.trim() === value ? 'no letter or digit' : 'a space at the start or end';
+  return { ...referenceProblem, got };
+}
+
+/** An invisible character would leave empty quotes, or move the cursor of a terminal. */
+const describeCharacter = (character: string): string =>
+  /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
+    ? `"${character}"`
+    : `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;

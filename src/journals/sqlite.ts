@@ -57,8 +57,20 @@ function openDatabase(path: string, create: boolean): Database {
     );
   }
   rejectSharedFile(path);
-  return new (Constructor as DatabaseConstructor)(path);
+  try {
+    return new (Constructor as DatabaseConstructor)(path);
+  } catch (error) {
+    throw cannotOpen(path, error);
+  }
 }
+
+const cannotOpen = (path: string, cause: unknown): Error => {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Error(
+    `sqliteJournal: ${path} cannot be used: ${reason}.\nCheck that its folder exists, and that this process may write to the folder and the file.`,
+    { cause },
+  );
+};
 
 /**
  * A container that mounts only this file, and a second name of it, has a write-ahead log of its own: each
@@ -179,7 +191,7 @@ export function sqliteJournal(
     // The first call waits for a lock; it can, and this function cannot.
     if (!isBusy(error)) {
       database.close();
-      throw error;
+      throw cannotOpen(path, error);
     }
   }
   const hasChanged = ({ changes }: { changes: number | bigint }): boolean => Number(changes) === 1;

@@ -1,4 +1,4 @@
-import { canonicalAmount } from '../search/compare.ts';
+import { formatAmount, parseAmount } from '../internal/amounts.ts';
 import { cloneInput } from '../internal/objects.ts';
 import { maxTimerMs } from '../internal/runtime.ts';
 import { invalidArguments } from '../calls/arguments.ts';
@@ -237,7 +237,7 @@ function findInputIssues(inputs: unknown, expect: ExpectedTotals | undefined): I
     const message = `got ${inputs.length} inputs; expected ${count}`;
     issues.push({ path: 'options.expect.count', message });
   }
-  const sum = sumAmounts(inputs);
+  const sum = sumInputs(inputs);
   if (total !== undefined && parseAmount(total) !== sum) {
     const message = `got inputs of ${formatAmount(sum)} in total; expected ${total}`;
     issues.push({ path: 'options.expect.total', message });
@@ -245,22 +245,6 @@ function findInputIssues(inputs: unknown, expect: ExpectedTotals | undefined): I
   return issues;
 }
 
-const fractionDigits = 18;
-
-/** An amount in units of its last possible digit; undefined if it is none. */
-function parseAmount(amount: unknown): bigint | undefined {
-  const [whole = '', fraction = ''] = canonicalAmount(amount)?.split('.') ?? [];
-  const isAmount = whole !== '' && fraction.length <= fractionDigits;
-  return isAmount ? BigInt(whole + fraction.padEnd(fractionDigits, '0')) : undefined;
-}
-
 /** The sum of all amounts. An input with an invalid amount counts as 0: its own payment rejects it. */
-const sumAmounts = (inputs: readonly (Partial<OnceInput> | undefined)[]): bigint =>
+const sumInputs = (inputs: readonly (Partial<OnceInput> | undefined)[]): bigint =>
   inputs.reduce((sum, input) => sum + (parseAmount(input?.amount) ?? 0n), 0n);
-
-function formatAmount(units: bigint): string {
-  const digits = String(units).padStart(fractionDigits + 1, '0');
-  const fraction = digits.slice(-fractionDigits).replace(/0+$/, '');
-  const whole = digits.slice(0, -fractionDigits);
-  return fraction === '' ? whole : `${whole}.${fraction}`;
-}

@@ -29,7 +29,7 @@ import {
 } from '../schemas/transfer.ts';
 import type { ClientContext, OnceContext } from './context.ts';
 import { Payment, type MadePayment, type PreparedPayment } from './payment.ts';
-import { isReference, referenceProblem } from '../internal/formats.ts';
+import { describeReferenceProblem, isReference } from '../internal/formats.ts';
 import { createPageSizes, largestPage, type Search } from '../search/search.ts';
 import { hasId, type Call, type ReportDrift } from '../calls/call.ts';
 import { parseHttpDate } from '../calls/time.ts';
@@ -95,9 +95,7 @@ const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   ...journalOptionChecks(),
 });
 
-const checkReference = /* @__PURE__ */ checkBy((value) =>
-  isReference(value) ? undefined : referenceProblem,
-);
+const checkReference = /* @__PURE__ */ checkBy(describeReferenceProblem);
 const checkVerdict = /* @__PURE__ */ checkBy((value) =>
   value === 'not_paid' || isTransferId(value)
     ? undefined

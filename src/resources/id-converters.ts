@@ -21,39 +21,44 @@ import { issueAt } from '../internal/issues.ts';
  * console.log(accountId(row.account));
  * ```
  */
-export const accountId = (text: string): AccountId => checkId('acc_', text);
+export const accountId = (text: string): AccountId => checkId('acc_', text, 'accountId');
 
 /**
  * Makes a Counterparty's id of a `string`, as from a database or a request.
  * @throws {@link ValidationError} which describes what arrived
  */
-export const counterpartyId = (text: string): CounterpartyId => checkId('cpty_', text);
+export const counterpartyId = (text: string): CounterpartyId =>
+  checkId('cpty_', text, 'counterpartyId');
 
 /**
  * Makes an Entity's id of a `string`, as from a database or a request.
  * @throws {@link ValidationError} which describes what arrived
  */
-export const entityId = (text: string): EntityId => checkId('ent_', text);
+export const entityId = (text: string): EntityId => checkId('ent_', text, 'entityId');
 
 /**
  * Makes the id of an IBAN (not the IBAN itself) of a `string`, as from a database or a request.
  * @throws {@link ValidationError} which describes what arrived
  */
-export const ibanId = (text: string): IbanId => checkId('iban_', text);
+export const ibanId = (text: string): IbanId => checkId('iban_', text, 'ibanId');
 
 /**
  * Makes a Transfer's id of a `string`, as from a database or a request.
  * @throws {@link ValidationError} which describes what arrived
  */
-export const transferId = (text: string): TransferId => checkId('txfr_', text);
+export const transferId = (text: string): TransferId => checkId('txfr_', text, 'transferId');
 
-function checkId<Prefix extends IdPrefix>(prefix: Prefix, text: unknown): `${Prefix}${string}` {
+function checkId<Prefix extends IdPrefix>(
+  prefix: Prefix,
+  text: unknown,
+  converter: string,
+): `${Prefix}${string}` {
   const problem = describeIdProblem(prefix, text);
   if (problem === undefined) return text as `${Prefix}${string}`;
   const issue = issueAt('', problem, text);
   throw createError(
     ValidationError,
-    { what: issue.message },
+    { what: `Invalid text in ${converter}: ${issue.message}` },
     { outcome: 'not_sent', issues: [issue] },
   );
 }

@@ -51,8 +51,8 @@ export interface AnyRequest<T = unknown> {
   /** The JSON body; a GET may have one, too. */
   body?: unknown;
   /**
-   * Validates and types the response; without one it is `unknown`. If a write's accepted response
-   * does not match, it is returned unvalidated and `hooks.onDrift` is called.
+   * Validates and types the response; without one it is `unknown`. A read that does not match throws
+   * InvalidResponseError; an accepted write is returned unvalidated and `hooks.onDrift` is called.
    */
   schema?: ResponseSchema<T> | undefined;
 }

@@ -18,7 +18,7 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import type { Call } from '../calls/call.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
-import { listOf } from '../calls/list.ts';
+import { isPage, listOf } from '../calls/list.ts';
 import { getCall } from './accounts.ts';
 import type { Batch } from '../once/batch.ts';
 import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
@@ -67,7 +67,8 @@ export class Transfers {
       pipeline: versioned,
       creationCall: (input) => this.#creationCall(input),
       transferSearch: new TransferSearch(
-        (query, paging, target) => this.#list(query, paging, target),
+        // A search reads what there is: one transfer without an amount hides no other.
+        (query, paging, target) => this.#list(query, paging, { ...target, isUsable: isPage }),
         {
           now: () => defaults.clock.now(),
           redact: versioned.redact,
@@ -228,7 +229,7 @@ export class Transfers {
   #list(
     query: TransferListQuery | undefined,
     options: RequestOptions | undefined,
-    target?: Pick<Call<unknown>, 'onHeaders' | 'within'>,
+    target?: Pick<Call<unknown>, 'onHeaders' | 'within' | 'isUsable'>,
   ): Pager<Transfer> {
     return listOf(
       this.#api,

@@ -3,6 +3,7 @@ import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
 import { type Clock, Deadline, Stopped } from '../calls/time.ts';
 import {
   AbortError,
+  InvalidResponseError,
   NotFoundError,
   PaymentsError,
   ValidationError,
@@ -92,8 +93,11 @@ export async function waitForTransfer(
   let failures = 0;
   let pause = interval;
 
-  const describeLastStatus = (): string =>
-    last === undefined ? '' : `; it was ${redact(last.status)}`;
+  const describeLastStatus = (): string => {
+    const status: unknown = last?.status;
+    if (last === undefined) return '';
+    return typeof status === 'string' ? `; it was ${redact(status)}` : '; it had no status';
+  };
   const timeoutError = (problem: string, cause?: PaymentsError): WaitError =>
     new WaitError(
       `The ${name} ${problem}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
@@ -112,7 +116,9 @@ export async function waitForTransfer(
       if (!(error instanceof PaymentsError)) throw error;
       const isYoung = clock.elapsed() - startedMs < newTransferMs;
       const isNew = error instanceof NotFoundError && last === undefined && isYoung;
-      if (!isNew && !error.retryable) throw pollError(error);
+      // The next response may have what this one lacks.
+      const isIncomplete = error instanceof InvalidResponseError && error.reason === 'shape';
+      if (!isNew && !error.retryable && !isIncomplete) throw pollError(error);
       notFoundError = isNew ? error : undefined;
       failures = isNew ? 0 : failures + 1;
       if (failures < maxConsecutiveFailures) return undefined;

@@ -133,6 +133,8 @@ export interface SandboxClientOptions extends SandboxCredentials {
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** {@link Sandbox.getWithBody} of the sandbox. */
   readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
+  /** A response of another shape fails a test; production reports it. */
+  readonly validation: 'strict';
 }
 
 /**
@@ -229,6 +231,7 @@ export class Sandbox {
       jwt,
       fetch: this.fetch,
       getWithBody: this.getWithBody,
+      validation: 'strict',
     };
   }
 

@@ -78,6 +78,8 @@ export interface SandboxServer {
     readonly baseUrl: string;
     /** The other root of this server. */
     readonly rootUrl: string;
+    /** A response of another shape fails a test; production reports it. */
+    readonly validation: 'strict';
   };
   /** Stops listening and ends every open connection at once. */
   close(): Promise<void>;
@@ -135,7 +137,7 @@ export async function listen(
       server.closeAllConnections();
     });
   const { apiKey, jwt } = sandbox;
-  const clientOptions = { baseUrl, rootUrl, apiKey, jwt };
+  const clientOptions = { baseUrl, rootUrl, apiKey, jwt, validation: 'strict' } as const;
   return { baseUrl, rootUrl, port, clientOptions, close, [Symbol.asyncDispose]: close };
 }
 

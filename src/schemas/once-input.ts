@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { expectation } from '../internal/issues.ts';
+import { issueAt, withHint } from '../internal/issues.ts';
 import { lazy } from '../internal/objects.ts';
-import { referencePattern, referenceProblem } from '../internal/formats.ts';
+import { describeReferenceProblem, isReference } from '../internal/formats.ts';
 import { asSchema, type Schema } from './primitives.ts';
 import {
   transferCreateInputSchema,
@@ -9,12 +9,13 @@ import {
   type transferCreateInputShape,
 } from './transfer.ts';
 
-const expectedReference = /* @__PURE__ */ expectation(referenceProblem);
+const error = ({ input }: { readonly input?: unknown }): string =>
+  withHint(issueAt('', describeReferenceProblem(input) ?? '', input)).message;
 export const onceInputSchema = lazy((): Schema<OnceInput> => {
   const creation: unknown = transferCreateInputSchema();
   return asSchema(
     z.safeExtend(creation as z.ZodMiniObject<ReturnType<typeof transferCreateInputShape>>, {
-      description: z.string(expectedReference).check(z.regex(referencePattern, expectedReference)),
+      description: z.string({ error }).check(z.refine(isReference, { error })),
     }),
   );
 });

@@ -173,6 +173,16 @@ export type OnceInput = TransferCreateInput & {
   readonly description: string;
 };
 
+/**
+ * The terms of a payment without its reference, for a function that adds it: `{ ...terms, description }`. A
+ * union, which `Omit<OnceInput, 'description'>` is not.
+ */
+export type OnceTerms = TransferCreateInput extends infer Terms
+  ? Terms extends unknown
+    ? Omit<Terms, 'description'>
+    : never
+  : never;
+
 export const transferCreateInputShape = () => ({
   sourceAccountId: accountIdSchema(),
   amount: positiveAmount(),

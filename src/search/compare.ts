@@ -1,3 +1,4 @@
+import { canonicalAmount } from '../internal/amounts.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 
@@ -104,7 +105,7 @@ export const isFilled = (field: unknown): boolean =>
 /** Two ids are different also where one contains the other. */
 function compareIds(listed: unknown, expected: string): Likeness {
   if (listed === expected) return 'same';
-  // Only with `validation: 'report'` can it be no string: otherwise the page was rejected.
+  // Unless validation is strict, the platform may send anything here.
   if (!isFilled(listed) || !isString(listed)) return 'unclear';
   return extractLetters(listed) === extractLetters(expected) ? 'unclear' : 'other';
 }
@@ -131,17 +132,6 @@ function compareAmounts(listed: unknown, expected: string): Likeness {
   if (amount === undefined) return 'unclear';
   return amount === canonicalAmount(expected) ? 'same' : 'other';
 }
-
-/**
- * An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same
- * money. Undefined if it is written in another way.
- */
-export const canonicalAmount = (amount: unknown): string | undefined => {
-  if (!isString(amount) || !/^\d+(\.\d*)?$/.test(amount)) return undefined;
-  const [whole = '', fraction = ''] = amount.split('.');
-  // Reads each run of zeros once; there may be very many.
-  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
-};
 
 /** Whether and how a description comes back is not documented: docs/gaps.md, row 60. */
 function compareDescriptions(listed: unknown, expected: string): Likeness {

@@ -1,12 +1,6 @@
+import { canonicalAmount } from '../internal/amounts.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
-import {
-  canonicalAmount,
-  extractLetters,
-  isFilled,
-  isTooLong,
-  minOverlapOf,
-  spellDescription,
-} from './compare.ts';
+import { extractLetters, isFilled, isTooLong, minOverlapOf, spellDescription } from './compare.ts';
 
 interface HasInput {
   readonly input: TransferCreateInput;

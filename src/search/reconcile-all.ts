@@ -15,7 +15,7 @@ import { NotFoundError, PaymentsError, type CallIdentity, type Issue } from '../
 import { reattribute } from '../errors/message.ts';
 import type { Redact } from '../errors/redact.ts';
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
-import { isReference, referenceProblem } from '../internal/formats.ts';
+import { describeReferenceProblem, isReference } from '../internal/formats.ts';
 import { issueAt, maxIssues } from '../internal/issues.ts';
 import { cloneInput } from '../internal/objects.ts';
 import type { AccountId } from '../schemas/account.ts';
@@ -247,7 +247,8 @@ function checkInput(
   }
   const { description } = copy;
   const place = `${at}.description`;
-  if (!isReference(description)) issues.push(issueAt(place, referenceProblem, description));
+  const problem = describeReferenceProblem(description);
+  if (problem !== undefined) issues.push(issueAt(place, problem, description));
   if (references.has(description)) {
     const message = 'an earlier input has this reference, which belongs to one payment';
     issues.push({ path: place, message });

@@ -333,7 +333,8 @@ function decide(
   // days off is more likely no clock.
   const isRecent = ({ createdAt }: Transfer): boolean =>
     hasReference
-      ? parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, maxClockDifference)
+      ? start === epoch ||
+        parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, maxClockDifference)
       : start > epoch && parseCreatedAt(createdAt).earliest >= start;
 
   const certain: Transfer[] = [];

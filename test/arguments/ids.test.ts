@@ -168,7 +168,7 @@ test.each(makers)('%o returns an id of its kind and rejects any other value', (m
 test.each(makers)('%o names the resource of the id that it received', (make, expected, prefix) => {
   const [other, noun] = prefix === 'txfr_' ? ['acc_1', 'an Account'] : ['txfr_1', 'a Transfer'];
   expect(problemOf(make, other).message).toBe(
-    `"${other}" is the id of ${noun}; expected ${expected}`,
+    `Invalid text in ${make.name}: "${other}" is the id of ${noun}; expected ${expected}`,
   );
 });
 
@@ -184,7 +184,7 @@ test('an error describes an invalid id without showing it', () => {
       '0a0b0c0d-0000-4000-8000-0123456789ab',
       undefined,
       7,
-    ].map((text) => problemOf(accountId, text).message),
+    ].map((text) => problemOf(accountId, text).message.replace('Invalid text in accountId: ', '')),
   ).toEqual([
     'got ""; expected the id of an Account, acc_…',
     'got a string; expected the id of an Account, acc_…',

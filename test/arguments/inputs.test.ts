@@ -249,7 +249,7 @@ describe('settings.update', () => {
   );
 
   test('settings.update sends every field of the API reference', async () => {
-    const { payments, requests } = clientOf(undefined, { validation: 'report' });
+    const { payments, requests } = clientOf(undefined);
     const allowed: SettingsUpdateInput[] = [
       { autoEarnEnabled: true, autoEarnVault: 'a1_usds' },
       { autoEarnEnabled: false },
@@ -266,7 +266,7 @@ describe('settings.update', () => {
 });
 
 test('an empty name is sent unchanged', async () => {
-  const { payments, requests } = clientOf(undefined, { validation: 'report' });
+  const { payments, requests } = clientOf(undefined);
   const ignore = (): undefined => undefined;
   await payments.entities.create({ email: 'a@b.c', fullName: '', businessName: '' }).catch(ignore);
   await payments.accounts.create({ entityId: 'ent_1', name: '' }).catch(ignore);

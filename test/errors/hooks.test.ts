@@ -106,8 +106,8 @@ test('the events of concurrent calls have different call numbers', async () => {
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(
     (_, __, count) =>
-      count <= 2 ? respond(503, errorBody) : respond(200, { ...transfer, amount: 5 }),
-    { clock, hooks, validation: 'report' },
+      count <= 2 ? respond(503, errorBody) : respond(200, { ...transfer, direction: 5 }),
+    { clock, hooks },
   );
   const other = payments.withOptions({ headers: { 'x-tenant': 'blue' } });
   await clock.runTimersDuring(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { apiKey, clientOf, failureOf, respond } from '../support/clients.ts';
-import { errorBody, newTransfer, transfer } from '../support/values.ts';
+import { errorBody, newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 let lines: string[];
@@ -24,8 +24,8 @@ async function linesOf(level: string): Promise<string[]> {
     (_, __, count) =>
       count === 1
         ? respond(503, errorBody, { 'x-request-id': 'req_1' })
-        : respond(200, { ...transfer, amount: 5 }),
-    { clock, validation: 'report' },
+        : respond(200, { ...transfer, direction: 5 }),
+    { clock },
   );
   await clock.runTimersDuring(payments.transfers.get('txfr_1'));
   return lines.map((line) => line.replace(/#\d+/, '#1'));
@@ -35,7 +35,7 @@ const call = 'payments warn #1 transfers.get GET /transfers/{id}';
 const troubles = [
   `2026-01-31T12:00:00.000Z ${call} attempt 1: 503 in 0 ms request req_1 unknown: status 503`,
   `2026-01-31T12:00:00.000Z ${call} again in 125 ms: status 503`,
-  `2026-01-31T12:00:00.125Z ${call} undocumented shape: amount`,
+  `2026-01-31T12:00:00.125Z ${call} undocumented shape: direction`,
 ];
 const success =
   '2026-01-31T12:00:00.125Z payments info #1 transfers.get GET /transfers/{id} attempt 2: 200 in 0 ms';
@@ -66,11 +66,10 @@ test('a call that is held back is logged and reported to the hooks', async () =>
     (_, __, count) =>
       count === 1
         ? respond(429, errorBody, { 'retry-after': '2' })
-        : respond(200, count === 2 ? transfer : { ...transfer, amount: 5 }),
+        : respond(200, count === 2 ? transfer : { ...transfer, direction: 5 }),
     {
       clock,
       maxRetries: 0,
-      validation: 'report',
       hooks: {
         onRequest: () => heard.push('request'),
         onResponse: () => heard.push('response'),
@@ -84,6 +83,48 @@ test('a call that is held back is logged and reported to the hooks', async () =>
   await clock.runTimersDuring(payments.transfers.get('txfr_1'));
   expect(lines.some((line) => line.includes('held back for 2000 ms: the platform'))).toBe(true);
   expect([...new Set(heard)].toSorted()).toEqual(['drift', 'request', 'response', 'wait']);
+});
+
+test('a drift is logged once for each operation and path, and reported to onDrift each time', async () => {
+  vi.stubEnv('PAYMENTS_LOG', 'warn');
+  const drifts: unknown[] = [];
+  const odd = { ...transfer, direction: 5 };
+  const { payments } = clientOf(
+    (request, _, count) => {
+      const record = count < 5 ? odd : { ...odd, type: null };
+      return respond(200, request.url.includes('txfr_1') ? record : page([transfer, odd, record]));
+    },
+    { hooks: { onDrift: (event) => drifts.push(event) } },
+  );
+  for (let round = 0; round < 3; round += 1) {
+    await payments.transfers.list();
+    await payments.transfers.get('txfr_1');
+  }
+  expect(lines.map((line) => line.replace(/.*#\d+ /, ''))).toEqual([
+    'transfers.list GET /transfers undocumented shape: data[1].direction',
+    'transfers.get GET /transfers/{id} undocumented shape: direction',
+    'transfers.list GET /transfers undocumented shape: data[2].type',
+    'transfers.get GET /transfers/{id} undocumented shape: type',
+  ]);
+  expect(drifts).toHaveLength(6);
+});
+
+test('the log of drifts ends after a thousand paths', async () => {
+  vi.stubEnv('PAYMENTS_LOG', 'warn');
+  const schema = {
+    '~standard': {
+      version: 1,
+      vendor: 'by hand',
+      validate: (value: unknown) => ({
+        issues: Object.keys(Object(value)).map((name) => ({ message: 'unknown', path: [name] })),
+      }),
+    },
+  } as const;
+  const { payments } = clientOf((_, __, count) => respond(200, { [`field ${count}`]: 1 }));
+  const request = { method: 'PUT', path: '/x', api: 'versioned', schema } as const;
+  for (let count = 0; count < 1_010; count += 1) await payments.request(request);
+  expect(lines).toHaveLength(1_000);
+  expect(lines.at(-1)).toContain('field 1000');
 });
 
 test('no line holds a credential or a body', async () => {

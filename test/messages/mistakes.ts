@@ -1,12 +1,14 @@
 import {
+  accountId,
   PaymentsClient,
+  sumAmounts,
   type ClientOptions,
   type RequestOptions,
   type TransferCreateInput,
 } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
-import { memoryJournal } from 'payments-platform-sdk/journals';
+import { memoryJournal, sqliteJournal } from 'payments-platform-sdk/journals';
 import { onTestFinished, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, jwt, respond } from '../support/clients.ts';
 import { closedPort } from '../support/closed-port.ts';
@@ -196,6 +198,20 @@ const responses: readonly Mistake[] = [
 
 const use: readonly Mistake[] = [
   ['a journal of another kind', () => made({ baseUrl, apiKey, journal: new Map() })],
+  [
+    'a reference with an umlaut',
+    () =>
+      made({ baseUrl, apiKey, journal: memoryJournal() }).transfers.createOnce({
+        ...newTransfer,
+        description: 'Müller Rechnung 7',
+      }),
+  ],
+  ['an idempotency key', () => pay({}, { idempotencyKey: 'k' } as RequestOptions)],
+  ['a page number', () => sandboxClient().transfers.list({ page: 2 } as object)],
+  ['a filter by time', () => sandboxClient().transfers.list({ createdAfter: '2026' } as object)],
+  ['an id from a variable', () => accountId('3f2504e0-4f89-41d3-9a0c-0305e82c3301')],
+  ['a missing folder', () => sqliteJournal('/var/nowhere/payments.db')],
+  ['a sum of numbers', () => sumAmounts(['1.10', 2.2 as unknown as string])],
 ];
 
 function clientAtSandbox(options: ClientOptions): PaymentsClient {

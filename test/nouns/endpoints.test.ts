@@ -157,7 +157,6 @@ test.each(examples)('each credential is sent only to its host: $name', async (on
   const { payments, requests } = clientOf(undefined, {
     baseUrl: 'https://versioned.example.com/v0',
     rootUrl: 'https://root.example.org',
-    validation: 'report',
     apiKey: 'sk_for_versioned',
     jwt: 'only.for.root',
   });

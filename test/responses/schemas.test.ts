@@ -186,7 +186,10 @@ test('a zod error map of the application does not change the messages of the cli
   });
   try {
     let body: unknown = { id: 'txfr_1', status: 7 };
-    const { payments, requests } = clientOf(() => Response.json(body), { maxRetries: 0 });
+    const { payments, requests } = clientOf(() => Response.json(body), {
+      maxRetries: 0,
+      validation: 'strict',
+    });
     const input = {
       sourceAccountId: 'acc_1',
       destinationAccountId: 'acc_2',

@@ -273,6 +273,7 @@ test('fetch and getWithBody are bound in clientOptions', async () => {
     jwt: sandbox.jwt,
     fetch,
     getWithBody,
+    validation: 'strict',
   });
   const { baseUrl, rootUrl } = sandbox.clientOptions;
   expect((await fetch(`${baseUrl}/entities`, { headers: key(sandbox) })).status).toBe(200);

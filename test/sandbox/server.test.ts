@@ -45,6 +45,7 @@ test('listens on a free port of the loopback interface and returns its URLs', as
     rootUrl: server.rootUrl,
     apiKey: sandbox.apiKey,
     jwt: sandbox.jwt,
+    validation: 'strict',
   });
   expect((await create()).status).toBe(201);
   const { status, headers, body } = await responseOf(await list());

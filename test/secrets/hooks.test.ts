@@ -190,12 +190,12 @@ describe('no credential leaks through', () => {
   ])[] = [
     [
       'a value',
-      { ...transfer, amount: { [apiKey]: jwt } },
+      { ...transfer, direction: { [apiKey]: jwt } },
       ({ transfers }) => transfers.get('txfr_1'),
     ],
     [
       'a page',
-      { ...page([{ ...transfer, id: 7, [apiKey]: jwt }]), hasMore: apiKey },
+      { ...page([{ ...transfer, direction: { [apiKey]: jwt }, [apiKey]: jwt }]), [apiKey]: jwt },
       ({ transfers }) => transfers.list(),
     ],
     ['a write', { id: 'txfr_1', [apiKey]: jwt }, ({ transfers }) => transfers.create(newTransfer)],
@@ -203,7 +203,7 @@ describe('no credential leaks through', () => {
       'a schema of the caller',
       { [apiKey]: jwt, a: apiKey },
       (payments) =>
-        payments.request({ method: 'GET', path: '/a', api: 'versioned', schema: quoting }),
+        payments.request({ method: 'PUT', path: '/a', api: 'versioned', schema: quoting }),
     ],
   ];
 
@@ -213,7 +213,6 @@ describe('no credential leaks through', () => {
       const events = await eventsDuring(
         () => Response.json(body, { headers: { 'x-request-id': apiKey } }),
         act,
-        { validation: 'report' },
       );
       expect(events.onDrift).toHaveLength(1);
       expect(leaksOf(events)).toEqual([]);

@@ -21,6 +21,7 @@ import {
   type OffsetPage,
   type OffsetPager,
   type OnceInput,
+  type OnceTerms,
   type Page,
   type Pager,
   type PaginationError,
@@ -76,6 +77,23 @@ test('an input that has no one destination has the other', () => {
   const read = (input: OnceInput): AccountId | CounterpartyId =>
     input.counterpartyId ?? input.destinationAccountId;
   expect(read({ ...transfer, description: 'rent' })).toBe('acc_2');
+});
+
+test('a wrapper of createOnce takes terms without a reference, and adds it', () => {
+  const addReference = (terms: OnceTerms, invoice: string): OnceInput => ({
+    ...terms,
+    description: `invoice ${invoice}`,
+  });
+  const book = { sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: '1.00' } as const;
+  expect(addReference(book, '7')).toEqual({ ...book, description: 'invoice 7' });
+  const payout = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
+  expect(addReference({ ...payout, currency: 'USDC' }, '8').counterpartyId).toBe('cpty_1');
+  // @ts-expect-error: no destination
+  addReference({ sourceAccountId: 'acc_1', amount: '1.00' }, '9');
+  // @ts-expect-error: two destinations
+  addReference({ ...book, counterpartyId: 'cpty_1' }, '9');
+  // @ts-expect-error: the reference is added
+  addReference({ ...book, description: 'mine' }, '9');
 });
 
 test('a misspelt field does not compile and is rejected', async () => {

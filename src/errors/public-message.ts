@@ -1,0 +1,41 @@
+/** The facts of an error that decide what a customer may read. */
+interface PublicFacts {
+  readonly name: string;
+  readonly outcome: string;
+  readonly operation?: string | undefined;
+  readonly method?: string | undefined;
+  readonly retryable: boolean;
+}
+
+const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
+
+/** A GET of `createOnce` fails for the payment, so the method alone does not decide. */
+export const isReading = ({
+  operation = '',
+  method,
+}: Pick<PublicFacts, 'operation' | 'method'>): boolean =>
+  readOperation.test(operation) || (operation === 'request' && method === 'GET');
+
+/** A message without any value of the call: no balance, no id, no URL, no reference. */
+export function describePublicly(error: PublicFacts): string {
+  const { name, operation = '', outcome, retryable } = error;
+  if (operation === 'transfers.waitFor') {
+    return outcome === 'rejected'
+      ? 'The payment failed: the money did not arrive.'
+      : 'The payment is not confirmed yet. Please look again later.';
+  }
+  if (isReading(error)) {
+    return `The information is not available.${retryable ? ' Please try again later.' : ''}`;
+  }
+  const isPayment = operation.startsWith('transfers.');
+  if (outcome === 'unknown') {
+    return `It is not known yet whether the ${isPayment ? 'payment was made' : 'request took effect'}. Please do not repeat it: it is being checked.`;
+  }
+  const retryHint = retryable ? ' Please try again later.' : '';
+  if (outcome === 'rejected') {
+    return `The ${isPayment ? 'payment was rejected, and no money was moved' : 'request was rejected'}.${retryHint}`;
+  }
+  // An earlier call may have paid, so only this one is certain.
+  const what = `${isPayment ? 'No payment was made' : 'Nothing was changed'} by this attempt.`;
+  return what + (name === 'ValidationError' ? ' Please check what was entered.' : retryHint);
+}

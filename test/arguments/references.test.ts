@@ -1,0 +1,38 @@
+import { ValidationError, type OnceInput } from 'payments-platform-sdk';
+import { OnceInputSchema } from 'payments-platform-sdk/schemas';
+import { expect, test } from 'vitest';
+import { clientOf, failureOf } from '../support/clients.ts';
+import { newTransfer } from '../support/values.ts';
+
+const rewritten = 'Banks rewrite or cut such characters: replace it, as in "Mueller" for "Müller"';
+const form =
+  'It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other';
+
+test.each<[reference: unknown, got: string, hint: string]>([
+  ['Müller Rechnung', 'got "ü" at position 2', rewritten],
+  ['Invoice 👍🏽 7', 'got "👍" at position 9', rewritten],
+  ['line\nbreak', 'got U+000A at position 5', rewritten],
+  ['zero\u200Bwidth', 'got U+200B at position 5', rewritten],
+  ['no\u00A0break', 'got U+00A0 at position 3', rewritten],
+  ['escape\u001B[2J', 'got U+001B at position 7', rewritten],
+  ['7'.repeat(141), 'got 141 characters', form],
+  [' invoice 7', 'got a space at the start or end', form],
+  ['invoice 7 ', 'got a space at the start or end', form],
+  ['---', 'got no letter or digit', form],
+  ['', 'got ""', form],
+  [undefined, 'missing', form],
+  [4711, 'got 4711', form],
+])('the error for the reference %j says what is wrong with it', async (description, got, hint) => {
+  const input = { ...newTransfer, description } as unknown as OnceInput;
+  const { payments, requests } = clientOf();
+  const expected =
+    hint === rewritten
+      ? 'printable ASCII characters'
+      : 'a reference of 1 to 140 printable ASCII characters';
+  const message = `${got}; expected ${expected}. ${hint}`;
+  const error = await failureOf(payments.transfers.createOnce(input), ValidationError);
+  expect(error.issues).toEqual([{ path: 'description', message }]);
+  expect(requests).toEqual([]);
+  const { issues } = OnceInputSchema.safeParse(input).error ?? {};
+  expect(issues?.[0]).toMatchObject({ path: ['description'], message });
+});

@@ -1,0 +1,229 @@
+import {
+  InvalidResponseError,
+  type DriftEvent,
+  type PaymentsClient,
+  type ClientOptions,
+} from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { listen } from 'payments-platform-sdk/sandbox/server';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { account, entity, instruction, transactionNumber } from '../support/records.ts';
+import {
+  address,
+  built,
+  newInstruction,
+  page,
+  transfer,
+  transferNumber,
+} from '../support/values.ts';
+
+/** A client of a platform that always sends this body, and the drift that it reports. */
+function clientOfBody(body: unknown, options: ClientOptions = {}) {
+  const drifts: DriftEvent[] = [];
+  const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
+  const { payments } = clientOf(() => respond(200, JSON.stringify(body)), { hooks, ...options });
+  const paths = () => drifts.flatMap(({ issues }) => issues.map(({ path }) => path));
+  return { payments, drifts, paths };
+}
+type Read = (payments: PaymentsClient) => PromiseLike<unknown>;
+
+const counterparty = {
+  id: 'cpty_1',
+  entityId: 'ent_1',
+  name: 'Ada',
+  type: 'wallet',
+  createdAt: '2026-01-01T00:00:00Z',
+};
+const iban = {
+  ...{ id: 'iban_1', entityId: 'ent_1', accountId: 'acc_1', iban: 'DE02120300000000202051' },
+  ...{ bic: 'BYLADEM1001', bankName: 'Bank', currency: 'EUR', status: 'active' },
+  createdAt: '2026-01-01T00:00:00Z',
+};
+const records: readonly [
+  operation: string,
+  record: Record<string, unknown>,
+  get: Read,
+  list: Read,
+][] = [
+  ['entities', entity, (sdk) => sdk.entities.get('ent_1'), (sdk) => sdk.entities.list()],
+  ['accounts', account, (sdk) => sdk.accounts.get('acc_1'), (sdk) => sdk.accounts.list()],
+  ['transfers', transfer, (sdk) => sdk.transfers.get('txfr_1'), (sdk) => sdk.transfers.list()],
+  [
+    'counterparties',
+    counterparty,
+    (sdk) => sdk.counterparties.get('cpty_1'),
+    (sdk) => sdk.counterparties.list(),
+  ],
+  ['ibans', iban, (sdk) => sdk.ibans.get('iban_1'), (sdk) => sdk.ibans.list()],
+];
+const moneyFields = /^amount$|Balance$/;
+
+test.each(records)(
+  'a read of %s reports each drift, and returns the record as it came',
+  async (...row) => {
+    const [operation, record, get, list] = row;
+    for (const name of Object.keys(record)) {
+      if (name === 'id') continue;
+      const values = moneyFields.test(name) ? [undefined, null] : [undefined, 7n, [7]];
+      for (const value of values) {
+        const drifted = JSON.parse(
+          JSON.stringify({ ...record, [name]: value }, (_, each: unknown) =>
+            typeof each === 'bigint' ? Number(each) : each,
+          ),
+        ) as object;
+        const isOptional = name === 'metadata' || name === 'destinationAccountId';
+        const isDrift = !isOptional || (value !== undefined && value !== null);
+        const one = clientOfBody(drifted);
+        expect(await get(one.payments)).toEqual(drifted);
+        expect(one.paths()).toEqual(isDrift ? [name] : []);
+        for (const { operation: reported } of one.drifts) expect(reported).toBe(`${operation}.get`);
+
+        const many = clientOfBody(page([record, drifted]));
+        expect(await list(many.payments)).toEqual(page([record, drifted]));
+        expect(many.paths()).toEqual(isDrift ? [`data[1].${name}`] : []);
+        for (const { operation: reported } of many.drifts)
+          expect(reported).toBe(`${operation}.list`);
+      }
+    }
+  },
+);
+
+test.each(records)('a read of %s rejects a record that cannot be used', async (...row) => {
+  const [, record, get, list] = row;
+  const money = Object.keys(record).filter((name) => moneyFields.test(name));
+  const unusable: unknown[] = [
+    ...[undefined, null, 7, {}].map((id) => ({ ...record, id })),
+    ...money.flatMap((name) =>
+      [5, 0, {}, [], false].map((value) => ({ ...record, [name]: value })),
+    ),
+    null,
+    [record],
+    'record',
+  ];
+  for (const body of unusable) {
+    const one = clientOfBody(body);
+    const error = await failureOf(get(one.payments), InvalidResponseError);
+    expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
+    const many = clientOfBody(page([record, body]));
+    await failureOf(list(many.payments), InvalidResponseError);
+    await failureOf(
+      (list(many.payments) as ReturnType<PaymentsClient['transfers']['list']>).toArray({ max: 9 }),
+      InvalidResponseError,
+    );
+    expect([...one.drifts, ...many.drifts]).toEqual([]);
+  }
+});
+
+test('an unusable read names the field that it cannot be used without', async () => {
+  const { payments } = clientOfBody({ ...transfer, status: undefined, amount: 12.5 });
+  const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
+  expect(error.message).toContain('an undocumented amount: got a number; expected a string');
+  expect(error.issues.map(({ path }) => path)).toEqual(['status', 'amount']);
+});
+
+test('one old transfer without a direction hides no other', async () => {
+  const items = Array.from({ length: 100 }, (_, number): object => transferNumber(number + 1));
+  items[40] = { ...items[40], direction: undefined };
+  const { payments, drifts } = clientOfBody(page(items));
+  expect((await payments.transfers.list()).data).toHaveLength(100);
+  expect(await payments.transfers.list().toArray({ max: 200 })).toHaveLength(100);
+  expect(drifts).toMatchObject([
+    { operation: 'transfers.list', issues: [{ path: 'data[40].direction' }] },
+    { operation: 'transfers.list', issues: [{ path: 'data[40].direction' }] },
+  ]);
+});
+
+test.each<[string, unknown]>([
+  ['no hasMore', { data: [transfer], nextCursor: null }],
+  ['a hasMore that is a string', { ...page([transfer]), hasMore: 'false' }],
+  ['a hasMore that is null', { ...page([transfer]), hasMore: null }],
+  ['data that is an object', { ...page([]), data: {} }],
+  ['no data', { hasMore: false }],
+  ['an array instead of a page', [transfer]],
+  ['null', null],
+])('a list rejects %s', async (_, body) => {
+  const { payments, drifts } = clientOfBody(body);
+  await failureOf(payments.transfers.list(), InvalidResponseError);
+  await failureOf(payments.transfers.list().toArray({ max: 9 }), InvalidResponseError);
+  expect(drifts).toEqual([]);
+});
+
+test('the lists of the root API have to be arrays of objects', async () => {
+  const lists: readonly [Record<string, unknown>, Read][] = [
+    [instruction, ({ instructions }) => instructions.list({ address })],
+    [
+      transactionNumber(1),
+      ({ transactions }) => transactions.list({ address }).then(({ data }) => data),
+    ],
+  ];
+  for (const [item, list] of lists) {
+    for (const body of [{ data: [item] }, null, 'x', [7]]) {
+      await failureOf(list(clientOfBody(body).payments), InvalidResponseError);
+    }
+    const { payments, paths } = clientOfBody([item, { ...item, instructionId: 5 }]);
+    expect(await list(payments)).toHaveLength(2);
+    expect(paths()).toEqual(['[1].instructionId']);
+  }
+});
+
+test('instructions.build returns any object', async () => {
+  const build: Read = ({ instructions }) => instructions.build(newInstruction);
+  const { payments, paths } = clientOfBody({ ...built, salt: '7' });
+  expect(await build(payments)).toEqual({ ...built, salt: '7' });
+  expect(paths()).toEqual(['salt']);
+  await failureOf(build(clientOfBody([built]).payments), InvalidResponseError);
+});
+
+test('unknown fields and unknown enum values are no drift', async () => {
+  const newer = {
+    ...transfer,
+    status: 'on_hold',
+    type: 'pigeon',
+    feeAmount: 1.5,
+    availableBalance: 7,
+  };
+  const { payments, drifts } = clientOfBody(newer);
+  expect(await payments.transfers.get('txfr_1')).toEqual(newer);
+  expect(drifts).toEqual([]);
+  // A field of another noun is unknown here, beside a drift, too.
+  const drifted = { ...newer, direction: 7 };
+  const other = clientOfBody(drifted);
+  expect(await other.payments.transfers.get('txfr_1')).toEqual(drifted);
+  expect(other.paths()).toEqual(['direction']);
+});
+
+test('a strict client rejects each drift of a read', async () => {
+  for (const changes of [{ direction: undefined }, { amount: null }, { status: 7 }]) {
+    const drifted = { ...transfer, ...changes };
+    const reads: [unknown, Read][] = [
+      [drifted, ({ transfers }) => transfers.get('txfr_1')],
+      [page([drifted]), ({ transfers }) => transfers.list()],
+      [page([drifted]), ({ transfers }) => transfers.list().toArray({ max: 9 })],
+    ];
+    for (const [body, read] of reads) {
+      const { payments, drifts } = clientOfBody(body, { validation: 'strict' });
+      const error = await failureOf(read(payments), InvalidResponseError);
+      expect(error).toMatchObject({ reason: 'shape', issues: [{}] });
+      expect(drifts).toEqual([]);
+    }
+  }
+});
+
+test('the options of a sandbox make a client strict, in process and over HTTP', async () => {
+  const sandbox = new Sandbox();
+  await using server = await listen(sandbox);
+  for (const { validation } of [sandbox.clientOptions, server.clientOptions]) {
+    const { payments } = clientOfBody({ ...transfer, direction: 7 }, { validation });
+    await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
+  }
+});
+
+test('a read by request has to match the schema of the caller, although validation is report', async () => {
+  const { payments, drifts } = clientOfBody({ id: 5 }, { validation: 'report' });
+  const schema = z.object({ id: z.string() });
+  const get = payments.request({ method: 'GET', path: '/things', api: 'versioned', schema });
+  await failureOf(get, InvalidResponseError);
+  expect(drifts).toEqual([]);
+});
