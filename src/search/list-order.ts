@@ -17,7 +17,7 @@ export class OrderCheck {
   #isReadable = true;
   isContradicted = false;
 
-  read(transfers: readonly Transfer[]): void {
+  read(transfers: readonly Pick<Transfer, 'createdAt'>[]): void {
     for (const { createdAt } of transfers) {
       const { earliest, latest } = parseCreatedAt(createdAt);
       // A time that cannot be read, or has no offset, shows no order and contradicts none.
