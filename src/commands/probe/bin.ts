@@ -9,6 +9,7 @@ import { readCommand, usage, type Command } from './flags.ts';
 import type { PaymentOrder } from './payment.ts';
 import { compareReports, formatChanges, formatReport } from './report.ts';
 import { runProbe, type Report } from './run.ts';
+import { readTls } from './tls.ts';
 
 const clock = {
   now: () => Date.now(),
@@ -36,7 +37,7 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
   const hasJwt = readVariable('PAYMENTS_JWT') !== '';
   // A platform may echo a credential in any field.
   const redact = redactor(credentials().filter((credential) => credential !== ''));
-  const probed = redactDeep(await runProbe({ payments, clock, hasJwt, order }), redact);
+  const probed = redactDeep(await runProbe({ payments, clock, readTls, hasJwt, order }), redact);
   const { report } = probed;
   const changes = before === undefined ? undefined : compareReports(before, report);
   if (json) print(`${JSON.stringify({ ...report, changes }, null, 2)}\n`);

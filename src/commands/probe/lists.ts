@@ -115,8 +115,10 @@ export interface Listing {
   readonly rows: readonly Row[];
   /** Whether the last page says that none follows. */
   readonly isComplete: boolean;
-  /** What contradicts the documented envelope, or why a page could not be read. */
+  /** Why the last page could not be read, or what contradicts the documented envelope. */
   readonly problem: string | undefined;
+  /** Whether the problem is in a page that was read. */
+  readonly isContradictory: boolean;
 }
 
 /** So many transfers show an order. */
@@ -128,16 +130,19 @@ const otherPages = 3;
 /** The first records of a list: 1,000 transfers, or 300 of another noun. */
 export const readList = (platform: Platform, noun: Noun): Promise<Listing> =>
   noun.name === 'transfers'
-    ? readPages(platform, noun.path, {}, maxPages, sampleSize)
-    : readPages(platform, noun.path, {}, otherPages);
+    ? readPages(platform, noun.path, {}, { pages: maxPages, maxRows: sampleSize })
+    : readPages(platform, noun.path, {}, { pages: otherPages });
 
 /** Reads a list by its cursors, until it ends, or there are as many pages or records. */
 export async function readPages(
   platform: Platform,
   path: string,
   filter: Readonly<Record<string, string>>,
-  pages: number,
-  maxRows = Number.POSITIVE_INFINITY,
+  {
+    pages,
+    maxRows = Number.POSITIVE_INFINITY,
+    limit = 100,
+  }: { readonly pages: number; readonly maxRows?: number; readonly limit?: number },
 ): Promise<Listing> {
   const readings: Reading[] = [];
   const rows: Row[] = [];
@@ -147,45 +152,55 @@ export async function readPages(
     rows,
     isComplete,
     problem,
+    isContradictory: problem !== undefined && readings.at(-1)?.problem === undefined,
   });
   let cursor: string | undefined;
   while (readings.length < pages && rows.length < maxRows) {
-    const query = { ...filter, limit: 100, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { ...filter, limit, ...(cursor === undefined ? {} : { cursor }) };
     const reading = await platform.get(path, query);
     readings.push(reading);
     if (reading.problem !== undefined) return end(false, reading.problem);
     const page = readEnvelope(reading.body);
-    if (typeof page === 'string') return end(false, page);
     rows.push(...page.rows);
-    if (!page.hasMore) return end(true);
+    if (page.problem !== undefined) return end(false, page.problem);
+    if (page.cursor === undefined) return end(true);
     if (cursors.has(page.cursor)) return end(false, 'the same nextCursor came twice');
+    cursors.add(page.cursor);
     ({ cursor } = page);
-    cursors.add(cursor);
   }
   return end(false);
 }
 
-type Envelope =
-  | { readonly rows: readonly Row[]; readonly hasMore: false }
-  | { readonly rows: readonly Row[]; readonly hasMore: true; readonly cursor: string };
-
-/** The parts of a page, or what contradicts the documented envelope. */
-function readEnvelope(body: unknown): Envelope | string {
-  const { data, hasMore, nextCursor } = Object(body) as Record<string, unknown>;
-  if (!Array.isArray(data)) return 'data is no array';
-  if (!data.every(isObject)) return 'data has an item that is no object';
-  const rows = data as readonly Row[];
-  if (typeof hasMore !== 'boolean') return 'hasMore is no boolean';
-  const hasCursor = typeof nextCursor === 'string' && nextCursor !== '';
-  if (!hasMore) {
-    return hasCursor ? 'hasMore is false, and there is a nextCursor' : { rows, hasMore };
-  }
-  if (!hasCursor) return 'hasMore is true, and there is no nextCursor';
-  if (rows.length === 0) return 'an empty page, and hasMore is true';
-  return { rows, hasMore, cursor: nextCursor };
+interface Envelope {
+  readonly rows: readonly Row[];
+  /** Of the next page; undefined on the last one. */
+  readonly cursor?: string | undefined;
+  /** What contradicts the documented envelope. */
+  readonly problem?: string | undefined;
 }
 
-/** An id of the form that the platform's own have, which is most likely nobody's. */
+/** Reads the parts of a page. */
+export function readEnvelope(body: unknown): Envelope {
+  const { data, hasMore, nextCursor } = Object(body) as Record<string, unknown>;
+  if (!Array.isArray(data)) return { rows: [], problem: 'data is no array' };
+  if (!data.every(isObject)) return { rows: [], problem: 'data has an item that is no object' };
+  const rows = data as readonly Row[];
+  const cursor = typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : undefined;
+  if (typeof hasMore !== 'boolean') return { rows, problem: 'hasMore is no boolean' };
+  if (!hasMore) {
+    const problem =
+      cursor === undefined ? undefined : 'hasMore is false, and there is a nextCursor';
+    return { rows, problem };
+  }
+  if (cursor === undefined) return { rows, problem: 'hasMore is true, and there is no nextCursor' };
+  return {
+    rows,
+    cursor,
+    problem: rows.length > 0 ? undefined : 'an empty page, and hasMore is true',
+  };
+}
+
+/** An id in the form of the platform's own, most likely without a record. */
 export function createUnknownId({ prefix }: Noun, rows: readonly Row[]): string {
   const suffix = rows
     .map(({ id }) => id)

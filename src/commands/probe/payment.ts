@@ -6,7 +6,7 @@ import {
   type TransferCreateInput,
 } from '../../index.ts';
 import { extractLetters } from '../../search/compare.ts';
-import type { Row } from './lists.ts';
+import { readEnvelope, type Row } from './lists.ts';
 import { ProbeEnded, type Platform, type Reading } from './platform.ts';
 
 /** The transfer that the operator has confirmed. */
@@ -48,7 +48,8 @@ export const idempotencyHeader = 'Idempotency-Key';
 
 const pollDelaysMs = [0, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 const maxPagesOfPoll = 8;
-const finalStatuses = new Set(['completed', 'failed', 'cancelled']);
+export const isFinalStatus = (status: string): boolean =>
+  ['completed', 'failed', 'cancelled'].includes(status);
 
 /**
  * The longest reference, with everything that platforms change: case, double spaces, signs. Its first words
@@ -146,7 +147,7 @@ class Watch {
       await this.#platform.clock.wait(delay);
       await this.#readById();
       if (this.#listed === undefined) await this.#findInList();
-      const isFinal = finalStatuses.has(this.#statuses.at(-1) ?? '');
+      const isFinal = isFinalStatus(this.#statuses.at(-1) ?? '');
       if (this.#listed !== undefined && this.#record !== undefined && isFinal) return;
     }
   }
@@ -177,16 +178,16 @@ class Watch {
     for (let pages = 0; pages < maxPagesOfPoll; pages += 1) {
       const { body, problem } = await this.#readPage(cursor);
       if (problem !== undefined) return;
-      const { data, nextCursor } = body as { data?: readonly Row[]; nextCursor?: unknown };
-      const row = Array.isArray(data) ? data.find((each: Row) => this.#isOurs(each)) : undefined;
+      const page = readEnvelope(body);
+      const row = page.rows.find((each) => this.#isOurs(each));
       if (row !== undefined) {
         this.#listed = row;
         this.#listedAfterMs = this.#elapsed;
         this.#id ??= String(row['id']);
         return;
       }
-      if (typeof nextCursor !== 'string') return;
-      cursor = pages === 0 ? (this.#tail ?? nextCursor) : nextCursor;
+      if (page.cursor === undefined) return;
+      cursor = pages === 0 ? (this.#tail ?? page.cursor) : page.cursor;
       this.#tail = cursor;
     }
   }

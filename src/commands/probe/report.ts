@@ -69,7 +69,7 @@ export interface Change {
   readonly after: string;
 }
 
-/** The rows whose result or fact has changed; figures such as latencies always do. */
+/** Finds rows with another result or fact; figures such as latencies always differ. */
 export function compareReports(before: Report, after: Report): Change[] {
   const keyOf = ({ row, question }: ReportRow): string => `${row} ${question}`;
   const describe = (row: ReportRow | undefined): string =>

@@ -1,8 +1,7 @@
 import { checks, type Check, type Result, type Suggestion, type Verdict } from './checks.ts';
-import { Evidence } from './evidence.ts';
+import { Evidence, type ReadTls } from './evidence.ts';
 import { checkAccounts, makePayment, type Payment, type PaymentOrder } from './payment.ts';
 import { Platform, ProbeEnded, type ProbeClock } from './platform.ts';
-import { describeTls } from './tls.ts';
 import type { PaymentsClient } from '../../index.ts';
 
 /** What `--json` prints. */
@@ -31,6 +30,7 @@ export interface Probed {
 interface ProbeOptions {
   readonly payments: PaymentsClient;
   readonly clock: ProbeClock;
+  readonly readTls: ReadTls;
   readonly hasJwt: boolean;
   /** The transfer to make; the operator has confirmed it. */
   readonly order?: PaymentOrder | undefined;
@@ -43,10 +43,11 @@ const requestsOfPayment = 80;
  * Makes all checks.
  * @throws ProbeEnded when the platform does not respond or rejects the credential
  */
-export async function runProbe({ payments, clock, hasJwt, order }: ProbeOptions): Promise<Probed> {
+export async function runProbe(options: ProbeOptions): Promise<Probed> {
+  const { payments, clock, readTls, hasJwt, order } = options;
   const startedAt = new Date(clock.now()).toISOString();
   const platform = new Platform(payments, clock);
-  const seen = new Evidence(platform, describeTls);
+  const seen = new Evidence(platform, readTls);
   const verdicts = new Map<Check, Verdict>();
   const decide = async (
     needs: Check['needs'],

@@ -2,8 +2,14 @@ import { connect } from 'node:tls';
 
 const timeoutMs = 5_000;
 
-/** The protocol and the certificate of a server, which no response shows: a connection without a request. */
-export function describeTls(baseUrl: string): Promise<string> {
+/** What no response shows. */
+export interface TlsFacts {
+  readonly protocol: string;
+  readonly certificate?: string;
+}
+
+/** Reads the protocol and the certificate of a server, by a connection without a request. */
+export function readTls(baseUrl: string): Promise<TlsFacts> {
   const { hostname, port } = new URL(baseUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');
   return new Promise((resolve) => {
@@ -17,18 +23,19 @@ export function describeTls(baseUrl: string): Promise<string> {
     const socket = connect(options, () => {
       const { issuer, valid_to: end } = socket.getPeerCertificate();
       const days = Math.floor((Date.parse(end) - Date.now()) / 86_400_000);
-      const name = issuer?.O ?? issuer?.CN ?? 'an unnamed issuer';
-      finish(`${socket.getProtocol()}, a certificate of ${String(name)} for ${days} more days`);
+      const name = issuer.O ?? issuer.CN;
+      const certificate = `A certificate of ${String(name)} for ${days} more days`;
+      finish({ protocol: socket.getProtocol() ?? 'TLS', certificate });
     });
-    const finish = (text: string): void => {
+    const finish = (facts: TlsFacts): void => {
       socket.destroy();
-      resolve(text);
+      resolve(facts);
     };
     socket.setTimeout(timeoutMs, () => {
-      finish('TLS that did not respond');
+      finish({ protocol: 'TLS that did not respond' });
     });
     socket.on('error', () => {
-      finish('TLS that could not be read');
+      finish({ protocol: 'TLS that could not be read' });
     });
   });
 }
