@@ -1,7 +1,7 @@
 import type { Transfer } from '../schemas/transfer.ts';
 import { hasOffset, parseCreatedAt } from './compare.ts';
 
-/** How far items may be out of order, and the clocks behind `createdAt` and `Date` apart. */
+/** How far items may be out of order, and the clocks behind `createdAt` and `Date` apart: docs/gaps.md, row 64. */
 const orderSkewMs = 120_000;
 /** So many items in falling order are no coincidence. */
 const minItems = 100;

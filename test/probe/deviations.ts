@@ -233,7 +233,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       return response;
     },
     rows: {
-      '66 Do lists come fresh, not from a cache?':
+      '65 Do lists come fresh, not from a cache?':
         'contradicted: A cache has responded for /transfers.',
     },
     advice: [/^exclude the API from the cache/],
@@ -383,7 +383,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     rows: {
       '52 Which rate limits do responses show?': 'found: ratelimit-remaining.',
       '53 Which header has the id of a request?': 'contradicted: x-correlation-id.',
-      '68 What is between this machine and the platform?':
+      '66 What is between this machine and the platform?':
         'found: TLSv1.3, no proxy of the environment, via: 1.1 varnish.',
     },
     advice: [/^error\.requestId is undefined: log error\.headers\['x-correlation-id'\]/],
@@ -418,11 +418,11 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
     rows: {
       '37 Which statuses does a transfer go through?': 'found: It ends as completed.',
-      '65 Have responses a Date, and how far is it from this machine?':
+      '64 Have responses a Date, and how far is it from this machine?':
         'contradicted: Not all responses have a Date.',
       [createdAtOfPayment]: 'unknown: Its response has no Date.',
       '61 How soon is a new transfer listed?': 'found: After more than 10 seconds.',
-      '67 How long do responses take?': 'found: More than a third of the default timeout.',
+      '66 How long do responses take?': 'found: More than a third of the default timeout.',
     },
     options: { timeout: 40_000, gracePeriod: 480_000 },
   },
