@@ -32,6 +32,14 @@ const storeDescription =
   };
 const pick = ({ method, headers }: Request) => ({ method, headers });
 
+/** Drops the records of a page that do not match. */
+const keepRecords = (response: Response, keep: (record: Record<string, unknown>) => boolean) =>
+  withJson(response, (body) => ({
+    ...body,
+    data: (body['data'] as Record<string, unknown>[]).filter(keep),
+  }));
+const isFirstEntity = ({ entityId }: Record<string, unknown>) => entityId === 'ent_000001';
+
 const changeErrors =
   (change: (body: Record<string, unknown>, status: number) => unknown): Deviation =>
   async (_, next) => {
@@ -77,17 +85,31 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^transfers\.list\(\{ accountId \}\) does not select/],
   },
   {
+    name: 'a filter ignored, and counterparties of one entity only',
+    async respond(request, next, clock) {
+      if (pathOf(request) !== '/v0/counterparties') return next();
+      return keepRecords(await ignoresFilters(request, next, clock), isFirstEntity);
+    },
+    rows: { '7 Does GET /counterparties filter by entityId?': 'contradicted: Ignored.' },
+  },
+  {
+    name: 'counterparties of one entity only',
+    async respond(request, next) {
+      if (pathOf(request) !== '/v0/counterparties') return next();
+      return keepRecords(await next(), isFirstEntity);
+    },
+    rows: {},
+  },
+  {
     name: 'a filter that hides transfers',
     // It shows what arrives at an account, and not what leaves it.
     async respond(request, next) {
       const account = new URL(request.url).searchParams.get('accountId');
       if (account === null || pathOf(request) !== '/v0/transfers') return next();
-      return withJson(await next(), (body) => ({
-        ...body,
-        data: (body['data'] as Record<string, unknown>[]).filter(
-          ({ destinationAccountId }) => destinationAccountId === account,
-        ),
-      }));
+      return keepRecords(
+        await next(),
+        ({ destinationAccountId }) => destinationAccountId === account,
+      );
     },
     rows: {
       [mainFilter]: 'contradicted: Hides records.',

@@ -126,6 +126,19 @@ describe('the order of a list', () => {
     expect(factsOf(atOnce)[order]).toMatch(/^unknown: Too few transfers of different times; 100/);
   });
 
+  test('suggests nothing when the list of one account has another order', async () => {
+    const deviation: Deviation = async (request, next) => {
+      const response = await next();
+      if (!new URL(request.url).searchParams.has('accountId')) return response;
+      return withJson(response, (body) => ({
+        ...body,
+        data: (body['data'] as unknown[]).toReversed(),
+      }));
+    };
+    const probed = await setup({ deviation, listOrder: 'newest_first' }).probe();
+    expect([factsOf(probed)[order], probed.report.options]).toEqual(['found: Newest first.', {}]);
+  });
+
   test('allows no disorder among transfers of a few seconds', async () => {
     const probed = await setup({ listOrder: 'shuffled', gapMs: 100 }).probe();
     expect(factsOf(probed)[order]).toBe('found: No order by createdAt.');
@@ -261,9 +274,7 @@ describe('a payment that fails', () => {
     const fault = { kind: 'status', status: 422 } as const;
     sandbox.faults.add({ operation: 'transfers.create', fault });
     const probed = await probe({ twice: true });
-    expect(new Set(pay(factsOf(probed)))).toEqual(
-      new Set(['unknown: The transfer was not accepted.']),
-    );
+    expect(new Set(pay(factsOf(probed)))).toEqual(new Set(['unknown: The transfer was not made.']));
     expect(writes().length).toBe(1);
     expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toMatch(/^unknown/);
   });
@@ -283,8 +294,23 @@ describe('a payment that fails', () => {
     const fault = { kind: 'reset', when: 'before_commit' } as const;
     sandbox.faults.add({ operation: 'transfers.create', fault });
     expect(new Set(pay(factsOf(await probe({}))))).toEqual(
-      new Set(['unknown: The transfer was not accepted.']),
+      new Set(['unknown: It is unknown whether the transfer was made.']),
     );
+  });
+
+  test('is in the report although the platform goes away while it is watched', async () => {
+    let isGone = false;
+    const { probe, writes } = setup({
+      deviation: async (request, next) => {
+        if (isGone) return new Response('', { status: 502 });
+        isGone = request.method === 'POST';
+        return next();
+      },
+    });
+    const facts = factsOf(await probe({}));
+    expect(facts['28 Which status does a creation have?']).toBe('found: 201.');
+    expect(facts['61 How soon is a new transfer listed?']).toMatch(/^unknown/);
+    expect(writes().length).toBe(1);
   });
 });
 

@@ -4,7 +4,7 @@ import { parseHttpDate } from '../../calls/time.ts';
 import { findProxy } from '../../transports/proxy.ts';
 import type { Evidence } from './evidence.ts';
 import { sampleSize, type Listing, type Noun, type Row } from './lists.ts';
-import { idempotencyHeader, isFinalStatus, type Payment } from './payment.ts';
+import { idempotencyHeader, isFinalStatus, type Creation, type Payment } from './payment.ts';
 import type { Reading } from './platform.ts';
 import type { TlsFacts } from './tls.ts';
 import { describeErrorShape } from './error-shape.ts';
@@ -115,7 +115,7 @@ export const checks: readonly Check[] = [
     question: 'Which status does a creation have?',
     needs: 'pay',
     decide: ({ first }) =>
-      first.problem === undefined ? finding(`${first.status}.`) : notPaid(first.problem),
+      first.outcome === 'accepted' ? finding(`${first.status}.`) : notPaid(first),
   },
   {
     row: 30,
@@ -297,11 +297,13 @@ function formatMs(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${Number((ms / 1_000).toFixed(1))} s`;
 }
 
-const notPaid = (problem: string): Verdict =>
-  unknown('The transfer was not accepted.', `Its creation was ${problem}.`);
+const notPaid = ({ outcome, problem }: Creation): Verdict =>
+  outcome === 'unknown'
+    ? unknown('It is unknown whether the transfer was made.', `Its response: ${problem}.`)
+    : unknown('The transfer was not made.', `Its response: ${problem}.`);
 
-const notSeen = (problem: string | undefined, how: string): Verdict =>
-  problem === undefined ? unknown(`The transfer could not be ${how}.`) : notPaid(problem);
+const notSeen = (first: Creation, how: string): Verdict =>
+  first.outcome === 'accepted' ? unknown(`The transfer could not be ${how}.`) : notPaid(first);
 
 /** The number of each value, the most frequent first. */
 function tally(values: readonly string[]): [string, number][] {
@@ -317,6 +319,10 @@ const formatTally = (values: readonly string[]): string =>
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
+/** The one with the shortest list. */
+const findRarestOwner = (rows: readonly Row[], field: string): string | undefined =>
+  tally(rows.map((row) => row[field]).filter(isFilled)).at(-1)?.[0];
+
 const ownerNames = { accountId: 'accounts', entityId: 'entities' } as const;
 
 /** Compares a filtered list with what the whole list shows. `types` names what the client assumes. */
@@ -330,7 +336,7 @@ async function checkFilter(
   const [field] = fields;
   const { rows, problem } = await seen.list(name);
   const owners = tally(rows.map((row) => row[field]).filter(isFilled));
-  const [owner] = owners.at(-1) ?? [];
+  const owner = findRarestOwner(rows, field);
   if (owner === undefined) {
     const why = problem === undefined ? '' : `The list could not be read: ${problem}.`;
     return unknown(`No ${name} were read; those of two would do.`, why);
@@ -429,7 +435,7 @@ async function findCurrencies(seen: Evidence): Promise<Verdict> {
 
 function checkDefaultCurrency({ first, record, listed }: Payment): Verdict {
   const row = record ?? listed;
-  if (row === undefined) return notSeen(first.problem, 'read');
+  if (row === undefined) return notSeen(first, 'read');
   const { currency } = row;
   if (currency === 'USDC') return confirmed('It has USDC.');
   return contradicted(
@@ -538,7 +544,7 @@ async function findUndocumentedValues(seen: Evidence): Promise<Verdict> {
 }
 
 function checkCreationShape({ first, record }: Payment): Verdict {
-  if (first.problem !== undefined) return notPaid(first.problem);
+  if (first.outcome !== 'accepted') return notPaid(first);
   const missing = ['id', 'status', 'type', 'createdAt'].filter(
     (name) => !isFilled(first.body[name]),
   );
@@ -551,7 +557,7 @@ function checkCreationShape({ first, record }: Payment): Verdict {
 
 function findStatuses({ first, statuses, watchedMs }: Payment): Verdict {
   const last = statuses.at(-1);
-  if (last === undefined) return notSeen(first.problem, 'read by its id');
+  if (last === undefined) return notSeen(first, 'read by its id');
   const details = `${statuses.join(', then ')}; watched for ${formatMs(watchedMs)}.`;
   return isFinalStatus(last)
     ? finding(`It ends as ${last}.`, details)
@@ -560,7 +566,7 @@ function findStatuses({ first, statuses, watchedMs }: Payment): Verdict {
 
 function checkReadable({ first, record, readableAfterMs, watchedMs }: Payment): Verdict {
   if (record === undefined || readableAfterMs === undefined) {
-    if (first.problem !== undefined) return notPaid(first.problem);
+    if (first.outcome !== 'accepted') return notPaid(first);
     return contradicted('It cannot be read.', `Tried for ${formatMs(watchedMs)}.`);
   }
   const details = `After ${formatMs(readableAfterMs)}.`;
@@ -641,11 +647,11 @@ async function checkErrorBody(seen: Evidence): Promise<Verdict> {
 }
 
 function findIdempotency({ first, second }: Payment): Verdict {
-  if (second === undefined) return notPaid(first.problem ?? 'unknown');
-  if (second.problem !== undefined) {
+  if (second === undefined) return notPaid(first);
+  if (second.outcome !== 'accepted') {
     return finding(
       'The second request was not accepted.',
-      `It was ${second.problem}. The option needs the first response again.`,
+      `It was ${second.outcome}: ${second.problem}. The option needs the first response again.`,
     );
   }
   if (second.id !== first.id) {
@@ -709,21 +715,30 @@ async function findOrder(seen: Evidence): Promise<Verdict> {
     return unknown('Too few transfers of different times; 100 would do.', `${range}.`);
   if (order !== 'newest first')
     return finding(`${order === 'none' ? 'No order by createdAt' : 'Oldest first'}.`, `${range}.`);
-  const hasDate = readings.every(
-    ({ headers }) => !Number.isNaN(parseHttpDate(headers.get('date'))),
-  );
-  // The client stops a search after 100 transfers at the earliest.
-  if (!hasDate || rows.length < 100) {
-    const why = hasDate
-      ? 'transfersNewestFirst helps from 100 on'
-      : 'transfersNewestFirst needs a Date in each response';
-    return finding('Newest first.', `${range}; ${why}.`);
-  }
+  const obstacle = await findOrderObstacle(seen, listing);
+  if (obstacle !== undefined) return finding('Newest first.', `${range}; ${obstacle}.`);
   const reason = `${range}, newest first; the client checks it at each search`;
   return {
     ...finding('Newest first.', `${range}.`),
     option: { name: 'transfersNewestFirst', value: true, reason },
   };
+}
+
+/** Why transfersNewestFirst does not follow from a list that is newest first. */
+async function findOrderObstacle(
+  seen: Evidence,
+  { rows, readings }: Listing,
+): Promise<string | undefined> {
+  const hasDate = readings.every(
+    ({ headers }) => !Number.isNaN(parseHttpDate(headers.get('date'))),
+  );
+  if (!hasDate) return 'transfersNewestFirst needs a Date in each response';
+  // The client stops a search after 100 transfers at the earliest.
+  if (rows.length < 100) return 'transfersNewestFirst helps from 100 on';
+  // A search reads the list of one account.
+  const owner = findRarestOwner(rows, 'sourceAccountId') ?? '';
+  const filtered = measureOrder((await seen.filter('transfers', 'accountId', owner)).rows);
+  return ['newest first', 'few'].includes(filtered) ? undefined : 'not so the list of one account';
 }
 
 type Order = 'newest first' | 'oldest first' | 'none' | 'few' | 'unreadable';
@@ -824,7 +839,7 @@ async function checkEnvelopes(seen: Evidence): Promise<Verdict> {
 
 function checkDescription({ description, first, record, listed }: Payment): Verdict {
   const row = listed ?? record;
-  if (row === undefined) return notSeen(first.problem, 'read');
+  if (row === undefined) return notSeen(first, 'read');
   const change = describeChange(description, row['description']);
   const where = listed === undefined ? 'by its id; not seen in the list' : 'in the list';
   if (change === undefined) return confirmed('Yes.', `140 characters, ${where}.`);
@@ -834,9 +849,9 @@ function checkDescription({ description, first, record, listed }: Payment): Verd
 
 function findListingDelay({ first, listedAfterMs, watchedMs }: Payment): Verdict {
   if (listedAfterMs === undefined) {
-    return first.problem === undefined
+    return first.outcome === 'accepted'
       ? unknown('It was not seen in the list.', `Watched for ${formatMs(watchedMs)}.`)
-      : notPaid(first.problem);
+      : notPaid(first);
   }
   const isSoon = listedAfterMs < 10_000;
   const verdict = finding(
@@ -897,7 +912,7 @@ function platformTime({ headers, receivedAt }: Reading): number {
 }
 
 function checkCreatedAtOfPayment({ first }: Payment): Verdict {
-  if (first.problem !== undefined) return notPaid(first.problem);
+  if (first.outcome !== 'accepted') return notPaid(first);
   const date = parseHttpDate(first.headers.get('date'));
   const { createdAt } = first.body;
   const time = exactTime(createdAt);

@@ -3,6 +3,7 @@ import {
   AuthenticationError,
   PaymentsError,
   type AccountId,
+  type Outcome,
   type TransferCreateInput,
 } from '../../index.ts';
 import { extractLetters } from '../../search/compare.ts';
@@ -24,8 +25,10 @@ export interface Creation {
   readonly status: number | undefined;
   readonly headers: Headers;
   readonly body: Row;
-  /** Why it failed; undefined when the transfer was accepted. */
-  readonly problem: string | undefined;
+  /** Of the call; `accepted` if it did not fail. */
+  readonly outcome: 'accepted' | Outcome;
+  /** Status and code of a failure. */
+  readonly problem: string;
 }
 
 /** What became of the transfer. */
@@ -84,13 +87,14 @@ export async function makePayment(platform: Platform, order: PaymentOrder): Prom
   const input = { sourceAccountId: from, destinationAccountId: to, amount, description };
   const headers = twice ? { [idempotencyHeader]: `probe-${token}` } : {};
   const first = await create(platform, input, headers);
-  const isAccepted = first.problem === undefined;
+  const isAccepted = first.outcome === 'accepted';
   const second = twice && isAccepted ? await create(platform, input, headers) : undefined;
   const watch = new Watch(platform, from, first.id, extractLetters(`Probe${token}`));
-  // A lost response may belong to a transfer; one that was rejected does not.
-  if (isAccepted || first.status === undefined || first.status >= 500) await watch.run();
+  if (isAccepted || first.outcome === 'unknown') await watch.run();
   return { description, first, second, ...watch.result() };
 }
+
+const failed = { id: undefined, headers: new Headers(), body: {}, problem: '' };
 
 /** A request that was sent once, whatever came of it. */
 async function create(
@@ -104,13 +108,19 @@ async function create(
     );
     const { id } = data;
     const { status } = response;
-    return { id, status, headers: response.headers, body: { ...data }, problem: undefined };
+    return {
+      ...failed,
+      id,
+      status,
+      headers: response.headers,
+      body: { ...data },
+      outcome: 'accepted',
+    };
   } catch (error) {
     if (!(error instanceof PaymentsError) || error instanceof AuthenticationError) throw error;
     const status = error.attempts.at(-1)?.status;
     const code = error instanceof ApiError ? (error.code ?? '') : error.name;
-    const problem = `${error.outcome}: ${[status, code].join(' ').trim()}`;
-    return { id: undefined, status, headers: new Headers(), body: {}, problem };
+    return { ...failed, status, outcome: error.outcome, problem: [status, code].join(' ').trim() };
   }
 }
 
@@ -145,8 +155,14 @@ class Watch {
   async run(): Promise<void> {
     for (const delay of pollDelaysMs) {
       await this.#platform.clock.wait(delay);
-      await this.#readById();
-      if (this.#listed === undefined) await this.#findInList();
+      try {
+        await this.#readById();
+        if (this.#listed === undefined) await this.#findInList();
+      } catch (error) {
+        // The report has to name the transfer, although nothing more can be read.
+        if (error instanceof ProbeEnded) return;
+        throw error;
+      }
       const isFinal = isFinalStatus(this.#statuses.at(-1) ?? '');
       if (this.#listed !== undefined && this.#record !== undefined && isFinal) return;
     }
