@@ -66,7 +66,7 @@ const withPage: NonNullable<Options['esbuildPlugins']> = [
   },
 ];
 
-/** The command loads the client's own file, so that the package holds it once. */
+/** The commands load the client's own file, so that the package holds it once. */
 const clientApart: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'client apart',
   setup: (build) => {
@@ -181,6 +181,7 @@ export default defineConfig([
       ...journals,
       ...sandbox,
       'journals/bin': 'src/commands/journal/bin.ts',
+      'probe/bin': 'src/commands/probe/bin.ts',
       'sandbox/bin': 'src/sandbox/bin.ts',
     },
     esbuildPlugins: [...importOpenApi, clientApart],

@@ -59,7 +59,7 @@ export interface ClientOptions {
    */
   jwt?: CredentialSource | null | undefined;
   /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
-  timeout?: number | undefined;
+  timeout?: number | undefined; // docs/gaps.md, row 66
   /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
   totalTimeout?: number | undefined;
   /**

@@ -138,7 +138,7 @@ export const moment = (): Schema<Date | string> =>
   z.custom<Date | string>(isMoment, expectation(expectedMoment));
 
 const expectedLimit = /* @__PURE__ */ expectation('a whole number from 1 to 100');
-/** The two paging parameters of every list of the versioned API. */
+/** The two paging parameters of every list of the versioned API; a larger limit: docs/gaps.md, row 63. */
 export const pageQueryShape = () => ({
   cursor: z.optional(nonEmptyString('the nextCursor of an earlier page')),
   limit: z.optional(

@@ -1,7 +1,7 @@
 import type { Transfer } from '../schemas/transfer.ts';
 import { hasOffset, parseCreatedAt } from './compare.ts';
 
-/** How far items may be out of order, and the clocks behind `createdAt` and `Date` apart. */
+/** How far items may be out of order, and the clocks behind `createdAt` and `Date` apart: docs/gaps.md, row 64. */
 const orderSkewMs = 120_000;
 /** So many items in falling order are no coincidence. */
 const minItems = 100;
@@ -17,7 +17,7 @@ export class OrderCheck {
   #isReadable = true;
   isContradicted = false;
 
-  read(transfers: readonly Transfer[]): void {
+  read(transfers: readonly Pick<Transfer, 'createdAt'>[]): void {
     for (const { createdAt } of transfers) {
       const { earliest, latest } = parseCreatedAt(createdAt);
       // A time that cannot be read, or has no offset, shows no order and contradicts none.

@@ -298,7 +298,10 @@ function addCandidate(target: Target, transfer: Transfer): void {
   else side.set(key, { transfer, isSame });
 }
 
-/** Why a page does not prove where the list ends: a transfer that it hides may be the payment. */
+/**
+ * Why a page does not prove where the list ends: a transfer that it hides may be the payment. Caches:
+ * docs/gaps.md, row 65.
+ */
 function findPageProblem(
   { data, hasMore, nextCursor }: Page<Transfer>,
   isCached: boolean,

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-import { createHash } from 'node:crypto';
-import { createInterface } from 'node:readline/promises';
 import { isObject } from '../../internal/objects.ts';
 import { version } from '../../version.ts';
-import { readCommand, usage, UsageError, type Command } from './flags.ts';
+import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
+import { readCommand, usage, type Command } from './flags.ts';
 import { describeEntry, formatEntry, formatTable } from './report.ts';
 import { openStore, redactAddress, type OpenedStore } from './store.ts';
 import { formatCommands, formatTerms, type Candidate } from './terms.ts';
@@ -149,8 +148,7 @@ function describeClient(payments: Client | Error): string {
     return `none, so no candidate was read: ${cause}`;
   }
   const key = process.env['PAYMENTS_API_KEY']?.trim() ?? '';
-  const hash = createHash('sha256').update(key).digest('hex').slice(0, 12);
-  return `${payments.toJSON().baseUrl}, key sha256:${hash}`;
+  return `${payments.toJSON().baseUrl}, key ${fingerprint(key)}`;
 }
 
 async function readCandidate(payments: Client, id: string): Promise<Candidate> {
@@ -178,21 +176,6 @@ async function readEntry(journal: FullJournal, reference: string): Promise<Journ
   throw new Error(
     `The journal has no entry for "${reference}". Check its spelling and the journal.`,
   );
-}
-
-/** Whether the operator agrees; the end of the input is a no. */
-async function confirm(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const ended = new Promise<string>((end) => terminal.once('close', () => end('')));
-  try {
-    return /^y(es)?$/i.test((await Promise.race([terminal.question(question), ended])).trim());
-  } finally {
-    terminal.close();
-  }
-}
-
-function print(text: string): void {
-  process.stdout.write(text);
 }
 
 async function main(args: string[]): Promise<number> {
@@ -228,13 +211,4 @@ function messageOf(failure: unknown): string {
   return failure instanceof Error ? failure.message : String(failure);
 }
 
-// The reader of the lines may end first: `| head`.
-process.stdout.on('error', () => {});
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (cause) {
-  const isUsage = cause instanceof UsageError;
-  const hint = isUsage ? 'payments-journal --help lists the commands and options.\n' : '';
-  process.stderr.write(`${(cause as Error).message}\n${hint}`);
-  process.exitCode = isUsage ? 2 : 1;
-}
+await runProgram('payments-journal', main);

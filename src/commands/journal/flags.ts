@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseFlags, UsageError } from '../program.ts';
 
 export const usage = `Usage: payments-journal <command> <store> [options]
 
@@ -30,9 +30,6 @@ Options:
 resolve needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with them, show prints the candidates.
 Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has found payments.
 `;
-
-/** A mistake in the arguments, or in what is installed. */
-export class UsageError extends Error {}
 
 const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 
@@ -150,13 +147,7 @@ export function readCommand(args: string[]): Command {
   }
 }
 
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (cause) {
-    throw new UsageError((cause as Error).message, { cause });
-  }
-}
+const parse = (args: string[]) => parseFlags(args, options, true);
 
 function readStoreAddress(values: ReturnType<typeof parse>['values']): StoreAddress {
   const stores = storeNames.flatMap((name) => {

@@ -1,5 +1,6 @@
 import type { UndecidedPayment } from '../../once/open-once.ts';
 import type { JournalEntry } from '../../journals/journal.ts';
+import { clean, formatColumns } from '../table.ts';
 
 /** Names of the fields of an entry that hold a time. */
 const timeNames = new Set(['claimedAt', 'expiresAt', 'firstClaimedAt', 'paidAt', 'resolvedAt']);
@@ -27,17 +28,8 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
   const header = ['REFERENCE', 'STATE', 'AGE', 'EXPIRES', 'HOST', 'AMOUNT', 'FROM', 'TO'];
   const hasCandidates = payments.some((payment) => 'candidates' in payment);
   const table = [[...header, ...(hasCandidates ? ['CANDIDATES'] : [])], ...rows];
-  const widths = table[0]?.map((_, column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  );
-  const lines = table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
   const count = payments.length === 1 ? '1 payment is' : `${payments.length} payments are`;
-  return `${lines.join('\n')}\n\n${count} not decided.\n`;
+  return `${formatColumns(table).join('\n')}\n\n${count} not decided.\n`;
 }
 
 /** The entry with its times in ISO 8601, as `list --json` has them. */
@@ -89,6 +81,3 @@ function formatAge(ms: number): string {
   if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
   return `${Math.floor(seconds / 86_400)} days`;
 }
-
-/** Control characters of a stored string would act on the terminal. */
-export const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');

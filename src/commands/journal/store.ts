@@ -5,7 +5,8 @@ import type { FullJournal } from '../../journals/journal.ts';
 import { postgresJournal, type PostgresRows } from '../../journals/postgres.ts';
 import { isRedisEmpty, rebuildRedisIndex, redisJournal } from '../../journals/redis.ts';
 import { sqliteJournal } from '../../journals/sqlite.ts';
-import { UsageError, type StoreAddress } from './flags.ts';
+import { UsageError } from '../program.ts';
+import type { StoreAddress } from './flags.ts';
 
 /** A journal with a connected store. */
 export interface OpenedStore {

@@ -1,7 +1,7 @@
 import { defaultCurrency, findUnlikeFields, isFilled } from '../../search/compare.ts';
 import type { OnceInput, Transfer } from '../../schemas/transfer.ts';
 import type { StoreAddress } from './flags.ts';
-import { clean } from './report.ts';
+import { clean, wrap } from '../table.ts';
 
 /** A transfer that may be the payment, or why it could not be read. */
 export interface Candidate {
@@ -82,7 +82,7 @@ interface Cell {
 
 /** One row; a long cell continues in the next lines. */
 function formatRow(name: string, cells: readonly Cell[]): string {
-  const wrapped = cells.map(({ text }) => wrap(clean(text)));
+  const wrapped = cells.map(({ text }) => wrap(clean(text), cellWidth));
   const height = Math.max(...wrapped.map(({ length }) => length));
   let text = '';
   for (let line = 0; line < height; line += 1) {
@@ -93,19 +93,6 @@ function formatRow(name: string, cells: readonly Cell[]): string {
     text += `${((line === 0 ? name : '').padEnd(20) + parts.join('')).trimEnd()}\n`;
   }
   return text;
-}
-
-/** Breaks a text at spaces, and a long word anywhere. */
-function wrap(text: string): string[] {
-  const lines: string[] = [];
-  let rest = text;
-  while (rest.length > cellWidth) {
-    const space = rest.lastIndexOf(' ', cellWidth);
-    const end = space > 0 ? space : cellWidth;
-    lines.push(rest.slice(0, end));
-    rest = rest.slice(space > 0 ? end + 1 : end);
-  }
-  return [...lines, rest];
 }
 
 /** The two commands that decide a payment. */

@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ConfigurationError, PaymentsClient } from '../../index.ts';
+import { redactDeep, redactor } from '../../errors/redact.ts';
+import { version } from '../../version.ts';
+import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
+import { readCommand, usage, type Command } from './flags.ts';
+import type { PaymentOrder } from './payment.ts';
+import { compareReports, formatChanges, formatReport } from './report.ts';
+import { runProbe, type Report } from './run.ts';
+import { readTls } from './tls.ts';
+
+const clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  wait: async (ms: number) => {
+    await wait(ms);
+  },
+};
+
+async function main(args: string[]): Promise<number> {
+  const command = readCommand(args);
+  if (command.name === 'probe') return probe(command);
+  print(command.name === 'help' ? usage : `${version}\n`);
+  return 0;
+}
+
+async function probe(command: Extract<Command, { name: 'probe' }>): Promise<number> {
+  const { order, yes, compare, json } = command;
+  if (order !== undefined && !yes && !process.stdin.isTTY) {
+    throw new UsageError('--pay asks on a terminal; without one, it needs --yes.');
+  }
+  const before = compare === undefined ? undefined : readReport(compare);
+  const payments = createClient();
+  if (order !== undefined && !yes) await confirmOrder(payments, order);
+  const hasJwt = readVariable('PAYMENTS_JWT') !== '';
+  // A platform may echo a credential in any field.
+  const redact = redactor(credentials().filter((credential) => credential !== ''));
+  const probed = redactDeep(await runProbe({ payments, clock, readTls, hasJwt, order }), redact);
+  const { report } = probed;
+  const changes = before === undefined ? undefined : compareReports(before, report);
+  if (json) print(`${JSON.stringify({ ...report, changes }, null, 2)}\n`);
+  else if (changes !== undefined && before !== undefined) {
+    print(formatChanges(changes, before.startedAt));
+  } else {
+    print(formatReport(probed, process.stdout.isTTY && !process.env['NO_COLOR']));
+  }
+  return report.rows.some(({ result }) => result === 'contradicted') ? 3 : 0;
+}
+
+function createClient(): PaymentsClient {
+  try {
+    // The probe paces and repeats its requests by itself.
+    return new PaymentsClient({ validation: 'report', maxRetries: 0 });
+  } catch (cause) {
+    if (cause instanceof ConfigurationError) throw new UsageError(cause.message, { cause });
+    throw cause;
+  }
+}
+
+async function confirmOrder(payments: PaymentsClient, order: PaymentOrder): Promise<void> {
+  const { amount, from, to, twice } = order;
+  const key = fingerprint(readVariable('PAYMENTS_API_KEY'));
+  const second = twice ? ', and a second time if the platform ignores its Idempotency-Key' : '';
+  const question = `Pay ${amount} from ${from} to ${to} on ${payments.toJSON().baseUrl} (key ${key})${second}? [y/N] `;
+  if (!(await confirm(question, process.stderr))) throw new Error('Nothing was paid.');
+}
+
+const readVariable = (name: string): string => process.env[name]?.trim() ?? '';
+const credentials = (): string[] => ['PAYMENTS_API_KEY', 'PAYMENTS_JWT'].map(readVariable);
+
+function readReport(file: string): Report {
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
+    if (!Array.isArray(report.rows)) throw new Error('It has no rows.');
+    return report;
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new UsageError(`--compare takes a report of --json, and ${file} is none: ${why}`, {
+      cause,
+    });
+  }
+}
+
+await runProgram('payments-probe', main);

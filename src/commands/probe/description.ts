@@ -1,0 +1,60 @@
+/** How a description was changed, and what references survive that. */
+interface Change {
+  readonly summary: string;
+  readonly advice: string;
+}
+
+interface Step {
+  readonly summary: string;
+  readonly advice: string;
+  readonly change: (text: string) => string;
+}
+
+const steps: readonly Step[] = [
+  {
+    summary: 'in capitals',
+    advice: 'in capitals',
+    change: (text) => text.toUpperCase(),
+  },
+  {
+    summary: 'in small letters',
+    advice: 'in small letters',
+    change: (text) => text.toLowerCase(),
+  },
+  {
+    summary: 'without signs',
+    advice: 'without signs',
+    change: (text) => text.replaceAll(/[^\p{L}\p{N} ]/gu, ''),
+  },
+  {
+    summary: 'with single spaces',
+    advice: 'without double spaces',
+    change: (text) => text.replaceAll(/ +/g, ' '),
+  },
+];
+
+/** Finds the fewest changes that explain what came back; undefined if it is unchanged. */
+export function describeChange(sent: string, received: unknown): Change | undefined {
+  if (received === sent) return undefined;
+  if (typeof received !== 'string' || received === '') {
+    return { summary: 'not at all', advice: 'createOnce cannot find such a payment.' };
+  }
+  const combinations = Array.from({ length: 2 ** steps.length }, (_, bits) =>
+    steps.filter((__, at) => Math.floor(bits / 2 ** at) % 2 === 1),
+  ).toSorted((one, other) => one.length - other.length);
+  for (const applied of combinations) {
+    const expected = applied.reduce((text, { change }) => change(text), sent);
+    const isCut = received.length < expected.length && expected.startsWith(received.trimEnd());
+    if (expected !== received && !isCut) continue;
+    const cut = isCut ? [`cut at ${received.length} characters`] : [];
+    const limit = isCut ? [`of at most ${received.length} characters`] : [];
+    return {
+      summary: [...cut, ...applied.map(({ summary }) => summary)].join(', '),
+      advice: `use references ${[...limit, ...applied.map(({ advice }) => advice)].join(', ')}, or createOnce reports them as ambiguous.`,
+    };
+  }
+  return {
+    summary: 'changed',
+    advice: `compare "${sent.slice(0, 40)}…" with "${received.slice(0, 40)}…"; createOnce reports such a payment as ambiguous.`,
+  };
+}

@@ -1,0 +1,55 @@
+import type { Reading } from './platform.ts';
+
+/** What the bodies of errors have in common. */
+interface ErrorShape {
+  readonly isDocumented: boolean;
+  readonly description: string;
+  /** A function for the option isErrorBody; undefined if a proxy's body could look the same. */
+  readonly isErrorBody?: string | undefined;
+}
+
+type Kind = 'string' | 'number' | 'boolean';
+
+/** Compares the bodies of errors with the documented one, and finds another common form. */
+export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
+  const isDocumented = errors.every(({ body }) => {
+    const { error, code } = Object(body) as Record<string, unknown>;
+    return typeof error === 'string' && typeof code === 'string';
+  });
+  if (isDocumented) return { isDocumented, description: '' };
+  const [first = [], ...others] = errors.map(({ body }) => scalarFields(body));
+  const common = first.filter((field) => others.every((fields) => fields.includes(field)));
+  if (common.length === 0) {
+    const types = errors.map(({ headers, body }) => describeBody(headers, body));
+    return { isDocumented, description: [...new Set(types)].join(', ') };
+  }
+  const description = `{ ${common.map((field) => field.split(':')[0]).join(', ')} }`;
+  // Gateways send { message } by themselves.
+  if (common.length < 2) return { isDocumented, description };
+  return { isDocumented, description, isErrorBody: writeGuard(common) };
+}
+
+/** Paths of the fields of an object and of the objects in it, with their types: `error.code:string`. */
+function scalarFields(value: unknown, prefix = ''): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([name, field]: [string, unknown]) => {
+    // A name that is no identifier could not be pasted.
+    if (!/^[A-Za-z_]\w{0,40}$/.test(name)) return [];
+    const isScalar = ['string', 'number', 'boolean'].includes(typeof field);
+    if (isScalar) return [`${prefix}${name}:${typeof field}`];
+    return prefix === '' ? scalarFields(field, `${name}.`) : [];
+  });
+}
+
+function writeGuard(fields: readonly string[]): string {
+  const tests = fields.map((field) => {
+    const [path = '', kind] = field.split(':') as [string, Kind];
+    return `typeof body?.${path.replaceAll('.', '?.')} === '${kind}'`;
+  });
+  return `(body: any) => ${tests.join(' && ')}`;
+}
+
+function describeBody(headers: Headers, body: unknown): string {
+  const type = headers.get('content-type')?.split(';')[0] ?? 'no content type';
+  return body === undefined ? type : 'JSON without a common field';
+}

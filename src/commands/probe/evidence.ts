@@ -1,0 +1,70 @@
+import { createUnknownId, nouns, readList, readPages, type Listing, type Noun } from './lists.ts';
+import type { Platform, Reading } from './platform.ts';
+import type { TlsFacts } from './tls.ts';
+
+/** Reads what the client does not show of a connection. */
+export type ReadTls = (baseUrl: string) => Promise<TlsFacts>;
+
+/** What reading shows; each part is read when a check first asks for it. */
+export class Evidence {
+  readonly platform: Platform;
+  readonly #unknownIds = new Map<Noun['name'], string>();
+
+  readonly readTls: ReadTls;
+
+  constructor(platform: Platform, readTls: ReadTls) {
+    this.platform = platform;
+    this.readTls = readTls;
+  }
+
+  list(name: Noun['name']): Promise<Listing> {
+    return readList(this.platform, nounOf(name));
+  }
+
+  async lists(): Promise<{ readonly noun: Noun; readonly listing: Listing }[]> {
+    const lists = [];
+    for (const noun of nouns) lists.push({ noun, listing: await readList(this.platform, noun) });
+    return lists;
+  }
+
+  /** A list in two pages, because one page shows no cursor; undefined if there are other pages, or too few records. */
+  async halves(noun: Noun): Promise<Listing | undefined> {
+    const { rows, readings, isComplete } = await readList(this.platform, noun);
+    if (!isComplete || readings.length > 1 || rows.length < 2) return undefined;
+    const limit = Math.ceil(rows.length / 2);
+    return readPages(this.platform, noun.path, {}, { pages: 3, limit });
+  }
+
+  filter(name: Noun['name'], parameter: string, value: string): Promise<Listing> {
+    const pages = name === 'transfers' ? 10 : 3;
+    return readPages(this.platform, nounOf(name).path, { [parameter]: value }, { pages });
+  }
+
+  /** An id of a record that most likely does not exist; always the same one. */
+  async unknownIdOf(name: Noun['name']): Promise<string> {
+    const { rows } = await this.list(name);
+    const id = this.#unknownIds.get(name) ?? createUnknownId(nounOf(name), rows);
+    this.#unknownIds.set(name, id);
+    return id;
+  }
+
+  async unknownIds(): Promise<{ readonly noun: Noun; readonly reading: Reading }[]> {
+    const readings = [];
+    for (const noun of nouns) {
+      const id = await this.unknownIdOf(noun.name);
+      readings.push({ noun, reading: await this.platform.get(`${noun.path}/${id}`) });
+    }
+    return readings;
+  }
+
+  /** Reads with a cursor that is made up. */
+  invalidCursor(): Promise<Reading> {
+    return this.platform.get('/transfers', { limit: 100, cursor: 'payments-probe-no-cursor' });
+  }
+}
+
+const nounOf = (name: Noun['name']): Noun => {
+  const noun = nouns.find((each) => each.name === name);
+  if (noun === undefined) throw new Error(`There is no list of ${name}.`);
+  return noun;
+};

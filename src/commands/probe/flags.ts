@@ -1,0 +1,82 @@
+import { accountId, ValidationError, type AccountId } from '../../index.ts';
+import { parseFlags, UsageError } from '../program.ts';
+import type { PaymentOrder } from './payment.ts';
+
+export const usage = `Usage: payments-probe [options]
+
+Finds out what the API reference does not define, on your platform, with at most 200 requests, 5 a
+second: docs/going-live.md. It only reads, unless you pass --pay.
+
+Options:
+  --pay <amount>      make one transfer of this amount, such as 0.01, and watch it for a minute
+  --from <id>         of --pay: the Account that the money leaves
+  --to <id>           of --pay: another Account of your own
+  --pay-twice         of --pay: send an equal second request, with the same Idempotency-Key
+  --yes               of --pay: do not ask
+  --compare <file>    print what has changed since the report in this file (of --json)
+  --json              for programs and tickets
+  --version           print the version and exit
+  --help              print this text and exit
+
+Needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with PAYMENTS_JWT it also tries the root endpoints.
+Status: 0 done, 1 the platform does not respond or rejects the credential, 2 wrong arguments,
+3 an assumption of the SDK does not hold.
+`;
+
+const options = {
+  pay: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  'pay-twice': { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+  compare: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  version: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+export type Command =
+  | { readonly name: 'help' | 'version' }
+  | {
+      readonly name: 'probe';
+      readonly order: PaymentOrder | undefined;
+      readonly yes: boolean;
+      readonly compare: string | undefined;
+      readonly json: boolean;
+    };
+
+/** @throws UsageError */
+export function readCommand(args: string[]): Command {
+  const { values } = parseFlags(args, options, false);
+  if (values.help) return { name: 'help' };
+  if (values.version) return { name: 'version' };
+  const { pay, from, to, yes, compare, json, 'pay-twice': twice } = values;
+  if (compare === '') throw new UsageError('--compare is empty.');
+  if (pay === undefined) {
+    const orphan = Object.entries({ from, to, 'pay-twice': twice }).find(([, value]) =>
+      Boolean(value),
+    );
+    if (orphan !== undefined) throw new UsageError(`--${orphan[0]} needs --pay.`);
+    return { name: 'probe', order: undefined, yes, compare, json };
+  }
+  // The same form as the client's own; a mistake costs money here.
+  if (!/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/.test(pay)) {
+    throw new UsageError(`--pay takes a decimal above zero, such as 0.01, and not "${pay}".`);
+  }
+  const order = { amount: pay, from: readAccount('from', from), to: readAccount('to', to), twice };
+  if (order.from === order.to) throw new UsageError('--from and --to are the same Account.');
+  return { name: 'probe', order, yes, compare, json };
+}
+
+function readAccount(flag: string, text: string | undefined): AccountId {
+  if (text === undefined)
+    throw new UsageError(`--pay needs --${flag} <id>, an Account of your own.`);
+  try {
+    return accountId(text);
+  } catch (cause) {
+    if (!(cause instanceof ValidationError)) throw cause;
+    throw new UsageError(`--${flag} takes the id of an Account, acc_…, and not "${text}".`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,205 @@
+import {
+  ApiError,
+  AuthenticationError,
+  InvalidResponseError,
+  PaymentsError,
+  type AnyRequest,
+  type PaymentsClient,
+} from '../../index.ts';
+import { isObject } from '../../internal/objects.ts';
+
+/** Time for the probe; tests have one that does not wait. */
+export interface ProbeClock {
+  now(): number;
+  elapsed(): number;
+  wait(ms: number): Promise<void>;
+}
+
+/** What one request showed. */
+export interface Reading {
+  readonly path: string;
+  /** Undefined when no response came. */
+  readonly status: number | undefined;
+  readonly headers: Headers;
+  /** The parsed JSON; undefined without any. */
+  readonly body: unknown;
+  readonly durationMs: number;
+  /** When the response had arrived, by this machine's clock. */
+  readonly receivedAt: number;
+  /** Why the body cannot be used; undefined for a 2xx with JSON. */
+  readonly problem: string | undefined;
+}
+
+/** Ends the whole probe; its message says what to check. */
+export class ProbeEnded extends Error {}
+
+const maxRequests = 200;
+const minGapMs = 200;
+/** As often as the client sends a read by default. */
+const maxTries = 3;
+const retryDelayMs = 1_000;
+const maxWaitMs = 300_000;
+/** So many readings without a response, one after the other, mean that the platform is gone. */
+const maxSilent = 3;
+
+type Query = NonNullable<AnyRequest['query']>;
+
+/** The platform behind a client without retries: all requests are paced and counted here. */
+export class Platform {
+  readonly readings: Reading[] = [];
+  requests = 0;
+  writes = 0;
+  readonly #cache = new Map<string, Promise<Reading>>();
+  readonly #payments: PaymentsClient;
+  readonly #clock: ProbeClock;
+  #nextStart = Number.NEGATIVE_INFINITY;
+  #silent = 0;
+
+  constructor(payments: PaymentsClient, clock: ProbeClock) {
+    this.#payments = payments;
+    this.#clock = clock;
+  }
+
+  get baseUrl(): string {
+    return this.#payments.toJSON().baseUrl;
+  }
+
+  get clock(): ProbeClock {
+    return this.#clock;
+  }
+
+  /** Reads a path once; a later check gets the same reading. */
+  get(path: string, query: Query = {}): Promise<Reading> {
+    const key = JSON.stringify([path, query]);
+    const reading = this.#cache.get(key) ?? this.read(path, query);
+    this.#cache.set(key, reading);
+    return reading;
+  }
+
+  /** Reads a path now. */
+  async read(path: string, query: Query = {}): Promise<Reading> {
+    const reading = await this.#readPatiently({ method: 'GET', path, api: 'versioned', query });
+    this.#countSilence(reading);
+    return reading;
+  }
+
+  /** Reads a root endpoint, which takes its input in the body of a GET and the JWT. */
+  readRoot(path: string, body: object): Promise<Reading> {
+    return this.#readPatiently({ method: 'GET', path, api: 'root', body });
+  }
+
+  /** Sends one write, once; only a payment that the operator has confirmed calls this. */
+  async write<T>(send: (payments: PaymentsClient) => Promise<T>): Promise<T> {
+    if (!(await this.#takeTurn())) throw new ProbeEnded(spentMessage);
+    this.writes += 1;
+    return send(this.#payments);
+  }
+
+  /** Whether so many requests may still be sent. */
+  hasLeft(requests: number): boolean {
+    return this.requests + requests <= maxRequests;
+  }
+
+  /** Waits for the next start; false when all requests are spent. */
+  async #takeTurn(): Promise<boolean> {
+    if (!this.hasLeft(1)) return false;
+    const wait = this.#nextStart - this.#clock.elapsed();
+    if (wait > 0) await this.#clock.wait(wait);
+    this.#nextStart = this.#clock.elapsed() + minGapMs;
+    this.requests += 1;
+    return true;
+  }
+
+  async #readPatiently(request: AnyRequest): Promise<Reading> {
+    for (let tries = 1; ; tries += 1) {
+      if (!(await this.#takeTurn())) return createReading(request.path, { problem: spentMessage });
+      const { reading, error } = await this.#readOnce(request);
+      this.readings.push(reading);
+      if (error === undefined || tries === maxTries || !error.retryable) return reading;
+      const waitMs = error.retryAfterMs ?? retryDelayMs * tries;
+      if (waitMs > maxWaitMs) {
+        const minutes = Math.ceil(waitMs / 60_000);
+        throw new ProbeEnded(
+          `The platform asked for a wait of ${minutes} minutes (Retry-After). Run the probe again then.`,
+        );
+      }
+      await this.#clock.wait(waitMs);
+    }
+  }
+
+  async #readOnce(request: AnyRequest): Promise<{ reading: Reading; error?: PaymentsError }> {
+    const { path, api } = request;
+    const start = this.#clock.elapsed();
+    const finish = (facts: Partial<Reading>): Reading =>
+      createReading(path, {
+        durationMs: this.#clock.elapsed() - start,
+        receivedAt: this.#clock.now(),
+        ...facts,
+      });
+    try {
+      const { data, response } = await this.#payments.request(request).withResponse();
+      const { status, headers } = response;
+      const problem = isObject(data) ? undefined : 'no JSON object';
+      return { reading: finish({ status, headers, body: data, problem }) };
+    } catch (error) {
+      if (!(error instanceof PaymentsError)) throw error;
+      if (error instanceof AuthenticationError) throw new ProbeEnded(describeRejection(path, api));
+      const problem = describeProblem(error);
+      if (error instanceof ApiError) {
+        const { status, body: text } = error;
+        const headers = new Headers({ ...error.headers });
+        return { error, reading: finish({ status, headers, body: parseIfJson(text), problem }) };
+      }
+      const status = error.attempts.at(-1)?.status;
+      return { error, reading: finish({ status, problem }) };
+    }
+  }
+
+  #countSilence({ status, problem }: Reading): void {
+    this.#silent = status === undefined || status >= 500 ? this.#silent + 1 : 0;
+    const isFirst = this.readings.every((each) => each.status === undefined);
+    if (problem === spentMessage || (this.#silent < maxSilent && !isFirst)) return;
+    throw new ProbeEnded(
+      `The platform does not respond: ${problem ?? 'no response'}\nCheck PAYMENTS_BASE_URL (${this.baseUrl}) and the network.`,
+    );
+  }
+}
+
+const spentMessage = `the limit of ${maxRequests} requests was reached`;
+
+const createReading = (path: string, facts: Partial<Reading>): Reading => ({
+  path,
+  status: undefined,
+  headers: new Headers(),
+  body: undefined,
+  durationMs: 0,
+  receivedAt: 0,
+  problem: undefined,
+  ...facts,
+});
+
+function describeProblem(error: PaymentsError): string {
+  if (error instanceof ApiError) {
+    const code = error.code === undefined ? '' : ` ${error.code}`;
+    const type = error.headers['content-type']?.split(';')[0] ?? 'no content type';
+    return `${error.status}${code}${type === 'application/json' ? '' : ` (${type})`}`;
+  }
+  if (error instanceof InvalidResponseError) return `a 2xx that is ${error.reason}`;
+  return `${error.name}, ${error.attempts.at(-1)?.reason ?? error.outcome}`;
+}
+
+function describeRejection(path: string, api: AnyRequest['api']): string {
+  const [credential, url, orUnset] =
+    api === 'root'
+      ? ['PAYMENTS_JWT', 'PAYMENTS_ROOT_URL', ', or unset it']
+      : ['PAYMENTS_API_KEY', 'PAYMENTS_BASE_URL', ''];
+  return `The platform rejected ${credential} (401 at GET ${path}). Check that it is complete, not expired, and of the platform at ${url}${orUnset}.`;
+}
+
+function parseIfJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import { connect } from 'node:tls';
+
+const timeoutMs = 5_000;
+
+/** What no response shows. */
+export interface TlsFacts {
+  readonly protocol: string;
+  readonly certificate?: string;
+}
+
+/** Reads the protocol and the certificate of a server, by a connection without a request. */
+export function readTls(baseUrl: string): Promise<TlsFacts> {
+  const { hostname, port } = new URL(baseUrl);
+  const host = hostname.replaceAll(/[[\]]/g, '');
+  return new Promise((resolve) => {
+    // The client has its own checks of the certificate; this connection carries nothing.
+    const options = {
+      host,
+      port: Number(port || 443),
+      servername: host,
+      rejectUnauthorized: false,
+    };
+    const socket = connect(options, () => {
+      const { issuer, valid_to: end } = socket.getPeerCertificate();
+      const days = Math.floor((Date.parse(end) - Date.now()) / 86_400_000);
+      const name = issuer.O ?? issuer.CN;
+      const certificate = `A certificate of ${String(name)} for ${days} more days`;
+      finish({ protocol: socket.getProtocol() ?? 'TLS', certificate });
+    });
+    const finish = (facts: TlsFacts): void => {
+      socket.destroy();
+      resolve(facts);
+    };
+    socket.setTimeout(timeoutMs, () => {
+      finish({ protocol: 'TLS that did not respond' });
+    });
+    socket.on('error', () => {
+      finish({ protocol: 'TLS that could not be read' });
+    });
+  });
+}

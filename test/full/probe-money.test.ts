@@ -1,0 +1,106 @@
+import { stripTypeScriptTypes } from 'node:module';
+import {
+  isOutcomeUnknown,
+  PaymentsError,
+  type ClientOptions,
+  type OnceInput,
+} from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { expect, test } from 'vitest';
+import { formatOptions } from '../../src/commands/probe/report.ts';
+import type { Probed } from '../../src/commands/probe/run.ts';
+import { deviatingPlatforms } from '../probe/deviations.ts';
+import { setup } from '../probe/platforms.ts';
+
+/** Runs the options that the probe prints, as a user who has pasted them. */
+async function pasteOptions(probed: Probed): Promise<ClientOptions> {
+  const [, code = '{}'] = /new PaymentsClient\((\{[^]*\})\);/.exec(formatOptions(probed)) ?? [];
+  const module = stripTypeScriptTypes(`export default ${code};`);
+  const url = `data:text/javascript,${encodeURIComponent(module)}`;
+  return ((await import(url)) as { default: ClientOptions }).default;
+}
+
+/** The probe reports that createOnce must not be used here; that a filter hides payments, it cannot know. */
+const unusable = 'a filter that hides transfers';
+
+const minute = 60_000;
+const errorBody = '50 Have errors the documented Error body?';
+const input: OnceInput = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '12.50',
+  description: 'salary-2026-11-0017-of-employee-4711-Ada',
+};
+
+test('names the one platform where createOnce must not be used', async () => {
+  const platform = deviatingPlatforms.find(({ name }) => name === unusable);
+  const { probe } = setup({ deviation: platform?.respond });
+  expect(formatOptions(await probe())).toContain('do not use createOnce');
+});
+
+const orders = ['oldest_first', 'newest_first'] as const;
+const cases = deviatingPlatforms
+  .filter(({ name }) => name !== unusable)
+  .flatMap((platform) => orders.map((listOrder) => ({ ...platform, listOrder })));
+
+test.each(cases)(
+  'pays once with the suggested options, $listOrder: $name',
+  async ({ name, respond, listOrder, rows }) => {
+    // Only its 404 is a page; its 422 has the Error body.
+    const isHtml = name === 'a 404 page of nginx';
+    const isSearchable = !Object.entries(rows).some(
+      ([question, fact]) => /^(6|9|10|59|60|65) /.test(question) && fact.startsWith('contradicted'),
+    );
+    const start = () => {
+      const platform = setup({ deviation: respond, listOrder });
+      const { sandbox, clock } = platform;
+      const journal = memoryJournal({ now: () => clock.now() });
+      const count = () => {
+        const all = sandbox.exportState().transfers as unknown as { amount: string }[];
+        return all.filter(({ amount }) => amount === input.amount).length;
+      };
+      return { ...platform, journal, count };
+    };
+    const options = await pasteOptions(
+      await setup({ deviation: respond, listOrder }).probe({ twice: true }),
+    );
+
+    /** Makes the same call until it resolves, for up to an hour; the number of transfers never exceeds one. */
+    const payUntilDecided = async (platform: ReturnType<typeof start>, changes: object) => {
+      const payments = platform.payments.withOptions({ ...options, journal: platform.journal });
+      let error: unknown;
+      for (let call = 0; call < 20; call += 1) {
+        const paying = payments.transfers.createOnce({ ...input, ...changes });
+        try {
+          return { transfer: await platform.clock.runTimersDuring(paying), error: undefined };
+        } catch (thrown) {
+          error = thrown;
+        }
+        expect(error).toBeInstanceOf(PaymentsError);
+        expect(platform.count()).toBeLessThanOrEqual(1);
+        platform.clock.jump(3 * minute);
+      }
+      return { transfer: undefined, error };
+    };
+
+    for (const when of ['before_commit', 'after_commit'] as const) {
+      const platform = start();
+      platform.sandbox.faults.add({
+        operation: 'transfers.create',
+        fault: { kind: 'reset', when },
+      });
+      const { transfer, error } = await payUntilDecided(platform, {});
+      // Only where the probe has reported what a search cannot rely on, a payment may stay in doubt.
+      if (isSearchable) expect({ when, error }).toEqual({ when, error: undefined });
+      if (transfer === undefined) expect(isOutcomeUnknown(error)).toBe(true);
+      else expect(platform.count()).toBe(1);
+    }
+
+    // A rejection is one only if the probe has found out how the platform writes it.
+    const platform = start();
+    const { error } = await payUntilDecided(platform, { amount: '99999' });
+    const isReadable = rows[errorBody] === undefined || options.isErrorBody !== undefined;
+    expect((error as PaymentsError).outcome).toBe(isReadable || isHtml ? 'rejected' : 'unknown');
+    expect(platform.count()).toBe(0);
+  },
+);

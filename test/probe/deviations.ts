@@ -1,0 +1,511 @@
+import { isList, pathOf, withHeaders, withJson, withRecords, type Deviation } from './platforms.ts';
+
+/** A platform that differs from the sandbox, and what the probe has to report of it. */
+export interface DeviatingPlatform {
+  readonly name: string;
+  readonly respond: Deviation;
+  /** The rows that differ from those of the sandbox, by the start of their question. */
+  readonly rows: Readonly<Record<string, string>>;
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly advice?: readonly RegExp[];
+}
+
+/** Sends a request without some of its query parameters. */
+const without =
+  (...names: string[]): Deviation =>
+  (request, next) => {
+    const url = new URL(request.url);
+    for (const name of names) url.searchParams.delete(name);
+    return next(new Request(url, request));
+  };
+
+const isTransfer = (record: Record<string, unknown>): boolean => 'sourceAccountId' in record;
+
+/** Passes creations on with another description. */
+const storeDescription =
+  (change: (description: string) => string): Deviation =>
+  async (request, next) => {
+    if (request.method !== 'POST') return next();
+    const body = (await request.json()) as { description: string };
+    const changed = { ...body, description: change(body.description) };
+    return next(new Request(request.url, { ...pick(request), body: JSON.stringify(changed) }));
+  };
+const pick = ({ method, headers }: Request) => ({ method, headers });
+
+/** Drops the records of a page that do not match. */
+const keepRecords = (response: Response, keep: (record: Record<string, unknown>) => boolean) =>
+  withJson(response, (body) => ({
+    ...body,
+    data: (body['data'] as Record<string, unknown>[]).filter(keep),
+  }));
+const isFirstEntity = ({ entityId }: Record<string, unknown>) => entityId === 'ent_000001';
+
+const changeErrors =
+  (change: (body: Record<string, unknown>, status: number) => unknown): Deviation =>
+  async (_, next) => {
+    const response = await next();
+    if (response.ok) return response;
+    return withJson(response, (body) => change(body, response.status));
+  };
+
+const mainFilter = '6 Does GET /transfers filter by accountId?';
+const errorBody = '50 Have errors the documented Error body?';
+const codes = '46 Which codes do errors have?';
+const description = '60 Does a description come back unchanged?';
+const createdAt = '64 Is createdAt a time with an offset, and not in the future?';
+const createdAtOfPayment = '64 Is createdAt of a new transfer close to the Date of its response?';
+const order = '54 In which order are transfers listed?';
+const envelopes = '59 Does each page say truly whether more follow, and how?';
+const fields = '30 Are all documented fields there, with the documented type?';
+
+const shiftTime = (record: Record<string, unknown>, ms: number, end: string) => {
+  const time = new Date(Date.parse(String(record['createdAt'])) + ms).toISOString();
+  return { ...record, createdAt: time.replace('Z', end) };
+};
+
+/** Responses of a cache by their URL. */
+const pages = new WeakMap<object, Map<string, { text: string; at: number }>>();
+
+const ignoresFilters = without('accountId', 'entityId');
+const nginxPage =
+  '<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>nginx</body></html>';
+const keys = new WeakMap<object, Map<string, string>>();
+
+export const deviatingPlatforms: readonly DeviatingPlatform[] = [
+  {
+    name: 'filters ignored',
+    respond: ignoresFilters,
+    rows: {
+      '4 Does GET /accounts filter by entityId?': 'found: Ignored.',
+      [mainFilter]: 'contradicted: Ignored.',
+      '7 Does GET /counterparties filter by entityId?': 'contradicted: Ignored.',
+      '8 Does GET /ibans filter by entityId?': 'contradicted: Ignored.',
+      '8 Does GET /ibans filter by accountId?': 'contradicted: Ignored.',
+    },
+    advice: [/^transfers\.list\(\{ accountId \}\) does not select/],
+  },
+  {
+    name: 'a filter ignored, and counterparties of one entity only',
+    async respond(request, next, clock) {
+      if (pathOf(request) !== '/v0/counterparties') return next();
+      return keepRecords(await ignoresFilters(request, next, clock), isFirstEntity);
+    },
+    rows: { '7 Does GET /counterparties filter by entityId?': 'contradicted: Ignored.' },
+  },
+  {
+    name: 'counterparties of one entity only',
+    async respond(request, next) {
+      if (pathOf(request) !== '/v0/counterparties') return next();
+      return keepRecords(await next(), isFirstEntity);
+    },
+    rows: {},
+  },
+  {
+    name: 'a filter that hides transfers',
+    // It shows what arrives at an account, and not what leaves it.
+    async respond(request, next) {
+      const account = new URL(request.url).searchParams.get('accountId');
+      if (account === null || pathOf(request) !== '/v0/transfers') return next();
+      return keepRecords(
+        await next(),
+        ({ destinationAccountId }) => destinationAccountId === account,
+      );
+    },
+    rows: {
+      [mainFilter]: 'contradicted: Hides records.',
+      '61 How soon is a new transfer listed?': 'unknown: It was not seen in the list.',
+    },
+    advice: [/^do not use createOnce/],
+  },
+  {
+    name: 'a filter that is rejected',
+    respond: (request, next) =>
+      pathOf(request) === '/v0/transfers' && new URL(request.url).searchParams.has('accountId')
+        ? Response.json({ error: 'No such filter.', code: 'bad_query' }, { status: 400 })
+        : next(),
+    rows: { [mainFilter]: 'contradicted: Rejected with 400 bad_query.' },
+  },
+  {
+    name: 'another Error body',
+    respond: changeErrors(({ error }, status) => ({ message: error, statusCode: status })),
+    rows: {
+      [errorBody]: 'contradicted: They have not: { message, statusCode }.',
+      [codes]: 'unknown: No error had a code.',
+      '4 Does GET /accounts filter by entityId?': 'found: Rejected with 400.',
+      '55 What does an unknown cursor do, and how long are cursors?': 'found: Rejected with 400.',
+      '63 What does a limit above 100 do?': 'found: Rejected with 400.',
+    },
+    options: {
+      isErrorBody:
+        "(body: any) => typeof body?.message === 'string' && typeof body?.statusCode === 'number'",
+    },
+  },
+  {
+    name: 'an Error body inside another object',
+    respond: changeErrors(({ error, code }) => ({ error: { message: error, code } })),
+    rows: {
+      [errorBody]: 'contradicted: They have not: { error.message, error.code }.',
+      [codes]: 'unknown: No error had a code.',
+      '4 Does GET /accounts filter by entityId?': 'found: Rejected with 400.',
+      '55 What does an unknown cursor do, and how long are cursors?': 'found: Rejected with 400.',
+      '63 What does a limit above 100 do?': 'found: Rejected with 400.',
+    },
+    options: {
+      isErrorBody:
+        "(body: any) => typeof body?.error?.message === 'string' && typeof body?.error?.code === 'string'",
+    },
+  },
+  {
+    name: 'an Error body of one field, as gateways have',
+    respond: changeErrors(({ error }) => ({ message: error })),
+    rows: {
+      [errorBody]: 'contradicted: They have not: { message }.',
+      [codes]: 'unknown: No error had a code.',
+      '4 Does GET /accounts filter by entityId?': 'found: Rejected with 400.',
+      '55 What does an unknown cursor do, and how long are cursors?': 'found: Rejected with 400.',
+      '63 What does a limit above 100 do?': 'found: Rejected with 400.',
+    },
+    advice: [/^a rejected payment counts as unknown/],
+  },
+  {
+    name: 'a 404 page of nginx',
+    async respond(_, next) {
+      const response = await next();
+      if (response.status !== 404) return response;
+      const headers = { 'content-type': 'text/html', server: 'nginx/1.26.0' };
+      return withHeaders(new Response(nginxPage, { status: 404 }), headers);
+    },
+    rows: {
+      [errorBody]: 'contradicted: They have not: text/html, JSON without a common field.',
+      [codes]: 'found: invalid_cursor.',
+    },
+    advice: [/^a rejected payment counts as unknown/],
+  },
+  {
+    name: 'descriptions cut at 35 and in capitals',
+    respond: storeDescription((text) => text.slice(0, 35).toUpperCase()),
+    rows: {
+      [description]: 'contradicted: It comes back cut at 35 characters, in capitals.',
+    },
+    advice: [/^use references of at most 35 characters, in capitals, or/],
+  },
+  {
+    name: 'descriptions without signs and double spaces',
+    respond: storeDescription((text) => text.replaceAll(/[^\w ]|_/g, '').replaceAll(/ +/g, ' ')),
+    rows: {
+      [description]: 'contradicted: It comes back without signs, with single spaces.',
+    },
+    advice: [/^use references without signs, without double spaces, or/],
+  },
+  {
+    name: 'descriptions that the list leaves out',
+    async respond(request, next) {
+      if (!isList(request)) return next();
+      return withRecords(await next(), ({ description: _, ...record }) => record);
+    },
+    rows: { [description]: 'contradicted: It comes back not at all.' },
+    advice: [/^createOnce cannot find such a payment/],
+  },
+  {
+    name: 'createdAt in local time without an offset',
+    respond: async (_, next) =>
+      withRecords(await next(), (record) => shiftTime(record, 7_200_000, '')),
+    rows: {
+      [createdAt]:
+        'contradicted: Without an offset: entities, accounts, transfers, counterparties, ibans.',
+      [createdAtOfPayment]:
+        'contradicted: createdAt is more than two minutes from Date: it is in local time.',
+      [order]: 'unknown: createdAt shows no order.',
+    },
+  },
+  {
+    name: 'createdAt in the local time of the west, as if it were UTC',
+    respond: async (_, next) =>
+      withRecords(await next(), (record) => shiftTime(record, -5 * 3_600_000, 'Z')),
+    rows: {
+      [createdAtOfPayment]:
+        'contradicted: createdAt is more than two minutes from Date: it is in local time.',
+    },
+  },
+  {
+    name: 'createdAt in the local time of the east, as if it were UTC',
+    respond: async (_, next) =>
+      withRecords(await next(), (record) => shiftTime(record, 2 * 3_600_000, 'Z')),
+    rows: {
+      [createdAt]: 'contradicted: In the future: transfers.',
+      [createdAtOfPayment]:
+        'contradicted: createdAt is more than two minutes from Date: it is in local time.',
+    },
+  },
+  {
+    name: 'lists from a cache',
+    async respond(request, next, clock) {
+      if (!isList(request)) return next();
+      const cache = pages.get(clock) ?? new Map<string, { text: string; at: number }>();
+      pages.set(clock, cache);
+      const page = cache.get(request.url);
+      if (page !== undefined && clock.now() - page.at < 60_000) {
+        const age = String(Math.floor((clock.now() - page.at) / 1_000) + 1);
+        const headers = { 'content-type': 'application/json', age };
+        const date = new Date(clock.now()).toUTCString();
+        return new Response(page.text, { headers: { ...headers, date, 'x-request-id': 'cached' } });
+      }
+      const response = await next();
+      cache.set(request.url, { text: await response.clone().text(), at: clock.now() });
+      return response;
+    },
+    rows: {
+      '65 Do lists come fresh, not from a cache?':
+        'contradicted: A cache has responded for /transfers.',
+    },
+    advice: [/^exclude the API from the cache/],
+  },
+  {
+    name: 'idempotency honoured',
+    async respond(request, next, clock) {
+      const key = request.headers.get('idempotency-key');
+      if (key === null) return next();
+      const made = keys.get(clock) ?? new Map<string, string>();
+      keys.set(clock, made);
+      const first = made.get(key);
+      const date = new Date(clock.now()).toUTCString();
+      if (first !== undefined) return new Response(first, { status: 201, headers: { date } });
+      const response = await next();
+      if (response.ok) made.set(key, await response.clone().text());
+      return response;
+    },
+    rows: { '51 Is Idempotency-Key honoured?': 'found: Honoured.' },
+    options: { idempotencyHeader: 'Idempotency-Key' },
+  },
+  {
+    name: 'an idempotency key that makes the second request a conflict',
+    async respond(request, next, clock) {
+      const key = request.headers.get('idempotency-key');
+      if (key === null) return next();
+      const made = keys.get(clock) ?? new Map<string, string>();
+      keys.set(clock, made);
+      const date = new Date(clock.now()).toUTCString();
+      if (made.has(key)) {
+        const body = { error: 'It is made.', code: 'duplicate' };
+        return Response.json(body, { status: 409, headers: { date } });
+      }
+      made.set(key, '');
+      return next();
+    },
+    rows: { '51 Is Idempotency-Key honoured?': 'found: The second request was not accepted.' },
+  },
+  {
+    name: 'amounts that are numbers',
+    respond: async (_, next) =>
+      withRecords(await next(), (record) =>
+        isTransfer(record) ? { ...record, amount: Number(record['amount']) } : record,
+      ),
+    rows: {
+      '9 Are amounts and balances decimal strings?':
+        'contradicted: Not all: transfers.amount is a number.',
+      [fields]: 'contradicted: Not all: transfers.amount is a number.',
+    },
+  },
+  {
+    name: 'an old transfer without direction, and another field and status',
+    respond: async (request, next) =>
+      withRecords(await next(), (record) => {
+        if (record['id'] !== 'txfr_000007') return record;
+        const { direction: _, ...rest } = record;
+        return isList(request) ? { ...rest, status: 'returned', fee: '0.01' } : record;
+      }),
+    rows: {
+      [fields]: 'contradicted: Not all: transfers.direction is missing.',
+      '31 Which undocumented fields are there?': 'found: transfers.fee.',
+      '33 Which statuses, types and directions are undocumented?':
+        'found: transfers.status returned.',
+      '42 Which direction do book transfers have?': 'found: outgoing and undefined.',
+    },
+  },
+  {
+    name: 'another currency by default',
+    respond: async (_, next) =>
+      withRecords(await next(), (record) =>
+        isTransfer(record) ? { ...record, currency: 'EUR' } : record,
+      ),
+    rows: {
+      '10 Does a transfer that names no currency have USDC?': 'contradicted: It has EUR.',
+    },
+    advice: [/^name the currency of each payment/],
+  },
+  {
+    name: 'a last page with a cursor',
+    respond: async (request, next) => {
+      const response = await next();
+      if (!isList(request)) return response;
+      return withJson(response, (body) =>
+        body['hasMore'] === false ? { ...body, nextCursor: 'bW9yZQ' } : body,
+      );
+    },
+    rows: {
+      [envelopes]: `contradicted: No: ${[
+        'entities',
+        'accounts',
+        'transfers',
+        'counterparties',
+        'ibans',
+      ]
+        .map((name) => `/${name}: hasMore is false, and there is a nextCursor`)
+        .join('; ')}.`,
+    },
+    advice: [/^createOnce stays in doubt where it has to search such a list/],
+  },
+  {
+    name: 'smaller pages that hide records',
+    respond: async (request, next) => {
+      const { searchParams } = new URL(request.url);
+      const response = await next();
+      if (!isList(request) || Number(searchParams.get('limit')) > 10) return response;
+      return withJson(response, (body) => ({
+        ...body,
+        data: (body['data'] as unknown[]).slice(1),
+      }));
+    },
+    rows: {
+      [envelopes]:
+        'contradicted: No: /accounts: smaller pages hide 2 accounts; /ibans: smaller pages hide 2 ibans; /entities: an empty page, and hasMore is true; /counterparties: an empty page, and hasMore is true.',
+    },
+    advice: [/^createOnce stays in doubt/],
+  },
+  {
+    name: 'a redirect to another host',
+    respond: (request, next) =>
+      pathOf(request) === '/v0/ibans'
+        ? new Response(null, {
+            status: 308,
+            headers: { location: 'https://eu.example.com/v0/ibans?token=hunter2', date: 'x' },
+          })
+        : next(),
+    rows: {
+      '58 Does the platform respond without redirects?':
+        'contradicted: GET /ibans redirects to https://eu.example.com/v0/ibans.',
+      '8 Does GET /ibans filter by entityId?':
+        'unknown: No ibans were read; those of two would do.',
+      '8 Does GET /ibans filter by accountId?':
+        'unknown: No ibans were read; those of two would do.',
+      '10 Which currencies are there?': 'found: USDC.',
+    },
+    advice: [/^set baseUrl to where the platform redirects/],
+  },
+  {
+    name: 'another header for the id of a request, and rate limits',
+    respond: async (_, next) => {
+      const response = await next();
+      response.headers.delete('x-request-id');
+      response.headers.set('x-correlation-id', 'c-1');
+      response.headers.set('ratelimit-remaining', '99');
+      response.headers.set('via', '1.1 varnish');
+      return response;
+    },
+    rows: {
+      '52 Which rate limits do responses show?': 'found: ratelimit-remaining.',
+      '53 Which header has the id of a request?': 'contradicted: x-correlation-id.',
+      '66 What is between this machine and the platform?':
+        'found: TLSv1.3, no proxy of the environment, via: 1.1 varnish.',
+    },
+    advice: [/^error\.requestId is undefined: log error\.headers\['x-correlation-id'\]/],
+  },
+  {
+    name: 'a limit of 101 that is honoured, and unknown cursors that are ignored',
+    respond: async (request, next) => {
+      const url = new URL(request.url);
+      const isUnknown = url.searchParams.get('cursor')?.includes('no-cursor') ?? false;
+      if (isUnknown) url.searchParams.delete('cursor');
+      const isLarge = url.searchParams.get('limit') === '101';
+      if (isLarge) url.searchParams.set('limit', '100');
+      const response = await next(new Request(url, request));
+      return isLarge
+        ? withJson(response, (body) => ({ ...body, data: [...(body['data'] as unknown[]), {}] }))
+        : response;
+    },
+    rows: {
+      '55 What does an unknown cursor do, and how long are cursors?': 'found: Ignored: 200.',
+      '63 What does a limit above 100 do?': 'found: Honoured.',
+      [codes]:
+        'found: account_not_found, counterparty_not_found, entity_not_found, iban_not_found, transfer_not_found.',
+    },
+  },
+  {
+    name: 'no Date, and slow responses',
+    respond: async (_, next, clock) => {
+      const response = await next();
+      clock.jump(12_000);
+      response.headers.delete('date');
+      return response;
+    },
+    rows: {
+      '37 Which statuses does a transfer go through?': 'found: It ends as completed.',
+      '64 Have responses a Date, and how far is it from this machine?':
+        'contradicted: Not all responses have a Date.',
+      [createdAtOfPayment]: 'unknown: Its response has no Date.',
+      '61 How soon is a new transfer listed?': 'found: After more than 10 seconds.',
+      '66 How long do responses take?': 'found: More than a third of the default timeout.',
+    },
+    options: { timeout: 40_000, gracePeriod: 480_000 },
+  },
+  {
+    name: 'ids of another form',
+    respond: async (request, next) =>
+      isList(request) && pathOf(request) === '/v0/counterparties'
+        ? withRecords(await next(), (record) => ({ ...record, id: 'cp/1' }))
+        : next(),
+    rows: {
+      '22 Do all ids have the documented prefix and no strange character?':
+        'contradicted: Not those of counterparties.',
+    },
+    advice: [/^the client rejects such ids/],
+  },
+  {
+    name: 'a list that this key may not read',
+    respond: (request, next) =>
+      pathOf(request).startsWith('/v0/ibans')
+        ? Response.json({ error: 'Not for this key.', code: 'forbidden' }, { status: 403 })
+        : next(),
+    rows: {
+      '45 What may this key not read?': 'found: 403 for /ibans.',
+      '47 Which status does an unknown id have?':
+        'found: entities 404, accounts 404, transfers 404, counterparties 404, ibans 403.',
+      [codes]:
+        'found: account_not_found, counterparty_not_found, entity_not_found, forbidden, invalid_cursor, transfer_not_found.',
+      '8 Does GET /ibans filter by entityId?':
+        'unknown: No ibans were read; those of two would do.',
+      '8 Does GET /ibans filter by accountId?':
+        'unknown: No ibans were read; those of two would do.',
+      '10 Which currencies are there?': 'found: USDC.',
+    },
+  },
+  {
+    name: 'root endpoints that do not read the body of a GET',
+    respond: (request, next) =>
+      pathOf(request) === '/transactions'
+        ? Response.json({ error: 'address is missing.', code: 'invalid_query' }, { status: 422 })
+        : next(),
+    rows: {
+      '18 Does GET /transactions need an address only, and read its body?':
+        'contradicted: 422: 422 invalid_query.',
+    },
+  },
+  {
+    name: 'a creation without status, whose transfer cannot be read for a while',
+    respond: async (request, next) => {
+      if (request.method === 'POST') {
+        return withJson(await next(), ({ status: _, ...body }) => body);
+      }
+      return /^\/v0\/transfers\/txfr_00012[12]$/.test(pathOf(request))
+        ? Response.json({ error: 'Not yet.', code: 'transfer_not_found' }, { status: 404 })
+        : next();
+    },
+    rows: {
+      '36 Has the response to a creation the documented fields?': 'contradicted: It lacks status.',
+      '37 Which statuses does a transfer go through?':
+        'unknown: The transfer could not be read by its id.',
+      '40 Can a new transfer be read by its id within 30 seconds?':
+        'contradicted: It cannot be read.',
+    },
+  },
+];

@@ -1,0 +1,376 @@
+import { describe, expect, test } from 'vitest';
+import { checks } from '../../src/commands/probe/checks.ts';
+import { ProbeEnded } from '../../src/commands/probe/platform.ts';
+import { compareReports, formatChanges, formatReport } from '../../src/commands/probe/report.ts';
+import { factsOf, isList, pathOf, setup, withJson, type Deviation } from './platforms.ts';
+
+const codes = '46 Which codes do errors have?';
+const order = '54 In which order are transfers listed?';
+
+/** The message that ends a probe. */
+async function endOf(probe: Promise<unknown>): Promise<string> {
+  const error: unknown = await probe.catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ProbeEnded);
+  return (error as Error).message;
+}
+
+describe('what it sends', () => {
+  test('sends no write without an order, and each request at least 200 ms after the last', async () => {
+    const { probe, requests, writes } = setup();
+    const { report } = await probe();
+    expect(writes()).toEqual([]);
+    expect(report.requests).toBe(requests.length);
+    expect(requests.length).toBeGreaterThan(20);
+    const gaps = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(200);
+  });
+
+  test.each([
+    [false, 1],
+    [true, 2],
+  ])('pays as often as ordered: twice %s', async (twice, payments) => {
+    const { probe, writes, sandbox } = setup();
+    const before = sandbox.exportState().transfers.length;
+    await probe({ twice });
+    expect(writes().map(({ method, url }) => `${method} ${url.pathname}`)).toEqual(
+      Array.from({ length: payments }, () => 'POST /v0/transfers'),
+    );
+    expect(sandbox.exportState().transfers.length - before).toBe(payments);
+  });
+
+  test('sends the same Idempotency-Key twice, and none for one payment', async () => {
+    const keys: unknown[] = [];
+    const deviation: Deviation = (request, next) => {
+      if (request.method === 'POST') keys.push(request.headers.get('idempotency-key'));
+      return next();
+    };
+    await setup({ deviation }).probe({ twice: true });
+    expect(keys).toEqual([expect.stringMatching(/^probe-\w{8}$/), keys[0]]);
+    await setup({ deviation }).probe({});
+    expect(keys.at(-1)).toBeNull();
+  });
+
+  test('sends at most 200 requests to a platform whose lists never end', async () => {
+    const { probe, requests } = setup({
+      deviation: async (request, next, clock) => {
+        if (!isList(request)) return next();
+        const cursor = `at-${clock.now()}`;
+        const url = new URL(request.url);
+        url.searchParams.delete('cursor');
+        if (url.searchParams.get('limit') === '100') url.searchParams.set('limit', '20');
+        return withJson(await next(new Request(url, request)), (body) => ({
+          ...body,
+          hasMore: true,
+          nextCursor: cursor,
+        }));
+      },
+    });
+    const { report } = await probe({ twice: true });
+    expect(requests.length).toBe(report.requests);
+    expect(report.requests).toBeLessThanOrEqual(200);
+  });
+
+  test('makes no payment when fewer than 80 requests are left to watch it', async () => {
+    const tries = new Map<string, number>();
+    const { probe, writes } = setup({
+      transfers: 20,
+      deviation: async (request, next) => {
+        const count = (tries.get(request.url) ?? 0) + 1;
+        tries.set(request.url, count);
+        if (count < 3) return Response.json({ error: 'Later.', code: 'busy' }, { status: 503 });
+        const url = new URL(request.url);
+        const page = Number(url.searchParams.get('cursor') ?? 0);
+        url.searchParams.delete('cursor');
+        const response = await next(new Request(url, request));
+        const hasMore = isList(request) && page < 20;
+        return withJson(response, (body) =>
+          hasMore ? { ...body, hasMore, nextCursor: String(page + 1) } : body,
+        );
+      },
+    });
+    const { report } = await probe({}, false);
+    expect(report.requests).toBeGreaterThan(120);
+    expect(writes()).toEqual([]);
+    expect(report.rows.find(({ row }) => row === 60)?.seen).toBe(
+      'Not tried: too few of 200 requests were left.',
+    );
+  });
+});
+
+describe('the order of a list', () => {
+  test.each([
+    ['oldest_first', 'found: Oldest first.', {}],
+    ['newest_first', 'found: Newest first.', { transfersNewestFirst: true }],
+    ['shuffled', 'found: No order by createdAt.', {}],
+  ] as const)('%s', async (listOrder, fact, options) => {
+    const probed = await setup({ listOrder }).probe();
+    expect(factsOf(probed)[order]).toBe(fact);
+    expect(probed.report.options).toEqual(options);
+  });
+
+  test('reads 1,000 transfers of a longer list', async () => {
+    const probed = await setup({
+      listOrder: 'newest_first',
+      transfers: 1_150,
+      gapMs: 20_000,
+    }).probe();
+    const row = probed.report.rows.find((each) => each.row === 54);
+    expect(row?.seen).toBe('Newest first. 1,000 transfers on 10 pages, not all.');
+    expect(probed.report.options).toEqual({ transfersNewestFirst: true });
+  });
+
+  test('suggests nothing from fewer than 100 transfers, and says nothing of fewer than ten times', async () => {
+    const few = await setup({ listOrder: 'newest_first', transfers: 60 }).probe();
+    expect([factsOf(few)[order], few.report.options]).toEqual(['found: Newest first.', {}]);
+    const atOnce = await setup({ listOrder: 'newest_first', gapMs: 0 }).probe();
+    expect(factsOf(atOnce)[order]).toMatch(/^unknown: Too few transfers of different times; 100/);
+  });
+
+  test('suggests nothing when the list of one account has another order', async () => {
+    const deviation: Deviation = async (request, next) => {
+      const response = await next();
+      if (!new URL(request.url).searchParams.has('accountId')) return response;
+      return withJson(response, (body) => ({
+        ...body,
+        data: (body['data'] as unknown[]).toReversed(),
+      }));
+    };
+    const probed = await setup({ deviation, listOrder: 'newest_first' }).probe();
+    expect([factsOf(probed)[order], probed.report.options]).toEqual(['found: Newest first.', {}]);
+  });
+
+  test('allows no disorder among transfers of a few seconds', async () => {
+    const probed = await setup({ listOrder: 'shuffled', gapMs: 100 }).probe();
+    expect(factsOf(probed)[order]).toBe('found: No order by createdAt.');
+  });
+
+  test('withdraws the option when createdAt of the payment is of another clock', async () => {
+    const hours = 3_600_000;
+    const deviation: Deviation = async (request, next) =>
+      withJson(await next(), (body) => {
+        const shift = (each: Record<string, unknown>) => ({
+          ...each,
+          createdAt: new Date(Date.parse(String(each['createdAt'])) - 5 * hours).toISOString(),
+        });
+        if (!pathOf(request).startsWith('/v0/transfers') || 'error' in body) return body;
+        const { data } = body;
+        return Array.isArray(data) ? { ...body, data: data.map(shift) } : shift(body);
+      });
+    const platform = { deviation, listOrder: 'newest_first' } as const;
+    expect((await setup(platform).probe()).report.options).toEqual({ transfersNewestFirst: true });
+    expect((await setup(platform).probe({})).report.options).toEqual({});
+  });
+});
+
+describe('a platform in trouble', () => {
+  const baseline = setup().probe().then(factsOf);
+
+  test.each([
+    { kind: 'status', status: 503 },
+    { kind: 'status', status: 429, retryAfter: 1 },
+    { kind: 'html', status: 502 },
+    { kind: 'reset', when: 'before_commit' },
+    { kind: 'truncated_body' },
+  ] as const)('reports the same rows after a read failed once: $kind', async (fault) => {
+    // An error that was cut is no evidence, and a rejected read is not sent again.
+    const isCut = fault.kind === 'truncated_body';
+    const { [codes]: allCodes = '', ...others } = await baseline;
+    const expectedCodes = isCut ? allCodes.replace('account_not_found, ', '') : allCodes;
+    const { probe, sandbox } = setup();
+    for (const operation of ['transfers.list', 'accounts.list', 'accounts.get'] as const) {
+      sandbox.faults.add({ operation, fault });
+    }
+    expect(factsOf(await probe())).toEqual({ ...others, [codes]: expectedCodes });
+  });
+
+  test('obeys Retry-After', async () => {
+    const { probe, requests, sandbox } = setup();
+    const fault = { kind: 'status', status: 429, retryAfter: 20 } as const;
+    sandbox.faults.add({ operation: 'accounts.list', fault });
+    await probe(undefined, false);
+    const [first, second] = requests;
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(20_000);
+  });
+
+  test('ends when it has to wait for longer than five minutes', async () => {
+    const { probe, requests, sandbox } = setup();
+    const fault = { kind: 'status', status: 429, retryAfter: 3_600 } as const;
+    sandbox.faults.add({ operation: 'accounts.list', fault });
+    expect(await endOf(probe(undefined, false))).toContain('a wait of 60 minutes');
+    expect(requests.length).toBe(1);
+  });
+
+  test.each([
+    ['PAYMENTS_API_KEY', '/accounts', (path: string) => path.startsWith('/v0/')],
+    ['PAYMENTS_JWT', '/transactions', (path: string) => !path.startsWith('/v0/')],
+  ])('ends at the first 401 with what to check: %s', async (variable, path, isRejected) => {
+    let rejections = 0;
+    const { probe } = setup({
+      deviation: (request, next) => {
+        if (!isRejected(pathOf(request))) return next();
+        rejections += 1;
+        return Response.json({ error: 'No.', code: 'unauthorized' }, { status: 401 });
+      },
+    });
+    const message = await endOf(probe());
+    expect(message).toContain(`rejected ${variable} (401 at GET ${path})`);
+    expect(rejections).toBe(1);
+  });
+
+  test('ends after three requests without a response', async () => {
+    const { probe, requests } = setup({ deviation: () => Promise.reject(new Error('gone')) });
+    expect(await endOf(probe({}, false))).toMatch(
+      /^The platform does not respond: ConnectionError/,
+    );
+    expect(requests.length).toBe(3);
+  });
+
+  test('ends when the platform goes away in the middle', async () => {
+    let count = 0;
+    const { probe, requests } = setup({
+      deviation: (_, next) => {
+        count += 1;
+        return count > 12 ? new Response('', { status: 502 }) : next();
+      },
+    });
+    expect(await endOf(probe())).toContain('does not respond');
+    expect(requests.length).toBe(12 + 9);
+  });
+
+  test('ends at a URL that is no platform', async () => {
+    const { probe, writes } = setup({
+      deviation: () =>
+        new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } }),
+    });
+    const message = await endOf(probe(undefined, false));
+    expect(message).toContain(
+      'No list of the platform can be read: GET /accounts is 404 (text/html)',
+    );
+    expect(writes()).toEqual([]);
+  });
+
+  test.each([403, 404])('pays nothing from an account that cannot be read: %i', async (status) => {
+    const { probe, writes } = setup({
+      deviation: (request, next) =>
+        pathOf(request) === '/v0/accounts/acc_000002'
+          ? Response.json({ error: 'No.', code: 'nothing_here' }, { status })
+          : next(),
+    });
+    expect(await endOf(probe({}))).toBe(
+      `--to acc_000002 is no account that this key can read: ${status} nothing_here\nNothing was paid.`,
+    );
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe('a payment that fails', () => {
+  const pay = (rows: Record<string, string>) =>
+    Object.values(checks)
+      .filter(({ needs }) => needs === 'pay')
+      .map(({ row, question }) => rows[`${row} ${question}`]);
+
+  test('is reported as not accepted, and not sent again, when the platform rejects it', async () => {
+    const { probe, writes, sandbox } = setup();
+    const fault = { kind: 'status', status: 422 } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    const probed = await probe({ twice: true });
+    expect(new Set(pay(factsOf(probed)))).toEqual(new Set(['unknown: The transfer was not made.']));
+    expect(writes().length).toBe(1);
+    expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toMatch(/^unknown/);
+  });
+
+  test('is found in the list, and not sent again, when its response is lost', async () => {
+    const { probe, writes, sandbox } = setup({ listOrder: 'newest_first' });
+    const fault = { kind: 'reset', when: 'after_commit' } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    const facts = factsOf(await probe({ twice: true }));
+    expect(facts['60 Does a description come back unchanged?']).toBe('confirmed: Yes.');
+    expect(facts['61 How soon is a new transfer listed?']).toBe('found: Within 10 seconds.');
+    expect(writes().length).toBe(1);
+  });
+
+  test('is not taken for another transfer when nothing was made', async () => {
+    const { probe, sandbox } = setup();
+    const fault = { kind: 'reset', when: 'before_commit' } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    expect(new Set(pay(factsOf(await probe({}))))).toEqual(
+      new Set(['unknown: It is unknown whether the transfer was made.']),
+    );
+  });
+
+  test('is in the report although the platform goes away while it is watched', async () => {
+    let isGone = false;
+    const { probe, writes } = setup({
+      deviation: async (request, next) => {
+        if (isGone) return new Response('', { status: 502 });
+        isGone = request.method === 'POST';
+        return next();
+      },
+    });
+    const facts = factsOf(await probe({}));
+    expect(facts['28 Which status does a creation have?']).toBe('found: 201.');
+    expect(facts['61 How soon is a new transfer listed?']).toMatch(/^unknown/);
+    expect(writes().length).toBe(1);
+  });
+});
+
+describe('the report', () => {
+  test('has the rows of each check, in the words of the contract', async () => {
+    const { report } = await setup().probe();
+    expect(Object.keys(report)).toEqual(['platform', 'startedAt', 'requests', 'rows', 'options']);
+    expect(report.platform).toBe('https://api.example.com/v0');
+    expect(new Date(report.startedAt).toISOString()).toBe(report.startedAt);
+    expect(report.rows.map(({ row, question }) => [row, question])).toEqual(
+      checks.map(({ row, question }) => [row, question]),
+    );
+    for (const each of report.rows) {
+      expect(Object.keys(each)).toEqual(['row', 'question', 'result', 'seen']);
+      expect(each.seen).toMatch(/^[A-Z0-9{].*\.$|^\w.*\.$/s);
+    }
+  });
+
+  test('groups the rows, and shows what does not hold in red', async () => {
+    const deviation: Deviation = async (_, next) => {
+      const response = await next();
+      response.headers.set('age', '9');
+      return response;
+    };
+    const probed = await setup({ deviation, listOrder: 'newest_first' }).probe();
+    const text = formatReport(probed, true);
+    const titles = [...text.matchAll(/^(?:\u001B\[31m)?(\w[\w ]+) \((\d+)\)$/gm)].map(
+      ([, title]) => title,
+    );
+    expect(titles).toEqual(['Holds', 'Does not hold', 'Found', 'Unknown']);
+    expect(text).toMatch(/\u001B\[31mDoes not hold[^]*A cache has responded[^]*\u001B\[39m/);
+    expect(text).toContain('new PaymentsClient({\n  // Row 54: ');
+    expect(formatReport(probed, false)).not.toContain('\u001B');
+  });
+
+  test('has no control character of the platform', async () => {
+    const deviation: Deviation = async (_, next) =>
+      withJson(await next(), (body) =>
+        'code' in body ? { ...body, code: 'red\u001B[31m' } : { ...body, 'x\u001B[2J': 1 },
+      );
+    expect(formatReport(await setup({ deviation }).probe(), false)).not.toContain('\u001B');
+  });
+
+  test('lists what has changed since an earlier one, and no figures', async () => {
+    const { report: before } = await setup().probe();
+    const { report: same } = await setup({ transfers: 180, latency: 0 }).probe();
+    expect(compareReports(before, same)).toEqual([]);
+    expect(formatChanges([], before.startedAt)).toBe(
+      `Nothing has changed since ${before.startedAt}.\n`,
+    );
+    const { report: after } = await setup({ listOrder: 'newest_first' }).probe();
+    const changes = compareReports(before, after);
+    expect(changes).toEqual([
+      {
+        row: 54,
+        question: 'In which order are transfers listed?',
+        before: 'found: Oldest first.',
+        after: 'found: Newest first.',
+      },
+    ]);
+    expect(formatChanges(changes, 'yesterday')).toContain('before  found: Oldest first.');
+  });
+});

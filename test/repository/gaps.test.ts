@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { checks, type Check } from '../../src/commands/probe/checks.ts';
+
+// Each row of docs/gaps.md shows whether payments-probe can try it.
+
+const guide = readFileSync(new URL('../../docs/gaps.md', import.meta.url), 'utf8');
+const marks = new Map(
+  [...guide.matchAll(/^\| (\d+) +\| ([\w+]*) *\|/gm)].map(([, row, mark = '']) => [
+    Number(row),
+    mark,
+  ]),
+);
+
+const markOf: Readonly<Record<Check['needs'], string>> = {
+  reads: 'R',
+  jwt: 'J',
+  pay: 'P',
+  pay_twice: 'PP',
+};
+
+/** Why a row cannot be tried. */
+const reasons = ['W', 'N', 'D', 'T', 'O'];
+
+test('each row that the probe tries has the mark of its checks, and each other row a reason', () => {
+  expect(marks.size).toBeGreaterThan(60);
+  const wrong = [...marks].filter(([row, mark]) => {
+    const needs = new Set(checks.filter((check) => check.row === row).map((check) => check.needs));
+    const expected = [...needs].map((each) => markOf[each]).join('+');
+    return expected === '' ? !reasons.includes(mark) : mark !== expected;
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('each check has a row in docs/gaps.md, and its own question', () => {
+  expect(checks.filter(({ row }) => !marks.has(row))).toEqual([]);
+  const questions = checks.map(({ question }) => question);
+  expect(new Set(questions).size).toBe(questions.length);
+});
+
+test('docs/gaps.md explains each mark', () => {
+  for (const mark of [...Object.values(markOf), ...reasons])
+    expect(guide).toContain(`(\`${mark}\`)`);
+});
