@@ -167,7 +167,8 @@ test('package.json, its lock file, the export and the changelog have the same ve
   for (const file of ['package.json', 'package-lock.json']) {
     expect(JSON.parse(readFileSync(join(root, file), 'utf8'))).toMatchObject({ version });
   }
-  const [, latest] = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').match(/^## (\d\S+) \(/m) ?? [];
+  const [, latest] =
+    readFileSync(join(root, 'CHANGELOG.md'), 'utf8').match(/^## (\d\S+) \(/m) ?? [];
   expect(latest).toBe(version);
 });
 
