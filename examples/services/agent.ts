@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import {
+  compareAmounts,
   isPaymentsError,
   PaymentInDoubtError,
   PaymentsClient,
@@ -44,12 +45,6 @@ export interface Books {
 
 class ApprovalNeeded extends Error {}
 
-/** Amounts are exact decimal strings; a number would round them. */
-function toUnits(amount: string): bigint {
-  const [whole = '', fraction = ''] = amount.split('.');
-  return BigInt(whole + fraction.padEnd(18, '0'));
-}
-
 /** The last check before money moves: it trusts neither the model nor the tools below. */
 const authorizeBy =
   (books: Books) =>
@@ -63,13 +58,13 @@ const authorizeBy =
     if (names.some((name) => input[name] !== terms[name])) {
       throw new Error(`The payment differs from ${reference}.`);
     }
-    if (toUnits(invoice.amount) <= toUnits(books.limit)) return;
+    if (compareAmounts(invoice.amount, books.limit) <= 0) return;
     const approval = await books.findApproval(reference);
     // An approval is for these terms; after a change of the invoice, the operator looks again.
     const isApproved =
       approval?.payee === invoice.payee &&
       approval.currency === invoice.currency &&
-      toUnits(approval.amount) === toUnits(invoice.amount);
+      compareAmounts(approval.amount, invoice.amount) === 0;
     if (!isApproved) throw new ApprovalNeeded(`${reference} needs the approval of an operator.`);
   };
 
