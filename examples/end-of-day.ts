@@ -29,7 +29,7 @@ const payments = new PaymentsClient({ ...(!isReal && sandbox.clientOptions), jou
 const reconciliation = payments.transfers.reconcileAll(books, { since, until, unexpected: true });
 
 const describeRow = ({ result, reference, input, transfer, candidates = [] }: ReconciledRow) => {
-  const shown = transfer ?? candidates[0];
+  const listed = transfer ?? candidates[0];
   const terms = input ?? transfer;
   return {
     result,
@@ -39,9 +39,9 @@ const describeRow = ({ result, reference, input, transfer, candidates = [] }: Re
     source: terms?.sourceAccountId,
     recipient: terms?.counterpartyId ?? terms?.destinationAccountId,
     transfers: [transfer, ...candidates].flatMap((each) => each?.id ?? []).join(' '),
-    'amount on the platform': shown?.amount,
-    'status on the platform': shown?.status,
-    'created at': shown?.createdAt,
+    'amount on the platform': listed?.amount,
+    'status on the platform': listed?.status,
+    'created at': listed?.createdAt,
   };
 };
 

@@ -1,6 +1,6 @@
 // A server of the Model Context Protocol with which a model may pay invoices, and cannot do harm. It reads a balance,
 // lists open invoices, and proposes to pay one by its number. Amount and payee come from your own table and the
-// reference is the invoice, so a proposal can be repeated any number of times and pays once. Above a limit a person
+// reference is the invoice, so a proposal can be repeated any number of times and pays once. Above a limit an operator
 // approves, in a program of yours that the model cannot reach.
 //
 //   npm install @modelcontextprotocol/server
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import {
+  compareAmounts,
   isPaymentsError,
   PaymentInDoubtError,
   PaymentsClient,
@@ -38,17 +39,11 @@ export interface Books {
   readonly limit: string;
   findInvoice(number: string): Promise<Invoice | undefined>;
   listOpenInvoices(): Promise<readonly Invoice[]>;
-  /** The terms that a person has approved for an invoice, from a place that this process can only read. */
+  /** The terms that an operator has approved for an invoice, from a place that this process can only read. */
   findApproval(number: string): Promise<Pick<Invoice, 'payee' | 'amount' | 'currency'> | undefined>;
 }
 
 class ApprovalNeeded extends Error {}
-
-/** Amounts are exact decimal strings; a number would round them. */
-function toUnits(amount: string): bigint {
-  const [whole = '', fraction = ''] = amount.split('.');
-  return BigInt(whole + fraction.padEnd(18, '0'));
-}
 
 /** The last check before money moves: it trusts neither the model nor the tools below. */
 const authorizeBy =
@@ -63,14 +58,14 @@ const authorizeBy =
     if (names.some((name) => input[name] !== terms[name])) {
       throw new Error(`The payment differs from ${reference}.`);
     }
-    if (toUnits(invoice.amount) <= toUnits(books.limit)) return;
+    if (compareAmounts(invoice.amount, books.limit) <= 0) return;
     const approval = await books.findApproval(reference);
-    // An approval is for these terms; after a change of the invoice, a person looks again.
+    // An approval is for these terms; after a change of the invoice, the operator looks again.
     const isApproved =
       approval?.payee === invoice.payee &&
       approval.currency === invoice.currency &&
-      toUnits(approval.amount) === toUnits(invoice.amount);
-    if (!isApproved) throw new ApprovalNeeded(`${reference} needs the approval of a person.`);
+      compareAmounts(approval.amount, invoice.amount) === 0;
+    if (!isApproved) throw new ApprovalNeeded(`${reference} needs the approval of an operator.`);
   };
 
 const createInput = (
@@ -143,7 +138,7 @@ export function createAgentServer(books: Books, payments: PaymentsClient): McpSe
     'propose_payment',
     {
       description:
-        'Proposes to pay an invoice of the books. May be repeated: an invoice is paid once. A person approves a large one.',
+        'Proposes to pay an invoice of the books. May be repeated: an invoice is paid once. An operator approves a large one.',
       inputSchema: oneInvoice,
       annotations: { idempotentHint: true, destructiveHint: false },
     },
@@ -167,7 +162,7 @@ function describeFailure(error: unknown): CallToolResult {
   console.error(error.message);
   if (error instanceof PaymentVetoedError) {
     return error.cause instanceof ApprovalNeeded
-      ? respond('waiting', 'a person has to approve this invoice. Propose it again later.')
+      ? respond('waiting', 'an operator has to approve this invoice. Propose it again later.')
       : respond('vetoed', 'this payment is not permitted.');
   }
   if (error instanceof PaymentInDoubtError && error.retryable) {

@@ -181,7 +181,7 @@ export class RequestPipeline {
     }
   }
 
-  /** The state of a call with checked arguments, whose time starts now. */
+  /** Starts the time of a call with checked arguments. */
   #createState<T, A>(
     call: Call<T, A>,
     prepared: PreparedRequest,

@@ -140,7 +140,7 @@ export interface ScanState {
   ahead: number | undefined;
   /** Whether the last scan showed a transfer twice. */
   hasMoved: boolean;
-  /** Whether a cache has answered. */
+  /** Whether a page came from a cache. */
   isCached: boolean;
   /** Why the last scan does not prove where the list ends. */
   problem: string | undefined;
@@ -314,7 +314,7 @@ function findPageProblem(
   return isReadable ? undefined : 'contains an item that is not a transfer';
 }
 
-/** The error of a search whose scan has a problem. */
+/** Creates the error of a search after a scan with a problem. */
 export const createListError = (problem: string): PaymentsError =>
   new PaymentsError(`The list ${problem}.`, { ...reconcileCall, outcome: 'unknown' });
 

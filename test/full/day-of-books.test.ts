@@ -131,12 +131,12 @@ test('reconcileAll finds each of 12 defects among 5,000 payments, and nothing el
     rowCount += 1;
     if (row.result !== 'completed') rows.push(row);
   }
-  const found = rows.map(({ reference, result, transfer }) => [
+  const outline = rows.map(({ reference, result, transfer }) => [
     result,
     reference ?? transfer?.description,
   ]);
   const nameOf = (number: number) => createSalary(main, 11, number).description;
-  expect(found.toSorted()).toEqual(
+  expect(outline.toSorted()).toEqual(
     [
       ...[10, 2_010, 20, 2_020, 60, 70].map((number) => ['ambiguous', nameOf(number)]),
       ...[30, 2_030].map((number) => ['failed', nameOf(number)]),

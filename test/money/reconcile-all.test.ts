@@ -49,7 +49,7 @@ const pagesOf = (...pages: readonly (readonly Transfer[])[]) => pages;
 
 type Lists = (scan: number, source: string) => readonly (readonly Transfer[])[];
 
-/** A client of a platform whose lists are given for each scan. */
+/** A client of a platform with the lists of each scan. */
 function setup(lists: Lists, options: ClientOptions & { stored?: readonly Transfer[] } = {}) {
   const { stored = [], ...clientOptions } = options;
   const requests: string[] = [];
@@ -509,7 +509,7 @@ describe('a list that cannot be trusted', () => {
     expect(outline(await rowsOf([salaryOf(2)]))).toEqual(['2 completed 2']);
   });
 
-  test('makes reconcileAll reject when a cache has answered', async () => {
+  test('makes reconcileAll reject when a page comes from a cache', async () => {
     const { rowsOf, headers, scans } = setup(() => pagesOf([listedAs(1)]));
     headers['age'] = '7';
     const error = await failureOf(rowsOf([salaryOf(1)]), PaymentsError);
