@@ -107,6 +107,7 @@ export default defineConfig({
       ].concat(
         // Runs in other processes or databases: test/full.
         ['src/{journals,sandbox}/{bin.ts,command/**}', 'src/journals/{postgres,redis}.ts'],
+        ['src/commands/program.ts', 'src/commands/probe/{bin,flags,tls}.ts'],
       ),
       thresholds: { lines: 95, branches: 95 },
       reporter: ['text-summary', ['text', { skipFull: true }]],

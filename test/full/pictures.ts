@@ -136,16 +136,11 @@ async function photographProbe(): Promise<void> {
   );
   await probed.close();
   await page.setViewportSize({ width: 860, height: 1600 });
-  await page.setContent(
-    '<pre style="margin:0;padding:14px;display:inline-block;background:#1c2128;color:#d6dbe1;font:12px/16px monospace"></pre>',
-  );
+  const text = `$ npx payments-probe ${args.join(' ')} --yes\n${stdout}`.replaceAll('<', '&lt;');
+  const style =
+    'margin:0;padding:14px;display:inline-block;background:#1c2128;color:#d6dbe1;font:12px/16px monospace';
+  await page.setContent(`<pre style="${style}">${text}</pre>`);
   const terminal = page.locator('pre');
-  await terminal.evaluate(
-    (element, text) => {
-      element.textContent = text;
-    },
-    `$ npx payments-probe ${args.join(' ')} --yes\n${stdout}`,
-  );
   const path = `${folder}/probe.png`;
   await terminal.screenshot({ path });
   execFileSync('pngquant', ['16', '--force', '--strip', '--output', path, path]);

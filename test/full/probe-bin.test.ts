@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +11,7 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createCertificate } from './certificate.ts';
 import { recordingServer } from '../support/recording-server.ts';
 import { installTarball } from '../support/tarball.ts';
 
@@ -180,10 +183,13 @@ test('compares with an earlier report, and has status 3 for what does not hold',
     return response;
   });
   onTestFinished(() => age.close());
-  const changed = await run(['--compare', file], { ...env, PAYMENTS_BASE_URL: `${age.origin}/v0` });
-  expect(changed.status).toBe(3);
-  expect(changed.out).toMatch(/^Changed since .* \(\d+\)\n/);
-  expect(changed.out).toContain(
+  const comparison = await run(['--compare', file], {
+    ...env,
+    PAYMENTS_BASE_URL: `${age.origin}/v0`,
+  });
+  expect(comparison.status).toBe(3);
+  expect(comparison.out).toMatch(/^Changed since .* \(\d+\)\n/);
+  expect(comparison.out).toContain(
     'before  confirmed: Yes.\n      now     contradicted: A cache has responded',
   );
 }, 120_000);
@@ -226,6 +232,44 @@ test('prints no credential, even if the platform echoes it everywhere', async ()
     expect(out + err).not.toMatch(/canary|Y2FuYXJ5/);
   }
 }, 120_000);
+
+test('shows the TLS of a platform, without a request of its own', async () => {
+  const certificate = createCertificate(folder);
+  if (certificate === undefined) throw new Error('apt-get install openssl');
+  const sandbox = seedDemo(new Sandbox({ apiKey: 'sk_sandbox_1' }));
+  const pem = { key: readFileSync(certificate.key), cert: readFileSync(certificate.cert) };
+  let requests = 0;
+  const server = createServer(pem, (incoming, outgoing) => {
+    requests += 1;
+    const headers = { authorization: String(incoming.headers.authorization) };
+    void sandbox
+      .fetch(new Request(`http://localhost${incoming.url}`, { headers }))
+      .then(async (response) => {
+        outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+        outgoing.end(await response.text());
+      });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { status, out } = await run(['--json'], {
+    PAYMENTS_BASE_URL: `https://127.0.0.1:${port}/v0`,
+    PAYMENTS_API_KEY: 'sk_sandbox_1',
+    NODE_EXTRA_CA_CERTS: certificate.cert,
+  });
+  const report = JSON.parse(out) as {
+    requests: number;
+    rows: { question: string; seen: string }[];
+  };
+  const row = report.rows.find(({ question }) => question.startsWith('What is between'));
+  expect(row?.seen).toBe(
+    'TLSv1.3, no proxy of the environment. A certificate of 127.0.0.1 for another 1 days.',
+  );
+  expect([status, report.requests]).toEqual([0, requests]);
+}, 60_000);
 
 const guide = readFileSync(join(root, 'docs/going-live.md'), 'utf8');
 const blockOf = (language: string, index = 0): string =>

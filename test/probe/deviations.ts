@@ -27,8 +27,8 @@ const storeDescription =
   async (request, next) => {
     if (request.method !== 'POST') return next();
     const body = (await request.json()) as { description: string };
-    const changed = { ...body, description: change(body.description) };
-    return next(new Request(request.url, { ...pick(request), body: JSON.stringify(changed) }));
+    const changedBody = { ...body, description: change(body.description) };
+    return next(new Request(request.url, { ...pick(request), body: JSON.stringify(changedBody) }));
   };
 const pick = ({ method, headers }: Request) => ({ method, headers });
 
@@ -127,7 +127,12 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
   },
   {
     name: 'another Error body',
-    respond: changeErrors(({ error }, status) => ({ message: error, statusCode: status })),
+    // Two of the errors have another field.
+    respond: changeErrors(({ error, code }, status) => ({
+      message: error,
+      statusCode: status,
+      ...(/entity|account/.test(String(code)) ? { trace: 'x' } : {}),
+    })),
     rows: {
       [errorBody]: 'contradicted: They have not: { message, statusCode }.',
       [codes]: 'unknown: No error had a code.',
@@ -201,7 +206,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     name: 'descriptions that the list leaves out',
     async respond(request, next) {
       if (!isList(request)) return next();
-      return withRecords(await next(), ({ description: _, ...record }) => record);
+      return withRecords(await next(), (record) => ({ ...record, description: undefined }));
     },
     rows: { [description]: 'contradicted: It comes back not at all.' },
     advice: [/^createOnce cannot find such a payment/],
@@ -494,7 +499,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     name: 'a creation without status, whose transfer cannot be read for a while',
     respond: async (request, next) => {
       if (request.method === 'POST') {
-        return withJson(await next(), ({ status: _, ...body }) => body);
+        return withJson(await next(), (body) => ({ ...body, status: undefined }));
       }
       return /^\/v0\/transfers\/txfr_00012[12]$/.test(pathOf(request))
         ? Response.json({ error: 'Not yet.', code: 'transfer_not_found' }, { status: 404 })

@@ -6,7 +6,7 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 /** A platform behind a sandbox: it passes requests on, changes them or the responses. */
 export type Deviation = (
   request: Request,
-  next: (changed?: Request) => Promise<Response>,
+  next: (changedRequest?: Request) => Promise<Response>,
   clock: VirtualClock,
 ) => Response | Promise<Response>;
 
@@ -53,11 +53,11 @@ export function setup({
   const handle = async (request: Request, body = ''): Promise<Response> => {
     const { method, url } = request;
     requests.push({ method, url: new URL(url), at: clock.now() });
-    const send = async (changed = request): Promise<Response> => {
+    const send = async (changedRequest = request): Promise<Response> => {
       const isGetWithBody = method === 'GET' && body !== '';
       const response = await (isGetWithBody
-        ? sandbox.getWithBody(changed, body)
-        : sandbox.fetch(changed));
+        ? sandbox.getWithBody(changedRequest, body)
+        : sandbox.fetch(changedRequest));
       return withHeaders(response, { date: new Date(clock.now()).toUTCString() });
     };
     return deviation === undefined ? send() : deviation(request, send, clock);
@@ -93,7 +93,7 @@ export function setup({
           : { amount: '0.01', from: 'acc_000001', to: 'acc_000002', twice: order.twice ?? false },
     });
   const writes = () => requests.filter(({ method }) => method !== 'GET');
-  return { clock, sandbox, payments, requests, writes, probe, secrets: [apiKey, jwt] };
+  return { clock, probeClock, sandbox, payments, requests, writes, probe };
 }
 
 /** Each row as its number, question, result and the first sentence of what was seen. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checks } from '../../src/commands/probe/checks.ts';
-import { ProbeEnded } from '../../src/commands/probe/platform.ts';
+import { Platform, ProbeEnded } from '../../src/commands/probe/platform.ts';
 import { compareReports, formatChanges, formatReport } from '../../src/commands/probe/report.ts';
 import { factsOf, isList, pathOf, setup, withJson, type Deviation } from './platforms.ts';
 
@@ -50,7 +50,7 @@ describe('what it sends', () => {
     expect(keys.at(-1)).toBeNull();
   });
 
-  test('sends at most 200 requests to a platform whose lists never end', async () => {
+  test('sends at most 200 requests to a platform with endless lists', async () => {
     const { probe, requests } = setup({
       deviation: async (request, next, clock) => {
         if (!isList(request)) return next();
@@ -68,6 +68,16 @@ describe('what it sends', () => {
     const { report } = await probe({ twice: true });
     expect(requests.length).toBe(report.requests);
     expect(report.requests).toBeLessThanOrEqual(200);
+  });
+
+  test('sends no 201st request, whatever asks for it', async () => {
+    const { payments, probeClock, requests } = setup({ transfers: 1 });
+    const platform = new Platform(payments, probeClock);
+    for (let count = 0; count < 205; count += 1) await platform.read('/transfers', { limit: 1 });
+    expect([requests.length, platform.requests]).toEqual([200, 200]);
+    expect((await platform.read('/accounts')).problem).toContain('the limit of 200 requests');
+    await expect(platform.write(() => Promise.resolve())).rejects.toThrow('the limit of 200');
+    expect(platform.writes).toBe(0);
   });
 
   test('makes no payment when fewer than 80 requests are left to watch it', async () => {
@@ -88,7 +98,7 @@ describe('what it sends', () => {
         );
       },
     });
-    const { report } = await probe({}, false);
+    const { report } = await probe({});
     expect(report.requests).toBeGreaterThan(120);
     expect(writes()).toEqual([]);
     expect(report.rows.find(({ row }) => row === 60)?.seen).toBe(
@@ -269,15 +279,19 @@ describe('a payment that fails', () => {
       .filter(({ needs }) => needs === 'pay')
       .map(({ row, question }) => rows[`${row} ${question}`]);
 
-  test('is reported as not accepted, and not sent again, when the platform rejects it', async () => {
-    const { probe, writes, sandbox } = setup();
-    const fault = { kind: 'status', status: 422 } as const;
-    sandbox.faults.add({ operation: 'transfers.create', fault });
-    const probed = await probe({ twice: true });
-    expect(new Set(pay(factsOf(probed)))).toEqual(new Set(['unknown: The transfer was not made.']));
-    expect(writes().length).toBe(1);
-    expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toMatch(/^unknown/);
-  });
+  test.each([422, 429])(
+    'is reported, and not sent again, when it is rejected: %i',
+    async (status) => {
+      const { probe, writes, sandbox } = setup();
+      sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status } });
+      const probed = await probe({ twice: true });
+      expect(new Set(pay(factsOf(probed)))).toEqual(
+        new Set(['unknown: The transfer was not made.']),
+      );
+      expect(writes().length).toBe(1);
+      expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toMatch(/^unknown/);
+    },
+  );
 
   test('is found in the list, and not sent again, when its response is lost', async () => {
     const { probe, writes, sandbox } = setup({ listOrder: 'newest_first' });
@@ -285,6 +299,9 @@ describe('a payment that fails', () => {
     sandbox.faults.add({ operation: 'transfers.create', fault });
     const facts = factsOf(await probe({ twice: true }));
     expect(facts['60 Does a description come back unchanged?']).toBe('confirmed: Yes.');
+    expect(facts['37 Which statuses does a transfer go through?']).toBe(
+      'found: It ends as completed.',
+    );
     expect(facts['61 How soon is a new transfer listed?']).toBe('found: Within 10 seconds.');
     expect(writes().length).toBe(1);
   });
@@ -337,11 +354,11 @@ describe('the report', () => {
     };
     const probed = await setup({ deviation, listOrder: 'newest_first' }).probe();
     const text = formatReport(probed, true);
-    const titles = [...text.matchAll(/^(?:\u001B\[31m)?(\w[\w ]+) \((\d+)\)$/gm)].map(
+    const titles = [...text.matchAll(/^(?:\S+31m)?(\w[\w ]+) \((\d+)\)$/gm)].map(
       ([, title]) => title,
     );
     expect(titles).toEqual(['Holds', 'Does not hold', 'Found', 'Unknown']);
-    expect(text).toMatch(/\u001B\[31mDoes not hold[^]*A cache has responded[^]*\u001B\[39m/);
+    expect(text).toMatch(/\[31mDoes not hold[^]*A cache has responded[^]*\[39m/);
     expect(text).toContain('new PaymentsClient({\n  // Row 54: ');
     expect(formatReport(probed, false)).not.toContain('\u001B');
   });

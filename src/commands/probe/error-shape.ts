@@ -43,7 +43,7 @@ function scalarFields(value: unknown, prefix = ''): string[] {
 
 function writeGuard(fields: readonly string[]): string {
   const tests = fields.map((field) => {
-    const [path = '', kind] = field.split(':') as [string, Kind];
+    const [path, kind] = field.split(':') as [string, Kind];
     return `typeof body?.${path.replaceAll('.', '?.')} === '${kind}'`;
   });
   return `(body: any) => ${tests.join(' && ')}`;

@@ -24,7 +24,7 @@ export function readTls(baseUrl: string): Promise<TlsFacts> {
       const { issuer, valid_to: end } = socket.getPeerCertificate();
       const days = Math.floor((Date.parse(end) - Date.now()) / 86_400_000);
       const name = issuer.O ?? issuer.CN;
-      const certificate = `A certificate of ${String(name)} for ${days} more days`;
+      const certificate = `A certificate of ${String(name)} for another ${days} days`;
       finish({ protocol: socket.getProtocol() ?? 'TLS', certificate });
     });
     const finish = (facts: TlsFacts): void => {
