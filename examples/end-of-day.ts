@@ -33,11 +33,11 @@ const describeRow = ({ result, reference, input, transfer, candidates = [] }: Re
   const terms = input ?? transfer;
   return {
     result,
-    reference: reference ?? transfer?.description,
-    amount: terms?.amount,
-    currency: terms?.currency ?? 'USDC',
-    source: terms?.sourceAccountId,
-    recipient: terms?.counterpartyId ?? terms?.destinationAccountId,
+    reference: reference ?? transfer.description,
+    amount: terms.amount,
+    currency: terms.currency ?? 'USDC',
+    source: terms.sourceAccountId,
+    recipient: terms.counterpartyId ?? terms.destinationAccountId,
     transfers: [transfer, ...candidates].flatMap((each) => each?.id ?? []).join(' '),
     'amount on the platform': listed?.amount,
     'status on the platform': listed?.status,

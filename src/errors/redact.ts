@@ -154,13 +154,13 @@ export function redactError(
 
 /** What a function of the caller threw, as it is; a redacted copy if it contains a credential. */
 export function keepCause(thrown: unknown, redact: Redact): unknown {
-  let isClean = true;
+  const secrets: string[] = [];
   const checkText: Redact = (text) => {
     const clean = redact(text);
-    isClean &&= clean === text;
+    if (clean !== text) secrets.push(text);
     return clean;
   };
   const fields = redactDeep(thrown, checkText, 8, 100);
   const copy = redactError(thrown, checkText) ?? fields;
-  return isClean ? thrown : copy;
+  return secrets.length === 0 ? thrown : copy;
 }

@@ -116,7 +116,7 @@ export function createAllOnce(
     for await (const result of run()) if (result.error !== undefined) unpaid.push(result);
     return { counts: { ...counts }, unpaid };
   };
-  return { counts, [Symbol.asyncIterator]: run, ...createAwaitable(runAll) };
+  return Object.assign({ counts, [Symbol.asyncIterator]: run }, createAwaitable(runAll));
 }
 
 /** Checks the arguments, and connects the payments of a batch with their shared scans. */

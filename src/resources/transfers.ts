@@ -347,9 +347,8 @@ export class Transfers {
     inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
     options?: ReconcileAllOptions,
   ): ReconciledBooks {
-    const { transferSearch, get } = this.#once;
     const readRecord = createRecordReader(this.#once, reconcileAllCall);
-    const context = { transferSearch, get, readRecord, redact: this.#api.redact };
+    const context = { ...this.#once, readRecord, redact: this.#api.redact };
     return reconcileAll(context, inputs, options);
   }
 }

@@ -173,7 +173,7 @@ export function reconcileAll(
     for await (const row of run()) if (row.result !== 'completed') open.push(row);
     return { totals: { ...totals }, open };
   };
-  return { totals, [Symbol.asyncIterator]: run, ...createAwaitable(runAll) };
+  return Object.assign({ totals, [Symbol.asyncIterator]: run }, createAwaitable(runAll));
 }
 
 /** A payment of the books, and the listed transfers that may be it. */
@@ -363,12 +363,12 @@ class SourceBooks {
 
   /** Reads recorded transfers that the list does not show: it may have moved, or end before them. */
   async #readUnlisted(): Promise<void> {
-    const { get, paging } = this.#books;
+    const { paging } = this.#books;
     for (const payment of this.#payments) {
       const { transferId } = payment.record;
       if (transferId === undefined || findRecorded(payment) !== undefined) continue;
       try {
-        const transfer = await get(transferId, paging);
+        const transfer = await this.#books.get(transferId, paging);
         payment.exact.set(keyOf(transfer), transfer);
       } catch (error) {
         // Without an Error body it may be the 404 of a gateway.
@@ -451,7 +451,7 @@ const createTotals = (): Totals => {
 };
 
 function addRow(totals: Totals, { result, input, transfer }: ReconciledRow): void {
-  const { amount, currency = defaultCurrency } = input ?? transfer ?? {};
+  const { amount, currency = defaultCurrency } = input ?? transfer;
   const { count, amounts } = totals[result];
   const units = parseAmount(amount);
   // The platform may send anything.
