@@ -26,8 +26,8 @@ export function sumAmounts(amounts: Iterable<string>): string {
 }
 
 /**
- * Compares two decimal strings exactly, as for `sort` or a limit: -1 if the first is less, 0 if they are
- * equal (`'1.5'` and `'1.50'`), 1 if it is more. They are written as in {@link sumAmounts}.
+ * Compares two decimal strings exactly, for `sort` or a limit: -1, 0 (`'1.5'` and `'1.50'`) or 1. They are
+ * written as in {@link sumAmounts}.
  * @throws {@link ValidationError} for anything else, such as a number
  * @example
  * ```ts
@@ -49,8 +49,8 @@ function parseSigned(amount: unknown, path: string): bigint {
   if (units !== undefined) return sign === '-' ? -units : units;
   const hint =
     typeof amount === 'number'
-      ? 'A number loses digits, as 0.1 + 0.2 is 0.30000000000000004: keep it a string'
-      : 'No comma, plus, exponent or space; at most 30 digits before the point and 18 after it';
+      ? 'A number loses digits: keep the string'
+      : 'No comma, plus or exponent; at most 30 digits before the point and 18 after it';
   throw invalidAmount(path, { expected: 'a decimal string, such as "12.50"', hint }, amount);
 }
 

@@ -46,7 +46,7 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/hooks\.ts/, 'Watching'],
   [/\/journals\//, 'Journals'],
   [/\/sandbox\//, 'Sandbox'],
-  [/\/(transports|calls|schemas)\/|\/request\.ts/, 'Calls and values'],
+  [/\/(transports|calls|schemas)\/|\/(request|amounts)\.ts/, 'Calls and values'],
 ];
 
 /**
