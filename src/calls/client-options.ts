@@ -90,9 +90,9 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Vetoes a payment before anything is written or sent: by throwing, rejecting or returning false
-   * ({@link PaymentVetoedError}). Asked by `create`, `createOnce` and each payment of a batch, within
-   * `totalTimeout`; not about a payment that was made before. @default every payment is permitted
+   * Vetoes a payment before anything is written or sent, by throwing, rejecting or returning false
+   * ({@link PaymentVetoedError}). Asked within `totalTimeout`, and not about a payment that was made
+   * before. @default every payment is permitted
    */
   authorize?: Authorize | undefined;
   /** Callbacks that observe every call. */

@@ -329,9 +329,9 @@ export class Transfers {
   }
 
   /**
-   * Compares a payroll or a day of your own books with the platform, one scan for each source; sends
-   * nothing. `await` it for totals and what is not completed, or iterate over a row for each payment.
-   * @throws {@link PaymentsError} with `outcome` `unknown` if a list could not be read: call again
+   * Compares a payroll or a day of your own books with the platform; sends nothing. `await` it for totals
+   * and what is not completed, or iterate over the rows.
+   * @throws {@link PaymentsError} if a list could not be read: call again
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';

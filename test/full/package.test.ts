@@ -107,7 +107,7 @@ test.each(['import', 'require'])('every class of %s() has the name of its export
   );
   const named = (await node(list)).stdout.trim().split('\n');
   expect(named).toContain('PaymentsClient PaymentsClient');
-  expect(named).toHaveLength(20);
+  expect(named).toHaveLength(21);
   for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
 });
 
