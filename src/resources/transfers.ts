@@ -330,7 +330,7 @@ export class Transfers {
 
   /**
    * Compares a payroll or a day of your own books with the platform; sends nothing. `await` it for totals
-   * and what is not completed, or iterate over the rows.
+   * and what is open, or iterate.
    * @throws {@link PaymentsError} if a list could not be read: call again
    * @example
    * ```ts
