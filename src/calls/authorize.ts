@@ -24,7 +24,7 @@ export type Authorize = (
 /** Asks the option `authorize` about a payment within the time of its call. */
 export async function askAuthorize(state: CallState, authorize: Authorize): Promise<void> {
   const { call, prepared, total, totalTimeout } = state;
-  // What is sent, which the function cannot change, instead of the caller's object.
+  // Parses the prepared body again: the function sees exactly what is sent, and cannot change it.
   const input = parseJson(prepared.body ?? '') as TransferCreateInput;
   const isOnce = call.operation === 'transfers.createOnce';
   const payment: ProposedPayment = isOnce
@@ -36,7 +36,7 @@ export async function askAuthorize(state: CallState, authorize: Authorize): Prom
   } catch (error) {
     if (!(error instanceof Stopped)) throw createCallError(vetoFailure({ error }), state);
     if (error.why.by === 'caller') throw error;
-    const hint = 'The function in the option authorize did not return.';
+    const hint = 'The function in the option authorize did not decide in time.';
     throw createCallError(timeoutFailure('total', totalTimeout, {}, hint), state);
   }
   if (verdict === false) throw createCallError(vetoFailure(undefined), state);

@@ -173,8 +173,8 @@ export const toResponse = ({ status, statusText, headers, text }: ReceivedRespon
 const checks = new WeakMap<z.core.$ZodType, Validator<unknown>>();
 
 /**
- * The check of a response. A closure finds out whether there are issues, and returns the parsed JSON without a
- * copy; zod describes the issues.
+ * Returns the check of a response. A fast matcher accepts a valid value as it is, without a copy; zod runs only
+ * for an invalid value, to describe its issues.
  */
 export function responseCheck<T>(schema: Schema<T>): Validator<T> {
   const cached = checks.get(schema);

@@ -22,7 +22,10 @@ export interface WatchedCall {
   requestId: string | undefined;
 }
 
-/** What a subscriber gets. It may log all of it: nothing is of the input, the result or a body. */
+/**
+ * Message to a subscriber, which may log all of it. Of the input it has the redacted reference alone, and
+ * nothing of the result or a body.
+ */
 interface TraceMessage extends CallIdentity {
   readonly reference?: string;
   outcome?: 'ok' | Outcome;
@@ -42,7 +45,10 @@ function findSubscribedChannel(): TracingChannel | undefined {
   return channel?.hasSubscribers === true ? channel : undefined;
 }
 
-/** Returns a function that runs others in the asynchronous context of now, for requests that start later. */
+/**
+ * Captures the current asynchronous context. The returned function runs its argument in it, for requests
+ * that start later.
+ */
 export function keepContext(): <T>(run: () => T) => T {
   if (findSubscribedChannel() === undefined) return (run) => run();
   return (builtinModule('node:async_hooks') as typeof AsyncHooks).AsyncLocalStorage.snapshot();
@@ -99,7 +105,7 @@ function ignoreErrors(run: () => unknown): void {
   try {
     run();
   } catch {
-    // Node reports it as an uncaught exception.
+    // Node itself reports an exception of a subscriber as uncaught. A TypeError of a frozen message is dropped here.
   }
 }
 

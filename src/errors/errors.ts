@@ -132,7 +132,7 @@ export class PaymentsError extends Error {
   }
 
   /**
-   * A message for your own customers, by outcome and class alone. `message` is for you: it may show a balance,
+   * A message for your own customers, without any value of the call. `message` is for you: it may show a balance,
    * an id or a URL.
    */
   get publicMessage(): string {
@@ -404,7 +404,10 @@ const isOutcome = (value: unknown): value is Outcome =>
 export const isPaymentsError = (value: unknown): value is PaymentsError =>
   paymentsErrorFrom(value) !== undefined;
 
-/** Whether a value is an {@link ApiError}, a response with a status other than 2xx, or was one before it was serialised. */
+/**
+ * Whether a value is an {@link ApiError}, a response with a status other than 2xx, or was one before it was
+ * serialised.
+ */
 export const isApiError = (value: unknown): value is ApiError =>
   paymentsErrorFrom(value) instanceof ApiError;
 

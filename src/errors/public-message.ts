@@ -9,7 +9,7 @@ interface PublicFacts {
 
 const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
 
-/** A GET of `createOnce` fails for the payment, so the method alone does not decide. */
+/** A GET that `createOnce` sends is part of a payment, so the method alone does not make a call a read. */
 export const isReading = ({
   operation = '',
   method,
@@ -35,7 +35,7 @@ export function describePublicly(error: PublicFacts): string {
   if (outcome === 'rejected') {
     return `The ${isPayment ? 'payment was rejected, and no money was moved' : 'request was rejected'}.${retryHint}`;
   }
-  // An earlier call may have paid, so only this one is certain.
+  // An earlier call may have made the payment, so the message describes this attempt alone.
   const what = `${isPayment ? 'No payment was made' : 'Nothing was changed'} by this attempt.`;
   return what + (name === 'ValidationError' ? ' Please check what was entered.' : retryHint);
 }

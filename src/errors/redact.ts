@@ -60,7 +60,7 @@ function spellingsOf(secret: string): readonly string[] {
 const spellingCache = new Map<string, readonly string[]>();
 
 /**
- * A string after the escapes of URLs, JSON and HTML are undone, once and twice: a URL may be in JSON in a
+ * Returns the string with the escapes of URLs, JSON and HTML decoded once, and decoded twice: a URL may be in JSON in a
  * URL. Credentials are ASCII, so only ASCII is decoded.
  */
 function decodingsOf(text: string, layers = 2): readonly string[] {

@@ -59,9 +59,9 @@ export function warnOfOldNode(): void {
 }
 
 /**
- * Whether the global fetch is a browser's. A document in Node, Bun or Deno comes from jsdom or happy-dom,
- * and the runtime still sends; in a window of Electron, Chromium sends although Node is there. Workers of
- * browsers have no document, but a class that Cloudflare's lack.
+ * Whether the global fetch is a browser's. In Node, Bun and Deno a document comes from jsdom or happy-dom,
+ * and the runtime sends. In an Electron renderer Chromium sends, although Node is present. A worker of a browser
+ * has no document, but has the class WorkerNavigator, which a worker of Cloudflare lacks.
  */
 export function isBrowser(): boolean {
   const here = runtime();

@@ -329,7 +329,10 @@ async function readRequestBody(
   return length > maxBytes ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
-/** Proxies send the whole URL, other callers the path alone; the host does not matter. */
+/**
+ * A caller that uses the sandbox as its proxy sends a whole URL, another caller sends the path alone. The
+ * host is ignored.
+ */
 const getUrl = ({ url = '' }: IncomingMessage) =>
   url.startsWith('/') || !URL.canParse(url)
     ? `http://sandbox.invalid/${url.replace(/^\/+/, '')}`

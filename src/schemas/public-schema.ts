@@ -42,7 +42,8 @@ export function asDescribedSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
 /** A schema for programs of a payment's input. Its JSON Schema requires exactly one destination. */
 /* @__NO_SIDE_EFFECTS__ */
 export function asPaymentSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
-  // Copies of zod in a process share this registry, see docs/decisions/where-the-time-goes.md.
+  // A second copy of zod in the process shares this registry, so its JSON Schema has this condition, too:
+  // docs/decisions/where-the-time-goes.md.
   z.globalRegistry.add(schema(), {
     oneOf: [{ required: ['destinationAccountId'] }, { required: ['counterpartyId'] }],
   });

@@ -56,8 +56,8 @@ export interface ReconciledPayment {
   /** The caller's own object. */
   readonly input: OnceInput;
   /**
-   * The status of its Transfer (`failed`: or cancelled; `pending`: any other); `ambiguous`: the Transfers in
-   * `candidates` may be the payment, several are, or the only one has other terms; `missing`: there is none.
+   * The status of its Transfer: `cancelled` counts as `failed`, and any other as `pending`. `ambiguous`: the Transfers in
+   * `candidates` may be the payment: several match, or one matches with other terms. `missing`: no Transfer matches.
    */
   readonly result: 'completed' | 'pending' | 'failed' | 'ambiguous' | 'missing';
   /** The Transfer of the payment; absent while that is not certain. */
@@ -68,7 +68,7 @@ export interface ReconciledPayment {
 
 /** A Transfer that belongs to no input. */
 export interface UnexpectedTransfer {
-  /** Money left the account, and the books do not have it. */
+  /** An outgoing Transfer of any status that belongs to no input. */
   readonly result: 'unexpected';
   /** The Transfer. */
   readonly transfer: Transfer;
@@ -234,7 +234,10 @@ const isIterable = (inputs: unknown): boolean =>
   inputs !== null &&
   (Symbol.iterator in inputs || Symbol.asyncIterator in inputs);
 
-/** A copy of an input with a new reference; undefined when `issues` has what is wrong with it. */
+/**
+ * Copies and checks an input; `issues` gets what is wrong. Undefined only if the input does not match its
+ * schema.
+ */
 function checkInput(
   callerInput: OnceInput,
   at: string,
@@ -265,9 +268,12 @@ class SourceBooks {
   readonly #index: InputIndex<BookedPayment>;
   readonly #byReference: ReadonlyMap<unknown, BookedPayment>;
   readonly #byRecordedId = new Map<unknown, BookedPayment>();
-  /** Transfers that are unexpected unless a payment without an exact one takes them. */
+  /**
+   * Transfers similar to a payment. They are unexpected unless a payment without an exact Transfer may own
+   * them.
+   */
   readonly #similar = new Map<unknown, Transfer>();
-  /** Keys of those that were returned as unexpected: a list that is read again shows them again. */
+  /** Keys of the Transfers already returned as unexpected, because a second scan lists them again. */
   readonly #returned = new Set<unknown>();
 
   constructor(books: Books, source: AccountId, payments: readonly BookedPayment[]) {
@@ -303,7 +309,10 @@ class SourceBooks {
     await Promise.all(Array.from({ length: maxReads }, readAll));
   }
 
-  /** Reads the list until a scan is complete, and again while it moves and does not show a payment. */
+  /**
+   * Reads the list, and again while it moves and a payment is not listed; with `unexpected`, whenever it
+   * moved. At most `maxScans` times.
+   */
   async *#readList(): AsyncGenerator<ReconciledRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
     const state = createScanState();

@@ -493,7 +493,7 @@ test('exports, imports and resets the state', async () => {
   await says('No Account yet.');
 });
 
-test('shows the rejection of an action until it is closed', async () => {
+test('the page shows the error of a rejected action until the operator closes it', async () => {
   const { page, press } = await opened({ expected: /status of 422/ });
   await page.getByLabel(`Amount for ${savings}`).fill('ten');
   await press(`Fund ${savings}`);

@@ -233,7 +233,7 @@ test('prints no credential, even if the platform echoes it everywhere', async ()
   }
 }, 120_000);
 
-test('shows the TLS of a platform, without a request of its own', async () => {
+test('the probe reports the TLS version and certificate of a platform, and sends no request for them', async () => {
   const certificate = createCertificate(folder);
   if (certificate === undefined) throw new Error('apt-get install openssl');
   const sandbox = seedDemo(new Sandbox({ apiKey: 'sk_sandbox_1' }));

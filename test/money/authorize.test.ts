@@ -193,7 +193,7 @@ test.each(makers.slice(0, 2))(
     const startedAt = clock.now();
     const error = await failureOf(run(make(payments)), TimeoutError);
     expect(error).toMatchObject({ phase: 'total', outcome: 'not_sent' });
-    expect(error.message).toContain('The function in the option authorize did not return.');
+    expect(error.message).toContain('The function in the option authorize did not decide in time.');
     expect(clock.now() - startedAt).toBe(totalTimeout);
     expect(operations()).toEqual([]);
     expect(await entry()).toBeUndefined();

@@ -916,7 +916,7 @@ test('both transfers are named when the journal lost the claim and another call 
   expect(made()).toHaveLength(2);
 });
 
-test('a claim that the journal lost is recorded as paid', async () => {
+test('createOnce records a payment as paid when the journal lost its claim during the request', async () => {
   const entries = memoryJournal();
   const { pay, sandbox } = setup({
     journal: entries,
@@ -945,7 +945,7 @@ test('createOnce sends its reference as the idempotency key and sends once', asy
   expect(keys).toEqual(['invoice 4711']);
 });
 
-test('a journal has failed when its forgets throws', async () => {
+test('createOnce is in doubt and sends nothing when the property forgets of its journal throws', async () => {
   const journal = Object.defineProperty(memoryJournal(), 'forgets', {
     get: () => {
       throw new Error('no connection');

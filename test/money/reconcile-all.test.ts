@@ -247,7 +247,7 @@ describe('a transfer with exactly the reference', () => {
     }
   });
 
-  test('is ambiguous when it is only incoming', async () => {
+  test('is ambiguous when only its incoming side is listed', async () => {
     const { rowsOf } = setup(() => pagesOf([listedAs(1, { direction: 'incoming' })]));
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
   });

@@ -65,7 +65,7 @@ test.each([
   ['newest_first', ['ent_000005', 'ent_000004', 'ent_000003', 'ent_000002', 'ent_000001']],
   ['shuffled', ['ent_000005', 'ent_000002', 'ent_000004', 'ent_000001', 'ent_000003']],
 ] as const)(
-  'lists in the order %s, and goes on there after an insertion',
+  'a list in the order %s continues at its cursor after an insertion',
   async (listOrder, ids) => {
     const sandbox = entities(5, { listOrder });
     const seen: string[] = [];

@@ -21,7 +21,7 @@ class Prototyped extends Clean {
   }
 }
 
-test('the scanner finds nothing in a clean error', () => {
+test('leaksOf finds nothing in an error without a secret', () => {
   expect(leaksOf(new Clean('clean'))).toEqual([]);
 });
 

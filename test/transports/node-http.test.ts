@@ -112,7 +112,7 @@ test.each([
   },
 );
 
-test('a call uses no class of fetch, which would load undici', async () => {
+test('a call constructs no Headers, Request or Response, which would load undici', async () => {
   const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
   const payments = clientFor(server.origin);
   const create = vi.fn();

@@ -319,13 +319,13 @@ const formatTally = (values: readonly string[]): string =>
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** The one with the shortest list. */
+/** Returns the owner with the fewest rows. */
 const findRarestOwner = (rows: readonly Row[], field: string): string | undefined =>
   tally(rows.map((row) => row[field]).filter(isFilled)).at(-1)?.[0];
 
 const ownerNames = { accountId: 'accounts', entityId: 'entities' } as const;
 
-/** Compares a filtered list with what the whole list shows. `types` names what the client assumes. */
+/** Compares a filtered list with the whole list. `isAssumed`: whether the client relies on the filter. */
 async function checkFilter(
   seen: Evidence,
   name: Noun['name'],
@@ -596,7 +596,7 @@ async function findForbidden(seen: Evidence): Promise<Verdict> {
   return finding(`403 for ${forbidden.map(({ noun }) => noun.path).join(', ')}.`);
 }
 
-/** The responses of the platform to what does not exist. */
+/** Rejections of unknown ids and of an invalid cursor. */
 async function readErrors(seen: Evidence): Promise<readonly Reading[]> {
   const unknownIds = await seen.unknownIds();
   const all = [...unknownIds.map(({ reading }) => reading), await seen.invalidCursor()];
@@ -676,8 +676,8 @@ async function findRateLimits(seen: Evidence): Promise<Verdict> {
   const limited = readings.filter(({ status }) => status === 429).length;
   const details =
     limited === 0
-      ? 'No 429 at 5 requests a second.'
-      : `${count(limited, 'responses')} with 429 at 5 requests a second.`;
+      ? 'No 429 at 4 requests a second.'
+      : `${count(limited, 'responses')} with 429 at 4 requests a second.`;
   if (names.size === 0) return finding('No header shows any.', details);
   const last = readings.findLast(({ headers }) => [...names].some((name) => headers.has(name)));
   const values = [...names].toSorted().map((name) => `${name}: ${last?.headers.get(name) ?? ''}`);
@@ -745,7 +745,10 @@ type Order = 'newest first' | 'oldest first' | 'none' | 'few' | 'unreadable';
 
 const minTimes = 10;
 
-/** With the client's own tolerance, unless all transfers are of a few minutes. */
+/**
+ * Finds the order with the client's tolerance of two minutes; without it if all transfers lie within four
+ * minutes.
+ */
 function measureOrder(rows: readonly Row[]): Order {
   const times = rows.map(({ createdAt }) =>
     hasOffset(createdAt) ? exactTime(createdAt) : Number.NaN,
@@ -950,7 +953,7 @@ async function checkDate(seen: Evidence): Promise<Verdict> {
 
 async function checkCache(seen: Evidence): Promise<Verdict> {
   const lists = await seen.lists();
-  // A cache that had not seen a page responds when it is read again.
+  // A cache stores a page at the first read and responds with it at the second.
   const repeated = await seen.platform.read('/transfers', { limit: 100 });
   const readings = [...lists.flatMap(({ listing }) => listing.readings), repeated];
   const cached = readings.filter(({ headers }) => Number(headers.get('age')) > 0);

@@ -4,7 +4,7 @@ import type { PaymentOrder } from './payment.ts';
 
 export const usage = `Usage: payments-probe [options]
 
-Finds out what the API reference does not define, on your platform, with at most 200 requests, 5 a
+Finds out what the API reference does not define, on your platform, with at most 200 requests, 4 a
 second: docs/going-live.md. It only reads, unless you pass --pay.
 
 Options:

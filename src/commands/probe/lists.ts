@@ -220,6 +220,9 @@ export function createUnknownId({ prefix }: Noun, rows: readonly Row[]): string 
 }
 
 const digits = '0123456789';
-/** What is in front of it stays: the version of a UUID, the time of a ULID. */
+/**
+ * Number of last characters that are randomised. The prefix stays: it holds the version of a UUID or the
+ * time of a ULID.
+ */
 const randomLength = 12;
 const pick = (from: string): string => from.charAt(Math.floor(Math.random() * from.length));

@@ -10,7 +10,7 @@ import { extractLetters } from '../../search/compare.ts';
 import { readEnvelope, type Row } from './lists.ts';
 import { ProbeEnded, type Platform, type Reading } from './platform.ts';
 
-/** The transfer that the operator has confirmed. */
+/** The transfer of `--pay`, confirmed on the terminal or by `--yes`. */
 export interface PaymentOrder {
   readonly amount: string;
   readonly from: AccountId;
@@ -39,7 +39,10 @@ export interface Payment {
   /** The transfer by its id, and in the list. */
   readonly record: Row | undefined;
   readonly listed: Row | undefined;
-  /** Milliseconds from the response; undefined while it was not there. */
+  /**
+   * Milliseconds from the last creation response until the transfer was readable by its id; undefined if it
+   * never was.
+   */
   readonly readableAfterMs: number | undefined;
   readonly listedAfterMs: number | undefined;
   readonly watchedMs: number;
@@ -55,15 +58,15 @@ export const isFinalStatus = (status: string): boolean =>
   ['completed', 'failed', 'cancelled'].includes(status);
 
 /**
- * The longest reference, with everything that platforms change: case, double spaces, signs. Its first words
- * are unique without any of that.
+ * Returns a reference of the maximum length with what a platform may rewrite: case, double spaces, signs. Its first words
+ * stay unique after such a rewrite.
  */
 function createDescription(token: string): string {
   const start = `Probe ${token}  a/B-c.D_e:F#g `;
   return `${start}${'Reference0'.repeat(14)}`.slice(0, 140);
 }
 
-/** @throws ProbeEnded if one of the accounts is not there: nothing was sent. */
+/** @throws ProbeEnded if the key cannot read one of the accounts. No payment was sent. */
 export async function checkAccounts(platform: Platform, order: PaymentOrder): Promise<void> {
   for (const [flag, id] of [
     ['--from', order.from],

@@ -4,7 +4,7 @@ import { checkAccounts, makePayment, type Payment, type PaymentOrder } from './p
 import { Platform, ProbeEnded, type ProbeClock } from './platform.ts';
 import type { PaymentsClient } from '../../index.ts';
 
-/** What `--json` prints. */
+/** Fields that `--json` prints; with `--compare` it adds `changes`. */
 export interface Report {
   readonly platform: string;
   readonly startedAt: string;

@@ -13,7 +13,7 @@ export function readTls(baseUrl: string): Promise<TlsFacts> {
   const { hostname, port } = new URL(baseUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');
   return new Promise((resolve) => {
-    // The client has its own checks of the certificate; this connection carries nothing.
+    // Accepts any certificate, to report it. This connection sends no request; the client checks certificates itself.
     const options = {
       host,
       port: Number(port || 443),

@@ -38,7 +38,7 @@ export type SandboxFault =
   | {
       /** No response at all; the caller has to give up. */
       kind: 'hang';
-      /** Whether the call takes effect first. @default 'before_commit' */
+      /** Whether the call takes effect before the sandbox hangs. @default 'before_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
@@ -93,7 +93,10 @@ export interface SandboxFaultRule {
    * is a delivery to the `webhookUrl`.
    */
   operation: SandboxLogOperation | '*';
-  /** How many requests are affected; `'always'` (or `Infinity`) for all. @default 1, with `percent` all */
+  /**
+   * How many requests are affected; `'always'` (or `Infinity`) for all. @default 1, or 'always' if `percent`
+   * is set
+   */
   times?: number | 'always' | undefined;
   /** How many matching requests to let through first. @default 0 */
   after?: number | undefined;
