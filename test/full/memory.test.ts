@@ -70,7 +70,7 @@ test('a long list uses no more memory than a short one', async () => {
   expect(late - early).toBeLessThan(8);
 }, 240_000);
 
-const payouts = Number(process.env['PAYOUTS'] ?? 100_000);
+const payouts = Number(process.env['PAYOUTS'] ?? 50_000);
 
 test('a batch retains little more than the references of its payments', async () => {
   const created = {

@@ -10,7 +10,7 @@ import { version } from 'payments-platform-sdk';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import ts from 'typescript';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCertificate } from './certificate.ts';
 import { recordingServer } from '../support/recording-server.ts';
 import { installTarball } from '../support/tarball.ts';
@@ -32,7 +32,11 @@ beforeAll(async () => {
   const target = join(installed, bins['payments-probe'] ?? 'none');
   symlinkSync(target, join(folder, 'node_modules/.bin/payments-probe'));
 }, 60_000);
-afterAll(() => {
+
+/** Tests that wait for the pace of the probe run together, so they end what they started after all. */
+const endings: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const end of endings) await end();
   rmSync(folder, { recursive: true });
 });
 
@@ -44,7 +48,7 @@ interface Result {
 
 function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(program, args, { cwd: folder, env: { ...process.env, ...env } });
-  onTestFinished(() => {
+  endings.push(() => {
     child.kill('SIGKILL');
   });
   const output = { out: '', err: '' };
@@ -76,7 +80,7 @@ async function runOnTerminal(line: string, args: readonly string[], env: NodeJS.
 async function serve(key = apiKey) {
   const sandbox = seedDemo(new Sandbox({ apiKey: key, jwt, autoAdvance: 500 }));
   const server = await listen(sandbox, { port: 0 });
-  onTestFinished(() => server.close());
+  endings.push(() => server.close());
   const env = { PAYMENTS_BASE_URL: server.baseUrl, PAYMENTS_API_KEY: key };
   const writes = () => sandbox.log.filter(({ method }) => method !== 'GET');
   return { sandbox, env, writes };
@@ -150,192 +154,215 @@ test('prints a report as JSON and writes nothing, at most five requests a second
   }
 }, 60_000);
 
-test('asks on a terminal, and pays after a yes only', async () => {
-  const { env, writes } = await serve();
-  const refused = await runOnTerminal('n\n', pay, env);
-  expect(refused.status).toBe(1);
-  expect(refused.out).toMatch(
-    /Pay 0\.01 from acc_000001 to acc_000002 on http\S+ \(key sha256:[0-9a-f]{12}\)\? \[y\/N\] /,
-  );
-  expect(refused.out).toContain('Nothing was paid.');
-  expect(writes()).toEqual([]);
-  const paid = await runOnTerminal('y\n', [...pay, '--pay-twice'], env);
-  expect(paid.out).toContain('and a second time if the platform ignores its Idempotency-Key');
-  expect(paid.out).toContain('Ignored: the second request');
-  expect(writes().map(({ operation }) => operation)).toEqual([
-    'transfers.create',
-    'transfers.create',
-  ]);
-  expect(paid.out).not.toContain('canary');
-}, 180_000);
-
-test('compares with an earlier report, and has status 3 for what does not hold', async () => {
-  const { sandbox, env } = await serve();
-  const earlier = await run(['--json'], env);
-  const file = join(folder, 'probe.json');
-  writeFileSync(file, earlier.out);
-  const age = await recordingServer(async (request) => {
-    const { pathname, search } = new URL(request.url);
-    const response = await sandbox.fetch(
-      new Request(`http://localhost${pathname}${search}`, { headers: request.headers }),
+test.concurrent(
+  'asks on a terminal, and pays after a yes only',
+  async () => {
+    const { env, writes } = await serve();
+    const refused = await runOnTerminal('n\n', pay, env);
+    expect(refused.status).toBe(1);
+    expect(refused.out).toMatch(
+      /Pay 0\.01 from acc_000001 to acc_000002 on http\S+ \(key sha256:[0-9a-f]{12}\)\? \[y\/N\] /,
     );
-    response.headers.set('age', '60');
-    return response;
-  });
-  onTestFinished(() => age.close());
-  const comparison = await run(['--compare', file], {
-    ...env,
-    PAYMENTS_BASE_URL: `${age.origin}/v0`,
-  });
-  expect(comparison.status).toBe(3);
-  expect(comparison.out).toMatch(/^Changed since .* \(\d+\)\n/);
-  expect(comparison.out).toContain(
-    'before  confirmed: Yes.\n      now     contradicted: A cache has responded',
-  );
-}, 120_000);
+    expect(refused.out).toContain('Nothing was paid.');
+    expect(writes()).toEqual([]);
+    const paid = await runOnTerminal('y\n', [...pay, '--pay-twice'], env);
+    expect(paid.out).toContain('and a second time if the platform ignores its Idempotency-Key');
+    expect(paid.out).toContain('Ignored: the second request');
+    expect(writes().map(({ operation }) => operation)).toEqual([
+      'transfers.create',
+      'transfers.create',
+    ]);
+    expect(paid.out).not.toContain('canary');
+  },
+  180_000,
+);
 
-test('prints no credential, even if the platform echoes it everywhere', async () => {
-  const echo = (text: string) => text.replaceAll('ECHO', apiKey.replaceAll('"', "'") + apiKey);
-  const server = await recordingServer((request) => {
-    const record = {
-      id: echo('acc_ECHO'),
-      [echo('ECHO')]: 1,
-      type: echo('ECHO'),
-      currency: echo('ECHO'),
-    };
-    const isList = /^\/v0\/\w+$/.test(new URL(request.url).pathname);
-    const page = {
-      data: [{ ...record, createdAt: echo('ECHO') }],
-      hasMore: false,
-      nextCursor: null,
-    };
-    const error = { error: echo('ECHO'), code: echo('ECHO') };
-    return new Response(JSON.stringify(isList ? page : error), {
-      status: isList ? 200 : 404,
-      headers: {
-        'content-type': 'application/json',
-        server: apiKey,
-        via: jwt,
-        'ratelimit-limit': jwt,
-      },
+test.concurrent(
+  'compares with an earlier report, and has status 3 for what does not hold',
+  async () => {
+    const { sandbox, env } = await serve();
+    const earlier = await run(['--json'], env);
+    const file = join(folder, 'probe.json');
+    writeFileSync(file, earlier.out);
+    const age = await recordingServer(async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const response = await sandbox.fetch(
+        new Request(`http://localhost${pathname}${search}`, { headers: request.headers }),
+      );
+      response.headers.set('age', '60');
+      return response;
     });
-  });
-  onTestFinished(() => server.close());
-  const env = { PAYMENTS_BASE_URL: `${server.origin}/v0`, PAYMENTS_API_KEY: apiKey };
-  const file = join(folder, 'echo.json');
-  for (const flags of [[], ['--json'], ['--compare', file]]) {
-    if (flags.includes('--compare')) {
-      writeFileSync(file, JSON.stringify({ rows: [], startedAt: 'yesterday' }));
-    }
-    const { status, out, err } = await run(flags, env);
-    expect([status, out.length > 100]).toEqual([3, true]);
-    expect(out + err).not.toMatch(/canary|Y2FuYXJ5/);
-  }
-}, 120_000);
+    endings.push(() => age.close());
+    const comparison = await run(['--compare', file], {
+      ...env,
+      PAYMENTS_BASE_URL: `${age.origin}/v0`,
+    });
+    expect(comparison.status).toBe(3);
+    expect(comparison.out).toMatch(/^Changed since .* \(\d+\)\n/);
+    expect(comparison.out).toContain(
+      'before  confirmed: Yes.\n      now     contradicted: A cache has responded',
+    );
+  },
+  120_000,
+);
 
-test('the probe reports the TLS version and certificate of a platform, and sends no request for them', async () => {
-  const certificate = createCertificate(folder);
-  if (certificate === undefined) throw new Error('apt-get install openssl');
-  const sandbox = seedDemo(new Sandbox({ apiKey: 'sk_sandbox_1' }));
-  const pem = { key: readFileSync(certificate.key), cert: readFileSync(certificate.cert) };
-  let requests = 0;
-  const server = createServer(pem, (incoming, outgoing) => {
-    requests += 1;
-    const headers = { authorization: String(incoming.headers.authorization) };
-    void sandbox
-      .fetch(new Request(`http://localhost${incoming.url}`, { headers }))
-      .then(async (response) => {
-        outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-        outgoing.end(await response.text());
+test.concurrent(
+  'prints no credential, even if the platform echoes it everywhere',
+  async () => {
+    const echo = (text: string) => text.replaceAll('ECHO', apiKey.replaceAll('"', "'") + apiKey);
+    const server = await recordingServer((request) => {
+      const record = {
+        id: echo('acc_ECHO'),
+        [echo('ECHO')]: 1,
+        type: echo('ECHO'),
+        currency: echo('ECHO'),
+      };
+      const isList = /^\/v0\/\w+$/.test(new URL(request.url).pathname);
+      const page = {
+        data: [{ ...record, createdAt: echo('ECHO') }],
+        hasMore: false,
+        nextCursor: null,
+      };
+      const error = { error: echo('ECHO'), code: echo('ECHO') };
+      return new Response(JSON.stringify(isList ? page : error), {
+        status: isList ? 200 : 404,
+        headers: {
+          'content-type': 'application/json',
+          server: apiKey,
+          via: jwt,
+          'ratelimit-limit': jwt,
+        },
       });
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const { status, out } = await run(['--json'], {
-    PAYMENTS_BASE_URL: `https://127.0.0.1:${port}/v0`,
-    PAYMENTS_API_KEY: 'sk_sandbox_1',
-    NODE_EXTRA_CA_CERTS: certificate.cert,
-  });
-  const report = JSON.parse(out) as {
-    requests: number;
-    rows: { question: string; seen: string }[];
-  };
-  const row = report.rows.find(({ question }) => question.startsWith('What is between'));
-  expect(row?.seen).toBe(
-    'TLSv1.3, no proxy of the environment. A certificate of 127.0.0.1 for another 1 days.',
-  );
-  expect([status, report.requests]).toEqual([0, requests]);
-}, 60_000);
+    });
+    endings.push(() => server.close());
+    const env = { PAYMENTS_BASE_URL: `${server.origin}/v0`, PAYMENTS_API_KEY: apiKey };
+    const file = join(folder, 'echo.json');
+    for (const flags of [[], ['--json'], ['--compare', file]]) {
+      if (flags.includes('--compare')) {
+        writeFileSync(file, JSON.stringify({ rows: [], startedAt: 'yesterday' }));
+      }
+      const { status, out, err } = await run(flags, env);
+      expect([status, out.length > 100]).toEqual([3, true]);
+      expect(out + err).not.toMatch(/canary|Y2FuYXJ5/);
+    }
+  },
+  120_000,
+);
+
+test.concurrent(
+  'the probe reports the TLS version and certificate of a platform, and sends no request for them',
+  async () => {
+    const certificate = createCertificate(folder);
+    if (certificate === undefined) throw new Error('apt-get install openssl');
+    const sandbox = seedDemo(new Sandbox({ apiKey: 'sk_sandbox_1' }));
+    const pem = { key: readFileSync(certificate.key), cert: readFileSync(certificate.cert) };
+    let requests = 0;
+    const server = createServer(pem, (incoming, outgoing) => {
+      requests += 1;
+      const headers = { authorization: String(incoming.headers.authorization) };
+      void sandbox
+        .fetch(new Request(`http://localhost${incoming.url}`, { headers }))
+        .then(async (response) => {
+          outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+          outgoing.end(await response.text());
+        });
+    }).listen(0, '127.0.0.1');
+    endings.push(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { status, out } = await run(['--json'], {
+      PAYMENTS_BASE_URL: `https://127.0.0.1:${port}/v0`,
+      PAYMENTS_API_KEY: 'sk_sandbox_1',
+      NODE_EXTRA_CA_CERTS: certificate.cert,
+    });
+    const report = JSON.parse(out) as {
+      requests: number;
+      rows: { question: string; seen: string }[];
+    };
+    const row = report.rows.find(({ question }) => question.startsWith('What is between'));
+    expect(row?.seen).toBe(
+      'TLSv1.3, no proxy of the environment. A certificate of 127.0.0.1 for another 1 days.',
+    );
+    expect([status, report.requests]).toEqual([0, requests]);
+  },
+  60_000,
+);
 
 const guide = readFileSync(join(root, 'docs/going-live.md'), 'utf8');
 const blockOf = (language: string, index = 0): string =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))][index]?.[1] ??
   '';
 
-test('docs/going-live.md leads from the probe to a first payment with the options that it printed', async () => {
-  const sandbox = seedDemo(
-    new Sandbox({ apiKey: 'sk_sandbox_1', jwt, listOrder: 'newest_first', autoAdvance: 500 }),
-  );
-  for (let number = 0; number < 120; number += 1) {
-    sandbox.transfers.create({
-      sourceAccountId: 'acc_000001',
-      destinationAccountId: 'acc_000003',
-      amount: '1.00',
-      description: `invoice ${number}`,
+test.concurrent(
+  'docs/going-live.md leads from the probe to a first payment with the options that it printed',
+  async () => {
+    const sandbox = seedDemo(
+      new Sandbox({ apiKey: 'sk_sandbox_1', jwt, listOrder: 'newest_first', autoAdvance: 500 }),
+    );
+    for (let number = 0; number < 120; number += 1) {
+      sandbox.transfers.create({
+        sourceAccountId: 'acc_000001',
+        destinationAccountId: 'acc_000003',
+        amount: '1.00',
+        description: `invoice ${number}`,
+      });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 2);
+      });
+    }
+    const server = await listen(sandbox, { port: 0 });
+    endings.push(() => server.close());
+    const env = { PAYMENTS_BASE_URL: server.baseUrl, PAYMENTS_API_KEY: 'sk_sandbox_1' };
+    const lines = blockOf('sh', 1).trim().split('\n');
+    expect(lines.map((line) => line.replace(/ #.*/, ''))).toEqual([
+      'npx payments-probe',
+      'npx payments-probe --pay 0.01 --from acc_000001 --to acc_000002',
+      'npx payments-probe --json > probe.json',
+      'npx payments-probe --compare probe.json',
+    ]);
+    const outputs = [];
+    for (const line of lines) {
+      const command = line.replace(
+        /^npx payments-probe/,
+        `"$NODE" node_modules/.bin/payments-probe`,
+      );
+      const isPayment = line.includes('--pay');
+      const { ended } = start('sh', ['-c', isPayment ? `${command} --yes` : command], {
+        ...env,
+        NODE: process.execPath,
+      });
+      const result = await ended;
+      expect(result).toMatchObject({ status: 0, err: '' });
+      outputs.push(result.out);
+    }
+    expect(outputs[3]).toMatch(/^Nothing has changed since/);
+    const [, options = ''] = /new PaymentsClient\(\{\n([^]*)\}\);/.exec(outputs[1] ?? '') ?? [];
+    expect(options).toContain('transfersNewestFirst: true');
+    const program = blockOf('ts').replace('  // The options of the probe come here.\n', options);
+    expect(program).toContain(options);
+    const path = join(folder, 'pay.mts');
+    writeFileSync(path, program);
+    const compiled = ts.createProgram([path], {
+      strict: true,
+      noEmit: true,
+      module: ts.ModuleKind.NodeNext,
+      target: ts.ScriptTarget.ES2024,
+      typeRoots: [join(root, 'node_modules/@types')],
+      types: ['node'],
     });
-    await new Promise((resolve) => {
-      setTimeout(resolve, 2);
-    });
-  }
-  const server = await listen(sandbox, { port: 0 });
-  onTestFinished(() => server.close());
-  const env = { PAYMENTS_BASE_URL: server.baseUrl, PAYMENTS_API_KEY: 'sk_sandbox_1' };
-  const lines = blockOf('sh', 1).trim().split('\n');
-  expect(lines.map((line) => line.replace(/ #.*/, ''))).toEqual([
-    'npx payments-probe',
-    'npx payments-probe --pay 0.01 --from acc_000001 --to acc_000002',
-    'npx payments-probe --json > probe.json',
-    'npx payments-probe --compare probe.json',
-  ]);
-  const outputs = [];
-  for (const line of lines) {
-    const command = line.replace(/^npx payments-probe/, `"$NODE" node_modules/.bin/payments-probe`);
-    const isPayment = line.includes('--pay');
-    const { ended } = start('sh', ['-c', isPayment ? `${command} --yes` : command], {
-      ...env,
-      NODE: process.execPath,
-    });
-    const result = await ended;
-    expect(result).toMatchObject({ status: 0, err: '' });
-    outputs.push(result.out);
-  }
-  expect(outputs[3]).toMatch(/^Nothing has changed since/);
-  const [, options = ''] = /new PaymentsClient\(\{\n([^]*)\}\);/.exec(outputs[1] ?? '') ?? [];
-  expect(options).toContain('transfersNewestFirst: true');
-  const program = blockOf('ts').replace('  // The options of the probe come here.\n', options);
-  expect(program).toContain(options);
-  const path = join(folder, 'pay.mts');
-  writeFileSync(path, program);
-  const compiled = ts.createProgram([path], {
-    strict: true,
-    noEmit: true,
-    module: ts.ModuleKind.NodeNext,
-    target: ts.ScriptTarget.ES2024,
-    typeRoots: [join(root, 'node_modules/@types')],
-    types: ['node'],
-  });
-  expect(ts.getPreEmitDiagnostics(compiled).map(({ messageText }) => messageText)).toEqual([]);
-  for (let count = 0; count < 2; count += 1) {
-    const { ended } = start(process.execPath, [path], env);
-    expect(await ended).toMatchObject({
-      status: 0,
-      out: expect.stringMatching(/^txfr_000127 \w+\n$/),
-    });
-  }
-  const made = sandbox.log.filter(({ operation }) => operation === 'transfers.create');
-  expect(made.length).toBe(1 + 1);
-}, 240_000);
+    expect(ts.getPreEmitDiagnostics(compiled).map(({ messageText }) => messageText)).toEqual([]);
+    for (let count = 0; count < 2; count += 1) {
+      const { ended } = start(process.execPath, [path], env);
+      expect(await ended).toMatchObject({
+        status: 0,
+        out: expect.stringMatching(/^txfr_000127 \w+\n$/),
+      });
+    }
+    const made = sandbox.log.filter(({ operation }) => operation === 'transfers.create');
+    expect(made.length).toBe(1 + 1);
+  },
+  240_000,
+);
