@@ -102,7 +102,7 @@ export type AttemptResult =
   | { readonly ok: false; readonly failure: Failure };
 
 /** Sends one request through ky and reads its response within the time of an attempt. */
-export async function sendOnce(
+export async function sendAttempt(
   state: CallState<CallRequest & { readonly response: unknown }>,
   token: string,
   clock: Required<Clock>,

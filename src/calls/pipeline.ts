@@ -1,7 +1,7 @@
 import { invalidArguments } from './arguments.ts';
 import { dropUndefined } from '../internal/objects.ts';
 import { readResponse, toResponse, type AttemptOutcome, type Success } from './response.ts';
-import { sendOnce, stopFailure, createHookCall, type CallState } from './attempt.ts';
+import { sendAttempt, stopFailure, createHookCall, type CallState } from './attempt.ts';
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
 import { askAuthorize, type Authorize } from './authorize.ts';
 import { chooseTransport } from './choose-transport.ts';
@@ -115,13 +115,13 @@ export class RequestPipeline {
             this.#run(call, options, cancel, watched),
           )
         : this.#run(call, options, cancel, within);
-    const outcome = site === undefined ? run : rejectFromCallSite(site, run);
-    const data = outcome.then((result) => result.data);
+    const success = site === undefined ? run : rejectFromCallSite(site, run);
+    const data = success.then((result) => result.data);
     return Object.assign(data, {
       withResponse: () => {
         // The caller has only the new promise, so a rejection of `data` would be unhandled.
         data.catch(() => undefined);
-        const withResponse = outcome.then((result) => ({
+        const withResponse = success.then((result) => ({
           data: result.data,
           response: toResponse(result.response),
         }));
@@ -287,7 +287,7 @@ export class RequestPipeline {
       ),
     }));
     const startedAt = clock.elapsed();
-    const result = await sendOnce(state, token, clock);
+    const result = await sendAttempt(state, token, clock);
     if (result.ok && result.response.status === 200 && transport.flush !== undefined) {
       // The platform works on the next page while this response is parsed.
       if (call.prefetch?.(result.response.text) === true) await transport.flush();

@@ -318,46 +318,54 @@ function findPageProblem(
 export const createListError = (problem: string): PaymentsError =>
   new PaymentsError(`The list ${problem}.`, { ...reconcileCall, outcome: 'unknown' });
 
+const hasReference = ({ description = '' }: TransferCreateInput): boolean => description !== '';
+
+/** Compares a Transfer's creation time with the start of a search, as far as the clocks allow. */
+function compareTime(
+  { createdAt }: Transfer,
+  { input, start = epoch, clockSkew = defaultClockSkew }: Search,
+  ahead: number,
+): 'too_old' | 'in_time' | 'unclear' {
+  const { earliest, latest } = parseCreatedAt(createdAt);
+  if (latest < start - clockSkew - ahead) return 'too_old';
+  if (!hasReference(input)) return start > epoch && earliest >= start ? 'in_time' : 'unclear';
+  if (start === epoch) return 'in_time';
+  // A reference distinguishes this transfer from an earlier one in spite of the clocks; but a clock that is
+  // days off is more likely no clock.
+  const tolerance = clockSkew + Math.min(ahead, maxClockDifference);
+  return latest >= start - tolerance ? 'in_time' : 'unclear';
+}
+
 /** Decides after a whole scan, because only that shows how far the clocks differ. */
 function decide(
-  { search, outgoing, incoming, hasTooMany }: Target,
+  { search, input, outgoing, incoming, hasTooMany }: Target,
   { ids, withoutId, ahead = 0 }: ScanState,
 ): Reconciliation {
-  const { input, start = epoch, clockSkew = defaultClockSkew } = search;
   if (hasTooMany) {
     const all = [...outgoing.values(), ...incoming.values()];
     const candidates = all.map(({ transfer }) => transfer);
     return { result: 'ambiguous', candidates };
   }
-  const isOld = ({ createdAt }: Transfer): boolean =>
-    parseCreatedAt(createdAt).latest < start - clockSkew - ahead;
-  const hasReference = (input.description ?? '') !== '';
-  // A reference distinguishes this transfer from an earlier one in spite of the clocks; but a clock that is
-  // days off is more likely no clock.
-  const isRecent = ({ createdAt }: Transfer): boolean =>
-    hasReference
-      ? start === epoch ||
-        parseCreatedAt(createdAt).latest >= start - clockSkew - Math.min(ahead, maxClockDifference)
-      : start > epoch && parseCreatedAt(createdAt).earliest >= start;
-
   const certain: Transfer[] = [];
   const doubtful: Transfer[] = [];
   for (const { transfer, isSame } of outgoing.values()) {
-    if (isOld(transfer)) continue;
-    if (isSame && isRecent(transfer)) certain.push(transfer);
+    const time = compareTime(transfer, search, ahead);
+    if (time === 'too_old') continue;
+    if (isSame && time === 'in_time') certain.push(transfer);
     else doubtful.push(transfer);
   }
   const [only] = certain;
   // A platform that returns one reference and amount as they were sent returns ours so, too: another
   // spelling belongs to another payment.
-  const rivals = doubtful.filter((transfer) => !hasReference || isRival(transfer, input));
+  const rivals = doubtful.filter((transfer) => !hasReference(input) || isRival(transfer, input));
   if (only !== undefined && certain.length + rivals.length === 1) {
     return { result: 'found', transfer: only };
   }
   // A book transfer may be listed once, as incoming: as the transfer itself, or as its other side. How `direction` is set is not documented: docs/gaps.md, row 42.
   const arriving = [...incoming]
-    .filter(([key, { transfer }]) => !outgoing.has(key) && !isOld(transfer))
-    .map(([, { transfer }]) => transfer);
+    .filter(([key]) => !outgoing.has(key))
+    .map(([, { transfer }]) => transfer)
+    .filter((transfer) => compareTime(transfer, search, ahead) !== 'too_old');
   const candidates = [...certain, ...doubtful, ...arriving];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }

@@ -918,15 +918,19 @@ test('both transfers are named when the journal lost the claim and another call 
 
 test('createOnce records a payment as paid when the journal lost its claim during the request', async () => {
   const entries = memoryJournal();
+  const losses: boolean[] = [];
   const { pay, sandbox } = setup({
     journal: entries,
     fetch: async (request) => {
-      const claim = await entries.read('invoice 4711');
-      await entries.swap('invoice 4711', claim, undefined);
+      if (request.method === 'POST') {
+        const claim = await entries.read('invoice 4711');
+        losses.push(await entries.swap('invoice 4711', claim, undefined));
+      }
       return sandbox.fetch(request);
     },
   });
   const { id } = await pay();
+  expect(losses).toEqual([true]);
   expect(await entries.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
 });
 
