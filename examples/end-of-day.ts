@@ -22,6 +22,8 @@ const sandbox = new Sandbox();
 const books = isReal
   ? (JSON.parse(await readFile(booksFile, 'utf8')) as OnceInput[])
   : makeDemoDay();
+// An account that no payment is made from is not read, so nothing unexpected would be found.
+if (books.length === 0) throw new Error(`The books of ${day} are empty.`);
 // With the journal of `createOnce`, payments are matched by their ids.
 const file = process.env['JOURNAL'];
 const journal = file === undefined ? undefined : sqliteJournal(file, { create: false });

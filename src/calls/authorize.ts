@@ -15,7 +15,7 @@ export interface ProposedPayment {
   readonly reference?: string | undefined;
 }
 
-/** Permits a payment, or vetoes it: by throwing, rejecting or returning false. */
+/** Permits a payment by returning true or nothing. Whatever else it does is a veto. */
 export type Authorize = (
   payment: ProposedPayment,
   // A function that returns nothing permits, and one that returns a string does not compile.
@@ -39,6 +39,9 @@ export async function askAuthorize(state: CallState, authorize: Authorize): Prom
     const hint = 'The function in the option authorize did not decide in time.';
     throw createCallError(timeoutFailure('total', totalTimeout, {}, hint), state);
   }
-  if (verdict === false) throw createCallError(vetoFailure(undefined), state);
+  // An Error or `{ allowed: false }` that a function of JavaScript returns is a veto, too.
+  if (verdict !== true && verdict !== undefined) {
+    throw createCallError(vetoFailure(undefined), state);
+  }
   total.check();
 }

@@ -345,7 +345,7 @@ export class PaymentInDoubtError extends PaymentsError {
 
 /**
  * The option {@link ClientOptions.authorize} vetoed the payment: nothing was written or sent. `cause` is
- * what the function threw; absent if it returned false.
+ * what the function threw; absent if it only did not return true.
  */
 export class PaymentVetoedError extends PaymentsError {}
 

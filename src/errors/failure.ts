@@ -256,7 +256,9 @@ export function disconnectedFailure(
   const message = error instanceof Error ? innermostMessageOf(error) : '';
   const reported =
     obstacle === 'no_tls' ? 'the port does not speak TLS' : oneLine(redactAndCut(message, redact));
-  const connectionFailed = ['connection failed', reported].filter(Boolean).join(': ');
+  const connectionFailed = ['connection failed', reported.replace(/\.$/, '')]
+    .filter(Boolean)
+    .join(': ');
   const transient = verdict.transient && wasDispatched;
   const proxyName =
     proxy && `the proxy ${redact(proxy.address)} (environment variable ${proxy.variable})`;
@@ -365,7 +367,7 @@ export const noCredentialFailure = (
   },
 });
 
-/** The option authorize threw, or returned false: then there is no `thrown`. */
+/** The option authorize threw, or did not return true: then there is no `thrown`. */
 export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Failure => ({
   outcome: 'not_sent',
   reason: 'vetoed',
@@ -374,7 +376,7 @@ export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Fa
     const error = thrown?.error;
     const message = error instanceof Error ? messageOf(error) : '';
     const words = {
-      what: `The option authorize vetoed this payment${thrown === undefined ? ': it returned false' : ''}`,
+      what: `The option authorize vetoed this payment${thrown === undefined ? ': it did not return true' : ''}`,
       hint:
         thrown === undefined
           ? 'Let it throw an Error to give the reason.'

@@ -5,6 +5,7 @@ interface PublicFacts {
   readonly operation?: string | undefined;
   readonly method?: string | undefined;
   readonly retryable: boolean;
+  readonly reason?: string | undefined;
 }
 
 const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
@@ -18,7 +19,7 @@ export const isReading = ({
 
 /** A message without any value of the call: no balance, no id, no URL, no reference. */
 export function describePublicly(error: PublicFacts): string {
-  const { name, operation = '', outcome, retryable } = error;
+  const { name, operation = '', outcome, retryable, reason } = error;
   if (operation === 'transfers.waitFor') {
     return outcome === 'rejected'
       ? 'The payment failed: the money did not arrive.'
@@ -28,8 +29,12 @@ export function describePublicly(error: PublicFacts): string {
     return `The information is not available.${retryable ? ' Please try again later.' : ''}`;
   }
   const isPayment = operation.startsWith('transfers.');
+  if (reason === 'conflict') return 'This reference belongs to a payment with other terms.';
   if (outcome === 'unknown') {
-    return `It is not known yet whether the ${isPayment ? 'payment was made' : 'request took effect'}. Please do not repeat it: it is being checked.`;
+    const [event, mistake] = isPayment
+      ? ['payment was made', 'start another one']
+      : ['request took effect', 'repeat it'];
+    return `It is not known yet whether the ${event}. Please do not ${mistake}: it is being checked.`;
   }
   const retryHint = retryable ? ' Please try again later.' : '';
   if (outcome === 'rejected') {

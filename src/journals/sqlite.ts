@@ -177,9 +177,12 @@ export function sqliteJournal(
   path: string,
   {
     create = true,
+    forgets = false,
   }: {
     /** Whether a journal that does not exist is created. With false, it throws. Default: true. */
     create?: boolean | undefined;
+    /** Whether it may have lost claims, as after a restored backup: then calls search before they send. Default: false. */
+    forgets?: boolean | undefined;
   } = {},
 ): FullJournal & { close(): void } {
   const database = openDatabase(path, create);
@@ -196,6 +199,7 @@ export function sqliteJournal(
   }
   const hasChanged = ({ changes }: { changes: number | bigint }): boolean => Number(changes) === 1;
   return {
+    forgets,
     read: async (reference) => {
       const row = await retryWhileBusy(() => prepare().read.get(reference));
       return row ? parseEntry((row as { entry: string }).entry) : undefined;

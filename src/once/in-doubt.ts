@@ -59,7 +59,7 @@ export class PaymentErrors {
     const [, method = ''] = this.#call.operation.split('.');
     const hints = [
       retryAfterMs !== undefined &&
-        `Call ${method} again in ${retryAfterMs} ms (retryAfterMs); it sends nothing twice.`,
+        `Call ${method} again in ${retryAfterMs} ms (retryAfterMs) with this reference; a new one pays again.`,
       expiresAt !== undefined &&
         `Until ${formatTime(expiresAt)}, an earlier request may still take effect.`,
     ];

@@ -41,7 +41,7 @@ async function errorOf(
 }
 const create = { operation: 'transfers.create' } as const;
 const unknownPayment =
-  'It is not known yet whether the payment was made. Please do not repeat it: it is being checked.';
+  'It is not known yet whether the payment was made. Please do not start another one: it is being checked.';
 const noPayment = 'No payment was made by this attempt.';
 
 const rows: readonly [what: string, make: () => Promise<PaymentsError>, message: string][] = [
@@ -83,6 +83,15 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
         fault: { kind: 'reset', when: 'after_commit' },
       }),
     unknownPayment,
+  ],
+  [
+    'a reference with other terms',
+    () =>
+      errorOf(async ({ transfers }) => {
+        await transfers.createOnce(input);
+        return transfers.createOnce({ ...input, amount: '1.00' });
+      }),
+    'This reference belongs to a payment with other terms.',
   ],
   [
     'a payment in doubt',

@@ -29,6 +29,8 @@ const vetoes: readonly (readonly [string, Authorize, unknown])[] = [
   ['rejects', () => Promise.reject(limit), limit],
   ['returns false', () => false, undefined],
   ['resolves to false', () => Promise.resolve(false), undefined],
+  ['returns an Error', () => limit as never, undefined],
+  ['resolves to an object', () => Promise.resolve({ allowed: false } as never), undefined],
 ];
 
 /** The calls that make a payment; each ends with the error of its only payment. */

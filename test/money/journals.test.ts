@@ -283,12 +283,15 @@ test('the guide has the statements of postgresJournalTable', () => {
 test('only Redis forgets by default', () => {
   expect(redisJournal(async () => null).forgets).toBe(true);
   expect(postgresJournal(async () => []).forgets).toBe(false);
-  expect([memory.forgets, open().forgets]).toEqual([undefined, undefined]);
+  expect([memory.forgets, open().forgets]).toEqual([undefined, false]);
 });
 
-test.each([true, false])('PostgreSQL and Redis forget as their option is: %o', (forgets) => {
+test.each([true, false])('a journal forgets as its option is: %o', (forgets) => {
   expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
   expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
+  const sqlite = sqliteJournal(join(folder, 'forgets.db'), { forgets });
+  expect(sqlite.forgets).toBe(forgets);
+  sqlite.close();
 });
 
 // Redis would report it only when a payment has been made.
