@@ -90,8 +90,8 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Vetoes a payment before anything is written or sent, by throwing, rejecting or returning false
-   * ({@link PaymentVetoedError}). Asked within `totalTimeout`, and not about a payment that was made
+   * Vetoes a payment before anything is written or sent, by throwing, rejecting, or returning anything but
+   * true or nothing ({@link PaymentVetoedError}). Asked within `totalTimeout`, and not about a payment that was made
    * before. @default every payment is permitted
    */
   authorize?: Authorize | undefined;

@@ -109,7 +109,10 @@ export interface CallEvent {
   readonly error?: PaymentsError;
 }
 
-/** Callbacks for logs and traces. Whatever they throw is ignored: a hook never breaks a call, and cannot veto one (`authorize` can). */
+/**
+ * Callbacks for logs and traces. Whatever they throw is ignored: a hook never breaks a call, and cannot veto
+ * one (`authorize` can).
+ */
 export interface Hooks {
   /** Before every request, repeated ones included. */
   onRequest?: ((event: RequestEvent) => unknown) | undefined;

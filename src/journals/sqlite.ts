@@ -181,7 +181,10 @@ export function sqliteJournal(
   }: {
     /** Whether a journal that does not exist is created. With false, it throws. Default: true. */
     create?: boolean | undefined;
-    /** Whether it may have lost claims, as after a restored backup: then calls search before they send. Default: false. */
+    /**
+     * Whether the file may have lost entries, as after a restored backup. `createOnce` then searches before
+     * every first claim. Default: false.
+     */
     forgets?: boolean | undefined;
   } = {},
 ): FullJournal & { close(): void } {

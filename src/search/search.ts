@@ -318,7 +318,7 @@ function findPageProblem(
 export const createListError = (problem: string): PaymentsError =>
   new PaymentsError(`The list ${problem}.`, { ...reconcileCall, outcome: 'unknown' });
 
-const hasReference = ({ description = '' }: TransferCreateInput): boolean => description !== '';
+const hasReference = ({ description }: TransferCreateInput): boolean => (description ?? '') !== '';
 
 /** Compares a Transfer's creation time with the start of a search, as far as the clocks allow. */
 function compareTime(

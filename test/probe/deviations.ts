@@ -142,7 +142,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
     options: {
       isErrorBody:
-        "(body: any) => typeof body?.message === 'string' && typeof body?.statusCode === 'number'",
+        "(body) => typeof Object(body).message === 'string' && typeof Object(body).statusCode === 'number'",
     },
   },
   {
@@ -157,7 +157,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
     options: {
       isErrorBody:
-        "(body: any) => typeof body?.error?.message === 'string' && typeof body?.error?.code === 'string'",
+        "(body) => typeof Object(body).error?.message === 'string' && typeof Object(body).error?.code === 'string'",
     },
   },
   {

@@ -44,9 +44,9 @@ function scalarFields(value: unknown, prefix = ''): string[] {
 function writeGuard(fields: readonly string[]): string {
   const tests = fields.map((field) => {
     const [path, kind] = field.split(':') as [string, Kind];
-    return `typeof body?.${path.replaceAll('.', '?.')} === '${kind}'`;
+    return `typeof Object(body).${path.replaceAll('.', '?.')} === '${kind}'`;
   });
-  return `(body: any) => ${tests.join(' && ')}`;
+  return `(body) => ${tests.join(' && ')}`;
 }
 
 function describeBody(headers: Headers, body: unknown): string {
