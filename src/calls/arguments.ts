@@ -1,6 +1,6 @@
 import { ValidationError, type CallIdentity } from '../errors/errors.ts';
 import { createError, messagePartsOf } from '../errors/message.ts';
-import { withoutMessage } from '../internal/objects.ts';
+import { cloneInput, isObject, isPlainObject, withoutMessage } from '../internal/objects.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 import { describeKind, withArticle } from '../internal/text.ts';
 import {
@@ -42,6 +42,18 @@ export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argu
   value,
   at,
 });
+
+/**
+ * Reads each field of an input once, when the call is made. The input may be an entity of an ORM or a DTO whose
+ * fields are accessors, and its caller may use the object for the next call at once. What was read is checked, recorded and sent.
+ */
+export function readInput<T>(input: T, schema: Validator<unknown>): T {
+  if (!isObject(input) || isPlainObject(input)) return cloneInput(input);
+  const names = new Set(Object.keys(shapeOf(schema)));
+  for (const name in input) names.add(name);
+  const fields = Array.from(names, (name) => [name, Reflect.get(input, name)] as const);
+  return cloneInput(Object.fromEntries(fields.filter(([, value]) => value !== undefined))) as T;
+}
 
 /** A path with its parameters still unchecked. */
 export interface Path {

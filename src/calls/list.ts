@@ -1,5 +1,4 @@
-import { cloneInput } from '../internal/objects.ts';
-import { argument, type Validator } from './arguments.ts';
+import { argument, readInput, type Validator } from './arguments.ts';
 import { identity, type Call } from './call.ts';
 import { responseCheck } from './response.ts';
 import { Paged, type OffsetPage, type OffsetPager, type Pager } from './pager.ts';
@@ -18,7 +17,7 @@ export function listOf<T, Q extends PageQuery>(
   options: RequestOptions | undefined,
 ): Pager<T> {
   const response = getPageValidator(item);
-  const filters = cloneInput(query === undefined ? {} : query);
+  const filters = readInput(query === undefined ? ({} as Q) : query, querySchema);
   const { cursor: start, limit } = Object(filters) as PageQuery;
   const call = { ...target, method: 'GET' as const };
   return new Paged<T, Page<T>, string>({
@@ -64,7 +63,7 @@ export function offsetListOf<
   input: I,
   options: RequestOptions | undefined,
 ): OffsetPager<T> {
-  const filters = cloneInput(input);
+  const filters = readInput(input, inputSchema);
   const { skip: start, take } = Object(filters) as I;
   const call = { ...target, method: 'GET' as const };
   return new Paged<T, OffsetPage<T>, Integer>({

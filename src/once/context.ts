@@ -38,6 +38,8 @@ export interface OnceContext extends JournalContext {
 interface PaymentSearchOptions {
   /** Whether this call may make the first claim, so that the result of a recent scan is enough. */
   readonly isUnclaimed: boolean;
+  /** Whether a long list has to show nothing twice in a row. */
+  readonly confirms: boolean;
   readonly signal: AbortSignal;
   /** Called after each page. */
   readonly onPage: () => void;

@@ -1,7 +1,6 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
-import { cloneInput } from '../internal/objects.ts';
 import { maxTimerMs } from '../internal/runtime.ts';
-import { invalidArguments } from '../calls/arguments.ts';
+import { invalidArguments, readInput } from '../calls/arguments.ts';
 import { callHook } from '../calls/hooks.ts';
 import {
   parseSince,
@@ -132,7 +131,10 @@ function createSetup(
   const { concurrency = 16, retryTimeout = 1_800_000, expect, ...onceOptions } = checked;
   const { since, ...callOptions } = onceOptions;
   const requestedAt = parseSince(since, clock.now(), issues);
-  if (issues.length === 0) issues.push(...findInputIssues(inputs, expect));
+  // The control totals are those of the array and its fields as they are now, and these are what is paid.
+  const copies =
+    expect !== undefined && Array.isArray(inputs) ? inputs.map(readOnceInput) : undefined;
+  if (issues.length === 0) issues.push(...findInputIssues(inputs, copies, expect));
   if (issues.length > 0) throw invalidArguments(call, issues, redact);
   const startedAt = new Date(clock.now()).toISOString();
   const context = applyOptions(client, callOptions, requestedAt);
@@ -140,29 +142,29 @@ function createSetup(
   const forgets = new GuardedJournal(call, '', context).canForget();
 
   const scans = new SharedScans(
-    (source, requests, pageSize) =>
+    (source, requests, scan) =>
       client.transferSearch.search(source, requests, {
         paging: selectReadOptions(callOptions),
-        pageSize,
+        ...scan,
       }),
     { clock, freshMs: totalTimeout, since: requestedAt },
   );
   const overrides = {
-    search: (...[search, { isUnclaimed }]: Parameters<OnceContext['search']>) =>
-      isUnclaimed ? scans.searchUnclaimed(search) : scans.search(search),
+    search: (...[search, { isUnclaimed, confirms }]: Parameters<OnceContext['search']>) =>
+      isUnclaimed ? scans.searchUnclaimed(search) : scans.search(search, { confirms }),
     // A list of any length can be read: the signal ends its scan, and each page has a deadline.
     searchTimeout: maxTimerMs,
   };
   const readFirst = createFirstReader();
+  const unread = copies?.values();
   return {
-    // The control totals are those of the array as it is now.
-    inputs: expect !== undefined && Array.isArray(inputs) ? [...(inputs as OnceInput[])] : inputs,
+    inputs: copies === undefined ? inputs : [...(inputs as readonly OnceInput[])],
     concurrency,
     readAhead: forgets ? maxReadAhead : concurrency,
     retryTimeout,
     signal,
     clock,
-    copy: cloneInput,
+    copy: (input) => unread?.next().value ?? readOnceInput(input),
     onRead(copy) {
       if (forgets && isValid(copy)) scans.addUnclaimed(copy);
     },
@@ -194,6 +196,9 @@ const duplicateIssue = {
 const abortMessage =
   'The batch was aborted by its signal.\nPayments without a result may have been made: run the batch again with the same inputs.';
 
+const readOnceInput = (input: OnceInput): OnceInput =>
+  readInput(input, transferCreateInputSchema());
+
 const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
 
@@ -220,7 +225,11 @@ function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfe
 }
 
 /** What is wrong with the inputs as a whole. */
-function findInputIssues(inputs: unknown, expect: ExpectedTotals | undefined): Issue[] {
+function findInputIssues(
+  inputs: unknown,
+  copies: readonly (Partial<OnceInput> | undefined)[] | undefined,
+  expect: ExpectedTotals | undefined,
+): Issue[] {
   const isIterable =
     typeof inputs === 'object' &&
     inputs !== null &&
@@ -228,16 +237,16 @@ function findInputIssues(inputs: unknown, expect: ExpectedTotals | undefined): I
   if (!isIterable)
     return [{ path: 'inputs', message: 'expected an array or another iterable of inputs' }];
   if (expect === undefined) return [];
-  if (!Array.isArray(inputs)) {
+  if (copies === undefined) {
     return [{ path: 'options.expect', message: 'expected inputs that are an array' }];
   }
-  const { count = inputs.length, total } = expect;
+  const { count = copies.length, total } = expect;
   const issues: Issue[] = [];
-  if (count !== inputs.length) {
-    const message = `got ${inputs.length} inputs; expected ${count}`;
+  if (count !== copies.length) {
+    const message = `got ${copies.length} inputs; expected ${count}`;
     issues.push({ path: 'options.expect.count', message });
   }
-  const sum = sumInputs(inputs);
+  const sum = sumInputs(copies);
   if (total !== undefined && parseAmount(total) !== sum) {
     const message = `got inputs of ${formatAmount(sum)} in total; expected ${total}`;
     issues.push({ path: 'options.expect.total', message });

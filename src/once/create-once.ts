@@ -1,5 +1,4 @@
-import { cloneInput } from '../internal/objects.ts';
-import { invalidArguments, argument, path } from '../calls/arguments.ts';
+import { invalidArguments, argument, path, readInput } from '../calls/arguments.ts';
 import {
   parseSince,
   sinceCheck,
@@ -30,7 +29,7 @@ import {
 import type { ClientContext, OnceContext } from './context.ts';
 import { Payment, type MadePayment, type PreparedPayment } from './payment.ts';
 import { describeReferenceProblem, isReference } from '../internal/formats.ts';
-import { createPageSizes, largestPage, type Search } from '../search/search.ts';
+import { createPageSizes, largestPage, requireResult, type Search } from '../search/search.ts';
 import { hasId, type Call, type ReportDrift } from '../calls/call.ts';
 import { parseHttpDate } from '../calls/time.ts';
 import { responseCheck } from '../calls/response.ts';
@@ -109,8 +108,7 @@ export async function createOnce(
   options: OnceOptions | undefined,
 ): Promise<TransferCreated> {
   const { hooks, clock } = client;
-  // The caller may use the object for the next payment while this one is made.
-  const input = cloneInput(callerInput);
+  const input = readInput(callerInput, transferCreateInputSchema());
   const startedAt = clock.elapsed();
   const report = (decision: OnceDecision): void => {
     callHook(hooks.onOnce, () => createOnceEvent(input, decision, clock.elapsed() - startedAt));
@@ -268,14 +266,14 @@ export function applyOptions(
     searchTimeout: totalTimeout,
     since,
     signal,
-    search: async (search, { onPage, isUnclaimed, signal: stop }) => {
+    search: async (search, { onPage, isUnclaimed, confirms, signal: stop }) => {
       const searches: readonly [Search] = [search];
       const pageSize = isUnclaimed ? largestPage : openPageSize;
       const paging = { ...readOptions, signal: stop };
-      const scan = { paging, pageSize, onPage, within };
+      const scan = { paging, pageSize, confirms, onPage, within };
       const { sourceAccountId } = search.input;
       const [result] = await client.transferSearch.search(sourceAccountId, searches, scan);
-      return result;
+      return requireResult(result);
     },
     get: (id) => client.get(id, readOptions, within),
     getAccount: (id) => client.getAccount(id, readOptions, within),

@@ -121,7 +121,8 @@ export class Payment {
     const scanCount =
       scans === 'if the journal forgets' ? Number(this.#journal.canForget()) : scans;
     for (let scan = 1; scan <= scanCount; scan += 1) {
-      const transfer = await this.#findAndRecord(entry, input);
+      const confirms = scans === 'if the journal forgets';
+      const transfer = await this.#findAndRecord(entry, input, { confirms });
       if (transfer !== undefined) return describeMade('found', transfer);
     }
     if (next === 'send') return await this.#send(entry, input, prepared);
@@ -187,10 +188,11 @@ export class Payment {
   async #findAndRecord(
     before: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
-    cause?: unknown,
+    { cause, confirms = false }: { cause?: unknown; confirms?: boolean } = {},
   ): Promise<Transfer | undefined> {
     const isUnclaimed = before === undefined;
-    const { transfer, candidates } = await this.#search(before, input, { cause, isUnclaimed });
+    const options = { cause, confirms, isUnclaimed };
+    const { transfer, candidates } = await this.#search(before, input, options);
     if (candidates.length > 0) throw await this.#recordAmbiguous(before, input, candidates);
     // Recording stops when the caller aborts: this call sent no request, and the next call finds the transfer again.
     return transfer && (await this.#recordPaid(before, input, transfer, { isFound: true }));
@@ -255,7 +257,7 @@ export class Payment {
     // By its class: an error of the caller's code with the fields of ours proves nothing.
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
     if (!isCertain) {
-      const transfer = await this.#findAndRecord(claim, input, error);
+      const transfer = await this.#findAndRecord(claim, input, { cause: error });
       if (transfer !== undefined) return describeMade('found', transfer);
       throw this.#inDoubtError(claim, error);
     }
@@ -265,7 +267,7 @@ export class Payment {
     }
     if (before === undefined || !isOpen(before)) throw error;
     // The rejection may come from an earlier call having taken the money, so it proves nothing about that call.
-    const transfer = await this.#findAndRecord(before, input, error);
+    const transfer = await this.#findAndRecord(before, input, { cause: error });
     if (transfer !== undefined) return describeMade('found', transfer);
     throw this.#inDoubtError(before, error);
   }
@@ -274,7 +276,11 @@ export class Payment {
   async #search(
     entry: OpenEntry | NotPaidEntry | undefined,
     input: OnceInput,
-    { cause, isUnclaimed = false }: { cause?: unknown; isUnclaimed?: boolean } = {},
+    {
+      cause,
+      isUnclaimed = false,
+      confirms = false,
+    }: { cause?: unknown; isUnclaimed?: boolean; confirms?: boolean } = {},
   ): Promise<{ transfer?: Transfer; candidates: readonly Transfer[] }> {
     const { signal, searchTimeout } = this.#context;
     this.#journal.startPhase(signal, searchTimeout);
@@ -289,7 +295,7 @@ export class Payment {
       (deadline) =>
         this.#context.search(
           { input, earliest, dismissed },
-          { isUnclaimed, signal: deadline.signal, onPage },
+          { isUnclaimed, confirms, signal: deadline.signal, onPage },
         ),
       (failure) =>
         'error' in failure

@@ -1,10 +1,13 @@
 import { keepContext } from '../calls/watch.ts';
 import type { Clock } from '../calls/time.ts';
+import { PaymentsError } from '../errors/errors.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import {
   createPageSizes,
   largestPage,
+  requireResult,
+  type Finding,
   type Reconciliation,
   type Search,
 } from '../search/search.ts';
@@ -15,14 +18,16 @@ type PaymentSearch = Search<OnceInput>;
 export type ScanAccount = (
   source: AccountId,
   requests: readonly PaymentSearch[],
-  pageSize: () => number,
-) => Promise<readonly Reconciliation[]>;
+  options: { readonly pageSize: () => number; readonly confirms: boolean },
+) => Promise<readonly Finding[]>;
 
 interface Waiter {
   readonly request: PaymentSearch;
   /** Whether the payment may have been sent before. */
   readonly isOpen: boolean;
-  readonly resolve: (result: Reconciliation) => void;
+  /** Whether a long list has to show nothing twice in a row. */
+  readonly confirms: boolean;
+  readonly resolve: (finding: Finding) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -95,23 +100,27 @@ export class SharedScans {
     if (current?.references.has(input.description) === true) await current.end;
     const early = this.#earlyResults.get(input.description);
     if (early !== undefined && this.#isFresh(early)) return early.result;
-    const result = await this.search(request, false);
+    const result = await this.search(request, { isOpen: false, confirms: true });
     // For another try after a rejection.
     this.#keepEarly(input, result);
     return result;
   }
 
   /** Searches by a scan that starts after this call. */
-  search(request: PaymentSearch, isOpen = true): Promise<Reconciliation> {
+  search(
+    request: PaymentSearch,
+    { isOpen = true, confirms }: { readonly isOpen?: boolean; readonly confirms: boolean },
+  ): Promise<Reconciliation> {
     const source = this.#sourceOf(request.input);
     this.drop(request.input);
-    return new Promise((resolve, reject) => {
-      source.waiters.push({ request, isOpen, resolve, reject });
+    const found = new Promise<Finding>((resolve, reject) => {
+      source.waiters.push({ request, isOpen, confirms, resolve, reject });
       if (source.isScanning) return;
       source.isScanning = true;
       // Payments that ask in the same turn of the event loop share the scan.
       this.#runInContext(() => this.#clock.setTimeout(() => void this.#scanForAll(source), 0));
     });
+    return found.then(requireResult);
   }
 
   async #scanForAll(source: Source): Promise<void> {
@@ -119,7 +128,7 @@ export class SharedScans {
       source.waiters = [];
       const unclaimed = this.#takeUnclaimed(source);
       const references = new Set(unclaimed.map(({ input }) => input.description));
-      const end = this.#scanOnce(source, waiters, unclaimed, references);
+      const end = this.#scanOnce(waiters, unclaimed, references);
       source.current = { references, end };
       await end;
       source.current = undefined;
@@ -129,7 +138,6 @@ export class SharedScans {
 
   /** Resolves the waiters, and keeps the results of the unclaimed payments that are still in `references`. */
   async #scanOnce(
-    source: Source,
     waiters: readonly Waiter[],
     unclaimed: readonly PaymentSearch[],
     references: ReadonlySet<string>,
@@ -140,21 +148,16 @@ export class SharedScans {
       const [first] = waiters;
       if (first === undefined) return;
       const pageSize = waiters.some(({ isOpen }) => isOpen) ? this.#openPageSize : largestPage;
-      const results = await this.#scan(first.request.input.sourceAccountId, requests, pageSize);
-      const resultOf = new Map(requests.map((request, index) => [request, results[index]]));
-      for (const request of unclaimed.filter(isWanted)) {
-        const result = resultOf.get(request);
-        if (result !== undefined) this.#keepEarly(request.input, result);
+      const confirms = unclaimed.length > 0 || waiters.some((waiter) => waiter.confirms);
+      const source = first.request.input.sourceAccountId;
+      const findings = await this.#scan(source, requests, { pageSize, confirms });
+      const early = findings.slice(waiters.length);
+      for (const [at, request] of unclaimed.entries()) {
+        if (isWanted(request)) this.#keepEarly(request.input, early[at]);
       }
-      for (const { request, resolve } of waiters) {
-        const result = resultOf.get(request);
-        if (result !== undefined) resolve(result);
-      }
+      for (const [at, finding] of findings.entries()) waiters[at]?.resolve(finding);
     } catch (error) {
-      // The next scan searches for them again.
-      for (const { input } of unclaimed.filter(isWanted)) {
-        source.unsearched.set(input.description, input);
-      }
+      for (const { input } of unclaimed.filter(isWanted)) this.#keepEarly(input, undefined);
       for (const { reject } of waiters) reject(error);
     }
   }
@@ -172,7 +175,12 @@ export class SharedScans {
     return inputs.map((input) => ({ input, earliest: this.#since, dismissed }));
   }
 
-  #keepEarly(input: OnceInput, result: Reconciliation): void {
+  /** Without a result, the next scan searches for the payment again. */
+  #keepEarly(input: OnceInput, result: Finding | undefined): void {
+    if (result === undefined || result instanceof PaymentsError) {
+      this.#sourceOf(input).unsearched.set(input.description, input);
+      return;
+    }
     const [elapsed, now] = [this.#clock.elapsed(), this.#clock.now()];
     this.#earlyResults.set(input.description, { result, input, elapsed, now });
   }

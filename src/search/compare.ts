@@ -29,6 +29,16 @@ export const isOtherPayment = (transfer: Transfer, input: TransferCreateInput): 
 export const fitsRecord = (transfer: Transfer, input: TransferCreateInput): boolean =>
   compareFields(transfer, input) !== 'other' && compareTransfer(transfer, input) !== 'other';
 
+/** A book transfer may be listed on both sides. */
+export const isOutgoing = ({ direction }: Transfer): boolean => direction !== 'incoming';
+
+/** Identifies a side of a transfer in a list: both may have one id. Undefined without an id. */
+export function sideOf(transfer: Transfer): string | undefined {
+  const { id } = transfer;
+  if (!isId(id)) return undefined;
+  return isOutgoing(transfer) ? id : `incoming ${id}`;
+}
+
 /** Whether money leaves this account by a Transfer. One that does not show its source counts if it is not incoming. */
 export function leavesAccount(
   { sourceAccountId, direction }: Transfer,

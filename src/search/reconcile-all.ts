@@ -1,4 +1,4 @@
-import { argument, invalidArguments, validate } from '../calls/arguments.ts';
+import { argument, invalidArguments, readInput, validate } from '../calls/arguments.ts';
 import {
   callOptionChecks,
   checkOptions,
@@ -29,12 +29,19 @@ import {
   compareTransfer,
   defaultCurrency,
   fitsRecord,
-  isId,
+  isOutgoing,
   leavesAccount,
   parseCreatedAt,
+  sideOf,
 } from './compare.ts';
 import { InputIndex } from './input-index.ts';
-import { createListError, createScanState, maxScans, type TransferSearch } from './search.ts';
+import {
+  createListError,
+  createScanState,
+  maxScans,
+  movingList,
+  type TransferSearch,
+} from './search.ts';
 
 /** Options of `transfers.reconcileAll`. */
 export interface ReconcileAllOptions extends RequestOptions {
@@ -244,7 +251,7 @@ function checkInput(
   references: Set<string>,
   issues: Issue[],
 ): OnceInput | undefined {
-  const copy = cloneInput(callerInput);
+  const copy = readInput(callerInput, transferCreateInputSchema());
   if (validate(argument(transferCreateInputSchema(), copy, at), issues) === undefined) {
     return undefined;
   }
@@ -311,7 +318,7 @@ class SourceBooks {
 
   /**
    * Reads the list, and again while it moves and a payment is not listed; with `unexpected`, whenever it
-   * moved. At most `maxScans` times.
+   * moved. Throws if it still moves in the last of `maxScans`.
    */
   async *#readList(): AsyncGenerator<ReconciledRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
@@ -327,9 +334,10 @@ class SourceBooks {
       if (state.problem === undefined) {
         await this.#readUnlisted();
         const isComplete = !this.#books.unexpected && !this.#payments.some(isUnlisted);
-        if (isComplete || !state.hasMoved || scan === maxScans) return;
-      } else if (state.isCached || scan === maxScans) {
-        throw createListError(state.problem);
+        if (isComplete || !state.hasMoved) return;
+      }
+      if (state.isCached || scan === maxScans) {
+        throw createListError(state.problem ?? movingList);
       }
     }
   }
@@ -422,15 +430,11 @@ class SourceBooks {
   }
 }
 
-/** A book transfer may be listed on both sides. */
-const isOutgoing = ({ direction }: Transfer): boolean => direction !== 'incoming';
-
 /** Whether no transfer has the recorded id or exactly the reference of a payment. */
 const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
 
 /** Identifies a side of a transfer; one without an id is its own key. */
-const keyOf = (transfer: Transfer): unknown =>
-  isId(transfer.id) ? `${isOutgoing(transfer) ? '' : 'incoming '}${transfer.id}` : transfer;
+const keyOf = (transfer: Transfer): unknown => sideOf(transfer) ?? transfer;
 
 const isDismissed = ({ record }: BookedPayment, { id }: Transfer): boolean =>
   record.dismissed?.includes(id) === true;

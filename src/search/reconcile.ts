@@ -16,6 +16,7 @@ import { transferCreateInputSchema, type TransferCreateInput } from '../schemas/
 import {
   epoch,
   reconcileCall,
+  requireResult,
   stillInDoubt,
   type Reconciliation,
   type Search,
@@ -63,7 +64,7 @@ export async function reconcileTransfer(
   }
   const searches: readonly [Search] = [{ input: checkedInput, start, clockSkew, earliest: start }];
   const [result] = await search.search(checkedInput.sourceAccountId, searches, { paging, within });
-  return result;
+  return requireResult(result);
 }
 
 const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({

@@ -11,7 +11,7 @@ import type { Pager } from '../calls/pager.ts';
 import type { Page } from '../schemas/page.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput, TransferListQuery } from '../schemas/transfer.ts';
-import { compareTransfer, isId, isRival, parseCreatedAt } from './compare.ts';
+import { compareTransfer, isId, isOutgoing, isRival, parseCreatedAt, sideOf } from './compare.ts';
 import { InputIndex } from './input-index.ts';
 import { OrderCheck } from './list-order.ts';
 
@@ -57,6 +57,11 @@ interface ScanOptions {
   readonly paging: RequestOptions;
   /** Returns the page size of the next scan. @default 100 */
   readonly pageSize?: (() => number) | undefined;
+  /**
+   * Whether a long list has to show nothing twice in a row before a payment is `not_found`: a transfer that moves
+   * between two pages while they are read is missed by one scan, and a journal that forgets then pays twice.
+   */
+  readonly confirms?: boolean | undefined;
   /** Called after each page. */
   readonly onPage?: (() => void) | undefined;
   /** The call that the pages belong to; without one, each page is a call. */
@@ -94,6 +99,7 @@ const slowSearchWarning = `payments-platform-sdk: a search for a payment has rea
  * the same, so the scans cannot go on until it no longer changes.
  */
 export const maxScans = 3;
+export const movingList = `changed while it was read, in each of ${maxScans} scans`;
 
 /** An operator cannot use more, and an endless list must not exhaust the memory. */
 export const maxCandidates = 1_000;
@@ -132,9 +138,9 @@ interface Target {
   hasTooMany: boolean;
 }
 
-/** What the scans of a list have shown. Of a transfer that is no candidate, only the id is kept. */
+/** What the scans of a list have shown. Of a transfer that is no candidate, only its side is kept. */
 export interface ScanState {
-  readonly ids: Set<string>;
+  readonly sides: Set<string>;
   withoutId: number;
   /** How far this machine's clock is ahead of the platform's; undefined until a response has a date. */
   ahead: number | undefined;
@@ -147,7 +153,7 @@ export interface ScanState {
 }
 
 export const createScanState = (): ScanState => ({
-  ids: new Set(),
+  sides: new Set(),
   withoutId: 0,
   ahead: undefined,
   hasMoved: false,
@@ -155,10 +161,23 @@ export const createScanState = (): ScanState => ({
   problem: undefined,
 });
 
+/** The result of one of several searches. An error leaves this payment in doubt, and says nothing of the others. */
+export type Finding = Reconciliation | PaymentsError;
+
 /** A result for each search. */
-export type ReconciliationsOf<S extends readonly Search[]> = {
-  readonly [K in keyof S]: Reconciliation;
+export type FindingsOf<S extends readonly Search[]> = {
+  readonly [K in keyof S]: Finding;
 };
+
+/** Returns the result of a search, or throws why there is none. */
+export function requireResult(finding: Finding): Reconciliation {
+  if (finding instanceof PaymentsError) throw finding;
+  return finding;
+}
+
+/** A transfer that such a list hides may be the payment, but what it shows is there. */
+const hideNotFound = (result: Reconciliation): Finding =>
+  result.result === 'not_found' ? stillInDoubt(createListError(movingList), epoch) : result;
 
 /** Searches the lists of Transfers for payments. What it learns of their order holds for all later searches. */
 export class TransferSearch {
@@ -191,7 +210,7 @@ export class TransferSearch {
     source: AccountId,
     searches: S,
     options: ScanOptions,
-  ): Promise<ReconciliationsOf<S>> {
+  ): Promise<FindingsOf<S>> {
     try {
       const state = createScanState();
       const targets = searches.map((search): Target => {
@@ -205,6 +224,7 @@ export class TransferSearch {
             time - clockSkew,
         ),
       );
+      let stillScans = 0;
       for (let scan = 1; ; scan += 1) {
         let pages = 0;
         for await (const transfers of this.scan(source, earliest, options, state)) {
@@ -217,9 +237,12 @@ export class TransferSearch {
         }
         if (state.problem !== undefined) throw createListError(state.problem);
         const results = targets.map((target) => decide(target, state));
-        const isComplete = results.every(({ result }) => result !== 'not_found');
-        if (isComplete || !state.hasMoved || scan === maxScans) {
-          return results as ReconciliationsOf<S>;
+        const isDecided = results.every(({ result }) => result !== 'not_found');
+        stillScans = state.hasMoved ? 0 : stillScans + 1;
+        const isStill = stillScans === (options.confirms === true && pages > 1 ? 2 : 1);
+        if (isDecided || isStill) return results as FindingsOf<S>;
+        if (stillScans === 0 && scan >= maxScans) {
+          return results.map(hideNotFound) as FindingsOf<S>;
         }
       }
     } catch (error) {
@@ -243,8 +266,8 @@ export class TransferSearch {
     state: ScanState,
   ): AsyncGenerator<readonly Transfer[], void, undefined> {
     const { isNewestFirst } = this;
-    // The first scan keeps its ids once, because the list may be long.
-    const idsOfScan = state.ids.size === 0 ? state.ids : new Set<string>();
+    // The first scan writes straight into state.sides, to save a second set for a long list.
+    const sidesOfScan = state.sides.size === 0 ? state.sides : new Set<string>();
     Object.assign(state, { hasMoved: false, problem: undefined });
     const order = new OrderCheck();
     let reportDrift: ReportDrift = () => undefined;
@@ -259,13 +282,14 @@ export class TransferSearch {
       state.problem = findPageProblem(page, state.isCached);
       if (state.problem !== undefined) return;
       onPage?.();
-      for (const { id } of page.data) {
-        if (isId(id)) {
-          state.hasMoved ||= idsOfScan.has(id);
-          idsOfScan.add(id);
-          state.ids.add(id);
-        } else {
+      for (const transfer of page.data) {
+        const side = sideOf(transfer);
+        if (side === undefined) {
           state.withoutId += 1;
+        } else {
+          state.hasMoved ||= sidesOfScan.has(side);
+          sidesOfScan.add(side);
+          state.sides.add(side);
         }
       }
       yield page.data;
@@ -291,7 +315,7 @@ function addCandidate(target: Target, transfer: Transfer): void {
   if (likeness === 'other' || target.hasTooMany) return;
   const key = isId(transfer.id) ? transfer.id : transfer;
   const isSame = likeness === 'same';
-  const side = transfer.direction === 'incoming' ? incoming : outgoing;
+  const side = isOutgoing(transfer) ? outgoing : incoming;
   // A list that grows while it is read may show one Transfer on two pages.
   if (side.has(key) && !isSame) return;
   if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) target.hasTooMany = true;
@@ -339,7 +363,7 @@ function compareTime(
 /** Decides after a whole scan, because only that shows how far the clocks differ. */
 function decide(
   { search, input, outgoing, incoming, hasTooMany }: Target,
-  { ids, withoutId, ahead = 0 }: ScanState,
+  { sides, withoutId, ahead = 0 }: ScanState,
 ): Reconciliation {
   if (hasTooMany) {
     const all = [...outgoing.values(), ...incoming.values()];
@@ -369,7 +393,7 @@ function decide(
   const candidates = [...certain, ...doubtful, ...arriving];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }
-    : { result: 'not_found', scanned: ids.size + withoutId };
+    : { result: 'not_found', scanned: sides.size + withoutId };
 }
 
 /**

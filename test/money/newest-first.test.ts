@@ -562,7 +562,8 @@ test('an order that is contradicted is reported once per client', async () => {
   payOthers();
   await pay({ since });
   await payments.transfers.reconcile({ ...input, description: 'other' }, { since });
-  expect(counts).toEqual({ lists: 2 * whole, creations: 1, drifts: 1 });
+  // The payment needs two scans, because its journal forgets.
+  expect(counts).toEqual({ lists: 3 * whole, creations: 1, drifts: 1 });
 });
 
 test('a list that is moved while it is read is scanned again', async () => {

@@ -277,23 +277,28 @@ function paymentOf(
     input.description,
     {
       since: simulation.bounds.hasSince === true ? simulation.requestedAt : undefined,
-      search: ({ earliest, dismissed = new Set() }, { isUnclaimed }) =>
-        simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
-          if (fault === 'breaks') throw ended('unknown');
-          // The SDK promises nothing after two consecutive scans that both miss it.
-          const misses = fault === 'misses' && !simulation.hasMissed;
-          simulation.hasMissed ||= misses;
-          const { time, bounds, choices } = simulation;
-          const bound = bounds.isBounded === true ? earliest : undefined;
-          const isShared = bounds.isShared === true && isUnclaimed && fault === 'none';
-          const scannedAt = isShared ? choices.take(time, time - totalTimeout + 1) : time;
-          return simulation.search(
-            misses,
-            bound ?? 0,
-            scannedAt > caller.unknownAt ? scannedAt : time,
-            dismissed,
-          );
-        }),
+      search: async ({ earliest, dismissed = new Set() }, { isUnclaimed, confirms }) => {
+        const scan = () =>
+          simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
+            if (fault === 'breaks') throw ended('unknown');
+            // The SDK promises nothing after two consecutive scans that both miss it.
+            const misses = fault === 'misses' && !simulation.hasMissed;
+            simulation.hasMissed ||= misses;
+            const { time, bounds, choices } = simulation;
+            const bound = bounds.isBounded === true ? earliest : undefined;
+            const isShared = bounds.isShared === true && isUnclaimed && fault === 'none';
+            const scannedAt = isShared ? choices.take(time, time - totalTimeout + 1) : time;
+            return simulation.search(
+              misses,
+              bound ?? 0,
+              scannedAt > caller.unknownAt ? scannedAt : time,
+              dismissed,
+            );
+          });
+        const result = await scan();
+        // The list has more than one page.
+        return confirms && result.result === 'not_found' ? await scan() : result;
+      },
       get: (id) => simulation.step(caller, 'get', [], () => ({ id }) as Transfer),
       getAccount: () => Promise.resolve({}),
       journal: {

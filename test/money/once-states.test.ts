@@ -18,7 +18,7 @@ test.each<Bounds & { atLeast: number }>([
   },
   { callers: 1, calls: 2, faults: 0, hasOperator: true, atLeast: 500 },
   { callers: 1, calls: 2, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
-  { callers: 1, calls: 2, faults: 0, isRestored: true, forgets: true, atLeast: 500 },
+  { callers: 1, calls: 2, faults: 1, isRestored: true, forgets: true, atLeast: 500 },
   {
     callers: 1,
     calls: 2,

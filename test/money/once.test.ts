@@ -9,6 +9,7 @@ import {
   type ClientOptions,
   type OnceInput,
   type OnceOptions,
+  type Transfer,
 } from 'payments-platform-sdk';
 import { memoryJournal, type Journal, type JournalEntry } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
@@ -1161,4 +1162,42 @@ test('a rejection shows the call site', async () => {
     await pay();
   };
   expect((await inDoubtErrorOf(callIt())).stack).toContain('callIt');
+});
+
+/** A journal that forgets, and a list of two pages that `change` alters. */
+function setupAltered(change: (scan: number, data: Transfer[]) => Transfer[]) {
+  let scan = 0;
+  const world = setup({
+    fetch: async (request) => {
+      const { searchParams, pathname } = new URL(request.url);
+      const response = await world.sandbox.fetch(request);
+      if (request.method !== 'GET' || !pathname.endsWith('/transfers')) return response;
+      if (!searchParams.has('cursor')) scan += 1;
+      const listed = (await response.json()) as { data: Transfer[] };
+      return Response.json({ ...listed, data: change(scan, listed.data) }, response);
+    },
+  });
+  for (let number = 1; number <= 120; number += 1) {
+    world.sandbox.transfers.create({ ...input, amount: '1.00', description: `earlier ${number}` });
+  }
+  const journal = { ...world.journal, forgets: true };
+  const made = () => world.made().filter(({ description }) => description === input.description);
+  return { ...world, pay: () => world.pay({}, { journal }), journal, made };
+}
+
+test('a lost entry and one scan that misses the transfer pay nothing twice', async () => {
+  const { pay, made, journal } = setupAltered((scan, data) =>
+    scan === 3 ? data.filter(({ description }) => description !== input.description) : data,
+  );
+  const { id } = await pay();
+  await journal.swap(input.description, await journal.read(input.description), undefined);
+  expect(await pay()).toMatchObject({ id });
+  expect(made()).toHaveLength(1);
+});
+
+test('a claim that expired is not taken over while the list moves in each scan', async () => {
+  const { pay, made, claim, clock } = setupAltered((_, data) => [...data, ...data.slice(0, 1)]);
+  await claim(clock.now());
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_doubt', retryable: true });
+  expect(made()).toEqual([]);
 });

@@ -1,0 +1,186 @@
+import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { describe, expect, test } from 'vitest';
+import { clientOf, jwt, respond } from '../support/clients.ts';
+
+/*
+ * An input may be a DTO, an entity of an ORM or one row that a cursor reuses. Its caller changes it at once, and an
+ * accessor computes another value at each read. A second read would then check one payment and send another.
+ */
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Accessors that return a field once, and another value at each later read. */
+function readableOnce(fields: Fields): PropertyDescriptorMap {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      let reads = 0;
+      const get = (): unknown => ((reads += 1) === 1 ? value : `read ${reads} of ${name}`);
+      return [name, { get, enumerable: true, configurable: true }];
+    }),
+  );
+}
+
+const hidden = (descriptors: PropertyDescriptorMap): PropertyDescriptorMap =>
+  Object.fromEntries(
+    Object.entries(descriptors).map(([name, each]) => [name, { ...each, enumerable: false }]),
+  );
+
+const kinds: Readonly<Record<string, (fields: Fields) => object>> = {
+  'a plain object': (fields) => ({ ...fields }),
+  'an instance of a class': (fields) => Object.assign(new (class Payout {})(), fields),
+  'an object with defaults in its prototype': (fields) => Object.create({ ...fields }) as object,
+  'a plain object with accessors': (fields) => Object.defineProperties({}, readableOnce(fields)),
+  'an instance of a class with accessors': (fields) =>
+    Object.create(Object.defineProperties({}, hidden(readableOnce(fields)))) as object,
+  'a frozen instance of a class with accessors': (fields) =>
+    Object.freeze(
+      Object.create(Object.defineProperties({}, hidden(readableOnce(fields)))),
+    ) as object,
+  'a Proxy of a class': (fields) => {
+    const once = Object.defineProperties({}, readableOnce(fields));
+    return new Proxy(new (class Row {})(), {
+      get: (_, name) => Reflect.get(once, name) as unknown,
+      has: (_, name) => Reflect.has(once, name),
+      ownKeys: () => Reflect.ownKeys(once),
+      getOwnPropertyDescriptor: (_, name) => ({
+        ...Object.getOwnPropertyDescriptor(once, name),
+        configurable: true,
+      }),
+    });
+  },
+};
+
+/** Changes every field that can be changed, as a caller does that reuses the object. */
+function reuse(input: object, fields: Fields): void {
+  for (const name of Object.keys(fields)) Reflect.set(input, name, 'of the next call');
+}
+
+const payment = {
+  sourceAccountId: 'acc_000001',
+  counterpartyId: 'cpty_000001',
+  amount: '20.50',
+  description: 'payroll-0017',
+};
+
+describe.each(Object.entries(kinds))('%s', (_, make) => {
+  const calls: Readonly<
+    Record<
+      string,
+      readonly [Fields, (payments: PaymentsClient, input: never) => PromiseLike<unknown>]
+    >
+  > = {
+    'transfers.create': [payment, ({ transfers }, input) => transfers.create(input)],
+    'entities.create': [
+      { email: 'ada@example.com', fullName: 'Ada' },
+      ({ entities }, input) => entities.create(input),
+    ],
+    'accounts.create': [
+      { entityId: 'ent_1', name: 'Payroll' },
+      ({ accounts }, input) => accounts.create(input),
+    ],
+    'accounts.update': [
+      { name: 'Payroll' },
+      ({ accounts }, input) => accounts.update('acc_1', input),
+    ],
+    'settings.update': [
+      { defaultChain: 'base', webhookUrl: 'https://example.com/hook' },
+      ({ settings }, input) => settings.update(input),
+    ],
+    'transactions.list': [
+      { address: '0x0a', from: '2026-01-01T00:00:00Z', skip: 3 },
+      ({ transactions }, input) => transactions.list(input),
+    ],
+  };
+  test.each(Object.entries(calls))(
+    'is sent by %s as its fields were when the call was made',
+    async (_operation, [fields, call]) => {
+      const { payments, requests } = clientOf(() => respond(500));
+      const input = make(fields);
+      const sent = call(payments.withOptions({ maxRetries: 0 }), input as never);
+      reuse(input, fields);
+      await Promise.resolve(sent).catch(() => undefined);
+      expect(requests.map(({ body }) => JSON.parse(body) as unknown)).toEqual([fields]);
+    },
+  );
+
+  test('filters a list by its fields as they were when the list was made', async () => {
+    const { payments, requests } = clientOf(() => respond(500));
+    const fields = { accountId: 'acc_000001', limit: 7 };
+    const query = make(fields);
+    const list = payments.withOptions({ maxRetries: 0 }).transfers.list(query as never);
+    reuse(query, fields);
+    await Promise.resolve(list).catch(() => undefined);
+    expect(requests[0]?.url).toMatch(/\?limit=7&accountId=acc_000001$/);
+  });
+
+  const setup = () => {
+    const sandbox = seedDemo(new Sandbox());
+    const journal = memoryJournal();
+    const authorized: unknown[] = [];
+    const payments = new PaymentsClient({
+      ...sandbox.clientOptions,
+      jwt,
+      journal,
+      authorize: ({ input }) => authorized.push(input) > 0,
+    });
+    const listed = () =>
+      sandbox.transfers
+        .list()
+        .filter(({ description }) => description?.startsWith('payroll-0017') === true);
+    return { journal, payments, authorized, listed };
+  };
+
+  test('is authorized, recorded and paid by createOnce as it was when the call was made', async () => {
+    const { journal, payments, authorized, listed } = setup();
+    const input = make(payment) as OnceInput;
+    const paying = payments.transfers.createOnce(input);
+    reuse(input, payment);
+    const { id } = await paying;
+    expect(authorized).toEqual([payment]);
+    expect(await journal.read(payment.description)).toMatchObject({
+      state: 'paid',
+      input: payment,
+    });
+    expect(await payments.transfers.createOnce(make(payment) as OnceInput)).toMatchObject({ id });
+    expect(listed()).toMatchObject([payment]);
+    expect(await payments.transfers.reconcile(make(payment) as OnceInput)).toMatchObject({
+      result: 'found',
+    });
+  });
+
+  test('is one payment of a batch for each time that it is read from a source', async () => {
+    const { payments, listed } = setup();
+    const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
+    function* source(): Generator<OnceInput> {
+      for (const description of references) {
+        const input = make({ ...payment, description }) as OnceInput;
+        yield input;
+        reuse(input, payment);
+      }
+    }
+    const { counts } = await payments.transfers.createAllOnce(source());
+    expect(counts.paid).toBe(3);
+    expect(listed().map(({ description }) => description)).toEqual(references);
+    const { totals } = await payments.transfers.reconcileAll(source());
+    expect(totals.pending.count).toBe(3);
+  });
+
+  test('counts for the control totals with the amount that is paid', async () => {
+    const { payments, listed } = setup();
+    const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
+    const inputs = references.map(
+      (description) => make({ ...payment, amount: '1.00', description }) as OnceInput,
+    );
+    const batch = payments.transfers.createAllOnce(inputs, {
+      concurrency: 1,
+      expect: { count: 3, total: '3' },
+    });
+    for await (const { error } of batch) {
+      expect(error).toBeUndefined();
+      for (const input of inputs) Reflect.set(input, 'amount', '50.00');
+    }
+    expect(listed().map(({ amount }) => amount)).toEqual(['1.00', '1.00', '1.00']);
+  });
+});
