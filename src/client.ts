@@ -5,6 +5,7 @@ import { RateLimiter } from './calls/rate-limiter.ts';
 import {
   addEnvironment,
   readEnvironment,
+  requireDefined,
   requirePlain,
   resolveOptions,
   type ClientOptions,
@@ -125,7 +126,7 @@ export class PaymentsClient {
   /**
    * A copy of this client with some options replaced, `headers` and `hooks` as a whole; `null`
    * removes a credential. It shares the retry budget, and a token if its source is unchanged.
-   * @throws {@link ConfigurationError} as the constructor does
+   * @throws {@link ConfigurationError} as the constructor does, and for an `apiKey`, `jwt` or `journal` that is undefined
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -136,6 +137,7 @@ export class PaymentsClient {
    */
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
+    requireDefined(options);
     const merged: ClientOptions = { ...this.#options, ...dropUndefined(options) };
     const isUnchanged = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);

@@ -15,11 +15,8 @@ export interface ProposedPayment {
   readonly reference?: string | undefined;
 }
 
-/** Permits a payment by returning true or nothing. Whatever else it does is a veto. */
-export type Authorize = (
-  payment: ProposedPayment,
-  // A function that returns nothing permits, and one that returns a string does not compile.
-) => void | boolean | Promise<void | boolean>;
+/** Permits a payment by returning true. Whatever else it does is a veto, so that a forgotten `return` does not pay. */
+export type Authorize = (payment: ProposedPayment) => boolean | Promise<boolean>;
 
 /** Asks the option `authorize` about a payment within the time of its call. */
 export async function askAuthorize(state: CallState, authorize: Authorize): Promise<void> {
@@ -39,8 +36,7 @@ export async function askAuthorize(state: CallState, authorize: Authorize): Prom
     const hint = 'The function in the option authorize did not decide in time.';
     throw createCallError(timeoutFailure('total', totalTimeout, {}, hint), state);
   }
-  // An Error or `{ allowed: false }` that a function of JavaScript returns is a veto, too.
-  if (verdict !== true && verdict !== undefined) {
+  if (verdict !== true) {
     throw createCallError(vetoFailure(undefined), state);
   }
   total.check();

@@ -90,8 +90,8 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Vetoes a payment before anything is written or sent, by throwing, rejecting, or returning anything but
-   * true or nothing ({@link PaymentVetoedError}). Asked within `totalTimeout`, and not about a payment that was made
+   * Permits a payment by returning true. Whatever else it returns, throws or rejects with is a veto
+   * ({@link PaymentVetoedError}) before anything is written or sent. Asked within `totalTimeout`, and not about a payment that was made
    * before. @default every payment is permitted
    */
   authorize?: Authorize | undefined;
@@ -125,6 +125,12 @@ export interface ClientOptions {
    */
   transfersNewestFirst?: boolean | undefined; // The order of a list is not shown: docs/gaps.md, row 54
   /**
+   * The query parameter by which the platform filters Transfers by account. False if its filter hides some of them:
+   * searches for payments then read the list of all accounts, because a payment that is hidden is sent again.
+   * @default 'accountId'
+   */
+  transfersFilter?: string | false | undefined; // The name of the filter is not shown: docs/gaps.md, row 6
+  /**
    * Permits http to a host that is not loopback, for a sandbox in a container: the network can read
    * the credentials. @default false
    */
@@ -156,6 +162,30 @@ function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
     ? `${name} has another meaning; name the header that the platform reads keys from, such as Idempotency-Key`
     : undefined;
 }
+
+/** The mark of a sandbox's fetch: the client and the sandbox share no code. */
+const sandboxMark = Symbol.for('payments-platform-sdk:sandbox');
+
+function describeFetchProblem(
+  fetch: unknown,
+  { baseUrl }: ClientOptions,
+): Problem | string | undefined {
+  if (fetch === undefined) return undefined;
+  if (typeof fetch !== 'function') return { expected: 'a function' };
+  // A test would believe that it pays in production, or the production journal would record a payment that was not made.
+  const isElsewhere =
+    sandboxMark in fetch && URL.canParse(String(baseUrl)) && !isTestUrl(String(baseUrl));
+  return isElsewhere
+    ? 'it is the fetch of a sandbox, and baseUrl is that of a platform; pass all of sandbox.clientOptions, or another fetch'
+    : undefined;
+}
+
+const describeFilterProblem = (name: unknown): Problem | undefined =>
+  name === undefined ||
+  name === false ||
+  (typeof name === 'string' && /^(?!cursor$|limit$)\S+$/.test(name))
+    ? undefined
+    : { expected: "the name of a query parameter, such as 'accountId', or false" };
 
 function describeAgentProblem(
   agent: unknown,
@@ -198,7 +228,7 @@ const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions>
   totalTimeout: milliseconds,
   maxRetries: retries,
   headers,
-  fetch: callable,
+  fetch: checkBy((fetch) => describeFetchProblem(fetch, options)),
   getWithBody: callable,
   agent: checkBy((agent) => describeAgentProblem(agent, options)),
   validation: optionalCheck(
@@ -214,6 +244,7 @@ const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions>
   journal: journalCheck(),
   gracePeriod: milliseconds,
   transfersNewestFirst: isBoolean,
+  transfersFilter: checkBy(describeFilterProblem),
   clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
 });
 
@@ -234,6 +265,23 @@ export function requirePlain(options: unknown): void {
   throw configurationError([
     `Invalid options: ${describeArrival(options)}; expected a plain object, such as { baseUrl, apiKey }.`,
   ]);
+}
+
+/**
+ * Throws ConfigurationError if an option of a clone is undefined that decides who pays: it looks like the key or journal
+ * of a tenant that was not found, and the clone would use those of the client.
+ */
+export function requireDefined(options: ClientOptions): void {
+  const missing = (['apiKey', 'jwt', 'journal'] as const).filter(
+    (name) => Object.hasOwn(options, name) && options[name] === undefined,
+  );
+  if (missing.length === 0) return;
+  const problems = missing.map(
+    (name) =>
+      `Invalid option ${name} in withOptions: got undefined; the clone would use that of its client.`,
+  );
+  const hint = 'Leave the option out to keep it. Use null to remove a credential.';
+  throw configurationError([...problems, hint]);
 }
 
 /** Reads the options of the environment, once: a later change of it does not change a client. */
@@ -316,6 +364,7 @@ export function resolveOptions(options: ClientOptions) {
     journal: options.journal,
     gracePeriod: options.gracePeriod ?? 300_000,
     transfersNewestFirst: options.transfersNewestFirst ?? false,
+    transfersFilter: options.transfersFilter ?? 'accountId',
     clock,
   };
 }

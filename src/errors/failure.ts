@@ -379,7 +379,7 @@ export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Fa
       what: `The option authorize vetoed this payment${thrown === undefined ? ': it did not return true' : ''}`,
       hint:
         thrown === undefined
-          ? 'Let it throw an Error to give the reason.'
+          ? 'Return true to permit a payment, or throw an Error to give the reason.'
           : 'error.cause holds what it threw.',
       reported: oneLine(redactAndCut(message, call.redact)),
       isInline: true,

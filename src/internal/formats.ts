@@ -62,9 +62,18 @@ const isOnCalendar = (dateTime: string): boolean => {
 /** Banks transliterate or cut everything else, and a store may not hold it. */
 const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
+/** What a template or a sum of strings makes of a value that is missing: a reference that all payments would share. */
+const missingValue = /undefined|\[object Object\]|(?<![A-Za-z])(?:null|NaN)(?![A-Za-z])/;
+
 /** Whether a value can be the reference of a payment made once. */
 export const isReference = (value: unknown): value is string =>
-  typeof value === 'string' && referencePattern.test(value);
+  typeof value === 'string' && referencePattern.test(value) && !missingValue.test(value);
+
+/**
+ * The key of a reference in a journal. Two spellings of one reference are likely to be one payment, and a store may
+ * compare without regard to case.
+ */
+export const journalKey = (reference: string): string => reference.toLowerCase();
 
 const referenceProblem = {
   expected: 'a reference of 1 to 140 printable ASCII characters',
@@ -83,6 +92,12 @@ export function describeReferenceProblem(value: unknown): Problem | undefined {
     return { got, expected: 'printable ASCII characters', hint };
   }
   if (value.length > 140) return { ...referenceProblem, got: `${value.length} characters` };
+  const [missing] = missingValue.exec(value) ?? [];
+  if (missing !== undefined) {
+    const hint =
+      'A value was missing when this reference was made, so other payments would get it, too';
+    return { got: `"${missing}" in it`, expected: 'a reference of one payment', hint };
+  }
   const got = value.trim() === value ? 'no letter or digit' : 'a space at the start or end';
   return { ...referenceProblem, got };
 }

@@ -6,6 +6,7 @@ import {
   PaymentInDoubtError,
   type ValidationError,
 } from '../errors/errors.ts';
+import { journalKey } from '../internal/formats.ts';
 import type { Awaitable } from '../calls/pager.ts';
 import type { OnceInput, TransferCreated, TransferId } from '../schemas/transfer.ts';
 import { describeFailure } from './create-once.ts';
@@ -215,8 +216,9 @@ export class BatchRun {
     const copy = this.#setup.copy(input);
     const description: unknown = (copy as Partial<OnceInput> | undefined)?.description;
     const reference = typeof description === 'string' ? description : undefined;
-    const isDuplicate = reference !== undefined && this.#references.has(reference);
-    if (reference !== undefined) this.#references.add(reference);
+    const key = reference && journalKey(reference);
+    const isDuplicate = key !== undefined && this.#references.has(key);
+    if (key !== undefined) this.#references.add(key);
     if (!isDuplicate) this.#setup.onRead(copy);
     const times = { tries: 0, firstTriedAt: 0, dueAt: 0 };
     this.#unstarted.push({ reference, input, copy, isDuplicate, ...times });

@@ -14,7 +14,7 @@ import { isTransferId } from '../schemas/transfer.ts';
 import type { RecordedPayment } from '../search/reconcile-all.ts';
 import type { JournalContext } from './context.ts';
 import { PaymentErrors } from './in-doubt.ts';
-import { isReference } from '../internal/formats.ts';
+import { isReference, journalKey } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import { isTestUrl } from '../calls/client-options.ts';
 
@@ -27,7 +27,7 @@ const memoryWarning =
 export class GuardedJournal {
   readonly errors: PaymentErrors;
   readonly #call: CallIdentity;
-  readonly #reference: string;
+  readonly #key: string;
   readonly #context: JournalContext;
   readonly #journal: Journal;
   /** The steps of a phase have one deadline, so that a slow journal cannot use it up at each step. */
@@ -48,7 +48,7 @@ export class GuardedJournal {
     }
     if (memoryMark in journal && !isTestUrl(context.baseUrl)) warn(memoryWarning);
     this.#call = call;
-    this.#reference = reference;
+    this.#key = journalKey(reference);
     this.#context = context;
     this.#journal = journal;
     this.errors = new PaymentErrors(call, reference, context);
@@ -72,8 +72,8 @@ export class GuardedJournal {
     }
   }
 
-  read(reference = this.#reference): Promise<JournalEntry | undefined> {
-    return this.#callJournal('read', (journal) => journal.read(reference), isEntry);
+  read(reference = this.#key): Promise<JournalEntry | undefined> {
+    return this.#callJournal('read', (journal) => journal.read(journalKey(reference)), isEntry);
   }
 
   /** Undefined also when the journal failed. */
@@ -82,7 +82,7 @@ export class GuardedJournal {
   }
 
   swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
-    const run = (journal: Journal) => journal.swap(this.#reference, before, after);
+    const run = (journal: Journal) => journal.swap(this.#key, before, after);
     return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
   }
 
@@ -109,8 +109,8 @@ export class GuardedJournal {
     };
   }
 
-  async now(reference = this.#reference): Promise<number> {
-    const run = (journal: Journal) => journal.now(reference);
+  async now(reference = this.#key): Promise<number> {
+    const run = (journal: Journal) => journal.now(journalKey(reference));
     const { clock } = this.#context;
     const startedAt = clock.now();
     const now = await this.#callJournal('now', run, Number.isFinite);
@@ -225,8 +225,10 @@ export function createRecordReader(
   if (context.journal === undefined) return undefined;
   return async (reference, signal) => {
     const entry = await new GuardedJournal(call, reference, { ...context, signal }).read();
-    if (entry?.state !== 'paid') return { dismissed: entry?.dismissed };
+    if (entry === undefined) return {};
+    const spelling = entry.input.description;
+    if (entry.state !== 'paid') return { spelling, dismissed: entry.dismissed };
     // The ids of another platform mean nothing here.
-    return entry.platform === context.baseUrl ? { transferId: entry.transferId } : {};
+    return entry.platform === context.baseUrl ? { spelling, transferId: entry.transferId } : {};
   };
 }

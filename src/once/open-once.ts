@@ -108,8 +108,8 @@ async function listUndecided(
   }
   const claimed = open
     .filter(({ entry }) => entry.claimedAt < latest)
-    .map(({ reference, entry }) => ({
-      reference,
+    .map(({ entry }) => ({
+      reference: entry.input.description,
       state: entry.state,
       claimedAt: formatTime(entry.claimedAt),
       expiresAt: formatTime(entry.expiresAt),

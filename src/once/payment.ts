@@ -114,7 +114,7 @@ export class Payment {
 
   /** Makes the payment, or returns the one that was made. */
   async make(input: OnceInput, prepared: PreparedPayment): Promise<MadePayment> {
-    const entry = await this.#journal.read();
+    const entry = await this.#readEntry();
     if (entry !== undefined) this.#rejectOtherFields(entry, input);
     if (entry?.state === 'paid') return this.#describeRecorded(entry);
     const { scans, next } = plans[await this.#findSituation(entry)];
@@ -128,6 +128,14 @@ export class Payment {
     if (next === 'send') return await this.#send(entry, input, prepared);
     const claim = isOpen(entry) ? entry : undefined;
     throw next === 'in_progress' ? this.#inProgressError(claim) : this.#inDoubtError(claim);
+  }
+
+  async #readEntry(): Promise<JournalEntry | undefined> {
+    const entry = await this.#journal.read();
+    if (entry === undefined || entry.input.description === this.#reference) return entry;
+    throw this.#conflictError(
+      `The journal has this reference in another spelling (${entry.input.description}), and upper and lower case do not distinguish two payments.\nIf it is the same payment, pass the spelling of its first call`,
+    );
   }
 
   async #findSituation(entry: OpenEntry | NotPaidEntry | undefined): Promise<Situation> {
@@ -147,7 +155,7 @@ export class Payment {
     verdict: TransferId | 'not_paid',
     { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
   ): Promise<void> {
-    const before = await this.#journal.read();
+    const before = await this.#readEntry();
     if (before === undefined) throw this.#unknownReferenceError();
     if (before.state === 'paid') {
       if (before.transferId === verdict) return;

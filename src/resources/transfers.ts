@@ -1,4 +1,4 @@
-import { argument, path } from '../calls/arguments.ts';
+import { argument, path, type Validator } from '../calls/arguments.ts';
 import { responseCheck } from '../calls/response.ts';
 import type { Pager } from '../calls/pager.ts';
 import type { WatchedCall } from '../calls/watch.ts';
@@ -50,6 +50,7 @@ import { waitCall, waitForTransfer, type WaitOptions } from './wait-for.ts';
 export class Transfers {
   readonly #api: RequestPipeline;
   readonly #once: ClientContext;
+  readonly #listQuerySchema: () => Validator<TransferListQuery>;
 
   /** @internal */
   constructor(
@@ -59,9 +60,11 @@ export class Transfers {
       'pipeline' | 'creationCall' | 'transferSearch' | 'get' | 'getAccount'
     > & {
       readonly transfersNewestFirst: boolean;
+      readonly transfersFilter: string | false;
     },
   ) {
     this.#api = versioned;
+    this.#listQuerySchema = () => createListQuerySchema(defaults.transfersFilter);
     this.#once = {
       ...defaults,
       pipeline: versioned,
@@ -73,6 +76,7 @@ export class Transfers {
           now: () => defaults.clock.now(),
           redact: versioned.redact,
           isNewestFirst: defaults.transfersNewestFirst,
+          isFiltered: defaults.transfersFilter !== false,
         },
       ),
       get: (id, options, within) => this.#get(id, options, within),
@@ -235,7 +239,7 @@ export class Transfers {
       this.#api,
       { operation: 'transfers.list', path: path`/transfers`, ...target },
       transferSchema(),
-      transferListQuerySchema(),
+      this.#listQuerySchema(),
       query,
       options,
     );
@@ -351,4 +355,17 @@ export class Transfers {
     const context = { ...this.#once, readRecord, redact: this.#api.redact };
     return reconcileAll(context, inputs, options);
   }
+}
+
+/** The check of a query, which gives its account the name that the platform knows. */
+function createListQuerySchema(filter: string | false): Validator<TransferListQuery> {
+  const schema: Validator<TransferListQuery> = transferListQuerySchema();
+  if (filter === false || filter === 'accountId') return schema;
+  const safeParse: typeof schema.safeParse = (...query) => {
+    const result = schema.safeParse(...query);
+    if (!result.success || result.data.accountId === undefined) return result;
+    const { accountId, ...others } = result.data;
+    return { success: true, data: { ...others, [filter]: accountId } };
+  };
+  return Object.create(schema, { safeParse: { value: safeParse } }) as typeof schema;
 }

@@ -224,6 +224,8 @@ export class Sandbox {
     this.instructions = new SandboxInstructions(platform);
     this.transactions = new SandboxTransactions(platform);
     this.faults = this.#faults;
+    // A client with this fetch and the URL of a platform is rejected.
+    Object.defineProperty(this.fetch, Symbol.for('payments-platform-sdk:sandbox'), { value: true });
     this.clientOptions = {
       baseUrl: 'https://sandbox.invalid/v0',
       rootUrl: 'https://sandbox.invalid',

@@ -15,7 +15,7 @@ import { NotFoundError, PaymentsError, type CallIdentity, type Issue } from '../
 import { reattribute } from '../errors/message.ts';
 import type { Redact } from '../errors/redact.ts';
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
-import { describeReferenceProblem, isReference } from '../internal/formats.ts';
+import { describeReferenceProblem, isReference, journalKey } from '../internal/formats.ts';
 import { issueAt, maxIssues } from '../internal/issues.ts';
 import { cloneInput } from '../internal/objects.ts';
 import type { AccountId } from '../schemas/account.ts';
@@ -118,6 +118,8 @@ export interface ReconciledBooks
 
 /** What the journal has of a payment. */
 export interface RecordedPayment {
+  /** Its reference. The journal finds it also by another spelling, which is no payment of the books. */
+  readonly spelling?: string | undefined;
   /** Its Transfer, if it was paid. */
   readonly transferId?: TransferId | undefined;
   /** Ids of Transfers that an operator has dismissed. */
@@ -259,11 +261,12 @@ function checkInput(
   const place = `${at}.description`;
   const problem = describeReferenceProblem(description);
   if (problem !== undefined) issues.push(issueAt(place, problem, description));
-  if (references.has(description)) {
+  const key = problem === undefined ? journalKey(description) : undefined;
+  if (key !== undefined && references.has(key)) {
     const message = 'an earlier input has this reference, which belongs to one payment';
     issues.push({ path: place, message });
   }
-  references.add(description);
+  if (key !== undefined) references.add(key);
   return copy;
 }
 
@@ -308,7 +311,9 @@ class SourceBooks {
     const queue = this.#payments.values();
     const readAll = async (): Promise<void> => {
       for (const payment of queue) {
-        payment.record = await readRecord(payment.input.description, paging.signal);
+        const { description } = payment.input;
+        const record = await readRecord(description, paging.signal);
+        if (record.spelling === description) payment.record = record;
         const { transferId } = payment.record;
         if (transferId !== undefined) this.#byRecordedId.set(transferId, payment);
       }

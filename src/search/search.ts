@@ -186,16 +186,19 @@ export class TransferSearch {
   isNewestFirst: boolean;
   readonly #list: ListOfSource;
   readonly #redact: Redact;
+  /** Whether the platform is asked for the transfers of the source alone. */
+  readonly #isFiltered: boolean;
   #hasReportedDisorder = false;
 
   constructor(
     list: ListOfSource,
-    options: { now: () => number; redact: Redact; isNewestFirst: boolean },
+    options: { now: () => number; redact: Redact; isNewestFirst: boolean; isFiltered: boolean },
   ) {
     this.now = options.now;
     this.isNewestFirst = options.isNewestFirst;
     this.#list = list;
     this.#redact = options.redact;
+    this.#isFiltered = options.isFiltered;
   }
 
   /** Reads whole lists from now on: the clock behind `createdAt` differs from the one behind `Date`. */
@@ -277,7 +280,7 @@ export class TransferSearch {
       const ahead = this.now() - parseHttpDate(headers.get('date'));
       if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
     };
-    const query = { accountId: source, limit: pageSize() };
+    const query = { ...(this.#isFiltered && { accountId: source }), limit: pageSize() };
     for await (const page of this.#list(query, paging, { onHeaders, within }).pages()) {
       state.problem = findPageProblem(page, state.isCached);
       if (state.problem !== undefined) return;

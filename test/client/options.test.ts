@@ -310,6 +310,7 @@ describe('an option', () => {
     journal: [null, 'memory', {}, { read: () => 1, swap: () => true }],
     gracePeriod: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null],
     transfersNewestFirst: [null, 'true', 1],
+    transfersFilter: [null, true, '', 'account id', 'cursor', 'limit'],
     allowHttp: [null, 'true', 1],
     clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
   };

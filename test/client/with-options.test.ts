@@ -264,6 +264,16 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       return history.requests.length;
     },
   },
+  transfersFilter: {
+    one: { transfersFilter: 'account' },
+    other: { transfersFilter: false },
+    common: history.options,
+    shows: async (payments) => {
+      history.requests.length = 0;
+      await payments.transfers.reconcile(once, { since: new Date(clock.now()) });
+      return [...new URL(history.requests[0]?.url ?? '').searchParams.keys()];
+    },
+  },
   clock: {
     one: { clock },
     other: { clock: otherClock },
@@ -276,6 +286,27 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
 };
 
 const names = Object.keys(effects) as (keyof ClientOptions)[];
+const decisive = ['apiKey', 'jwt', 'journal'] as const;
+const isDecisive = (name: keyof ClientOptions): boolean => decisive.some((each) => each === name);
+
+test.each(decisive)('a clone is rejected when its %s is undefined', (name) => {
+  const payments = new PaymentsClient({ ...base, journal: memoryJournal() });
+  // The tenant was not found.
+  const tenants = new Map<string, ClientOptions>();
+  const options = { [name]: tenants.get('acme')?.[name] };
+  expect(() => payments.withOptions(options)).toThrow(ConfigurationError);
+  expect(() => payments.withOptions(options)).toThrow(`Invalid option ${name} in withOptions`);
+});
+
+test('a clone is rejected when a class field leaves its apiKey undefined', () => {
+  class Tenant {
+    apiKey: string | undefined;
+  }
+  const payments = new PaymentsClient(base);
+  expect(() => payments.withOptions({ ...new Tenant(), maxRetries: 1 })).toThrow(
+    ConfigurationError,
+  );
+});
 
 test.each(names)('a clone with other options keeps %s', async (name) => {
   const { one, other, common, shows } = effects[name];
@@ -284,10 +315,13 @@ test.each(names)('a clone with other options keeps %s', async (name) => {
   // Each other option is set to its current value.
   const settings: ClientOptions = { ...base, ...common };
   for (const otherName of names.filter((each) => each !== name)) {
+    if (isDecisive(otherName) && settings[otherName] === undefined) continue;
     const clone = payments.withOptions({ [otherName]: settings[otherName] });
     expect(await shows(clone), `after withOptions({ ${otherName} })`).toEqual(expected);
   }
-  expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
+  if (!isDecisive(name)) {
+    expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
+  }
   // The effect differs, so a clone could have lost it.
   const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
   expect(differs).not.toEqual(expected);
@@ -443,16 +477,14 @@ test('a client can be printed whatever happens to its options object', () => {
   });
 });
 
-test('null removes a credential from a clone and undefined keeps it', async () => {
+test('null removes a credential from a clone', async () => {
   const { requests, options } = named('tenant', () => Response.json([]));
   const payments = new PaymentsClient({ ...base, ...options });
   const keyOnly = payments.withOptions({ apiKey: 'sk_tenant', jwt: null });
   const error = await failureOf(keyOnly.instructions.list({ address: owner }));
   expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not_sent' });
   expect(requests).toEqual([]);
-  await payments
-    .withOptions({ apiKey: 'sk_tenant', jwt: undefined })
-    .instructions.list({ address: owner });
+  await payments.withOptions({ apiKey: 'sk_tenant' }).instructions.list({ address: owner });
   const jwtOnly = payments.withOptions({ apiKey: null });
   await jwtOnly.instructions.list({ address: owner });
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual([

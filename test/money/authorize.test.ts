@@ -28,6 +28,9 @@ const vetoes: readonly (readonly [string, Authorize, unknown])[] = [
   ],
   ['rejects', () => Promise.reject(limit), limit],
   ['returns false', () => false, undefined],
+  ['returns nothing', () => undefined as never, undefined],
+  ['resolves to nothing', () => Promise.resolve(undefined as never), undefined],
+  ['returns 1', () => 1 as never, undefined],
   ['resolves to false', () => Promise.resolve(false), undefined],
   ['returns an Error', () => limit as never, undefined],
   ['resolves to an object', () => Promise.resolve({ allowed: false } as never), undefined],
@@ -101,7 +104,7 @@ test('a veto has the message, status and JSON of its reason', async () => {
 });
 
 test('authorize gets the operation, the body and the reference of a payment', async () => {
-  const { payments, run, payAll, proposals } = setup(() => undefined);
+  const { payments, run, payAll, proposals } = setup(() => true);
   // The sandbox does not know the field.
   await failureOf(run(payments.transfers.create(salaryOf(1), { body: { memo: 'March' } })));
   await run(payments.transfers.createOnce(salaryOf(2)));
@@ -116,7 +119,7 @@ test('authorize gets the operation, the body and the reference of a payment', as
 
 test('what authorize changes in its input is neither sent nor written', async () => {
   const { payments, run, sandbox, entry } = setup(({ input }) => {
-    Object.assign(input, { amount: '9999.00' });
+    return Object.assign(input, { amount: '9999.00' }) === input;
   });
   await run(payments.transfers.createOnce(salaryOf(1)));
   expect(sandbox.transfers.list()[0]?.amount).toBe('12.50');
@@ -243,7 +246,7 @@ test.each([
 test('the time of authorize counts on totalTimeout, and the claim is written after it', async () => {
   const taken = 100_000;
   let claim: unknown;
-  const context = setup(() => context.clock.jump(taken), {
+  const context = setup(() => context.clock.jump(taken) === undefined, {
     onRequest: async () => {
       claim ??= await context.entry();
       return new Promise(() => undefined);

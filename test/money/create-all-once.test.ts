@@ -895,3 +895,10 @@ test('a batch uses the journal of its options itself, and no copy', async () => 
   expect(await payAll([salaryOf(1)], { journal })).toMatchObject([{ result: 'created' }]);
   expect(journal.reads).toBe(1);
 });
+
+test('a batch makes one payment of two spellings of a reference', async () => {
+  const { payAll, sandbox } = setupBatch();
+  const results = await payAll([salaryOf(1), { ...salaryOf(1), description: 'Salary 000001' }]);
+  expect(results.map(({ result }) => result).toSorted()).toEqual(['created', 'failed']);
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});

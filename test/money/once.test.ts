@@ -1201,3 +1201,26 @@ test('a claim that expired is not taken over while the list moves in each scan',
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_doubt', retryable: true });
   expect(made()).toEqual([]);
 });
+
+test('a reference in another spelling is a conflict that shows the first one', async () => {
+  const { pay, made, payments, journal } = setup();
+  const { id } = await pay({ description: 'Invoice 4711' });
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
+  const error = await inDoubtErrorOf(pay());
+  expect(error).toMatchObject({ reason: 'conflict', retryable: false });
+  expect(error.message).toContain('(Invoice 4711)');
+  expect(await pay({ description: 'Invoice 4711' })).toMatchObject({ id });
+  const resolving = payments.transfers.resolveOnce('INVOICE 4711', 'not_paid', { force: true });
+  expect(await inDoubtErrorOf(resolving)).toMatchObject({ reason: 'conflict' });
+  expect(made()).toHaveLength(1);
+});
+
+test('a payment in doubt is listed in the spelling of its first call', async () => {
+  const { pay, payments, sandbox } = setup({ maxRetries: 0 });
+  const fault = { kind: 'reset', when: 'before_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  await inDoubtErrorOf(pay({ description: 'Invoice 4711' }));
+  const references: string[] = [];
+  for await (const { reference } of payments.transfers.openOnce()) references.push(reference);
+  expect(references).toEqual(['Invoice 4711']);
+});

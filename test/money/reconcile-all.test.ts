@@ -300,6 +300,14 @@ describe('a transfer with a similar description', () => {
 });
 
 describe('a recorded payment', () => {
+  test('is not that of books with another spelling of its reference', async () => {
+    const { rowsOf } = setup(() => pagesOf([listedAs(1, { description: null, amount: '9.99' })]), {
+      journal: journalOf({ 1: 'txfr_000001' }),
+    });
+    const books = [{ ...salaryOf(1), description: 'SALARY 000001' }];
+    expect(outline(await rowsOf(books))).toEqual(['1 missing']);
+  });
+
   test('is matched by its id when the platform has rewritten its description', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const { rowsOf } = setup(

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { journalKey } from '../../internal/formats.ts';
 import { isObject } from '../../internal/objects.ts';
 import { version } from '../../version.ts';
 import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
@@ -37,7 +38,7 @@ async function list(
   }
   if (json) print(`${JSON.stringify(open, null, 2)}\n`);
   else if (oldest === undefined) print('No payment is open.\n');
-  else print(formatTable(open, await journal.now(oldest.reference)));
+  else print(formatTable(open, await journal.now(journalKey(oldest.reference))));
   return open.length > 0 ? 3 : 0;
 }
 
@@ -136,7 +137,7 @@ async function describeDecision(
       ? []
       : await Promise.all(ids.map((id) => readCandidate(payments, id)));
   const client = describeClient(payments);
-  const fields = formatEntry(reference, entry, await journal.now(reference), client);
+  const fields = formatEntry(reference, entry, await journal.now(journalKey(reference)), client);
   return fields + formatTerms(entry.input, candidates);
 }
 
@@ -164,7 +165,7 @@ async function readCandidate(payments: Client, id: string): Promise<Candidate> {
 async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
   let entry: JournalEntry | undefined;
   try {
-    entry = await journal.read(reference);
+    entry = await journal.read(journalKey(reference));
     const { input, state, candidates } = Object(entry ?? { input: {} }) as Record<string, unknown>;
     if (!isObject(input) || (state === 'ambiguous' && !Array.isArray(candidates))) {
       throw new Error('It is no entry of a journal.');

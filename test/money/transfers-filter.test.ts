@@ -1,0 +1,87 @@
+import { PaymentsClient, type ClientOptions, type OnceInput } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+
+const input: OnceInput = {
+  sourceAccountId: 'acc_000001',
+  counterpartyId: 'cpty_000001',
+  amount: '20.50',
+  description: 'invoice 4711',
+};
+
+/** A platform that knows another filter, and one that shows only arriving transfers under the assumed name. */
+function setup(options: ClientOptions) {
+  const sandbox = seedDemo(new Sandbox());
+  const queries: string[] = [];
+  const fetch = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    const account = url.searchParams.get('account');
+    const hides = url.searchParams.has('accountId');
+    if (request.method === 'GET') queries.push(url.search.slice(1));
+    if (account !== null) {
+      url.searchParams.delete('account');
+      url.searchParams.set('accountId', account);
+    }
+    const response = await sandbox.fetch(
+      request.method === 'GET' ? new Request(url, request) : request,
+    );
+    if (!hides || !url.pathname.endsWith('/transfers')) return response;
+    return Response.json({ data: [], hasMore: false, nextCursor: null }, response);
+  };
+  const journal = { ...memoryJournal(), forgets: true };
+  const { clientOptions } = sandbox;
+  const payments = new PaymentsClient({ ...clientOptions, fetch, journal, ...options });
+  const made = () =>
+    sandbox.transfers.list().filter(({ description }) => description === input.description);
+  const lose = async () =>
+    journal.swap(input.description, await journal.read(input.description), undefined);
+  return { payments, queries, made, lose };
+}
+
+test.each([
+  ['without a filter', false, 'limit=100'],
+  ['with the filter that the platform knows', 'account', 'limit=100&account=acc_000001'],
+] as const)('a search %s finds a payment that the assumed filter hides', async (...row) => {
+  const [, transfersFilter, query] = row;
+  const { payments, queries, made, lose } = setup({ transfersFilter });
+  const { id } = await payments.transfers.createOnce(input);
+  await lose();
+  expect(await payments.transfers.createOnce(input)).toMatchObject({
+    id,
+    description: 'invoice 4711',
+  });
+  expect(await payments.transfers.reconcile(input)).toMatchObject({ result: 'found' });
+  const { totals } = await payments.transfers.reconcileAll([input], { unexpected: true });
+  expect(totals).toMatchObject({ pending: { count: 1 }, missing: { count: 0 } });
+  expect(made()).toHaveLength(1);
+  expect(new Set(queries)).toContain(query);
+  expect(queries.some((each) => each.includes('accountId'))).toBe(false);
+});
+
+test('a list sends its account under the name in transfersFilter', async () => {
+  const { payments, queries } = setup({ transfersFilter: 'account' });
+  const page = await payments.transfers.list({ accountId: 'acc_000001', limit: 5 });
+  expect(page.data.length).toBeGreaterThan(0);
+  expect(queries).toEqual(['limit=5&account=acc_000001']);
+});
+
+test('a search without a filter shows no unexpected transfer of another account', async () => {
+  const sandbox = seedDemo(new Sandbox());
+  const payments = new PaymentsClient(sandbox.clientOptions);
+  sandbox.transfers.create({
+    ...input,
+    sourceAccountId: 'acc_000002',
+    description: 'of another account',
+  });
+  const { id } = sandbox.transfers.create({ ...input, description: 'in no books' });
+  const whole = payments.withOptions({ transfersFilter: false });
+  for (const client of [payments, whole]) {
+    const { open } = await client.transfers.reconcileAll([input], { unexpected: true });
+    const sources = open
+      .filter(({ result }) => result === 'unexpected')
+      .map(({ transfer }) => transfer?.sourceAccountId);
+    expect(new Set(sources)).toEqual(new Set(['acc_000001']));
+    expect(open.map(({ transfer }) => transfer?.id)).toContain(id);
+  }
+});
