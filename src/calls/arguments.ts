@@ -44,8 +44,8 @@ export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argu
 });
 
 /**
- * Reads each field of an input once, when the call is made. The input may be an entity of an ORM or a DTO whose
- * fields are accessors, and its caller may use the object for the next call at once. What was read is checked, recorded and sent.
+ * Reads each field of an input once, when the call is made. The input may be an entity of an ORM or a DTO, with
+ * accessors as fields, and its caller may use the object for the next call at once. What was read is checked, recorded and sent.
  */
 export function readInput<T>(input: T, schema: Validator<unknown>): T {
   if (!isObject(input) || isPlainObject(input)) return cloneInput(input);

@@ -113,14 +113,14 @@ export class SharedScans {
   ): Promise<Reconciliation> {
     const source = this.#sourceOf(request.input);
     this.drop(request.input);
-    const found = new Promise<Finding>((resolve, reject) => {
+    const finding = new Promise<Finding>((resolve, reject) => {
       source.waiters.push({ request, isOpen, confirms, resolve, reject });
       if (source.isScanning) return;
       source.isScanning = true;
       // Payments that ask in the same turn of the event loop share the scan.
       this.#runInContext(() => this.#clock.setTimeout(() => void this.#scanForAll(source), 0));
     });
-    return found.then(requireResult);
+    return finding.then(requireResult);
   }
 
   async #scanForAll(source: Source): Promise<void> {
