@@ -87,6 +87,7 @@ export interface PruneOptions {
 /**
  * Where `transfers.createOnce` records what it is about to do, shared by every process that pays.
  * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
+ * If calling again cannot help, throw an error with `retryable: false`: `createOnce` shows its message.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -143,6 +144,14 @@ export interface FullJournal extends Journal {
   open(): AsyncIterable<OpenPayment>;
   /** Removes `paid` entries in steps; resolves to their number. */
   prune(options: PruneOptions): Promise<number>;
+}
+
+/**
+ * A failure of a journal that lasts until somebody repairs the setup. Any error with `retryable: false`
+ * counts as one, because once/ shares no code with this folder, and a journal may be another author's.
+ */
+export class LastingJournalError extends Error {
+  readonly retryable = false;
 }
 
 /** The string that a store keeps. An entry that was read serializes to the string that was stored. */

@@ -1,9 +1,11 @@
 import {
+  LastingJournalError,
   pageSize,
   parseEntry,
   readPaidBefore,
   serializeEntry,
   type FullJournal,
+  type JournalEntry,
   type OpenEntry,
 } from './journal.ts';
 
@@ -13,15 +15,28 @@ const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
 /**
  * The table that {@link postgresJournal} needs, and the index of what is open: two statements. Both do
- * nothing if they exist.
+ * nothing if they exist. The collation is `C`, because an upgrade of the operating system changes the order of
+ * every other one, and the index would then no longer find what was paid.
  */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
-  reference text PRIMARY KEY,
+  reference text COLLATE "C" PRIMARY KEY,
   entry text NOT NULL,
   changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
   WHERE ${isOpenSql}`;
+
+/** Whether a text is the name of a table as SQL has it, with or without its schema. */
+export const isTableName = (text: unknown): text is string =>
+  typeof text === 'string' && /^(?:"[^"\0]+"|[a-z_]\w*)(?:\.(?:"[^"\0]+"|[a-z_]\w*))?$/i.test(text);
+
+/** The shape of what arrived instead of rows, without its values: a row is somebody's payment. */
+function describeReply(reply: unknown): string {
+  if (Array.isArray(reply)) return `[${reply.slice(0, 2).map(describeReply).join(', ')}]`;
+  if (typeof reply !== 'object' || reply === null) return reply === null ? 'null' : typeof reply;
+  if ('rows' in reply) return `{ rows: ${describeReply(reply.rows)} }`;
+  return `{ ${Object.keys(reply).slice(0, 5).join(', ')} }`;
+}
 
 /** Rows by the names of their columns. */
 export type PostgresRows = readonly Readonly<Record<string, unknown>>[];
@@ -41,10 +56,16 @@ export type PostgresQuery = (
 /** A {@link PostgresQuery}; the argument is an example, which the compiler prints if the type does not match. */
 export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
 
+/** The start of the transaction in milliseconds; now() has that meaning only in SQL. */
+const startedSql = '(extract(epoch FROM now()) * 1000)::float8 AS started';
+
+const insideTransaction =
+  'postgresJournal: query runs inside a transaction of the caller, as typeorm-transactional and the CLS of Sequelize arrange without being asked. If that transaction is rolled back, the journal forgets the payment and the next call pays again.\nGive the journal a pool of its own, or call createOnce outside of the transaction.';
+
 /**
  * A journal in a PostgreSQL table ({@link postgresJournalTable}), with one primary or synchronous standbys.
  * Asynchronous fail-over loses claims and needs `forgets: true`. `query` runs statements outside of
- * transactions, which could be rolled back.
+ * transactions: a claim inside one is withdrawn and rejected, because a rollback would pay again.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -60,9 +81,15 @@ export function postgresJournal(
   query: PostgresQuerySuchAs<'(text, values) => pool.query(text, values)'>,
   {
     forgets = false,
+    table = 'payments_journal',
   }: {
     /** Whether a fail-over may lose an entry. `createOnce` then searches before every first claim. Default: false. */
     forgets?: boolean | undefined;
+    /**
+     * The table, as SQL names it. With its schema, no `search_path` selects another table of that name. Default:
+     * `payments_journal`.
+     */
+    table?: string | undefined;
   } = {},
 ): FullJournal {
   // A client would be noticed only when a payment needs the journal.
@@ -71,50 +98,112 @@ export function postgresJournal(
       'postgresJournal: query is no function; expected one that runs one statement, such as (text, values) => pool.query(text, values).',
     );
   }
-  const queryRows = async (sql: string, ...values: string[]): Promise<PostgresRows> => {
-    const result = await query(sql, values);
-    return 'rows' in result ? result.rows : result;
+  if (!isTableName(table)) {
+    throw new Error(
+      `postgresJournal: table is ${JSON.stringify(table)}; expected the name of a table as SQL has it, such as payments.payments_journal or "Payments"."Journal".`,
+    );
+  }
+  const queryRows = async (
+    column: string,
+    sql: string,
+    ...values: string[]
+  ): Promise<PostgresRows> => {
+    const result: unknown = await query(sql, values);
+    const rows: unknown = (Object(result) as { rows?: unknown }).rows ?? result;
+    if (Array.isArray(rows) && rows.every((row) => column in Object(row))) return rows;
+    throw new LastingJournalError(
+      `postgresJournal: query returned ${describeReply(result)}; expected an array of rows with the column ${column}, or an object that has them as rows.\nReturn the rows alone: docs/paying-once.md has the function for each client.`,
+    );
   };
-  const hasChanged = async (sql: string, ...values: string[]): Promise<boolean> =>
-    (await queryRows(`${sql} RETURNING reference`, ...values)).length === 1;
+  /** Undefined if the statement has changed nothing. */
+  const change = async (sql: string, ...values: string[]) => {
+    const [row] = await queryRows('reference', sql, ...values);
+    return row;
+  };
+  const write = (
+    reference: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+  ) => {
+    if (before === undefined) {
+      const sql = `INSERT INTO ${table} (reference, entry) VALUES ($1, $2) ON CONFLICT (reference) DO NOTHING RETURNING reference, ${startedSql}`;
+      return change(sql, reference, serializeEntry(after));
+    }
+    if (after === undefined) {
+      const sql = `DELETE FROM ${table} WHERE reference = $1 AND entry = $2 RETURNING reference`;
+      return change(sql, reference, serializeEntry(before));
+    }
+    const ageSql = `(SELECT age(xmin) FROM ${table} WHERE reference = $1) AS age`;
+    const sql = `UPDATE ${table} SET entry = $3, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2 RETURNING reference, ${startedSql}, ${ageSql}`;
+    return change(sql, reference, serializeEntry(before), serializeEntry(after));
+  };
+  let hasProof = false;
+  let latestTime = 0;
+  /**
+   * Claims, and withdraws the claim if it would be lost with a transaction of the caller. In one, age(xmin) of
+   * its own rows is 0 or less, also behind a savepoint. The first claim of a journal is checked so, which
+   * shows as well what `query` returns for an UPDATE. A later one is if its transaction began before the time that
+   * this journal has read last, which is never so outside of a transaction unless the clock was set back.
+   */
+  const claim = async (
+    reference: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry,
+  ): Promise<boolean> => {
+    let problem: LastingJournalError;
+    try {
+      const timeBefore = latestTime;
+      const row = await write(reference, before, after);
+      if (row === undefined) return false;
+      if (hasProof && !(Number(row['started']) < timeBefore)) return true;
+      const sql = `UPDATE ${table} SET changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2 AND age(xmin) > 0 RETURNING reference`;
+      if ((await change(sql, reference, serializeEntry(after))) !== undefined) {
+        hasProof = true;
+        return true;
+      }
+      problem = new LastingJournalError(insideTransaction);
+    } catch (error) {
+      // After any other failure the claim may be in use: its caller reads whether it is there.
+      if (!(error instanceof LastingJournalError)) throw error;
+      problem = error;
+    }
+    const withdrawn = await write(reference, after, before).catch(() => problem);
+    if (withdrawn === undefined) return false;
+    throw problem;
+  };
   return {
     forgets,
     read: async (reference) => {
-      const [row] = await queryRows(
-        'SELECT entry FROM payments_journal WHERE reference = $1',
-        reference,
-      );
+      const sql = `SELECT entry FROM ${table} WHERE reference = $1`;
+      const [row] = await queryRows('entry', sql, reference);
       return row === undefined ? undefined : parseEntry(String(row['entry']));
     },
     swap: async (reference, before, after) => {
-      if (before === undefined) {
-        if (after === undefined) {
-          const sql = 'SELECT reference FROM payments_journal WHERE reference = $1';
-          return (await queryRows(sql, reference)).length === 0;
-        }
-        const sql =
-          'INSERT INTO payments_journal (reference, entry) VALUES ($1, $2) ON CONFLICT (reference) DO NOTHING';
-        return hasChanged(sql, reference, serializeEntry(after));
+      if (before === undefined && after === undefined) {
+        const sql = `SELECT reference FROM ${table} WHERE reference = $1`;
+        return (await change(sql, reference)) === undefined;
       }
-      if (after === undefined) {
-        const sql = 'DELETE FROM payments_journal WHERE reference = $1 AND entry = $2';
-        return hasChanged(sql, reference, serializeEntry(before));
+      if (after?.state === 'sending') return claim(reference, before, after);
+      const row = await write(reference, before, after);
+      // The claim belongs to the same transaction, so a rollback would forget both.
+      if (after?.state === 'paid' && Number(row?.['age']) <= 0) {
+        throw new LastingJournalError(insideTransaction);
       }
-      const sql =
-        'UPDATE payments_journal SET entry = $3, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2';
-      return hasChanged(sql, reference, serializeEntry(before), serializeEntry(after));
+      return row !== undefined;
     },
     now: async () => {
       // now() would be the start of a transaction.
       const sql = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
-      const [row] = await queryRows(sql);
-      return Number(row?.['now']);
+      const [row] = await queryRows('now', sql);
+      const now = Number(row?.['now']);
+      if (now > latestTime) latestTime = now;
+      return now;
     },
     open: async function* () {
-      const sql = `SELECT reference, entry FROM payments_journal WHERE ${isOpenSql} AND reference > $1 ORDER BY reference LIMIT ${pageSize}`;
+      const sql = `SELECT reference, entry FROM ${table} WHERE ${isOpenSql} AND reference > $1 ORDER BY reference LIMIT ${pageSize}`;
       let last: string | undefined = '';
       while (last !== undefined) {
-        const rows: PostgresRows = await queryRows(sql, last);
+        const rows: PostgresRows = await queryRows('entry', sql, last);
         for (const { reference, entry } of rows) {
           yield { reference: String(reference), entry: parseEntry(String(entry)) as OpenEntry };
         }
@@ -124,16 +213,16 @@ export function postgresJournal(
     prune: async (options) => {
       const paidBefore = String(readPaidBefore(options));
       const sql = `WITH page AS (
-  SELECT reference FROM payments_journal WHERE reference > $1 ORDER BY reference LIMIT ${pageSize}
+  SELECT reference FROM ${table} WHERE reference > $1 ORDER BY reference LIMIT ${pageSize}
 ), pruned AS (
-  DELETE FROM payments_journal USING page
-  WHERE payments_journal.reference = page.reference AND ${paidAtSql} < $2::numeric
+  DELETE FROM ${table} AS journal USING page
+  WHERE journal.reference = page.reference AND ${paidAtSql} < $2::numeric
   RETURNING 1
 ) SELECT (SELECT max(reference) FROM page) AS last, (SELECT count(*) FROM pruned) AS count`;
       let count = 0;
       let last: unknown = '';
       while (typeof last === 'string') {
-        const [row] = await queryRows(sql, last, paidBefore);
+        const [row] = await queryRows('count', sql, last, paidBefore);
         count += Number(row?.['count']);
         last = row?.['last'];
       }

@@ -1,7 +1,7 @@
 import { isObject } from '../internal/objects.ts';
 import { cannotSend } from '../calls/call.ts';
 import { Deadline, Stopped } from '../calls/time.ts';
-import type { CallIdentity } from '../errors/errors.ts';
+import type { CallIdentity, PaymentInDoubtError } from '../errors/errors.ts';
 import type {
   AmbiguousEntry,
   Journal,
@@ -138,12 +138,16 @@ export class GuardedJournal {
     return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
 
-  /** Undefined when the journal failed. */
+  /** Undefined when the journal failed. Nobody sees that error, so one that would last is printed. */
   tryToSwap(
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,
   ): Promise<boolean | undefined> {
-    return this.swap(before, after).catch(() => undefined);
+    return this.swap(before, after).catch((error: unknown) => {
+      const { retryable, cause } = error as PaymentInDoubtError;
+      if (!retryable && cause instanceof Error) warn(`payments-platform-sdk: ${cause.message}`);
+      return undefined;
+    });
   }
 
   async #callJournal<T>(

@@ -81,10 +81,17 @@ export class PaymentErrors {
     return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
   }
 
-  /** The caller's journal failed. */
-  createJournalError(problem: string, cause?: unknown, retryable = true): PaymentInDoubtError {
+  /** The caller's journal failed. Its error may say that another call would fail as well: see Journal. */
+  createJournalError(
+    problem: string,
+    cause?: unknown,
+    retryable = (Object(cause) as { retryable?: unknown }).retryable !== false,
+  ): PaymentInDoubtError {
     const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
-    return this.createInDoubtError('journal', description, { cause, retryable });
+    const redact = createPasswordRedactor(this.#pipeline.redact);
+    const reason = retryable ? undefined : redactError(cause, redact)?.message.replace(/\.$/, '');
+    const lines = [description, reason].filter(Boolean).join('.\n');
+    return this.createInDoubtError('journal', lines, { cause, retryable });
   }
 }
 

@@ -19,6 +19,8 @@ import {
   redisJournal,
   sqliteJournal,
   type Journal,
+  type PostgresQuery,
+  type PostgresRows,
   type RedisCommand,
 } from 'payments-platform-sdk/journals';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -280,6 +282,11 @@ test('the guide has the statements of postgresJournalTable', () => {
   expect(guide).toContain(`\`\`\`sql\n${postgresJournalTable}\n\`\`\``);
 });
 
+// An index in the collation of a database loses entries when its operating system is upgraded.
+test('the column of references has the collation C', () => {
+  expect(postgresJournalTable).toContain('reference text COLLATE "C" PRIMARY KEY');
+});
+
 test('only Redis forgets by default', () => {
   expect(redisJournal(async () => null).forgets).toBe(true);
   expect(postgresJournal(async () => []).forgets).toBe(false);
@@ -324,6 +331,195 @@ test.each([
   ['a result that has them', async () => ({ rows: [{ reference: 'a' }] })],
 ])('postgresJournal swaps when its query returns %s', async (_, query) => {
   expect(await postgresJournal(query).swap('a', undefined, createClaim(newInput()))).toBe(true);
+});
+
+/** A server of PostgreSQL, as far as the statements of the journal need one. */
+function createServer() {
+  const entries = new Map<string, string>();
+  let time = 1_764_000_000_000;
+  const server = {
+    entries,
+    statements: [] as string[],
+    /** When the caller began a transaction that all statements run in. */
+    begunAt: undefined as number | undefined,
+    begin: () => (server.begunAt = time += 1),
+    query: async (text: string, [reference = '', first = '', second = '']: string[]) => {
+      server.statements.push(text);
+      time += 1;
+      const entry = entries.get(reference);
+      const row = { reference, started: server.begunAt ?? time, age: server.begunAt ? 0 : 1 };
+      if (text.includes('AS now')) return [{ now: time }];
+      if (text.startsWith('SELECT')) return entry === undefined ? [] : [{ reference, entry }];
+      if (text.startsWith('INSERT')) {
+        if (entry !== undefined) return [];
+        entries.set(reference, first);
+        return [row];
+      }
+      if (entry !== first || (text.includes('age(xmin) > 0') && row.age <= 0)) return [];
+      if (text.startsWith('DELETE')) entries.delete(reference);
+      else if (second !== '') entries.set(reference, second);
+      return [row];
+    },
+  };
+  return server;
+}
+
+const createPayments = (query: PostgresQuery) => {
+  const sandbox = createPlatform();
+  const journal = postgresJournal(query);
+  const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+  return { transfers, journal, made: () => sandbox.transfers.list().length };
+};
+
+describe('postgresJournal inside a transaction of the caller', () => {
+  test.each(['first', 'later'])('withdraws the %s claim, and nothing is sent', async (which) => {
+    const server = createServer();
+    const { transfers, made } = createPayments(server.query);
+    if (which === 'later') await transfers.createOnce(newInput());
+    const [already, entries] = [made(), server.entries.size];
+    server.begin();
+    const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', retryable: false, outcome: 'unknown' });
+    expect(error.message).toMatch(/inside a transaction of the caller[^]*a pool of its own/);
+    expect([made(), server.entries.size]).toEqual([already, entries]);
+  });
+
+  test('restores the claim that it would have taken over', async () => {
+    const server = createServer();
+    const { transfers, journal, made } = createPayments(server.query);
+    const input = newInput();
+    const claim = createClaim(input);
+    server.entries.set(input.description, JSON.stringify(claim));
+    server.begin();
+    await expect(transfers.createOnce(input)).rejects.toMatchObject({ retryable: false });
+    expect(await journal.read(input.description)).toEqual(claim);
+    expect(made()).toBe(0);
+  });
+
+  test('warns once of payments that it records', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const server = createServer();
+    const { transfers, made } = createPayments((text, values) => {
+      // Another user of the connection begins after the last look at the clock.
+      if (text.startsWith('INSERT') && made() > 0) server.begin();
+      return server.query(text, values);
+    });
+    await transfers.createOnce(newInput());
+    expect(warn).not.toHaveBeenCalled();
+    for (let turn = 0; turn < 2; turn += 1) {
+      await transfers.createOnce(newInput());
+      server.begunAt = undefined;
+    }
+    expect(made()).toBe(3);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('inside a transaction')]]);
+  });
+});
+
+test('postgresJournal needs one statement more for its first claim, and none for others', async () => {
+  const server = createServer();
+  const { transfers } = createPayments(server.query);
+  const counts = [];
+  for (let turn = 0; turn < 3; turn += 1) {
+    server.statements.length = 0;
+    await transfers.createOnce(newInput());
+    counts.push(server.statements.length);
+  }
+  expect(counts).toEqual([5, 4, 4]);
+});
+
+type Rows = Awaited<ReturnType<ReturnType<typeof createServer>['query']>>;
+
+describe('a reply to postgresJournal of another shape', () => {
+  test.each<[string, (rows: Rows, text: string) => unknown, string]>([
+    [
+      'TypeORM',
+      (rows, text) => (/^(UPDATE|DELETE)/.test(text) ? [rows, rows.length] : rows),
+      '[[{ reference, started, age }], number]',
+    ],
+    ['Sequelize', (rows) => [rows, { rowCount: rows.length }], '[[], { rowCount }]'],
+    ['a count', (rows) => rows.length, 'number'],
+    ['the first row', ([row]) => row, 'undefined'],
+    ['nothing', () => undefined, 'undefined'],
+    ['null', () => null, 'null'],
+    ['text', () => 'OK', 'string'],
+    ['rows that are null', () => ({ rows: null }), '{ rows: null }'],
+    ['rows of values', (rows) => ({ rows: rows.map(Object.values) }), '{ rows: [[number]] }'],
+  ])('is named before anything is sent: %s', async (_, reshape, shape) => {
+    const server = createServer();
+    const { transfers, made } = createPayments(
+      async (text, values) => reshape(await server.query(text, values), text) as PostgresRows,
+    );
+    const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', retryable: false });
+    expect(error.message).toContain(`query returned ${shape}; expected an array of rows`);
+    expect([made(), server.entries.size]).toEqual([0, 0]);
+  });
+});
+
+describe('the table of postgresJournal', () => {
+  test.each(['journal_b', 'payments.payments_journal', '"Tenant-1".journal', 'A."b c"'])(
+    'is the one of the option in every statement: %s',
+    async (table) => {
+      const server = createServer();
+      const journal = postgresJournal(server.query, { table });
+      const input = newInput();
+      const [claim, paid] = [createClaim(input), createPaid(input, 3)];
+      await journal.swap(input.description, undefined, claim);
+      await journal.swap(input.description, claim, paid);
+      await journal.swap(input.description, paid, undefined);
+      await journal.swap(input.description, undefined, undefined);
+      await journal.read(input.description);
+      for await (const _ of journal.open()) break;
+      await journal.prune({ paidBefore: new Date(4) });
+      const names = server.statements.flatMap((sql) =>
+        [
+          ...sql.matchAll(
+            /(?:FROM|INTO|UPDATE) ((?!clock|now|page|pruned)\S.*?) (?:\(|SET|WHERE|AS)/g,
+          ),
+        ].map(([, name]) => name),
+      );
+      expect(names.length).toBeGreaterThanOrEqual(server.statements.length);
+      expect(new Set(names)).toEqual(new Set([table]));
+    },
+  );
+
+  test.each(['', 'a b', 'a; DROP TABLE b', 'a.b.c', '"a', '"a"b"', 'a.', '1a', '"a\0b"', 'a\n'])(
+    'throws at once when the option is %j',
+    (table) => {
+      expect(() => postgresJournal(async () => [], { table })).toThrow(
+        `postgresJournal: table is ${JSON.stringify(table)}; expected the name of a table as SQL has it`,
+      );
+    },
+  );
+});
+
+describe('a journal that throws an error with retryable: false', () => {
+  const failure = Object.assign(new Error('The file db://ada:hunter2@host was replaced.'), {
+    retryable: false,
+  });
+
+  test('is not asked again by a batch, which shows the message', async () => {
+    const { clientOptions } = createPlatform();
+    const journal: Journal = { ...memoryJournal(), swap: () => Promise.reject(failure) };
+    const { transfers } = new PaymentsClient({ ...clientOptions, journal });
+    for await (const { error } of transfers.createAllOnce([newInput()])) {
+      expect(error).toMatchObject({ reason: 'journal', retryable: false });
+      expect(error?.message).toContain('The file db://[redacted]@host was replaced.\nReference');
+    }
+  });
+
+  test('is warned of when it cannot record a payment that was made', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const { clientOptions } = createPlatform();
+    const memory = memoryJournal();
+    const swap: Journal['swap'] = (reference, before, after) =>
+      after?.state === 'paid' ? Promise.reject(failure) : memory.swap(reference, before, after);
+    const { transfers } = new PaymentsClient({ ...clientOptions, journal: { ...memory, swap } });
+    expect(await transfers.createOnce(newInput())).toMatchObject({ id: 'txfr_000001' });
+    expect(warn.mock.calls).toEqual([
+      ['payments-platform-sdk: The file db://[redacted]@host was replaced.'],
+    ]);
+  });
 });
 
 test.each([null, 'OK', 2, undefined])(

@@ -20,6 +20,7 @@ const postgresFolder = existsSync(versions)
 export const missing = [
   ...(postgresFolder === undefined ? ['postgresql'] : []),
   ...(existsSync('/usr/bin/redis-server') ? [] : ['redis-server']),
+  ...(existsSync('/usr/share/i18n/locales/iso14651_t1') ? [] : ['locales']),
 ];
 
 async function eventually(works: () => boolean): Promise<void> {
@@ -85,11 +86,20 @@ export async function startRedisCluster(): Promise<readonly Server[]> {
 // PostgreSQL does not start as root.
 const isRoot = process.getuid?.() === 0;
 
+interface PostgresServer extends Server {
+  /** Stops the server in an orderly way, and starts it again on the same port and data. */
+  restart(): Promise<void>;
+}
+
 /**
  * Starts PostgreSQL on loopback for the user `postgres`, without a password; with a primary, as its
  * streaming standby. Closing it is a crash: the server writes nothing before it ends.
  */
-export async function startPostgres(primary?: Server): Promise<Server> {
+export async function startPostgres(
+  primary?: Server,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<PostgresServer> {
+  const env = { ...process.env, ...variables };
   const folder = mkdtempSync(join(tmpdir(), 'payments-postgres-'));
   const data = join(folder, 'data');
   const port = await freePort();
@@ -99,7 +109,7 @@ export async function startPostgres(primary?: Server): Promise<Server> {
     return isRoot ? ['runuser', ['-u', 'postgres', '--', path, ...args]] : [path, [...args]];
   };
   const run = (...command: Parameters<typeof commandOf>) => {
-    execFileSync(...commandOf(...command), { stdio: 'ignore', cwd: '/' });
+    execFileSync(...commandOf(...command), { stdio: 'ignore', cwd: '/', env });
   };
   if (primary === undefined) {
     run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust');
@@ -108,18 +118,27 @@ export async function startPostgres(primary?: Server): Promise<Server> {
     run('pg_basebackup', ...source, '-D', data, '-c', 'fast', '--write-recovery-conf');
   }
   const settings = ['-p', String(port), '-k', folder, '-c', 'listen_addresses=127.0.0.1'];
-  const child = spawn(...commandOf('postgres', '-D', data, ...settings), {
-    stdio: 'ignore',
-    cwd: '/',
-  });
-  await eventually(() =>
-    runs(join(postgresFolder ?? '', 'pg_isready'), '-h', '127.0.0.1', '-p', String(port)),
-  );
+  const start = async (): Promise<ChildProcess> => {
+    const command = commandOf('postgres', '-D', data, ...settings);
+    const started = spawn(...command, { stdio: 'ignore', cwd: '/', env });
+    await eventually(() =>
+      runs(join(postgresFolder ?? '', 'pg_isready'), '-h', '127.0.0.1', '-p', String(port)),
+    );
+    return started;
+  };
+  let child = await start();
+  const stop = async (mode: 'fast' | 'immediate'): Promise<void> => {
+    if (child.exitCode === null) run('pg_ctl', '-D', data, '-m', mode, 'stop');
+    await ended(child);
+  };
   return {
     port,
+    restart: async () => {
+      await stop('fast');
+      child = await start();
+    },
     close: async () => {
-      if (child.exitCode === null) run('pg_ctl', '-D', data, '-m', 'immediate', 'stop');
-      await ended(child);
+      await stop('immediate');
       rmSync(folder, { recursive: true, force: true });
     },
   };

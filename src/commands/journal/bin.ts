@@ -33,7 +33,7 @@ async function list(
   const [oldest] = open;
   if (oldest === undefined && (await isEmpty())) {
     process.stderr.write(
-      'The store holds no entry at all. Check that it is the one of your journal, and its --prefix.\n',
+      'The store holds no entry at all. Check that it is the one of your journal, and its --table or --prefix.\n',
     );
   }
   if (json) print(`${JSON.stringify(open, null, 2)}\n`);

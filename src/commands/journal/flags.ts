@@ -1,3 +1,4 @@
+import { isTableName } from '../../journals/postgres.ts';
 import { parseFlags, UsageError } from '../program.ts';
 
 export const usage = `Usage: payments-journal <command> <store> [options]
@@ -14,6 +15,7 @@ Commands:
 The store, one of them:
   --sqlite <file>
   --postgres <url>            needs pg in your project
+  --table <name>              the table of --postgres, if it is not payments_journal
   --redis <url>               needs ioredis in your project
   --prefix <text>             the key prefix of your Redis client
 
@@ -37,6 +39,8 @@ const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 export interface StoreAddress {
   readonly name: (typeof storeNames)[number];
   readonly address: string;
+  /** The option of postgresJournal. */
+  readonly table: string | undefined;
   /** The key prefix of a Redis client. */
   readonly prefix: string | undefined;
 }
@@ -76,6 +80,7 @@ export type Command =
 const options = {
   sqlite: { type: 'string' },
   postgres: { type: 'string' },
+  table: { type: 'string' },
   redis: { type: 'string' },
   prefix: { type: 'string' },
   'older-than': { type: 'string' },
@@ -118,7 +123,7 @@ export function readCommand(args: string[]): Command {
       `${name} takes ${command.arguments.length} arguments (${name}${expected}), and not ${rest.length}.`,
     );
   }
-  const allowed = new Set<string>([...storeNames, 'prefix', ...command.options]);
+  const allowed = new Set<string>([...storeNames, 'table', 'prefix', ...command.options]);
   const other = Object.entries(values).find(
     ([flag, value]) => value !== false && !allowed.has(flag),
   );
@@ -129,6 +134,14 @@ export function readCommand(args: string[]): Command {
   const redisOption = ['prefix', 'rebuild'].find((flag) => Boolean(Reflect.get(values, flag)));
   if (redisOption !== undefined && store.name !== 'redis') {
     throw new UsageError(`--${redisOption} needs --redis.`);
+  }
+  if (store.table !== undefined && store.name !== 'postgres') {
+    throw new UsageError('--table needs --postgres.');
+  }
+  if (store.table !== undefined && !isTableName(store.table)) {
+    throw new UsageError(
+      `--table takes the name of a table as SQL has it, such as payments.payments_journal, and not "${store.table}".`,
+    );
   }
   switch (name) {
     case 'list':
@@ -151,8 +164,8 @@ const parse = (args: string[]) => parseFlags(args, options, true);
 
 function readStoreAddress(values: ReturnType<typeof parse>['values']): StoreAddress {
   const stores = storeNames.flatMap((name) => {
-    const { [name]: address, prefix } = values;
-    return typeof address === 'string' ? [{ name, address, prefix }] : [];
+    const { [name]: address, table, prefix } = values;
+    return typeof address === 'string' ? [{ name, address, table, prefix }] : [];
   });
   const [store] = stores;
   if (store === undefined || stores.length > 1) {

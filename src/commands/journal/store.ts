@@ -18,14 +18,14 @@ export interface OpenedStore {
   close(): void | Promise<void>;
 }
 
-const anyEntrySql = 'SELECT 1 FROM payments_journal LIMIT 1';
+const anyEntrySql = (table = 'payments_journal') => `SELECT 1 FROM ${table} LIMIT 1`;
 
 const connectTimeoutMs = 10_000;
 
 /** @throws UsageError for a missing package; Error when the store is not there. */
-export function openStore({ name, address, prefix }: StoreAddress): Promise<OpenedStore> {
+export function openStore({ name, address, table, prefix }: StoreAddress): Promise<OpenedStore> {
   if (name === 'sqlite') return Promise.resolve(openSqlite(address));
-  return name === 'postgres' ? openPostgres(address) : openRedis(address, prefix);
+  return name === 'postgres' ? openPostgres(address, table) : openRedis(address, prefix);
 }
 
 function openSqlite(file: string): OpenedStore {
@@ -37,7 +37,7 @@ function openSqlite(file: string): OpenedStore {
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const database = new DatabaseSync(path, { readOnly: true });
     try {
-      return Promise.resolve(database.prepare(anyEntrySql).get() === undefined);
+      return Promise.resolve(database.prepare(anyEntrySql()).get() === undefined);
     } finally {
       database.close();
     }
@@ -54,7 +54,7 @@ interface PostgresDriver {
   };
 }
 
-async function openPostgres(url: string): Promise<OpenedStore> {
+async function openPostgres(url: string, table?: string): Promise<OpenedStore> {
   checkUrl('postgres', url, /^postgres(ql)?:\/\//, 'postgres://user@host/database');
   const { Client } = loadDriver('pg', 'postgres') as PostgresDriver;
   const client = new Client({
@@ -66,8 +66,8 @@ async function openPostgres(url: string): Promise<OpenedStore> {
   client.on('error', () => {});
   await client.connect();
   return {
-    journal: postgresJournal((text, values) => client.query(text, values)),
-    isEmpty: async () => (await client.query(anyEntrySql, [])).rows.length === 0,
+    journal: postgresJournal((text, values) => client.query(text, values), { table }),
+    isEmpty: async () => (await client.query(anyEntrySql(table), [])).rows.length === 0,
     close: () => client.end(),
   };
 }

@@ -102,6 +102,7 @@ export function formatCommands(
   store: StoreAddress,
 ): string {
   const flags = [`--${store.name}`, printAddress(store)];
+  if (store.table !== undefined) flags.push('--table', quote(store.table));
   if (store.prefix !== undefined) flags.push('--prefix', quote(store.prefix));
   const print = (verdict: string): string => {
     const names = [quote(reference), quote(verdict)];
