@@ -1,5 +1,6 @@
 import type * as NodeFs from 'node:fs';
 import {
+  LastingJournalError,
   pageSize,
   parseEntry,
   readPaidBefore,
@@ -88,6 +89,29 @@ function rejectSharedFile(path: string): void {
   );
 }
 
+/**
+ * Returns a function that throws if the path no longer names the file that was opened: a deploy has moved its folder, or
+ * somebody has removed it. This process would go on with the old file and another one with the new, and both pay.
+ */
+function createFileCheck(path: string): () => void {
+  const { statSync } = getBuiltin('node:fs') as typeof NodeFs;
+  // The working directory may change.
+  const { resolve } = getBuiltin('node:path') as { resolve: (path: string) => string };
+  const file = resolve(path);
+  const identify = (): string | undefined => {
+    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return stats && `${stats.dev} ${stats.ino}`;
+  };
+  const opened = identify();
+  return () => {
+    // A database in memory has no file.
+    if (opened === undefined || identify() === opened) return;
+    throw new LastingJournalError(
+      `sqliteJournal: the file ${file} was removed or replaced after this process opened it, so other processes do not see its claims.\nStop the processes that pay, put the file with its -wal back, and start them again.`,
+    );
+  };
+}
+
 /** Empty where the system has no such list. */
 function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   try {
@@ -163,7 +187,8 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /**
  * A journal in one SQLite file (`':memory:'` in tests), shared by processes of one machine. Needs Node.js
- * 22.13, Bun or Deno. Throws when the file cannot be opened or written. Waits at most 5 s for a lock.
+ * 22.13, Bun or Deno. Throws when the file cannot be opened or written. Waits at most 5 s for a lock. A file that
+ * is removed or replaced while it is open rejects every claim.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';
@@ -189,6 +214,7 @@ export function sqliteJournal(
   } = {},
 ): FullJournal & { close(): void } {
   const database = openDatabase(path, create);
+  const checkFile = createFileCheck(path);
   let statements: ReturnType<typeof prepareStatements> | undefined;
   const prepare = () => (statements ??= prepareStatements(database, create));
   try {
@@ -210,6 +236,7 @@ export function sqliteJournal(
     swap: (reference, before, after) =>
       retryWhileBusy(() => {
         const { read, insert, update, remove } = prepare();
+        if (after?.state === 'sending') checkFile();
         if (before === undefined) {
           return after === undefined
             ? !read.get(reference)

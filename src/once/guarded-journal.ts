@@ -10,7 +10,7 @@ import type {
   OpenPayment,
   PaidEntry,
 } from '../journals/journal.ts';
-import { isTransferId } from '../schemas/transfer.ts';
+import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
 import type { RecordedPayment } from '../search/reconcile-all.ts';
 import type { JournalContext } from './context.ts';
 import { PaymentErrors } from './in-doubt.ts';
@@ -194,7 +194,7 @@ function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;
   const { state, claimedAt, expiresAt, candidates, dismissed, transferId, input } =
     entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
-  if (!isObject(input) || !Array.isArray(dismissed ?? [])) return false;
+  if (!hasTerms(input) || !Array.isArray(dismissed ?? [])) return false;
   const isClaim = Number.isFinite(claimedAt) && Number.isFinite(expiresAt);
   switch (state) {
     case 'paid':
@@ -207,6 +207,12 @@ function isEntry(entry: unknown): boolean {
       return state === 'not_paid';
   }
 }
+
+/** Without these terms no search can find the payment, so it would stay open. */
+const hasTerms = (input: unknown): boolean => {
+  const { description, sourceAccountId, amount } = Object(input) as Partial<OnceInput>;
+  return [description, sourceAccountId, amount].every((term) => typeof term === 'string');
+};
 
 /** A journal of another author may list more than what is open. */
 type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry | undefined };

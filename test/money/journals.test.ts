@@ -1,16 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { PaymentInDoubtError, PaymentsClient } from 'payments-platform-sdk';
 import {
   memoryJournal,
@@ -270,6 +272,61 @@ describe('while another process holds the lock of SQLite', () => {
       expect(await journal.read(description)).toBeUndefined();
     },
   );
+});
+
+describe('an open SQLite file', () => {
+  const input = newInput();
+  const setupFile = () => {
+    const place = mkdtempSync(join(folder, 'place-'));
+    const path = join(place, 'data', 'a.db');
+    mkdirSync(join(place, 'data'));
+    const platform = createPlatform();
+    const clientOf = () =>
+      new PaymentsClient({ ...platform.clientOptions, journal: close(sqliteJournal(path)) });
+    const made = () =>
+      platform.transfers.list().filter(({ description }) => description === input.description);
+    return { place, path, clientOf, made };
+  };
+  type Files = ReturnType<typeof setupFile>;
+
+  test.each<readonly [string, (files: Files) => void]>([
+    ['was removed', ({ path }) => rmSync(path)],
+    [
+      'was replaced by a copy',
+      ({ path }) => {
+        cpSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+    [
+      'is in a folder that was renamed',
+      ({ place, path }) => {
+        renameSync(join(place, 'data'), join(place, 'before'));
+        mkdirSync(join(place, 'data'));
+        close(sqliteJournal(path));
+      },
+    ],
+  ])('takes no claim when it %s', async (_, change) => {
+    const files = setupFile();
+    const { clientOf, made } = files;
+    const payments = clientOf();
+    await payments.transfers.createOnce(newInput());
+    change(files);
+    const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', retryable: false });
+    expect(error.message).toContain('was removed or replaced');
+    expect(made()).toEqual([]);
+    await clientOf().transfers.createOnce(input);
+    expect(made()).toHaveLength(1);
+  });
+
+  test('takes claims by a relative path after the working directory has changed', async () => {
+    const { place } = setupFile();
+    const journal = close(sqliteJournal(relative(process.cwd(), join(place, 'relative.db'))));
+    vi.spyOn(process, 'cwd').mockReturnValue(tmpdir());
+    expect(await journal.swap('r-1', undefined, createClaim(input))).toBe(true);
+    vi.restoreAllMocks();
+  });
 });
 
 test('sqliteJournal names what it needs when the runtime has no SQLite', () => {

@@ -1186,9 +1186,12 @@ function setupAltered(change: (scan: number, data: Transfer[]) => Transfer[]) {
 }
 
 test('a lost entry and one scan that misses the transfer pay nothing twice', async () => {
-  const { pay, made, journal } = setupAltered((scan, data) =>
-    scan === 3 ? data.filter(({ description }) => description !== input.description) : data,
-  );
+  let missedIn: number | undefined;
+  const { pay, made, journal } = setupAltered((scan, data) => {
+    const isOurs = ({ description }: Transfer): boolean => description === input.description;
+    if (data.some(isOurs)) missedIn ??= scan;
+    return scan === missedIn ? data.filter((transfer) => !isOurs(transfer)) : data;
+  });
   const { id } = await pay();
   await journal.swap(input.description, await journal.read(input.description), undefined);
   expect(await pay()).toMatchObject({ id });
@@ -1224,3 +1227,21 @@ test('a payment in doubt is listed in the spelling of its first call', async () 
   for await (const { reference } of payments.transfers.openOnce()) references.push(reference);
   expect(references).toEqual(['Invoice 4711']);
 });
+
+test.each([{}, { description: input.description }])(
+  'an entry with the terms %j cannot be read, and sends nothing',
+  async (terms) => {
+    const { pay, payments, journal, made, claim, clock } = setup();
+    await claim(clock.now());
+    const entry = await journal.read(input.description);
+    await journal.swap(input.description, entry, { ...entry, input: terms } as JournalEntry);
+    for (const call of [
+      pay(),
+      payments.transfers.resolveOnce(input.description, 'not_paid', { force: true }),
+      payments.transfers.resolveOnce(input.description, 'txfr_000001'),
+    ]) {
+      expect(await inDoubtErrorOf(call)).toMatchObject({ reason: 'journal', retryable: false });
+    }
+    expect(made()).toEqual([]);
+  },
+);
