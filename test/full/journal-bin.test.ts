@@ -399,6 +399,19 @@ describe('resolve', () => {
     expect(operations).toEqual(['accounts.get', 'transfers.list', 'transfers.list']);
   });
 
+  test.each([
+    ['false', undefined],
+    ['sourceAccountId', 'acc_000001'],
+  ])('searches with --transfers-filter %s as a client does', async (filter, account) => {
+    const { resolve, sandbox } = await setup();
+    await resolve('not_paid', '--yes', '--transfers-filter', filter);
+    const [query] = sandbox.log.flatMap((each) =>
+      each.operation === 'transfers.list' ? [each.query] : [],
+    );
+    expect(query?.['accountId']).toBeUndefined();
+    expect(query?.[filter]).toBe(account);
+  });
+
   test('shows the candidates beside the payment, and the commands that decide', async () => {
     const { baseUrl, env, flags, journal, payments, resolveOnTerminal } = await setup();
     const input: OnceInput = newInput();

@@ -60,12 +60,20 @@ async function show(
 
 async function resolve(
   journal: FullJournal,
-  { reference, verdict, by, force, yes, store }: Extract<Command, { name: 'resolve' }>,
+  {
+    reference,
+    verdict,
+    by,
+    force,
+    yes,
+    store,
+    transfersFilter,
+  }: Extract<Command, { name: 'resolve' }>,
 ): Promise<number> {
   if (!yes && !process.stdin.isTTY) {
     throw new UsageError('resolve asks on a terminal; without one, it needs --yes.');
   }
-  const payments = await createClient(journal);
+  const payments = await createClient(journal, transfersFilter);
   if (payments instanceof Error) throw new UsageError(payments.message, { cause: payments });
   const entry = await readEntry(journal, reference);
   const decision =
@@ -112,10 +120,13 @@ function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> 
 }
 
 /** The client of the environment, or why there is none. */
-async function createClient(journal: FullJournal): Promise<Client | Error> {
+async function createClient(
+  journal: FullJournal,
+  transfersFilter?: string | false,
+): Promise<Client | Error> {
   const { ConfigurationError, PaymentsClient } = await loadClient();
   try {
-    return new PaymentsClient({ journal });
+    return new PaymentsClient({ journal, transfersFilter });
   } catch (cause) {
     if (cause instanceof ConfigurationError) return cause;
     throw cause;

@@ -25,6 +25,7 @@ Options:
   --json                      of list, show and prune: for programs
   --by <name>                 of resolve: who decides; kept in the entry
   --force                     of resolve: not_paid although the claim has not expired or the list has it
+  --transfers-filter <name>   of resolve: your client's option transfersFilter, a name or false
   --yes                       of resolve: do not ask
   --version                   print the version and exit
   --help                      print this text and exit
@@ -67,6 +68,8 @@ export type Command =
       readonly reference: string;
       readonly verdict: string;
       readonly by: string | undefined;
+      /** The option of the client: the search of a decision has to see what createOnce sees. */
+      readonly transfersFilter: string | false | undefined;
       readonly force: boolean;
       readonly yes: boolean;
     }
@@ -88,6 +91,7 @@ const options = {
   rebuild: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   by: { type: 'string' },
+  'transfers-filter': { type: 'string' },
   force: { type: 'boolean', default: false },
   yes: { type: 'boolean', default: false },
   version: { type: 'boolean', default: false },
@@ -100,7 +104,10 @@ const commands: Readonly<
 > = {
   list: { arguments: [], options: ['older-than', 'rebuild', 'json'] },
   show: { arguments: ['reference'], options: ['json'] },
-  resolve: { arguments: ['reference', 'id or not_paid'], options: ['by', 'force', 'yes'] },
+  resolve: {
+    arguments: ['reference', 'id or not_paid'],
+    options: ['by', 'transfers-filter', 'force', 'yes'],
+  },
   prune: { arguments: [], options: ['paid-before', 'json'] },
 };
 
@@ -131,6 +138,8 @@ export function readCommand(args: string[]): Command {
   const store = readStoreAddress(values);
   const [reference = '', verdict = ''] = rest;
   const { json, by, force, yes, rebuild } = values;
+  const filter = values['transfers-filter'];
+  const transfersFilter = filter === 'false' ? false : filter;
   const redisOption = ['prefix', 'rebuild'].find((flag) => Boolean(Reflect.get(values, flag)));
   if (redisOption !== undefined && store.name !== 'redis') {
     throw new UsageError(`--${redisOption} needs --redis.`);
@@ -154,7 +163,7 @@ export function readCommand(args: string[]): Command {
           `resolve takes the id of a Transfer, txfr_…, or not_paid, and not "${verdict}".`,
         );
       }
-      return { name, store, reference, verdict, by, force, yes };
+      return { name, store, reference, verdict, by, transfersFilter, force, yes };
     default:
       return { name: 'prune', store, json, paidBefore: parseDate(values['paid-before']) };
   }
