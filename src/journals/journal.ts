@@ -154,15 +154,24 @@ export class LastingJournalError extends Error {
   readonly retryable = false;
 }
 
-/** The string that a store keeps. An entry that was read serializes to the string that was stored. */
+/** The texts of entries that were read: a migration or another program may have written them with other spaces. */
+const storedTexts = new WeakMap<JournalEntry, string>();
+
+/** The string that a store keeps. */
 export const serializeEntry = (entry: JournalEntry | undefined): string =>
   entry === undefined ? '' : JSON.stringify(entry);
+
+/** The string that a store has for an entry that was read from it or is new; empty without an entry. */
+export const storedTextOf = (entry: JournalEntry | undefined): string =>
+  (entry && storedTexts.get(entry)) ?? serializeEntry(entry);
 
 /** The entry of a stored string; its fields are checked where they are used. A string that is no JSON stays one. */
 export function parseEntry(stored: string): JournalEntry {
   try {
     const entry: unknown = JSON.parse(stored);
-    return (entry ?? stored) as JournalEntry;
+    if (typeof entry !== 'object' || entry === null) return stored as unknown as JournalEntry;
+    storedTexts.set(entry as JournalEntry, stored);
+    return entry as JournalEntry;
   } catch {
     return stored as unknown as JournalEntry;
   }

@@ -4,6 +4,7 @@ import {
   parseEntry,
   readPaidBefore,
   serializeEntry,
+  storedTextOf,
   type FullJournal,
   type JournalEntry,
   type OpenEntry,
@@ -131,11 +132,11 @@ export function postgresJournal(
     }
     if (after === undefined) {
       const sql = `DELETE FROM ${table} WHERE reference = $1 AND entry = $2 RETURNING reference`;
-      return change(sql, reference, serializeEntry(before));
+      return change(sql, reference, storedTextOf(before));
     }
     const ageSql = `(SELECT age(xmin) FROM ${table} WHERE reference = $1) AS age`;
     const sql = `UPDATE ${table} SET entry = $3, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2 RETURNING reference, ${startedSql}, ${ageSql}`;
-    return change(sql, reference, serializeEntry(before), serializeEntry(after));
+    return change(sql, reference, storedTextOf(before), serializeEntry(after));
   };
   let hasProof = false;
   let latestTime = 0;

@@ -5,6 +5,7 @@ import {
   parseEntry,
   readPaidBefore,
   serializeEntry,
+  storedTextOf,
   type FullJournal,
   type OpenEntry,
 } from './journal.ts';
@@ -244,8 +245,8 @@ export function sqliteJournal(
         }
         return hasChanged(
           after === undefined
-            ? remove.run(reference, serializeEntry(before))
-            : update.run(serializeEntry(after), reference, serializeEntry(before)),
+            ? remove.run(reference, storedTextOf(before))
+            : update.run(serializeEntry(after), reference, storedTextOf(before)),
         );
       }),
     now: () => Promise.resolve(Date.now()),

@@ -105,6 +105,10 @@ export interface BatchSetup {
   readonly pay: (copy: OnceInput) => Promise<BatchPayment>;
   /** Called with each result before the consumer gets it, and with the milliseconds since the first try. */
   readonly onResult: (result: BatchResult, copy: OnceInput, ms: number) => void;
+  /** Whether an error concerns all payments, so that the batch ends with it. */
+  readonly isHopeless: (error: PaymentsError) => boolean;
+  /** Called when the consumer has left, or the batch has ended. */
+  readonly onLeave: () => void;
   readonly duplicateError: () => ValidationError;
   readonly abortError: (reason: unknown) => AbortError;
 }
@@ -164,6 +168,7 @@ export class BatchRun {
       if (this.#failure !== undefined) throw this.#failure.error;
     } finally {
       this.#hasLeft = true;
+      this.#setup.onLeave();
       this.#notify();
       await Promise.all(lanes);
       signal?.removeEventListener('abort', onAbort);
@@ -296,7 +301,12 @@ export class BatchRun {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, and the batch ends with its own error.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
-    if (!(error instanceof PaymentsError) || isUnauthorized(error) || isUnauthorized(error.cause)) {
+    if (
+      !(error instanceof PaymentsError) ||
+      isUnauthorized(error) ||
+      isUnauthorized(error.cause) ||
+      this.#setup.isHopeless(error)
+    ) {
       this.#fail(error);
       return undefined;
     }

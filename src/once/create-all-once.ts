@@ -12,7 +12,13 @@ import {
 } from '../calls/options.ts';
 import { createAwaitable } from '../calls/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
-import { AbortError, isOutcomeUnknown, type CallIdentity, type Issue } from '../errors/errors.ts';
+import {
+  AbortError,
+  isOutcomeUnknown,
+  PaymentInDoubtError,
+  type CallIdentity,
+  type Issue,
+} from '../errors/errors.ts';
 import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import {
   BatchRun,
@@ -31,7 +37,7 @@ import {
   selectReadOptions,
   type OnceOptions,
 } from './create-once.ts';
-import { GuardedJournal } from './guarded-journal.ts';
+import { GuardedJournal, hasWorked } from './guarded-journal.ts';
 import type { ClientContext, OnceContext } from './context.ts';
 import { isReference } from '../internal/formats.ts';
 import { SharedScans } from './shared-scans.ts';
@@ -138,15 +144,17 @@ function createSetup(
   if (issues.length > 0) throw invalidArguments(call, issues, redact);
   const startedAt = new Date(clock.now()).toISOString();
   const context = applyOptions(client, callOptions, requestedAt);
-  const { signal, totalTimeout } = context;
+  const { signal, totalTimeout, journal } = context;
   const forgets = new GuardedJournal(call, '', context).canForget();
 
+  // The scans of a batch that was left serve nobody, and a list may be long.
+  const leaving = new AbortController();
+  const paging = {
+    ...selectReadOptions(callOptions),
+    signal: signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]),
+  };
   const scans = new SharedScans(
-    (source, requests, scan) =>
-      client.transferSearch.search(source, requests, {
-        paging: selectReadOptions(callOptions),
-        ...scan,
-      }),
+    (source, requests, scan) => client.transferSearch.search(source, requests, { paging, ...scan }),
     { clock, freshMs: totalTimeout, since: requestedAt },
   );
   const overrides = {
@@ -180,6 +188,11 @@ function createSetup(
     onResult(result, copy, ms) {
       if (forgets && isValid(copy)) scans.drop(copy);
       callHook(hooks.onOnce, () => createOnceEvent(copy, result, ms));
+    },
+    isHopeless: (error) =>
+      error instanceof PaymentInDoubtError && error.reason === 'journal' && !hasWorked(journal),
+    onLeave: () => {
+      leaving.abort();
     },
     duplicateError: () => invalidArguments(createCall, [duplicateIssue], redact),
     abortError: (cause) =>

@@ -1,7 +1,7 @@
 import { isObject } from '../internal/objects.ts';
 import { cannotSend } from '../calls/call.ts';
 import { Deadline, Stopped } from '../calls/time.ts';
-import type { CallIdentity, PaymentInDoubtError } from '../errors/errors.ts';
+import { PaymentInDoubtError, type CallIdentity } from '../errors/errors.ts';
 import type {
   AmbiguousEntry,
   Journal,
@@ -9,11 +9,12 @@ import type {
   OpenEntry,
   OpenPayment,
   PaidEntry,
+  SendingEntry,
 } from '../journals/journal.ts';
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
 import type { RecordedPayment } from '../search/reconcile-all.ts';
 import type { JournalContext } from './context.ts';
-import { PaymentErrors } from './in-doubt.ts';
+import { describeCause, PaymentErrors } from './in-doubt.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import { isTestUrl } from '../calls/client-options.ts';
@@ -22,6 +23,13 @@ import { isTestUrl } from '../calls/client-options.ts';
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
   'payments-platform-sdk: memoryJournal ends with this process, and the next one pays again. Use another journal in production.';
+
+const workingJournals = new WeakSet<Journal>();
+const failedJournals = new WeakSet<Journal>();
+
+/** Whether any call of a journal has succeeded. */
+export const hasWorked = (journal: Journal | undefined): boolean =>
+  journal !== undefined && workingJournals.has(journal);
 
 /** The caller's journal: every step has a deadline, and every result is checked. */
 export class GuardedJournal {
@@ -84,6 +92,24 @@ export class GuardedJournal {
   swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
     const run = (journal: Journal) => journal.swap(this.#key, before, after);
     return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
+  }
+
+  /**
+   * Writes a claim; resolves to whether it holds the payment. The reply to the write may be lost with its connection,
+   * and a driver that sends a command again gets the reply that the entry has changed.
+   */
+  async claim(before: JournalEntry | undefined, claim: SendingEntry): Promise<boolean> {
+    let failure: unknown;
+    try {
+      if (await this.swap(before, claim)) return true;
+    } catch (error) {
+      if (!(error instanceof PaymentInDoubtError) || !error.retryable) throw error;
+      failure = error;
+    }
+    const entry = await this.tryToRead();
+    if (entry?.state === 'sending' && entry.claimId === claim.claimId) return true;
+    if (failure !== undefined) throw failure;
+    return false;
   }
 
   /** The payments that are not decided, oldest first, and the references of entries that cannot be read. */
@@ -159,12 +185,23 @@ export class GuardedJournal {
       () => run(this.#journal),
       (failure) =>
         'error' in failure
-          ? this.errors.createJournalError(`${method} failed`, failure.error)
-          : this.errors.createJournalError(`${method} did not return in time`),
+          ? this.#fail(`${method} failed`, failure.error)
+          : this.#fail(`${method} did not return in time`),
     );
+    workingJournals.add(this.#journal);
     if (isResult(result)) return result;
-    const problem = `${method} returned a value that this SDK cannot read`;
-    throw this.errors.createJournalError(problem, undefined, false);
+    throw this.#fail(`${method} returned a value that this SDK cannot read`, undefined, false);
+  }
+
+  /** Creates the error of a failure. The first one of a journal is printed, because a batch tries again for half an hour. */
+  #fail(problem: string, cause?: unknown, retryable?: boolean): PaymentInDoubtError {
+    const error = this.errors.createJournalError(problem, cause, retryable);
+    if (!failedJournals.has(this.#journal)) {
+      const reason = error.cause instanceof Error ? `: ${describeCause(error.cause)}` : '';
+      warn(`payments-platform-sdk: the journal's ${problem}${reason}.`);
+    }
+    failedJournals.add(this.#journal);
+    return error;
   }
 
   /** Runs one step within the deadline of its phase, until the caller aborts. */

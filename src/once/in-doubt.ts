@@ -6,6 +6,7 @@ import {
   type InDoubtReason,
 } from '../errors/errors.ts';
 import { redactError, type Redact } from '../errors/redact.ts';
+import { fieldOf, innermostMessageOf, messageOf } from '../internal/text.ts';
 import type { JournalContext } from './context.ts';
 
 /** Creates the errors of one call of createOnce, resolveOnce or openOnce. */
@@ -88,11 +89,18 @@ export class PaymentErrors {
     retryable = (Object(cause) as { retryable?: unknown }).retryable !== false,
   ): PaymentInDoubtError {
     const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
-    const redact = createPasswordRedactor(this.#pipeline.redact);
-    const reason = retryable ? undefined : redactError(cause, redact)?.message.replace(/\.$/, '');
+    const copy = redactError(cause, createPasswordRedactor(this.#pipeline.redact));
+    const reason = copy && `The cause: ${describeCause(copy)}`;
     const lines = [description, reason].filter(Boolean).join('.\n');
     return this.createInDoubtError('journal', lines, { cause, retryable });
   }
+}
+
+/** What a store reports. An ORM wraps the error of its driver, and a failed connection may have a code alone. */
+export function describeCause(cause: Error): string {
+  const message =
+    innermostMessageOf(cause) || messageOf(cause) || String(fieldOf(cause, 'code') ?? cause.name);
+  return message.replace(/\.$/, '');
 }
 
 /** A time of a journal's entry, which may be out of the range of a Date. */

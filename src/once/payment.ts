@@ -117,16 +117,17 @@ export class Payment {
     const entry = await this.#readEntry();
     if (entry !== undefined) this.#rejectOtherFields(entry, input);
     if (entry?.state === 'paid') return this.#describeRecorded(entry);
-    const { scans, next } = plans[await this.#findSituation(entry)];
+    const { situation, entry: before } = await this.#findSituation(entry);
+    const { scans, next } = plans[situation];
     const scanCount =
       scans === 'if the journal forgets' ? Number(this.#journal.canForget()) : scans;
     for (let scan = 1; scan <= scanCount; scan += 1) {
       const confirms = scans === 'if the journal forgets';
-      const transfer = await this.#findAndRecord(entry, input, { confirms });
+      const transfer = await this.#findAndRecord(before, input, { confirms });
       if (transfer !== undefined) return describeMade('found', transfer);
     }
-    if (next === 'send') return await this.#send(entry, input, prepared);
-    const claim = isOpen(entry) ? entry : undefined;
+    if (next === 'send') return await this.#send(before, input, prepared);
+    const claim = isOpen(before) ? before : undefined;
     throw next === 'in_progress' ? this.#inProgressError(claim) : this.#inDoubtError(claim);
   }
 
@@ -138,16 +139,32 @@ export class Payment {
     );
   }
 
-  async #findSituation(entry: OpenEntry | NotPaidEntry | undefined): Promise<Situation> {
-    if (entry === undefined) return 'absent';
-    this.#rejectOtherPlatform(entry);
+  async #findSituation(
+    stored: OpenEntry | NotPaidEntry | undefined,
+  ): Promise<{ situation: Situation; entry?: OpenEntry | NotPaidEntry }> {
+    if (stored === undefined) return { situation: 'absent' };
+    this.#rejectOtherPlatform(stored);
     // Read before the search: the transfer may appear during the search.
     const now = await this.#journal.now();
+    const entry = await this.#correctTimes(stored, now);
     this.#rejectLaterSince(entry, now);
-    if (!isOpen(entry)) return 'not_paid';
+    if (!isOpen(entry)) return { situation: 'not_paid', entry };
     const timeLeft = entry.expiresAt - now;
-    if (timeLeft <= 0) return 'expired';
-    return timeLeft > this.#context.gracePeriod ? 'sending' : 'in_grace_period';
+    if (timeLeft <= 0) return { situation: 'expired', entry };
+    const isRunning = timeLeft > this.#context.gracePeriod;
+    return { situation: isRunning ? 'sending' : 'in_grace_period', entry };
+  }
+
+  /**
+   * A claim that was written while the journal's clock was ahead would block the payment until that time. Written again
+   * with the time of now, the claim expires as any other; when the payment was first claimed is then not known.
+   */
+  async #correctTimes<T extends OpenEntry | NotPaidEntry>(entry: T, now: number): Promise<T> {
+    if (!isOpen(entry) || entry.claimedAt - now <= defaultClockSkew) return entry;
+    const expiresAt = now + entry.expiresAt - entry.claimedAt;
+    const corrected = { ...entry, claimedAt: now, expiresAt, firstClaimedAt: epoch };
+    if (!(await this.#journal.swap(entry, corrected))) throw this.#inProgressError();
+    return corrected;
   }
 
   /** Records an operator's decision. */
@@ -155,16 +172,17 @@ export class Payment {
     verdict: TransferId | 'not_paid',
     { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
   ): Promise<void> {
-    const before = await this.#readEntry();
-    if (before === undefined) throw this.#unknownReferenceError();
-    if (before.state === 'paid') {
-      if (before.transferId === verdict) return;
-      throw this.#conflictError(`The payment was made (${before.transferId})`);
+    const stored = await this.#readEntry();
+    if (stored === undefined) throw this.#unknownReferenceError();
+    if (stored.state === 'paid') {
+      if (stored.transferId === verdict) return;
+      throw this.#conflictError(`The payment was made (${stored.transferId})`);
     }
-    if (before.state === verdict) return;
-    if (!force) this.#rejectOtherPlatform(before);
+    if (stored.state === verdict) return;
+    if (!force) this.#rejectOtherPlatform(stored);
     // Read before the search: the transfer may appear during the search.
     const resolvedAt = await this.#journal.now();
+    const before = await this.#correctTimes(stored, resolvedAt);
     const { input } = before;
     const common = { input, platform: this.#context.baseUrl };
     const resolvedBy = by === undefined ? {} : { resolvedBy: by };
@@ -230,7 +248,7 @@ export class Payment {
       platform: baseUrl,
       input,
     };
-    if (!(await this.#journal.swap(before, claim))) throw this.#inProgressError();
+    if (!(await this.#journal.claim(before, claim))) throw this.#inProgressError();
     let created: TransferCreated;
     try {
       created = await prepared.send(totalTimeout - (clock.elapsed() - startedAt), notAfter);

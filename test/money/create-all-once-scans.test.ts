@@ -312,9 +312,14 @@ describe('retries', () => {
   });
 
   test('nothing new starts while 1,000 payments are in doubt', async () => {
+    let isDown = false;
     const world = setupBatch({
-      wrapJournal: () => ({ read: () => Promise.reject(new Error('down')) }),
+      wrapJournal: ({ read }) => ({
+        read: (reference) => (isDown ? Promise.reject(new Error('down')) : read(reference)),
+      }),
     });
+    await world.payAll([salaryOf(9_999)]);
+    isDown = true;
     const controller = new AbortController();
     const { signal } = controller;
     let read = 0;
