@@ -147,7 +147,7 @@ export interface FullJournal extends Journal {
 }
 
 /**
- * A failure of a journal that lasts until somebody repairs the setup. Any error with `retryable: false`
+ * A failure of a journal that lasts until an operator repairs the setup. Any error with `retryable: false`
  * counts as one, because once/ shares no code with this folder, and a journal may be another author's.
  */
 export class LastingJournalError extends Error {

@@ -30,7 +30,7 @@ CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
 export const isTableName = (text: unknown): text is string =>
   typeof text === 'string' && /^(?:"[^"\0]+"|[a-z_]\w*)(?:\.(?:"[^"\0]+"|[a-z_]\w*))?$/i.test(text);
 
-/** The shape of what arrived instead of rows, without its values: a row is somebody's payment. */
+/** The shape of what arrived instead of rows, without its values, because they are those of a payment. */
 function describeReply(reply: unknown): string {
   if (Array.isArray(reply)) return `[${reply.slice(0, 2).map(describeReply).join(', ')}]`;
   if (typeof reply !== 'object' || reply === null) return reply === null ? 'null' : typeof reply;
@@ -140,10 +140,9 @@ export function postgresJournal(
   let hasProof = false;
   let latestTime = 0;
   /**
-   * Claims, and withdraws the claim if it would be lost with a transaction of the caller. In one, age(xmin) of
-   * its own rows is 0 or less, also behind a savepoint. The first claim of a journal is checked so, which
-   * shows as well what `query` returns for an UPDATE. A later one is if its transaction began before the time that
-   * this journal has read last, which is never so outside of a transaction unless the clock was set back.
+   * Withdraws a claim that a transaction of the caller could take along: only in a transaction have its own rows an
+   * age(xmin) of 0 or less. The first claim is always checked, because the check also shows what `query` returns for
+   * an UPDATE; a later claim is if its transaction started before the latest reading of the clock.
    */
   const claim = async (
     reference: string,
