@@ -27,7 +27,7 @@ CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
   WHERE ${isOpenSql}`;
 
 /** Whether a text is the name of a table as SQL has it, with or without its schema. */
-export const isTableName = (text: unknown): text is string =>
+export const isTableName = (text: unknown): boolean =>
   typeof text === 'string' && /^(?:"[^"\0]+"|[a-z_]\w*)(?:\.(?:"[^"\0]+"|[a-z_]\w*))?$/i.test(text);
 
 /** The shape of what arrived instead of rows, without its values, because they are those of a payment. */
@@ -110,7 +110,10 @@ export function postgresJournal(
   ): Promise<PostgresRows> => {
     const result: unknown = await query(sql, values);
     const rows: unknown = (Object(result) as { rows?: unknown }).rows ?? result;
-    if (Array.isArray(rows) && rows.every((row) => column in Object(row))) return rows;
+    if (Array.isArray(rows) && rows.every((row) => column in Object(row))) {
+      // Every row has the column; which type its value has is read where the value is used.
+      return rows as PostgresRows;
+    }
     throw new LastingJournalError(
       `postgresJournal: query returned ${describeReply(result)}; expected an array of rows with the column ${column}, or an object that has them as rows.\nReturn the rows alone: docs/paying-once.md has the function for each client.`,
     );

@@ -276,8 +276,8 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     await journal.swap(paid.description, undefined, createPaid(paid, 3));
     const { status, out } = await run(['list', '--json', ...named]);
     expect([status, JSON.parse(out)]).toMatchObject([3, [{ reference }]]);
-    const shown = await run(['show', reference, ...named]);
-    expect(shown.out).toContain(` --table '${table}'\n`);
+    const report = await run(['show', reference, ...named]);
+    expect(report.out).toContain(` --table '${table}'\n`);
     expect((await run(['show', reference, ...flags])).status).toBe(1);
     const pruned = await run(['prune', '--paid-before', '2026-01-01', '--json', ...named]);
     expect(JSON.parse(pruned.out)).toEqual({ pruned: 1 });
