@@ -15,8 +15,7 @@ const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
 /**
  * The table that {@link postgresJournal} needs, and the index of what is open: two statements. Both do
- * nothing if they exist. The collation is `C`, because an upgrade of the operating system changes the order of
- * every other one, and the index would then no longer find what was paid.
+ * nothing if they exist. An upgrade of the operating system leaves the collation `C` unchanged.
  */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   reference text COLLATE "C" PRIMARY KEY,
@@ -65,7 +64,7 @@ const insideTransaction =
 /**
  * A journal in a PostgreSQL table ({@link postgresJournalTable}), with one primary or synchronous standbys.
  * Asynchronous fail-over loses claims and needs `forgets: true`. `query` runs statements outside of
- * transactions: a claim inside one is withdrawn and rejected, because a rollback would pay again.
+ * transactions; a claim inside one is rejected.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
