@@ -86,8 +86,8 @@ export interface PruneOptions {
 
 /**
  * Where `transfers.createOnce` records what it is about to do, shared by every process that pays.
- * A write is on disk before `swap` resolves: a journal that loses an entry makes a payment twice.
- * If calling again cannot help, throw an error with `retryable: false`: `createOnce` shows its message.
+ * A write is on disk before `swap` resolves: a lost entry pays twice.
+ * An error with `retryable: false` is shown, not retried.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -147,7 +147,7 @@ export interface FullJournal extends Journal {
 }
 
 /**
- * A failure of a journal that lasts until somebody repairs the setup. Any error with `retryable: false`
+ * A failure of a journal that lasts until an operator repairs the setup. Any error with `retryable: false`
  * counts as one, because once/ shares no code with this folder, and a journal may be another author's.
  */
 export class LastingJournalError extends Error {

@@ -16,8 +16,7 @@ const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
 /**
  * The table that {@link postgresJournal} needs, and the index of what is open: two statements. Both do
- * nothing if they exist. The collation is `C`, because an upgrade of the operating system changes the order of
- * every other one, and the index would then no longer find what was paid.
+ * nothing if they exist. An upgrade of the operating system leaves the collation `C` unchanged.
  */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   reference text COLLATE "C" PRIMARY KEY,
@@ -28,10 +27,10 @@ CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
   WHERE ${isOpenSql}`;
 
 /** Whether a text is the name of a table as SQL has it, with or without its schema. */
-export const isTableName = (text: unknown): text is string =>
+export const isTableName = (text: unknown): boolean =>
   typeof text === 'string' && /^(?:"[^"\0]+"|[a-z_]\w*)(?:\.(?:"[^"\0]+"|[a-z_]\w*))?$/i.test(text);
 
-/** The shape of what arrived instead of rows, without its values: a row is somebody's payment. */
+/** The shape of what arrived instead of rows, without its values, because they are those of a payment. */
 function describeReply(reply: unknown): string {
   if (Array.isArray(reply)) return `[${reply.slice(0, 2).map(describeReply).join(', ')}]`;
   if (typeof reply !== 'object' || reply === null) return reply === null ? 'null' : typeof reply;
@@ -66,7 +65,7 @@ const insideTransaction =
 /**
  * A journal in a PostgreSQL table ({@link postgresJournalTable}), with one primary or synchronous standbys.
  * Asynchronous fail-over loses claims and needs `forgets: true`. `query` runs statements outside of
- * transactions: a claim inside one is withdrawn and rejected, because a rollback would pay again.
+ * transactions; a claim inside one is rejected.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -111,7 +110,10 @@ export function postgresJournal(
   ): Promise<PostgresRows> => {
     const result: unknown = await query(sql, values);
     const rows: unknown = (Object(result) as { rows?: unknown }).rows ?? result;
-    if (Array.isArray(rows) && rows.every((row) => column in Object(row))) return rows;
+    if (Array.isArray(rows) && rows.every((row) => column in Object(row))) {
+      // Every row has the column; which type its value has is read where the value is used.
+      return rows as PostgresRows;
+    }
     throw new LastingJournalError(
       `postgresJournal: query returned ${describeReply(result)}; expected an array of rows with the column ${column}, or an object that has them as rows.\nReturn the rows alone: docs/paying-once.md has the function for each client.`,
     );
@@ -141,10 +143,9 @@ export function postgresJournal(
   let hasProof = false;
   let latestTime = 0;
   /**
-   * Claims, and withdraws the claim if it would be lost with a transaction of the caller. In one, age(xmin) of
-   * its own rows is 0 or less, also behind a savepoint. The first claim of a journal is checked so, which
-   * shows as well what `query` returns for an UPDATE. A later one is if its transaction began before the time that
-   * this journal has read last, which is never so outside of a transaction unless the clock was set back.
+   * Withdraws a claim that a transaction of the caller could take along: only in a transaction have its own rows an
+   * age(xmin) of 0 or less. The first claim is always checked, because the check also shows what `query` returns for
+   * an UPDATE; a later claim is if its transaction started before the latest reading of the clock.
    */
   const claim = async (
     reference: string,

@@ -164,7 +164,7 @@ export class GuardedJournal {
     return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
 
-  /** Undefined when the journal failed. Nobody sees that error, so one that would last is printed. */
+  /** Undefined when the journal failed. The caller does not get that error, so one that would last is printed. */
   tryToSwap(
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,

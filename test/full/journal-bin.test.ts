@@ -259,6 +259,30 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     });
   });
 
+  test('list, show and prune read the table of --table', async () => {
+    const { flags } = (stores.get('PostgreSQL') as () => Store)();
+    const pool = new Pool({ connectionString: flags[1] ?? '' });
+    onTestFinished(() => pool.end());
+    const table = '"Tenant-1".payments_journal';
+    await pool.query('CREATE SCHEMA "Tenant-1"');
+    await pool.query(postgresJournalTable.replaceAll(' payments_journal ', ` ${table} `));
+    const named = [...flags, '--table', table];
+    const empty = await run(['list', ...named]);
+    expect(empty.err).toContain('The store holds no entry at all');
+    const journal = postgresJournal((text, values) => pool.query(text, values), { table });
+    const fields = { state: 'ambiguous', candidates: ['txfr_000001'] };
+    const { reference } = await claimAt(journal, 10, fields);
+    const paid = newInput();
+    await journal.swap(paid.description, undefined, createPaid(paid, 3));
+    const { status, out } = await run(['list', '--json', ...named]);
+    expect([status, JSON.parse(out)]).toMatchObject([3, [{ reference }]]);
+    const report = await run(['show', reference, ...named]);
+    expect(report.out).toContain(` --table '${table}'\n`);
+    expect((await run(['show', reference, ...flags])).status).toBe(1);
+    const pruned = await run(['prune', '--paid-before', '2026-01-01', '--json', ...named]);
+    expect(JSON.parse(pruned.out)).toEqual({ pruned: 1 });
+  });
+
   test('list finds the keys of a client with a prefix only with --prefix', async () => {
     const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
     const redis = new Redis(url, { keyPrefix: 'app:', db: 2 });
@@ -513,6 +537,7 @@ test.each<[string, string[], RegExp]>([
   ['an option without its value', ['list', '--sqlite'], /^Option '--sqlite.*' argument missing/],
   ['an option of another command', ['list', '--yes'], /^list has no option --yes\./],
   ['--rebuild of a file', ['list', '--rebuild'], /^--rebuild needs --redis\./],
+  ['--table of a file', ['list', '--table', 'a'], /^--table needs --postgres\./],
   ['--prefix of a file', ['list', '--prefix', 'a'], /^--prefix needs --redis\./],
   ['too many arguments', ['list', 'x'], /^list takes 0 arguments \(list\), and not 1\./],
   ['too few', ['resolve', 'x'], /^resolve takes 2 arguments \(resolve <reference> <id or/],

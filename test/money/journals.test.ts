@@ -397,14 +397,14 @@ function createServer() {
   const server = {
     entries,
     statements: [] as string[],
-    /** When the caller began a transaction that all statements run in. */
-    begunAt: undefined as number | undefined,
-    begin: () => (server.begunAt = time += 1),
+    /** When the caller started a transaction that all statements run in. */
+    startedAt: undefined as number | undefined,
+    start: () => (server.startedAt = time += 1),
     query: async (text: string, [reference = '', first = '', second = '']: string[]) => {
       server.statements.push(text);
       time += 1;
       const entry = entries.get(reference);
-      const row = { reference, started: server.begunAt ?? time, age: server.begunAt ? 0 : 1 };
+      const row = { reference, started: server.startedAt ?? time, age: server.startedAt ? 0 : 1 };
       if (text.includes('AS now')) return [{ now: time }];
       if (text.startsWith('SELECT')) return entry === undefined ? [] : [{ reference, entry }];
       if (text.startsWith('INSERT')) {
@@ -434,7 +434,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
     const { transfers, made } = createPayments(server.query);
     if (which === 'later') await transfers.createOnce(newInput());
     const [already, entries] = [made(), server.entries.size];
-    server.begin();
+    server.start();
     const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
     expect(error).toMatchObject({ reason: 'journal', retryable: false, outcome: 'unknown' });
     expect(error.message).toMatch(/inside a transaction of the caller[^]*a pool of its own/);
@@ -447,7 +447,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
     const input = newInput();
     const claim = createClaim(input);
     server.entries.set(input.description, JSON.stringify(claim));
-    server.begin();
+    server.start();
     await expect(transfers.createOnce(input)).rejects.toMatchObject({ retryable: false });
     expect(await journal.read(input.description)).toEqual(claim);
     expect(made()).toBe(0);
@@ -457,15 +457,15 @@ describe('postgresJournal inside a transaction of the caller', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const server = createServer();
     const { transfers, made } = createPayments((text, values) => {
-      // Another user of the connection begins after the last look at the clock.
-      if (text.startsWith('INSERT') && made() > 0) server.begin();
+      // Another user of the connection starts one after the last look at the clock.
+      if (text.startsWith('INSERT') && made() > 0) server.start();
       return server.query(text, values);
     });
     await transfers.createOnce(newInput());
     expect(warn).not.toHaveBeenCalled();
     for (let turn = 0; turn < 2; turn += 1) {
       await transfers.createOnce(newInput());
-      server.begunAt = undefined;
+      server.startedAt = undefined;
     }
     expect(made()).toBe(3);
     expect(warn.mock.calls).toEqual([[expect.stringContaining('inside a transaction')]]);
