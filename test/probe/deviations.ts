@@ -352,7 +352,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
   {
     name: 'duplicates recognised by all terms, and a limit below the other amount',
     async respond(request, next, clock) {
-      if (request.method === 'POST' && !(await request.clone().text()).includes('"0.01"')) {
+      if (request.method === 'POST' && (await request.clone().text()).includes('"0.02"')) {
         return Response.json({ error: 'Too much.', code: 'limit' }, { status: 422 });
       }
       return recognise(({ body }) => body)(request, next, clock);
