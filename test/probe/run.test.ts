@@ -121,7 +121,11 @@ describe('what it sends', () => {
       const response = await recognise(({ key }) => key)(request, next, clock);
       return withRecords(response, (record) => ({ ...record, ...change }));
     };
-    const { probe, writes } = setup({ deviation: withPagesOf(size, deviation), transfers: 40 });
+    const { probe, writes } = setup({
+      deviation: withPagesOf(size, deviation),
+      transfers: 40,
+      listOrder: 'newest_first',
+    });
     const probed = await probe({ twice: true });
     expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toBe(
       'unknown: It cannot be told: the list could not be read to its end, or lacks a transfer.',
