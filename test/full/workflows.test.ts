@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DBOS } from '@dbos-inc/dbos-sdk';
@@ -11,7 +14,10 @@ import {
   PaymentsError,
   paymentsErrorFrom,
 } from 'payments-platform-sdk';
+import { sqliteJournal } from 'payments-platform-sdk/journals';
+import { listen } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
+import { createPayrollSandbox } from './once-deaths.ts';
 import { startPostgres } from '../stores/servers.ts';
 import { killRecipe, recipeFolder, recipes } from './workflows.ts';
 
@@ -66,6 +72,40 @@ test.each([
   const report = await killRecipe('pg-boss', { payouts: 50, kills: 1, folder, limitMs: 30_000 });
   expect(report.wrong.join()).toMatch(wrong);
 });
+
+test('payroll.ts leaves no claim open when SIGTERM ends it, and pays the rest at its next start', async () => {
+  const sandbox = createPayrollSandbox();
+  const { id: counterparty } = sandbox.counterparties.create({ entityId: 'ent_000001' });
+  const slow = { kind: 'delay', ms: 20 } as const;
+  sandbox.faults.add({ operation: 'transfers.create', times: Infinity, fault: slow });
+  const server = await listen(sandbox, { port: 0 });
+  const folder = mkdtempSync(join(tmpdir(), 'payments-payroll-'));
+  onTestFinished(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const env = {
+    ...process.env,
+    PAYMENTS_BASE_URL: server.baseUrl,
+    PAYMENTS_API_KEY: sandbox.apiKey,
+    SOURCE_ACCOUNT: 'acc_000001',
+    COUNTERPARTY: counterparty,
+  };
+  const program = join(recipeFolder, '../../payroll.ts');
+  const start = () => spawn(process.execPath, [program], { cwd: folder, env, stdio: 'ignore' });
+  const stopped = start();
+  await expect.poll(() => sandbox.transfers.list().length, { timeout: 10_000 }).toBeGreaterThan(20);
+  stopped.kill('SIGTERM');
+  expect(await once(stopped, 'exit')).toEqual([1, null]);
+  const made = sandbox.transfers.list().length;
+  expect(made).toBeLessThan(200);
+  const journal = sqliteJournal(join(folder, 'payroll-2026-11.db'));
+  for await (const open of journal.open()) expect(open).toBeUndefined();
+  journal.close();
+  expect(await once(start(), 'exit')).toEqual([0, null]);
+  const references = sandbox.transfers.list().map(({ description }) => description);
+  expect([references.length, new Set(references).size]).toEqual([200, 200]);
+}, 60_000);
 
 type ErrorClass = new (message: string, facts: object) => PaymentsError;
 
