@@ -41,7 +41,7 @@ export interface WorkflowDeaths {
 /** So many creations have no fault. */
 const faultless = 40;
 /** Longer than an engine waits between two tries of a job. */
-const settleMs = 6_000;
+const retryWindowMs = 6_000;
 const faults: readonly SandboxFault[] = [
   { kind: 'reset', when: 'after_commit' },
   { kind: 'reset', when: 'before_commit' },
@@ -193,7 +193,7 @@ export async function killRecipe(
   }
   // What is still under way may pay once more, also what was rejected.
   sandbox.accounts.fund('acc_000003', '1000000');
-  await pause(settleMs);
+  await pause(retryWindowMs);
   isOver = true;
   await stop();
   for (const child of running) child.kill('SIGKILL');

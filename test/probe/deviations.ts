@@ -346,7 +346,8 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     name: 'duplicates recognised by their accounts',
     respond: recognise(({ accounts }) => accounts),
     rows: {
-      [idempotency]: 'unknown: It cannot be told from a check for duplicates that ignores the key.',
+      [idempotency]:
+        'unknown: Unclear: a check for duplicates that ignores the key looks the same.',
     },
   },
   {
@@ -358,7 +359,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       return recognise(({ body }) => body)(request, next, clock);
     },
     rows: {
-      [idempotency]: 'unknown: It cannot be told: a request with another key failed, too.',
+      [idempotency]: 'unknown: Unclear: a request with another key failed, too.',
     },
   },
   {
@@ -374,7 +375,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       const isOther = request.method === 'POST' && (await request.clone().text()).includes('other');
       return isOther ? new Response('', { status: 502 }) : next();
     },
-    rows: { [idempotency]: 'unknown: It cannot be told: a request with the same key failed.' },
+    rows: { [idempotency]: 'unknown: Unclear: a request with the same key failed.' },
   },
   {
     name: 'amounts that are numbers',

@@ -16,7 +16,7 @@ import {
 const codes = '46 Which codes do errors have?';
 const order = '54 In which order are transfers listed?';
 
-/** A platform whose lists have so many records on a page at most. */
+/** A platform that puts so many records on a page at most. */
 const withPagesOf =
   (size: number, deviation: Deviation): Deviation =>
   (request, next, clock) => {
@@ -25,7 +25,7 @@ const withPagesOf =
     url.searchParams.set('limit', String(Math.min(size, Number(url.searchParams.get('limit')))));
     return deviation(
       new Request(url, request),
-      (changed = new Request(url, request)) => next(changed),
+      (changedRequest = new Request(url, request)) => next(changedRequest),
       clock,
     );
   };
@@ -128,7 +128,7 @@ describe('what it sends', () => {
     });
     const probed = await probe({ twice: true });
     expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toBe(
-      'unknown: It cannot be told: the list could not be read to its end, or lacks a transfer.',
+      'unknown: Unclear: the list could not be read to its end, or lacks a transfer.',
     );
     expect(probed.report.options['idempotencyHeader']).toBeUndefined();
     expect(writes().length).toBe(3);

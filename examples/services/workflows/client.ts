@@ -8,13 +8,13 @@ export const pool = new Pool({ connectionString: databaseUrl });
 
 // Seconds, so that the demonstration ends; use the defaults in production.
 const limits = { timeout: 1_000, totalTimeout: 2_000, gracePeriod: 4_000 };
-/** The time in which a process ends after SIGTERM. A payment that has begun needs its totalTimeout. */
+/** The time in which a process ends after SIGTERM. A running payment may need its totalTimeout. */
 export const drainMs = 2 * limits.totalTimeout;
 const journal = postgresJournal((text, values) => pool.query(text, values));
 export const payments = new PaymentsClient({ ...limits, journal });
 
 const shutdown = new AbortController();
-/** Aborted on SIGTERM: begin no payment any more, and let those that have begun end. */
+/** Aborted on SIGTERM: start no more payments, and let running ones end. */
 export const stopping = shutdown.signal;
 export const stopped = new Promise<void>((resolve) => {
   process.once('SIGTERM', () => {

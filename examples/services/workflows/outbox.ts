@@ -1,5 +1,5 @@
 // The outbox: an invoice and the intention to pay it are one transaction of your own database. Any
-// number of processes pays what is due; createAllOnce pays a row once, whoever takes it.
+// number of processes pays what is due; createAllOnce pays a row once, also if two take it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { payments, payouts, pool, stopping, type Payout } from './client.ts';
 
@@ -11,7 +11,7 @@ const insert = `WITH invoice AS (INSERT INTO invoices VALUES ($1) ON CONFLICT DO
   INSERT INTO outbox (number, input) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
 for (const { number, input } of payouts) await pool.query(insert, [number, input]);
 
-// Nobody else takes these rows for 10 s, longer than they need; those of a dead process are due again then.
+// Rows are due again after 10 s, which is longer than a batch takes, in case that this process dies.
 const take = `UPDATE outbox SET due = now() + interval '10 s' WHERE number IN (SELECT number FROM outbox
   WHERE due <= now() ORDER BY due LIMIT 20 FOR UPDATE SKIP LOCKED) RETURNING number, input`;
 const update = 'UPDATE outbox SET transfer_id = $2, error = $3, due = $4 WHERE number = $1';

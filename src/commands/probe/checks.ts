@@ -676,21 +676,21 @@ function findIdempotency({ first, keyTrial }: Payment): Verdict {
     return finding('Not honoured: an equal request with the same key was rejected.', made);
   }
   if (control !== undefined && control.outcome !== 'accepted') {
-    return unknown('It cannot be told: a request with another key failed, too.', made);
+    return unknown('Unclear: a request with another key failed, too.', made);
   }
   const expected = new Set([first.id, control?.id ?? first.id]);
   if (listed.rows.some(({ id }) => !expected.has(String(id)))) {
     return finding('Not honoured: the list has a transfer that no response named.', made);
   }
   if (equal?.outcome !== 'accepted') {
-    return unknown('It cannot be told: a request with the same key failed.', made);
+    return unknown('Unclear: a request with the same key failed.', made);
   }
   if (control?.id === first.id) {
-    const fact = 'It cannot be told from a check for duplicates that ignores the key.';
+    const fact = 'Unclear: a check for duplicates that ignores the key looks the same.';
     return unknown(fact, `A request with another key returned ${first.id}, too. ${made}`);
   }
   if (control === undefined || !listed.isComplete || listed.rows.length !== expected.size) {
-    const fact = 'It cannot be told: the list could not be read to its end, or lacks a transfer.';
+    const fact = 'Unclear: the list could not be read to its end, or lacks a transfer.';
     return unknown(fact, `Pay from an account with fewer transfers. ${made}`);
   }
   const reason = 'only another key made another transfer, in the responses and in the list';

@@ -186,7 +186,7 @@ async function create(
   try {
     const { data, response } = await platform.write((payments) =>
       payments
-        // Tells the client that two equal keys may have the same id.
+        // The client accepts an id that it has seen before only with a key.
         .withOptions(key === undefined ? {} : { idempotencyHeader })
         .transfers.create(input, { headers, maxRetries: 0 })
         .withResponse(),
