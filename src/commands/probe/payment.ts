@@ -50,7 +50,7 @@ export interface KeyTrial {
 }
 
 /** The transfers of this probe in the list, found by their descriptions. */
-export interface ProbeListing {
+interface ProbeListing {
   readonly rows: readonly Row[];
   readonly isComplete: boolean;
 }
