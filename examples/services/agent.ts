@@ -50,7 +50,7 @@ class ApprovalNeeded extends Error {}
 /** The last check before money moves: it trusts neither the model nor the tools below. */
 const authorizeBy =
   (books: Books) =>
-  async ({ operation, input, reference = '' }: ProposedPayment): Promise<void> => {
+  async ({ operation, input, reference = '' }: ProposedPayment): Promise<boolean> => {
     const invoice = await books.findInvoice(reference);
     if (operation !== 'transfers.createOnce' || invoice === undefined) {
       throw new Error('Only an invoice of the books is paid.');
@@ -60,7 +60,7 @@ const authorizeBy =
     if (names.some((name) => input[name] !== terms[name])) {
       throw new Error(`The payment differs from ${reference}.`);
     }
-    if (compareAmounts(invoice.amount, books.limit) <= 0) return;
+    if (compareAmounts(invoice.amount, books.limit) <= 0) return true;
     const approval = await books.findApproval(reference);
     // An approval is for these terms; after a change of the invoice, the operator looks again.
     const isApproved =
@@ -68,6 +68,7 @@ const authorizeBy =
       approval.currency === invoice.currency &&
       compareAmounts(approval.amount, invoice.amount) === 0;
     if (!isApproved) throw new ApprovalNeeded(`${reference} needs the approval of an operator.`);
+    return true;
   };
 
 const createInput = (

@@ -166,8 +166,8 @@ test.concurrent(
     expect(refused.out).toContain('Nothing was paid.');
     expect(writes()).toEqual([]);
     const paid = await runOnTerminal('y\n', [...pay, '--pay-twice'], env);
-    expect(paid.out).toContain('and a second time if the platform ignores its Idempotency-Key');
-    expect(paid.out).toContain('Ignored: the second request');
+    expect(paid.out).toContain('and up to two more transfers to try Idempotency-Key');
+    expect(paid.out).toContain('Ignored: another amount with the');
     expect(writes().map(({ operation }) => operation)).toEqual([
       'transfers.create',
       'transfers.create',
@@ -175,6 +175,24 @@ test.concurrent(
     expect(paid.out).not.toContain('canary');
   },
   180_000,
+);
+
+test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
+  'names its transfer when %s ends it while it pays',
+  async (signal) => {
+    const { sandbox, env, writes } = await serve();
+    sandbox.faults.add({
+      operation: 'transfers.create',
+      fault: { kind: 'hang', when: 'after_commit' },
+    });
+    const { child, ended } = start(process.execPath, [bin, ...pay, '--yes'], env);
+    await expect.poll(() => writes().length, { timeout: 60_000 }).toBe(1);
+    child.kill(signal);
+    const { status, out, err } = await ended;
+    expect({ status, out }).toEqual({ status: 1, out: '' });
+    expect(err).toContain(`"${sandbox.transfers.list().at(-1)?.description}". Look for "Probe `);
+  },
+  90_000,
 );
 
 test.concurrent(

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DBOS } from '@dbos-inc/dbos-sdk';
@@ -11,15 +14,18 @@ import {
   PaymentsError,
   paymentsErrorFrom,
 } from 'payments-platform-sdk';
+import { sqliteJournal } from 'payments-platform-sdk/journals';
+import { listen } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
+import { createPayrollSandbox } from './once-deaths.ts';
 import { startPostgres } from '../stores/servers.ts';
 import { killRecipe, recipeFolder, recipes } from './workflows.ts';
 
-/** `npm run chaos:workflows` makes 300, with 12 kills. */
-const counts = { payouts: 40, kills: 3 };
+/** `npm run chaos:workflows` makes 300, with 12 kills. More are invalid than an outbox takes at once. */
+const counts = { payouts: 80, kills: 3, invalid: 25 };
 
 test(
-  'each recipe of docs/workflows.md pays every payout once when its processes are killed',
+  'each recipe pays a payout once or reports it when its processes are killed or stopped by SIGTERM',
   { timeout: 300_000 },
   async () => {
     expect(recipes).toEqual(['dbos', 'outbox', 'pg-boss']);
@@ -28,12 +34,30 @@ test(
       console.log(JSON.stringify(report));
       expect(report.wrong).toEqual([]);
       expect(report.kills).toBe(counts.kills);
+      expect(report.rejections).toBeGreaterThanOrEqual(1);
       expect(report.faults).toBeGreaterThanOrEqual(4);
     }
   },
 );
 
-test('a queue that calls create pays twice', { timeout: 300_000 }, async () => {
+const onlyRetryable = 'if (!isPaymentsError(error) || error.retryable) throw error;';
+
+test.each([
+  [
+    'calls create',
+    'pays twice',
+    'createOnce(job.data.input)',
+    'create(job.data.input)',
+    /was paid 2 times/,
+  ],
+  [
+    'retries a rejection',
+    'pays it later',
+    onlyRetryable,
+    'throw error;',
+    /rejected-1 was paid after it was rejected/,
+  ],
+])('a queue that %s %s', { timeout: 300_000 }, async (_, __, line, careless, wrong) => {
   // In the repository, so that its imports are found.
   const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
   onTestFinished(() => {
@@ -41,14 +65,47 @@ test('a queue that calls create pays twice', { timeout: 300_000 }, async () => {
   });
   cpSync(recipeFolder, folder, { recursive: true });
   const file = join(folder, 'pg-boss.ts');
-  const [once, certain] = ['createOnce(job.data)', 'throw error;'];
   const text = readFileSync(file, 'utf8');
-  expect(text).toContain(once);
-  expect(text).toContain(certain);
-  writeFileSync(file, text.replace(once, 'create(job.data)').replace(/if \(!isPay.*/, ''));
-  const { wrong } = await killRecipe('pg-boss', { payouts: 20, kills: 1, folder });
-  expect(wrong.join()).toContain('was paid 2 times');
+  expect(text).toContain(line);
+  expect(text).toContain(onlyRetryable);
+  writeFileSync(file, text.replace(line, careless).replace(onlyRetryable, 'throw error;'));
+  const report = await killRecipe('pg-boss', { payouts: 50, kills: 1, folder, limitMs: 30_000 });
+  expect(report.wrong.join()).toMatch(wrong);
 });
+
+test('payroll.ts leaves no claim open when SIGTERM ends it, and pays the rest at its next start', async () => {
+  const sandbox = createPayrollSandbox();
+  const { id: counterparty } = sandbox.counterparties.create({ entityId: 'ent_000001' });
+  const slow = { kind: 'delay', ms: 20 } as const;
+  sandbox.faults.add({ operation: 'transfers.create', times: Infinity, fault: slow });
+  const server = await listen(sandbox, { port: 0 });
+  const folder = mkdtempSync(join(tmpdir(), 'payments-payroll-'));
+  onTestFinished(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const env = {
+    ...process.env,
+    PAYMENTS_BASE_URL: server.baseUrl,
+    PAYMENTS_API_KEY: sandbox.apiKey,
+    SOURCE_ACCOUNT: 'acc_000001',
+    COUNTERPARTY: counterparty,
+  };
+  const program = join(recipeFolder, '../../payroll.ts');
+  const start = () => spawn(process.execPath, [program], { cwd: folder, env, stdio: 'ignore' });
+  const stopped = start();
+  await expect.poll(() => sandbox.transfers.list().length, { timeout: 10_000 }).toBeGreaterThan(20);
+  stopped.kill('SIGTERM');
+  expect(await once(stopped, 'exit')).toEqual([1, null]);
+  const made = sandbox.transfers.list().length;
+  expect(made).toBeLessThan(200);
+  const journal = sqliteJournal(join(folder, 'payroll-2026-11.db'));
+  for await (const open of journal.open()) expect(open).toBeUndefined();
+  journal.close();
+  expect(await once(start(), 'exit')).toEqual([0, null]);
+  const references = sandbox.transfers.list().map(({ description }) => description);
+  expect([references.length, new Set(references).size]).toEqual([200, 200]);
+}, 60_000);
 
 type ErrorClass = new (message: string, facts: object) => PaymentsError;
 

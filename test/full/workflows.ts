@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { PaymentsClient } from 'payments-platform-sdk';
 import { Pool } from 'pg';
 import { postgresJournal, postgresJournalTable } from '../../src/journals/index.ts';
 import type { SandboxFault } from '../../src/sandbox/index.ts';
@@ -12,8 +13,8 @@ import { createPayrollSandbox } from './once-deaths.ts';
 import { payoutOf } from './once-payouts.ts';
 
 /*
- * Two processes run a recipe of docs/workflows.md against a platform that fails every tenth creation; they are
- * killed at random and started again, until every payout is paid:
+ * Two processes run a recipe of docs/workflows.md against a platform that fails every tenth creation. They are
+ * stopped, killed at random and started again, until every payout is paid or reported:
  * node test/full/workflows.ts --payouts 300 --kills 12 [--recipe dbos]
  */
 
@@ -28,19 +29,32 @@ export interface WorkflowDeaths {
   readonly recipe: string;
   readonly payouts: number;
   readonly kills: number;
+  /** How often the payment that the platform rejects was sent. */
+  readonly rejections: number;
   readonly faults: number;
   readonly requests: number;
   readonly seconds: number;
-  /** The violations; empty when each payment was made once. */
+  /** The violations; empty when each payment was made once, or was reported and not sent again. */
   readonly wrong: readonly string[];
 }
 
+/** So many creations have no fault. */
+const faultless = 40;
+/** Longer than an engine waits between two tries of a job. */
+const retryWindowMs = 6_000;
 const faults: readonly SandboxFault[] = [
   { kind: 'reset', when: 'after_commit' },
   { kind: 'reset', when: 'before_commit' },
   { kind: 'truncated_body' },
   { kind: 'status', status: 429, retryAfter: 0 },
 ];
+
+/** The payouts that each engine reports to an operator. */
+const reportedBy: Readonly<Record<string, string>> = {
+  dbos: `SELECT workflow_uuid AS number FROM dbos.workflow_status WHERE status = 'ERROR'`,
+  outbox: `SELECT number FROM outbox WHERE error IS NOT NULL AND due = 'infinity'`,
+  'pg-boss': `SELECT data->>'number' AS number FROM pgboss.job WHERE name = 'rejected'`,
+};
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -49,12 +63,25 @@ export async function killRecipe(
   {
     payouts,
     kills: maxKills,
+    invalid = 1,
     folder = recipeFolder,
-  }: { readonly payouts: number; readonly kills: number; readonly folder?: string },
+    limitMs = 60_000 + payouts * 500,
+  }: {
+    readonly payouts: number;
+    readonly kills: number;
+    /** The number of payouts with an invalid input, which come before all others. */
+    readonly invalid?: number;
+    readonly folder?: string;
+    /** How long the payouts may take. */
+    readonly limitMs?: number;
+  },
 ): Promise<WorkflowDeaths> {
   const startedAt = performance.now();
   const sandbox = createPayrollSandbox();
-  for (let after = 3; after < payouts; after += 10) {
+  // The recipes pay from it, too, and it has no money.
+  sandbox.accounts.create({ entityId: 'ent_000001' });
+  // The first ones have no fault, so that nothing is in doubt when the first process is stopped.
+  for (let after = faultless; after < payouts; after += 10) {
     const fault = faults[Math.floor(after / 10) % faults.length];
     if (fault !== undefined) sandbox.faults.add({ operation: 'transfers.create', after, fault });
   }
@@ -69,16 +96,26 @@ export async function killRecipe(
   pool.on('error', () => undefined);
   await pool.query(postgresJournalTable);
   const journal = postgresJournal((text, values) => pool.query(text, values));
+  const conflict = payoutOf(2);
+  await new PaymentsClient({
+    baseUrl: server.baseUrl,
+    apiKey: sandbox.apiKey,
+    journal,
+  }).transfers.createOnce({ ...conflict, amount: '1.00' });
+  const numbers = Array.from({ length: invalid }, (_, at) => `invalid-${at + 1}`);
+  const expected = [...numbers, 'rejected-1', conflict.description].toSorted();
   const wrong: string[] = [];
   const running = new Set<ChildProcess>();
   let kills = 0;
   let isOver = false;
+  let isStopping = false;
   let output = '';
 
   /** Runs one process of the recipe, and another when it has ended. */
   const start = (id: number): void => {
     if (isOver) return;
-    const child = spawn(process.execPath, [join(folder, `${recipe}.ts`), String(payouts)], {
+    const args = [join(folder, `${recipe}.ts`), String(payouts), String(invalid)];
+    const child = spawn(process.execPath, args, {
       env: {
         ...process.env,
         DATABASE_URL: databaseUrl,
@@ -96,8 +133,8 @@ export async function killRecipe(
     }
     child.on('exit', (code, signal) => {
       running.delete(child);
-      if (signal !== 'SIGKILL') wrong.push(`a process ended with ${code}: ${output}`);
-      else start(id);
+      if (signal === 'SIGKILL') start(id);
+      else if (code !== 0 || !isStopping) wrong.push(`a process ended with ${code}: ${output}`);
     });
   };
   const countPaid = (): number => sandbox.transfers.list().length;
@@ -107,14 +144,39 @@ export async function killRecipe(
     return open;
   };
 
+  const readReported = async (): Promise<string[]> => {
+    // An engine creates its tables when it starts.
+    const sql = reportedBy[recipe] ?? '';
+    const { rows } = await pool.query<{ number: string }>(sql).catch(() => ({ rows: [] }));
+    return [...new Set(rows.map(({ number }) => number))].toSorted();
+  };
+  const isDone = async (): Promise<boolean> =>
+    countPaid() >= payouts &&
+    (await countOpen()) === 0 &&
+    isDeepStrictEqual(await readReported(), expected);
+  /** Stops all processes as an orchestrator does, which kills those that do not end. */
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    for (const child of running) child.kill('SIGTERM');
+    for (let waited = 0; running.size > 0 && waited < 20_000; waited += 10) await pause(10);
+    if (running.size > 0) wrong.push(`SIGTERM did not end a process: ${output}`);
+    isStopping = false;
+  };
+
+  start(1);
+  const endsAt = startedAt + limitMs;
+  while (countPaid() < 6 && performance.now() < endsAt && wrong.length === 0) await pause(5);
+  await stop();
+  const left = await countOpen();
+  if (left > 0) wrong.push(`SIGTERM left ${left} claims open`);
   start(1);
   let hasSecond = false;
-  const endsAt = startedAt + 60_000 + payouts * 500;
   let nextKill = 1;
   // Each kill comes after some more payments, so that a busy machine makes progress.
-  while (countPaid() < payouts || (await countOpen()) > 0) {
+  while (!(await isDone())) {
     if (performance.now() > endsAt || wrong.length > 0) {
-      wrong.push(`${countPaid()} of ${payouts} are paid, ${await countOpen()} are open: ${output}`);
+      const counts = `${countPaid()} of ${payouts} are paid, ${await countOpen()} are open`;
+      wrong.push(`${counts}, reported are ${(await readReported()).join()}: ${output}`);
       break;
     }
     // Engines create their tables at the first start, and two of them at once block each other.
@@ -129,9 +191,11 @@ export async function killRecipe(
     }
     await pause(20 + Math.random() * 100);
   }
-  // What is still under way may pay once more.
-  await pause(2_000);
+  // What is still under way may pay once more, also what was rejected.
+  sandbox.accounts.fund('acc_000003', '1000000');
+  await pause(retryWindowMs);
   isOver = true;
+  await stop();
   for (const child of running) child.kill('SIGKILL');
   while (running.size > 0) await pause(10);
   await pool.end();
@@ -144,11 +208,16 @@ export async function killRecipe(
     const count = made.get(description)?.length ?? 0;
     if (count !== 1) wrong.push(`${description} was paid ${count} times`);
   }
+  if (made.has('rejected-1')) wrong.push('rejected-1 was paid after it was rejected');
   const creations = sandbox.log.filter(({ operation }) => operation === 'transfers.create');
+  const rejections = creations.filter(({ body }) => JSON.stringify(body).includes('rejected-1'));
+  // A process that is killed before it has stored the rejection leaves the payment to the next one.
+  if (rejections.length > 1 + kills) wrong.push(`rejected-1 was sent ${rejections.length} times`);
   return {
     recipe,
     payouts,
     kills,
+    rejections: rejections.length,
     faults: creations.filter(({ fault }) => fault !== undefined && fault !== 'delay').length,
     requests: sandbox.log.length,
     seconds: Math.round((performance.now() - startedAt) / 100) / 10,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   AbortError,
   httpStatusOf,
@@ -290,4 +291,17 @@ test.each([
   const error = await failureOf(payments.transfers.create(salaryOf(1)), PaymentVetoedError);
   expect(leaksOf(error)).toEqual([]);
   expect(error.cause).not.toBe(thrown);
+});
+
+test('the checks that docs/paying-once.md composes permit only when each returns true', async () => {
+  const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
+  const [, body = ''] = /authorize: (async \(payment\) => \{[^]*?\n {2}\}),/.exec(guide) ?? [];
+  const module = encodeURIComponent(`export default (checks) => ${body};`);
+  const { default: compose } = (await import(`data:text/javascript,${module}`)) as {
+    default: (checks: readonly (() => unknown)[]) => () => Promise<unknown>;
+  };
+  for (const verdict of [undefined, null, false, 1, 'yes', {}, Promise.resolve(undefined)]) {
+    expect(await compose([() => true, () => verdict])()).toBe(false);
+  }
+  expect(await compose([() => true, () => Promise.resolve(true)])()).toBe(true);
 });

@@ -66,10 +66,52 @@ const shiftTime = (record: Record<string, unknown>, ms: number, end: string) => 
 /** Responses of a cache by their URL. */
 const pages = new WeakMap<object, Map<string, { text: string; at: number }>>();
 
+const idempotency = '51 Is Idempotency-Key honoured?';
+const anotherAmount = 'found: Ignored: another amount with the same key made a second transfer.';
+const keys = new WeakMap<object, Map<string, { text: string; body: string }>>();
+
+interface Identity {
+  readonly key: string;
+  readonly body: string;
+  readonly description: string;
+  readonly accounts: string;
+}
+
+/** Makes one transfer for each identity, and responds to a second creation with the first, or with a rejection. */
+export const recognise =
+  (
+    identify: (identity: Identity) => string,
+    rejection?: { status: number; isFor: (made: string, now: string) => boolean },
+    makesAnother = false,
+  ): Deviation =>
+  async (request, next, clock) => {
+    const key = request.headers.get('idempotency-key');
+    if (key === null) return next();
+    const body = await request.clone().text();
+    const { description, sourceAccountId, destinationAccountId } = JSON.parse(body) as Record<
+      'description' | 'sourceAccountId' | 'destinationAccountId',
+      string
+    >;
+    const accounts = `${sourceAccountId} ${destinationAccountId}`;
+    const identity = identify({ key, body, description, accounts });
+    const made = keys.get(clock) ?? new Map<string, { text: string; body: string }>();
+    keys.set(clock, made);
+    const first = made.get(identity);
+    const headers = { date: new Date(clock.now()).toUTCString() };
+    if (first === undefined) {
+      const response = await next();
+      if (response.ok) made.set(identity, { text: await response.clone().text(), body });
+      return response;
+    }
+    if (makesAnother) await next();
+    return rejection?.isFor(first.body, body) === true
+      ? Response.json({ error: 'No.', code: 'no' }, { status: rejection.status, headers })
+      : new Response(first.text, { status: 201, headers });
+  };
+
 const ignoresFilters = without('accountId', 'entityId');
 const nginxPage =
   '<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>nginx</body></html>';
-const keys = new WeakMap<object, Map<string, string>>();
 
 export const deviatingPlatforms: readonly DeviatingPlatform[] = [
   {
@@ -267,37 +309,73 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
   },
   {
     name: 'idempotency honoured',
-    async respond(request, next, clock) {
-      const key = request.headers.get('idempotency-key');
-      if (key === null) return next();
-      const made = keys.get(clock) ?? new Map<string, string>();
-      keys.set(clock, made);
-      const first = made.get(key);
-      const date = new Date(clock.now()).toUTCString();
-      if (first !== undefined) return new Response(first, { status: 201, headers: { date } });
-      const response = await next();
-      if (response.ok) made.set(key, await response.clone().text());
-      return response;
-    },
-    rows: { '51 Is Idempotency-Key honoured?': 'found: Honoured.' },
+    respond: recognise(({ key }) => key),
+    rows: { [idempotency]: 'found: Honoured.' },
     options: { idempotencyHeader: 'Idempotency-Key' },
   },
   {
-    name: 'an idempotency key that makes the second request a conflict',
-    async respond(request, next, clock) {
-      const key = request.headers.get('idempotency-key');
-      if (key === null) return next();
-      const made = keys.get(clock) ?? new Map<string, string>();
-      keys.set(clock, made);
-      const date = new Date(clock.now()).toUTCString();
-      if (made.has(key)) {
-        const body = { error: 'It is made.', code: 'duplicate' };
-        return Response.json(body, { status: 409, headers: { date } });
-      }
-      made.set(key, '');
-      return next();
+    name: 'idempotency honoured, with a conflict for other terms',
+    respond: recognise(({ key }) => key, { status: 409, isFor: (made, now) => made !== now }),
+    rows: { [idempotency]: 'found: Honoured.' },
+    options: { idempotencyHeader: 'Idempotency-Key' },
+  },
+  {
+    name: 'idempotency honoured, with a 422 for other terms',
+    respond: recognise(({ key }) => key, { status: 422, isFor: (made, now) => made !== now }),
+    rows: { [idempotency]: 'found: Honoured.' },
+    options: { idempotencyHeader: 'Idempotency-Key' },
+  },
+  {
+    name: 'an idempotency key that makes an equal request a conflict',
+    respond: recognise(({ key }) => key, { status: 409, isFor: () => true }),
+    rows: {
+      [idempotency]: 'found: Not honoured: an equal request with the same key was rejected.',
     },
-    rows: { '51 Is Idempotency-Key honoured?': 'found: The second request was not accepted.' },
+  },
+  {
+    name: 'duplicates recognised by all terms',
+    respond: recognise(({ body }) => body),
+    rows: { [idempotency]: anotherAmount },
+  },
+  {
+    name: 'duplicates recognised by their description',
+    respond: recognise(({ description }) => description),
+    rows: { [idempotency]: anotherAmount },
+  },
+  {
+    name: 'duplicates recognised by their accounts',
+    respond: recognise(({ accounts }) => accounts),
+    rows: {
+      [idempotency]:
+        'unknown: Unclear: a check for duplicates that ignores the key looks the same.',
+    },
+  },
+  {
+    name: 'duplicates recognised by all terms, and a limit below the other amount',
+    async respond(request, next, clock) {
+      if (request.method === 'POST' && (await request.clone().text()).includes('"0.02"')) {
+        return Response.json({ error: 'Too much.', code: 'limit' }, { status: 422 });
+      }
+      return recognise(({ body }) => body)(request, next, clock);
+    },
+    rows: {
+      [idempotency]: 'unknown: Unclear: a request with another key failed, too.',
+    },
+  },
+  {
+    name: 'the first id for a key, and a second transfer',
+    respond: recognise(({ key }) => key, undefined, true),
+    rows: {
+      [idempotency]: 'found: Not honoured: the list has a transfer that no response named.',
+    },
+  },
+  {
+    name: 'no clear response to another amount with the same key',
+    async respond(request, next) {
+      const isOther = request.method === 'POST' && (await request.clone().text()).includes('other');
+      return isOther ? new Response('', { status: 502 }) : next();
+    },
+    rows: { [idempotency]: 'unknown: Unclear: a request with the same key failed.' },
   },
   {
     name: 'amounts that are numbers',
@@ -451,7 +529,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       '61 How soon is a new transfer listed?': 'found: After more than 10 seconds.',
       '66 How long do responses take?': 'found: More than a third of the default timeout.',
     },
-    options: { timeout: 40_000, gracePeriod: 480_000 },
+    options: { timeout: 40_000, gracePeriod: 720_000 },
   },
   {
     name: 'ids of another form',

@@ -2,10 +2,33 @@ import { describe, expect, test } from 'vitest';
 import { checks } from '../../src/commands/probe/checks.ts';
 import { Platform, ProbeEnded } from '../../src/commands/probe/platform.ts';
 import { compareReports, formatChanges, formatReport } from '../../src/commands/probe/report.ts';
-import { factsOf, isList, pathOf, setup, withJson, type Deviation } from './platforms.ts';
+import { recognise } from './deviations.ts';
+import {
+  factsOf,
+  isList,
+  pathOf,
+  setup,
+  withJson,
+  withRecords,
+  type Deviation,
+} from './platforms.ts';
 
 const codes = '46 Which codes do errors have?';
 const order = '54 In which order are transfers listed?';
+
+/** A platform that puts so many records on a page at most. */
+const withPagesOf =
+  (size: number, deviation: Deviation): Deviation =>
+  (request, next, clock) => {
+    if (!isList(request)) return deviation(request, next, clock);
+    const url = new URL(request.url);
+    url.searchParams.set('limit', String(Math.min(size, Number(url.searchParams.get('limit')))));
+    return deviation(
+      new Request(url, request),
+      (changedRequest = new Request(url, request)) => next(changedRequest),
+      clock,
+    );
+  };
 
 /** The message that ends a probe. */
 async function endOf(probe: Promise<unknown>): Promise<string> {
@@ -48,6 +71,67 @@ describe('what it sends', () => {
     expect(keys).toEqual([expect.stringMatching(/^probe-\w{8}$/), keys[0]]);
     await setup({ deviation }).probe({});
     expect(keys.at(-1)).toBeNull();
+  });
+
+  test('tries the key with another amount first, and with another key last', async () => {
+    const sent: [key: string | null, amount: string][] = [];
+    const deviation: Deviation = async (request, next, clock) => {
+      if (request.method === 'POST') {
+        const { amount } = (await request.clone().json()) as { amount: string };
+        sent.push([request.headers.get('idempotency-key'), amount]);
+      }
+      return recognise(({ key }) => key)(request, next, clock);
+    };
+    const { probe, sandbox } = setup({ deviation, transfers: 20 });
+    const { report } = await probe({ twice: true });
+    const [key] = sent[0] ?? [];
+    expect(sent).toEqual([
+      [key, '0.01'],
+      [key, '0.02'],
+      [key, '0.01'],
+      [expect.not.stringMatching(`^${key}$`), '0.02'],
+    ]);
+    const [first, control] = sandbox.transfers.list().slice(20);
+    expect(report.rows.find(({ row }) => row === 51)?.seen).toBe(
+      `Honoured. Made: ${first?.id} of 0.01, ${control?.id} of 0.02.`,
+    );
+    expect(sandbox.transfers.list().length).toBe(22);
+  });
+
+  test('makes three transfers at most when the key returns the first id and pays each time', async () => {
+    const respond = recognise(({ key }) => key, undefined, true);
+    // Four transfers a page, so that the first match and the second are on different pages.
+    const { probe, sandbox } = setup({ deviation: withPagesOf(4, respond), transfers: 20 });
+    const { report } = await probe({ twice: true });
+    const made = sandbox.transfers.list().slice(20);
+    expect(made.length).toBe(3);
+    expect(report.options).toEqual({});
+    expect(report.rows.find(({ row }) => row === 51)?.seen).toBe(
+      `Not honoured: the list has a transfer that no response named. Made: ${made
+        .map(({ id, amount }) => `${id} of ${amount}`)
+        .join(', ')}.`,
+    );
+  });
+
+  test.each([
+    ['longer than eight pages', 1, {}],
+    ['without descriptions', 100, { description: null }],
+  ])('suggests no key from a list %s', async (_, size, change) => {
+    const deviation: Deviation = async (request, next, clock) => {
+      const response = await recognise(({ key }) => key)(request, next, clock);
+      return withRecords(response, (record) => ({ ...record, ...change }));
+    };
+    const { probe, writes } = setup({
+      deviation: withPagesOf(size, deviation),
+      transfers: 40,
+      listOrder: 'newest_first',
+    });
+    const probed = await probe({ twice: true });
+    expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toBe(
+      'unknown: Unclear: the list could not be read to its end, or lacks a transfer.',
+    );
+    expect(probed.report.options['idempotencyHeader']).toBeUndefined();
+    expect(writes().length).toBe(3);
   });
 
   test('sends at most 200 requests to a platform with endless lists', async () => {
@@ -305,6 +389,29 @@ describe('a payment that fails', () => {
     expect(facts['61 How soon is a new transfer listed?']).toBe('found: Within 10 seconds.');
     expect(writes().length).toBe(1);
   });
+
+  test.each([201, 401, 403, 405, 502])(
+    'is named with how to look for it when its response is a page with %i',
+    async (status) => {
+      const { probe, writes, sandbox } = setup({
+        deviation: async (request, next) => {
+          const response = await next();
+          if (request.method !== 'POST') return response;
+          const headers = { 'content-type': 'text/html' };
+          return new Response('<html>nginx</html>', { status, headers });
+        },
+      });
+      const probed = await probe({ twice: true });
+      const { description } = sandbox.transfers.list().at(-1) ?? {};
+      const seen = probed.report.rows.find(({ row }) => row === 28)?.seen;
+      expect(seen).toContain(`"${description}"`);
+      expect(seen).toMatch(
+        /Look for "Probe \w{8}" in all pages of GET \/transfers\?accountId=acc_/,
+      );
+      expect(factsOf(probed)['60 Does a description come back unchanged?']).toBe('confirmed: Yes.');
+      expect(writes().length).toBe(1);
+    },
+  );
 
   test('is not taken for another transfer when nothing was made', async () => {
     const { probe, sandbox } = setup();

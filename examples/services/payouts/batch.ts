@@ -66,8 +66,16 @@ const payouts = Array.from({ length: count }, (_, at): OnceInput => {
   const amount = '12.50';
   return { sourceAccountId: company.id, destinationAccountId: to, amount, description };
 });
+// These cannot be paid: the first account has no money, and the second amount is invalid. They fail at once.
+const { id: empty } = sandbox.accounts.create({ entityId });
+const [example] = payouts;
+if (example === undefined) throw new Error('no payouts');
+const unpayable: OnceInput[] = [
+  { ...example, sourceAccountId: empty, description: 'rejected-1' },
+  { ...example, amount: '0', description: 'invalid-1' },
+];
 await queue.addBulk(
-  payouts.map((data) => ({
+  [...unpayable, ...payouts].map((data) => ({
     name: 'pay',
     data,
     // One job per reference, with enough attempts for many faults.
@@ -101,6 +109,11 @@ async function killWorkerAt(share: number): Promise<void> {
 }
 await killWorkerAt(0.1);
 await killWorkerAt(0.2);
+// One is asked to stop, as by a deploy; it ends its payments first.
+const leaving = workers.shift();
+leaving?.kill('SIGTERM');
+const [leftWith] = leaving === undefined ? [] : ((await once(leaving, 'exit')) as [number | null]);
+workers.push(startWorker());
 // One worker is suspended for longer than its locks and claims last. Its jobs go to other workers, and then
 // it continues where it was suspended.
 const [frozen] = workers;
@@ -125,11 +138,22 @@ for (const { description } of payouts) {
   else if (transfers[0]?.id !== results.get(description))
     wrong.push(`${description} is another transfer`);
 }
-for (const { data, failedReason } of await queue.getJobs(['failed'])) {
-  wrong.push(`${data.description} failed: ${failedReason}`);
+const failed = new Map(
+  (await queue.getJobs(['failed'])).map(({ data, failedReason }) => [
+    data.description,
+    failedReason,
+  ]),
+);
+for (const { description } of unpayable) {
+  if (!failed.delete(description)) wrong.push(`${description} did not fail`);
 }
+for (const [description, reason] of failed) wrong.push(`${description} failed: ${reason}`);
+if (leftWith !== 0) wrong.push(`SIGTERM ended a worker with ${leftWith}`);
 
 const created = sandbox.log.filter(({ operation }) => operation === 'transfers.create');
+const rejected = created.filter(({ body }) => JSON.stringify(body).includes('rejected-1'));
+// A worker that is killed before it has stored the rejection leaves the payment to another one.
+if (rejected.length > 1 + killed) wrong.push(`rejected-1 was sent ${rejected.length} times`);
 const numbers = {
   payouts: count,
   'transfers in the ledger': sandbox.transfers.list().length,

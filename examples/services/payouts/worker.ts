@@ -2,7 +2,7 @@
 // tell the queue when to retry. The journal, not the queue's lock, prevents two workers from paying twice.
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from 'payments-platform-sdk';
+import { isPaymentsError, PaymentsClient } from 'payments-platform-sdk';
 import type { OnceInput } from 'payments-platform-sdk';
 import { redisJournal } from 'payments-platform-sdk/journals';
 
@@ -21,14 +21,12 @@ const worker = new Worker<OnceInput, string>(
       const since = new Date(job.timestamp);
       return (await payments.transfers.createOnce(job.data, { since })).id;
     } catch (error) {
-      if (error instanceof PaymentInDoubtError && error.retryAfterMs !== undefined) {
-        // This is no failure, so it uses no attempt.
-        await job.moveToDelayed(Date.now() + error.retryAfterMs, token);
-        throw new DelayedError();
-      }
-      // A retry does not help: the request is invalid, or an operator has to decide.
-      if (isPaymentsError(error) && !error.retryable) throw new UnrecoverableError(error.message);
-      throw error;
+      if (!isPaymentsError(error)) throw error;
+      // A retry does not help: the request is invalid or rejected, or an operator has to decide.
+      if (!error.retryable) throw new UnrecoverableError(error.message);
+      // This is no failure, so it uses no attempt.
+      await job.moveToDelayed(Date.now() + (error.retryAfterMs ?? 1_000), token);
+      throw new DelayedError();
     }
   },
   {

@@ -37,7 +37,8 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
   const hasJwt = readVariable('PAYMENTS_JWT') !== '';
   // A platform may echo a credential in any field.
   const redact = redactor(credentials().filter((credential) => credential !== ''));
-  const probed = redactDeep(await runProbe({ payments, clock, readTls, hasJwt, order }), redact);
+  const watch = { payments, clock, readTls, hasJwt, order, onPaying: nameTransferAtExit };
+  const probed = redactDeep(await runProbe(watch), redact);
   const { report } = probed;
   const changes = before === undefined ? undefined : compareReports(before, report);
   if (json) print(`${JSON.stringify({ ...report, changes }, null, 2)}\n`);
@@ -46,7 +47,18 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
   } else {
     print(formatReport(probed, process.stdout.isTTY && !process.env['NO_COLOR']));
   }
+  hasReported = true;
   return report.rows.some(({ result }) => result === 'contradicted') ? 3 : 0;
+}
+
+let hasReported = false;
+
+/** A payment that was sent is named, whatever ends the probe before its report. */
+function nameTransferAtExit(search: string): void {
+  process.once('exit', () => {
+    if (!hasReported) process.stderr.write(`A transfer may have been made. ${search}\n`);
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 }
 
 function createClient(): PaymentsClient {
@@ -62,7 +74,7 @@ function createClient(): PaymentsClient {
 async function confirmOrder(payments: PaymentsClient, order: PaymentOrder): Promise<void> {
   const { amount, from, to, twice } = order;
   const key = fingerprint(readVariable('PAYMENTS_API_KEY'));
-  const second = twice ? ', and a second time if the platform ignores its Idempotency-Key' : '';
+  const second = twice ? ', and up to two more transfers to try Idempotency-Key' : '';
   const question = `Pay ${amount} from ${from} to ${to} on ${payments.toJSON().baseUrl} (key ${key})${second}? [y/N] `;
   if (!(await confirm(question, process.stderr))) throw new Error('Nothing was paid.');
 }

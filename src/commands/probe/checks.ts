@@ -4,7 +4,13 @@ import { parseHttpDate } from '../../calls/time.ts';
 import { findProxy } from '../../transports/proxy.ts';
 import type { Evidence } from './evidence.ts';
 import { sampleSize, type Listing, type Noun, type Row } from './lists.ts';
-import { idempotencyHeader, isFinalStatus, type Creation, type Payment } from './payment.ts';
+import {
+  idempotencyHeader,
+  isFinalStatus,
+  type Creation,
+  type KeyTrial,
+  type Payment,
+} from './payment.ts';
 import type { Reading } from './platform.ts';
 import type { TlsFacts } from './tls.ts';
 import { describeErrorShape } from './error-shape.ts';
@@ -49,7 +55,7 @@ export type Check =
   | CheckOf<'jwt', Evidence>
   /** Looks at the transfer of `--pay`. */
   | CheckOf<'pay', Payment>
-  /** Looks at the second request of `--pay-twice`. */
+  /** Looks at the further requests of `--pay-twice`. */
   | CheckOf<'pay_twice', Payment>;
 
 /** Each question to a platform, by the row of docs/gaps.md that it is about. */
@@ -114,8 +120,7 @@ export const checks: readonly Check[] = [
     row: 28,
     question: 'Which status does a creation have?',
     needs: 'pay',
-    decide: ({ first }) =>
-      first.outcome === 'accepted' ? finding(`${first.status}.`) : notPaid(first),
+    decide: checkCreation,
   },
   {
     row: 30,
@@ -304,6 +309,15 @@ const notPaid = ({ outcome, problem }: Creation): Verdict =>
 
 const notSeen = (first: Creation, how: string): Verdict =>
   first.outcome === 'accepted' ? unknown(`The transfer could not be ${how}.`) : notPaid(first);
+
+/** The row that names the transfer, whatever came of it, so that an operator finds it. */
+function checkCreation({ first, search }: Payment): Verdict {
+  const { fact, details, ...verdict } =
+    first.outcome === 'accepted'
+      ? finding(`${first.status}.`, `It made ${first.id}.`)
+      : notPaid(first);
+  return { ...verdict, fact, details: `${details} ${search}` };
+}
 
 /** The number of each value, the most frequent first. */
 function tally(values: readonly string[]): [string, number][] {
@@ -646,23 +660,56 @@ async function checkErrorBody(seen: Evidence): Promise<Verdict> {
   };
 }
 
-function findIdempotency({ first, second }: Payment): Verdict {
-  if (second === undefined) return notPaid(first);
-  if (second.outcome !== 'accepted') {
-    return finding(
-      'The second request was not accepted.',
-      `It was ${second.outcome}: ${second.problem}. The option needs the first response again.`,
-    );
+function findIdempotency({ first, keyTrial }: Payment): Verdict {
+  if (keyTrial === undefined) return notPaid(first);
+  const { other, equal, control, listed } = keyTrial;
+  const made = describeMade(first, keyTrial);
+  const isAnother = (creation?: Creation): boolean =>
+    creation?.outcome === 'accepted' && creation.id !== first.id;
+  if (isAnother(other)) {
+    return finding('Ignored: another amount with the same key made a second transfer.', made);
   }
-  if (second.id !== first.id) {
-    return finding(
-      'Ignored: the second request made a second transfer.',
-      `${first.id} and ${second.id}.`,
-    );
+  if (isAnother(equal)) {
+    return finding('Ignored: an equal request with the same key made a second transfer.', made);
   }
-  const reason = 'an equal request with the same key returned the same transfer';
+  if (equal?.isRefused === true) {
+    return finding('Not honoured: an equal request with the same key was rejected.', made);
+  }
+  if (control !== undefined && control.outcome !== 'accepted') {
+    return unknown('Unclear: a request with another key failed, too.', made);
+  }
+  const expected = new Set([first.id, control?.id ?? first.id]);
+  if (listed.rows.some(({ id }) => !expected.has(String(id)))) {
+    return finding('Not honoured: the list has a transfer that no response named.', made);
+  }
+  if (equal?.outcome !== 'accepted') {
+    return unknown('Unclear: a request with the same key failed.', made);
+  }
+  if (control?.id === first.id) {
+    const fact = 'Unclear: a check for duplicates that ignores the key looks the same.';
+    return unknown(fact, `A request with another key returned ${first.id}, too. ${made}`);
+  }
+  if (control === undefined || !listed.isComplete || listed.rows.length !== expected.size) {
+    const fact = 'Unclear: the list could not be read to its end, or lacks a transfer.';
+    return unknown(fact, `Pay from an account with fewer transfers. ${made}`);
+  }
+  const reason = 'only another key made another transfer, in the responses and in the list';
   const option = { name: 'idempotencyHeader', value: idempotencyHeader, reason };
-  return { ...finding('Honoured.', `Both requests returned ${first.id}.`), option };
+  return { ...finding('Honoured.', made), option };
+}
+
+/** Names each transfer with its amount, and each request that may have made one. */
+function describeMade(first: Creation, { listed, ...trial }: KeyTrial): string {
+  const creations = [first, ...Object.values(trial)];
+  const made = new Map(listed.rows.map(({ id, amount }) => [String(id), String(amount)]));
+  for (const { id, amount, outcome } of creations) {
+    if (outcome === 'accepted' && id !== undefined && !made.has(id)) made.set(id, amount);
+  }
+  const failed = creations
+    .filter(({ outcome }) => outcome !== 'accepted')
+    .map(({ amount, outcome, problem }) => `A request for ${amount} was ${outcome}: ${problem}.`);
+  const transfers = [...made].map(([id, amount]) => `${id} of ${amount}`).join(', ');
+  return [`Made: ${transfers}.`, ...failed].join(' ');
 }
 
 async function findRateLimits(seen: Evidence): Promise<Verdict> {

@@ -11,7 +11,8 @@ Options:
   --pay <amount>      make one transfer of this amount, such as 0.01, and watch it for a minute
   --from <id>         of --pay: the Account that the money leaves
   --to <id>           of --pay: another Account of your own
-  --pay-twice         of --pay: send an equal second request, with the same Idempotency-Key
+  --pay-twice         of --pay: try Idempotency-Key, too; makes up to three transfers, of this
+                      amount and of the next one (0.01 and 0.02)
   --yes               of --pay: do not ask
   --compare <file>    print what has changed since the report in this file (of --json)
   --json              for programs and tickets

@@ -142,7 +142,14 @@ export async function readPages(
     pages,
     maxRows = Number.POSITIVE_INFINITY,
     limit = 100,
-  }: { readonly pages: number; readonly maxRows?: number; readonly limit?: number },
+    isFresh = false,
+  }: {
+    readonly pages: number;
+    readonly maxRows?: number;
+    readonly limit?: number;
+    /** Whether pages that an earlier check has read are read again. */
+    readonly isFresh?: boolean;
+  },
 ): Promise<Listing> {
   const readings: Reading[] = [];
   const rows: Row[] = [];
@@ -157,7 +164,7 @@ export async function readPages(
   let cursor: string | undefined;
   while (readings.length < pages && rows.length < maxRows) {
     const query = { ...filter, limit, ...(cursor === undefined ? {} : { cursor }) };
-    const reading = await platform.get(path, query);
+    const reading = await (isFresh ? platform.read(path, query) : platform.get(path, query));
     readings.push(reading);
     if (reading.problem !== undefined) return end(false, reading.problem);
     const page = readEnvelope(reading.body);

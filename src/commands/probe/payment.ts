@@ -1,13 +1,13 @@
 import {
   ApiError,
-  AuthenticationError,
   PaymentsError,
+  sumAmounts,
   type AccountId,
   type Outcome,
   type TransferCreateInput,
 } from '../../index.ts';
 import { extractLetters } from '../../search/compare.ts';
-import { readEnvelope, type Row } from './lists.ts';
+import { readEnvelope, readPages, type Row } from './lists.ts';
 import { ProbeEnded, type Platform, type Reading } from './platform.ts';
 
 /** The transfer of `--pay`, confirmed on the terminal or by `--yes`. */
@@ -15,12 +15,14 @@ export interface PaymentOrder {
   readonly amount: string;
   readonly from: AccountId;
   readonly to: AccountId;
-  /** Whether a second, equal request follows. */
+  /** Whether requests with the same Idempotency-Key follow. */
   readonly twice: boolean;
 }
 
 /** A request that makes the transfer, and its response. */
 export interface Creation {
+  /** The amount that was asked for. */
+  readonly amount: string;
   readonly id: string | undefined;
   readonly status: number | undefined;
   readonly headers: Headers;
@@ -29,18 +31,42 @@ export interface Creation {
   readonly outcome: 'accepted' | Outcome;
   /** Status and code of a failure. */
   readonly problem: string;
+  /** Whether the platform itself rejected the request, and would do so again. */
+  readonly isRefused: boolean;
+}
+
+/**
+ * What followed the transfer of `--pay-twice`. Each request is sent only if the one before it leaves it possible
+ * that the platform honours the key.
+ */
+export interface KeyTrial {
+  /** Has the same key, and another amount and description. */
+  readonly other: Creation;
+  /** Has the same key and the same body. */
+  readonly equal?: Creation;
+  /** Has the body of `other` and a key of its own, and so has to make a transfer. */
+  readonly control?: Creation;
+  readonly listed: ProbeListing;
+}
+
+/** The transfers of this probe in the list, found by their descriptions. */
+interface ProbeListing {
+  readonly rows: readonly Row[];
+  readonly isComplete: boolean;
 }
 
 /** What became of the transfer. */
 export interface Payment {
   readonly description: string;
+  /** Where to look for the transfer, for people. */
+  readonly search: string;
   readonly first: Creation;
-  readonly second: Creation | undefined;
+  readonly keyTrial: KeyTrial | undefined;
   /** The transfer by its id, and in the list. */
   readonly record: Row | undefined;
   readonly listed: Row | undefined;
   /**
-   * Milliseconds from the last creation response until the transfer was readable by its id; undefined if it
+   * Milliseconds from the response to the creation until the transfer was readable by its id; undefined if it
    * never was.
    */
   readonly readableAfterMs: number | undefined;
@@ -54,6 +80,8 @@ export const idempotencyHeader = 'Idempotency-Key';
 
 const pollDelaysMs = [0, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 const maxPagesOfPoll = 8;
+/** A new transfer may be listed late; the sum stays below the ten seconds that the probe calls soon. */
+const lookDelaysMs = [0, 2_000, 4_000];
 export const isFinalStatus = (status: string): boolean =>
   ['completed', 'failed', 'cancelled'].includes(status);
 
@@ -61,9 +89,8 @@ export const isFinalStatus = (status: string): boolean =>
  * Returns a reference of the maximum length with what a platform may rewrite: case, double spaces, signs. Its first words
  * stay unique after such a rewrite.
  */
-function createDescription(token: string): string {
-  const start = `Probe ${token}  a/B-c.D_e:F#g `;
-  return `${start}${'Reference0'.repeat(14)}`.slice(0, 140);
+function createDescription(start: string): string {
+  return `${start}  a/B-c.D_e:F#g ${'Reference0'.repeat(14)}`.slice(0, 140);
 }
 
 /** @throws ProbeEnded if the key cannot read one of the accounts. No payment was sent. */
@@ -80,50 +107,112 @@ export async function checkAccounts(platform: Platform, order: PaymentOrder): Pr
   }
 }
 
-/** Makes the transfer, and watches it for up to a minute. */
-export async function makePayment(platform: Platform, order: PaymentOrder): Promise<Payment> {
+/**
+ * Makes the transfer, and watches it for up to a minute.
+ * @param onPaying is called before the first byte of a payment is sent, with what finds its transfer
+ */
+export async function makePayment(
+  platform: Platform,
+  order: PaymentOrder,
+  onPaying: (search: string) => void,
+): Promise<Payment> {
   const { amount, from, to, twice } = order;
   const token = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) =>
     (byte % 36).toString(36),
   ).join('');
-  const description = createDescription(token);
+  const start = `Probe ${token}`;
+  const description = createDescription(start);
+  const search = `Its description is "${description}". Look for "${start}" in all pages of GET /transfers?accountId=${from}.`;
+  onPaying(search);
   const input = { sourceAccountId: from, destinationAccountId: to, amount, description };
-  const headers = twice ? { [idempotencyHeader]: `probe-${token}` } : {};
-  const first = await create(platform, input, headers);
+  const key = twice ? `probe-${token}` : undefined;
+  const first = await create(platform, input, key);
+  const watch = new Watch(platform, from, first.id, extractLetters(start));
   const isAccepted = first.outcome === 'accepted';
-  const second = twice && isAccepted ? await create(platform, input, headers) : undefined;
-  const watch = new Watch(platform, from, first.id, extractLetters(`Probe${token}`));
+  const tried =
+    key !== undefined && isAccepted
+      ? await tryKey(platform, watch, { input, key, start, first })
+      : undefined;
   if (isAccepted || first.outcome === 'unknown') await watch.run();
-  return { description, first, second, ...watch.result() };
+  const keyTrial = tried && { ...tried, listed: await watch.listAll() };
+  return { description, search, first, keyTrial, ...watch.result() };
 }
 
-const failed = { id: undefined, headers: new Headers(), body: {}, problem: '' };
+/**
+ * Tries whether the platform honours the key of the first request. An equal request alone proves nothing, because
+ * a platform may recognise duplicates by their terms, or by the accounts alone: only requests that differ in nothing
+ * but the key show that it is read.
+ */
+async function tryKey(
+  platform: Platform,
+  watch: Watch,
+  {
+    input,
+    key,
+    start,
+    first,
+  }: {
+    readonly input: TransferCreateInput;
+    readonly key: string;
+    readonly start: string;
+    readonly first: Creation;
+  },
+): Promise<Omit<KeyTrial, 'listed'>> {
+  // The next amount with as many decimals, so that it stays small and in the platform's own form.
+  const [, decimals = ''] = input.amount.split('.');
+  const step = decimals === '' ? '1' : `0.${'1'.padStart(decimals.length, '0')}`;
+  const otherInput = {
+    ...input,
+    amount: sumAmounts([input.amount, step]),
+    description: createDescription(`${start} other`),
+  };
+  const isFirst = ({ id }: Creation): boolean => id === first.id;
+  const other = await create(platform, otherInput, key);
+  if (!isFirst(other) && !other.isRefused) return { other };
+  const equal = await create(platform, input, key);
+  if (!isFirst(equal) || !(await watch.isAlone())) return { other, equal };
+  return { other, equal, control: await create(platform, otherInput, `${key}-control`) };
+}
 
 /** A request that was sent once, whatever came of it. */
 async function create(
   platform: Platform,
   input: TransferCreateInput,
-  headers: Readonly<Record<string, string>>,
+  key: string | undefined,
 ): Promise<Creation> {
+  const { amount } = input;
+  const failed = { amount, id: undefined, headers: new Headers(), body: {}, isRefused: false };
+  const headers = key === undefined ? {} : { [idempotencyHeader]: key };
   try {
     const { data, response } = await platform.write((payments) =>
-      payments.transfers.create(input, { headers, maxRetries: 0 }).withResponse(),
+      payments
+        // The client accepts an id that it has seen before only with a key.
+        .withOptions(key === undefined ? {} : { idempotencyHeader })
+        .transfers.create(input, { headers, maxRetries: 0 })
+        .withResponse(),
     );
-    const { id } = data;
     const { status } = response;
     return {
       ...failed,
-      id,
+      id: data.id,
       status,
       headers: response.headers,
       body: { ...data },
       outcome: 'accepted',
+      problem: '',
     };
   } catch (error) {
-    if (!(error instanceof PaymentsError) || error instanceof AuthenticationError) throw error;
+    if (error instanceof ProbeEnded) {
+      return { ...failed, status: undefined, outcome: 'not_sent', problem: error.message };
+    }
+    // Also a 401: a proxy may respond with one after the platform has made the transfer.
+    if (!(error instanceof PaymentsError)) throw error;
+    const { outcome, retryable } = error;
     const status = error.attempts.at(-1)?.status;
-    const code = error instanceof ApiError ? (error.code ?? '') : error.name;
-    return { ...failed, status, outcome: error.outcome, problem: [status, code].join(' ').trim() };
+    const code = error instanceof ApiError ? error.code : undefined;
+    const problem = [status, code ?? error.name].join(' ').trim();
+    const isRefused = outcome === 'rejected' && code !== undefined && !retryable;
+    return { ...failed, status, outcome, problem, isRefused };
   }
 }
 
@@ -171,7 +260,33 @@ class Watch {
     }
   }
 
-  result(): Omit<Payment, 'description' | 'first' | 'second'> {
+  /** Whether the list shows the transfer, and no other one of this probe. */
+  async isAlone(): Promise<boolean> {
+    for (const delay of lookDelaysMs) {
+      await this.#platform.clock.wait(delay);
+      const { rows, isComplete } = await this.listAll();
+      if (!isComplete || rows.some(({ id }) => id !== this.#id)) return false;
+      if (rows.length > 0) return true;
+    }
+    return false;
+  }
+
+  /** Reads the whole list; a match on one page says nothing about the next. */
+  async listAll(): Promise<ProbeListing> {
+    try {
+      const options = { pages: maxPagesOfPoll, isFresh: true };
+      const listing = await readPages(this.#platform, '/transfers', this.#filter, options);
+      const { rows, readings, isComplete } = listing;
+      if (this.#dropFilter(readings[0])) return await this.listAll();
+      const ours = rows.filter((row) => this.#isDescribedAsOurs(row));
+      return { rows: [...new Map(ours.map((row) => [row['id'], row])).values()], isComplete };
+    } catch (error) {
+      if (error instanceof ProbeEnded) return { rows: [], isComplete: false };
+      throw error;
+    }
+  }
+
+  result(): Omit<Payment, 'description' | 'search' | 'first' | 'keyTrial'> {
     return {
       record: this.#record,
       listed: this.#listed,
@@ -215,14 +330,22 @@ class Watch {
     const position = cursor === undefined ? {} : { cursor };
     const query = { ...this.#filter, limit: 100, ...position };
     const reading = await this.#platform.read('/transfers', query);
-    const isRejected = reading.status === 400 || reading.status === 422;
-    if (!isRejected || this.#filter.accountId === undefined) return reading;
-    this.#filter = {};
-    return this.#readPage(cursor);
+    return this.#dropFilter(reading) ? this.#readPage(cursor) : reading;
   }
 
-  #isOurs({ id, description }: Row): boolean {
-    if (this.#id !== undefined) return id === this.#id;
+  /** Whether the platform rejects the filter, so that the list has to be read without it. */
+  #dropFilter(reading: Reading | undefined): boolean {
+    const isRejected = reading?.status === 400 || reading?.status === 422;
+    if (!isRejected || this.#filter.accountId === undefined) return false;
+    this.#filter = {};
+    return true;
+  }
+
+  #isOurs(row: Row): boolean {
+    return this.#id === undefined ? this.#isDescribedAsOurs(row) : row['id'] === this.#id;
+  }
+
+  #isDescribedAsOurs({ description }: Row): boolean {
     return typeof description === 'string' && extractLetters(description).startsWith(this.#letters);
   }
 }

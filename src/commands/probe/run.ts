@@ -34,6 +34,8 @@ interface ProbeOptions {
   readonly hasJwt: boolean;
   /** The transfer to make; the operator has confirmed it. */
   readonly order?: PaymentOrder | undefined;
+  /** Is called before the first byte of a payment is sent, with what finds its transfer. */
+  readonly onPaying?: ((search: string) => void) | undefined;
 }
 
 /** The payment and the watch for it may take so many. */
@@ -44,7 +46,7 @@ const requestsOfPayment = 80;
  * @throws ProbeEnded when the platform does not respond or rejects the credential
  */
 export async function runProbe(options: ProbeOptions): Promise<Probed> {
-  const { payments, clock, readTls, hasJwt, order } = options;
+  const { payments, clock, readTls, hasJwt, order, onPaying = () => {} } = options;
   const startedAt = new Date(clock.now()).toISOString();
   const platform = new Platform(payments, clock);
   const seen = new Evidence(platform, readTls);
@@ -68,7 +70,7 @@ export async function runProbe(options: ProbeOptions): Promise<Probed> {
       `No list of the platform can be read: GET ${first?.path} is ${first?.problem}.\nCheck PAYMENTS_BASE_URL (${platform.baseUrl}).`,
     );
   }
-  const payment = await payOrder(platform, order);
+  const payment = await payOrder(platform, order, onPaying);
   const decidePaid = (check: Check): Verdict | Promise<Verdict> => {
     if (check.needs !== 'pay' && check.needs !== 'pay_twice') return notTried;
     const isTwice = check.needs === 'pay_twice';
@@ -95,9 +97,10 @@ const notTried = unknownVerdict('Not tried.');
 async function payOrder(
   platform: Platform,
   order: PaymentOrder | undefined,
+  onPaying: (search: string) => void,
 ): Promise<Payment | undefined> {
   if (order === undefined || !platform.hasLeft(requestsOfPayment)) return undefined;
-  return makePayment(platform, order);
+  return makePayment(platform, order, onPaying);
 }
 
 function createReport(
