@@ -91,8 +91,8 @@ function rejectSharedFile(path: string): void {
 }
 
 /**
- * Returns a function that throws if the path no longer names the file that was opened: a deploy has moved its folder, or
- * somebody has removed it. This process would go on with the old file and another one with the new, and both pay.
+ * Returns a function that throws if the path no longer names the file that was opened, as after a deploy that moved its
+ * folder. This process would go on with the old file and another one with the new, and both pay.
  */
 function createFileCheck(path: string): () => void {
   const { statSync } = getBuiltin('node:fs') as typeof NodeFs;

@@ -107,7 +107,7 @@ export interface BatchSetup {
   readonly onResult: (result: BatchResult, copy: OnceInput, ms: number) => void;
   /** Whether an error concerns all payments, so that the batch ends with it. */
   readonly isHopeless: (error: PaymentsError) => boolean;
-  /** Called when the consumer has left, or the batch has ended. */
+  /** Called when the loop ends, also by `break`. */
   readonly onLeave: () => void;
   readonly duplicateError: () => ValidationError;
   readonly abortError: (reason: unknown) => AbortError;

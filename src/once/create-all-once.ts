@@ -147,7 +147,7 @@ function createSetup(
   const { signal, totalTimeout, journal } = context;
   const forgets = new GuardedJournal(call, '', context).canForget();
 
-  // The scans of a batch that was left serve nobody, and a list may be long.
+  // After `break`, the scan of a long list would delay the end of the loop.
   const leaving = new AbortController();
   const paging = {
     ...selectReadOptions(callOptions),

@@ -902,3 +902,65 @@ test('a batch makes one payment of two spellings of a reference', async () => {
   expect(results.map(({ result }) => result).toSorted()).toEqual(['created', 'failed']);
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
+
+describe('a journal that cannot work', () => {
+  const missingTable = Object.assign(new Error('relation "payments_journal" does not exist'), {
+    code: '42P01',
+  });
+  const missingColumn = new Error('column "entry" does not exist');
+  const wrapped = new Error('Failed query', { cause: missingColumn });
+  const leaking = new Error('connect to postgres://pay:hunter2@db:5432/pay failed');
+
+  test.each<[string, () => Promise<never>, string]>([
+    ['has no table', () => Promise.reject(missingTable), 'does not exist'],
+    ['is behind an ORM', () => Promise.reject(wrapped), 'does not exist'],
+    ['is a wrong function', async () => (undefined as never as { rows: never }).rows, 'undefined'],
+    ['refuses connections', () => Promise.reject(leaking), '://[redacted]@db'],
+  ])('ends a batch at once with its cause when it %s', async (_, read, cause) => {
+    const warned = vi.spyOn(console, 'warn').mockReturnValue();
+    const { payments, run, paid } = setupBatch({ wrapJournal: () => ({ read }) });
+    const batch = payments.transfers.createAllOnce(createSalaries(20));
+    const error = await failureOf(run(collect(batch)), PaymentInDoubtError);
+    expect(error.reason).toBe('journal');
+    expect(error.message).toContain(cause);
+    expect(error.message).not.toContain('hunter2');
+    expect(warned.mock.calls.flat().join('\n')).toContain(cause);
+    expect(warned).toHaveBeenCalledTimes(1);
+    expect(paid()).toEqual([]);
+  });
+
+  test('does not end a batch when it worked before', async () => {
+    vi.spyOn(console, 'warn').mockReturnValue();
+    let reads = 0;
+    const { payAll } = setupBatch({
+      wrapJournal: ({ read }) => ({
+        read: (reference) =>
+          (reads += 1) === 2 ? Promise.reject(new Error('fail-over')) : read(reference),
+      }),
+    });
+    const results = await payAll(createSalaries(5), { concurrency: 1 });
+    expect(results.map(({ result }) => result)).toEqual(Array(5).fill('created'));
+  });
+});
+
+test('break ends a scan of a list that has no end', async () => {
+  const { payments, sandbox, journal, clock } = setupBatch();
+  await claimAsDead({ sandbox, journal, clock }, salaryOf(1));
+  let pages = 0;
+  const endless = payments.withOptions({
+    fetch: async (request) => {
+      if (request.method !== 'GET') return sandbox.fetch(request);
+      pages += 1;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      const data = [{ id: `txfr_${pages}`, amount: '1.00', description: `other ${pages}` }];
+      return Response.json({ data, hasMore: true, nextCursor: `${pages}` });
+    },
+  });
+  for await (const { result } of endless.transfers.createAllOnce([salaryOf(1), salaryOf(2)])) {
+    expect(result).toBe('created');
+    break;
+  }
+  const seen = pages;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(pages).toBeLessThanOrEqual(seen + 1);
+});
