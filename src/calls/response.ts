@@ -54,7 +54,8 @@ export function readResponse<T, A>(
     const transient = isTransientStatus(status) && !forbidsRetry(headers);
     const retryAfterMs = parseRetryAfter(headers, clock.now());
     const body = parseIfJson(text);
-    const isPlatforms = isErrorBody(body);
+    // A promise of an async function is no `true`, and would make the page of a proxy a rejection.
+    const isPlatforms = (isErrorBody(body) as unknown) === true;
     const redirectsToHttps = isHttpsRedirect(state.prepared.url, headers.get('location'));
     const facts = { isPlatforms, redirectsToHttps };
     const outcome = statusOutcome(status, call.kind, facts);

@@ -19,7 +19,12 @@ import {
   type CallIdentity,
   type Issue,
 } from '../errors/errors.ts';
-import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
+import {
+  transferCreateInputSchema,
+  type OnceInput,
+  type Transfer,
+  type TransferId,
+} from '../schemas/transfer.ts';
 import {
   BatchRun,
   type Batch,
@@ -40,6 +45,7 @@ import {
 import { GuardedJournal, hasWorked } from './guarded-journal.ts';
 import type { ClientContext, OnceContext } from './context.ts';
 import { isReference } from '../internal/formats.ts';
+import { PaymentErrors } from './in-doubt.ts';
 import { SharedScans } from './shared-scans.ts';
 
 /** Options of `transfers.createAllOnce`. */
@@ -164,6 +170,18 @@ function createSetup(
     searchTimeout: maxTimerMs,
   };
   const readFirst = createFirstReader();
+  const referenceOf = new Map<TransferId, string>();
+  // A platform that removes duplicates by their terms returns one transfer for two payments.
+  const rejectSharedTransfer = (reference: string, id: TransferId): void => {
+    const first = referenceOf.get(id) ?? reference;
+    referenceOf.set(id, first);
+    if (first === reference) return;
+    throw new PaymentErrors(createCall, reference, context).createInDoubtError(
+      'ambiguous',
+      `The platform has one transfer (${id}) for this payment and for ${first}: an operator decides which of them it is`,
+      { candidates: [id] },
+    );
+  };
   const unread = copies?.values();
   return {
     inputs: copies === undefined ? inputs : [...(inputs as readonly OnceInput[])],
@@ -183,6 +201,7 @@ function createSetup(
         if (isOutcomeUnknown(error)) scans.drop(copy);
         throw error;
       });
+      rejectSharedTransfer(copy.description, made.transferId);
       return { reference: copy.description, ...made };
     },
     onResult(result, copy, ms) {

@@ -116,7 +116,7 @@ export class Payment {
   async make(input: OnceInput, prepared: PreparedPayment): Promise<MadePayment> {
     const entry = await this.#readEntry();
     if (entry !== undefined) this.#rejectOtherFields(entry, input);
-    if (entry?.state === 'paid') return this.#describeRecorded(entry);
+    if (entry?.state === 'paid') return await this.#describeRecorded(entry);
     const { situation, entry: before } = await this.#findSituation(entry);
     const { scans, next } = plans[situation];
     const scanCount =
@@ -289,7 +289,7 @@ export class Payment {
     }
     if ((await this.#journal.tryToSwap(claim, before)) === false) {
       const entry = await this.#journal.tryToRead();
-      if (entry?.state === 'paid') return this.#describeRecorded(entry);
+      if (entry?.state === 'paid') return await this.#describeRecorded(entry);
     }
     if (before === undefined || !isOpen(before)) throw error;
     // The rejection may come from an earlier call having taken the money, so it proves nothing about that call.
@@ -427,9 +427,15 @@ export class Payment {
     };
   }
 
-  #describeRecorded(entry: PaidEntry): MadePayment {
-    const read = (): Promise<Transfer> => this.#readPaid(entry);
-    return { result: 'recorded', transferId: entry.transferId, read };
+  /** An entry of another platform is believed when the transfer of its id is read here. */
+  async #describeRecorded(entry: PaidEntry): Promise<MadePayment> {
+    const { platform, transferId } = entry;
+    let read = (): Promise<Transfer> => this.#readPaid(entry);
+    if (platform !== this.#context.baseUrl) {
+      const transfer = await this.#readPaid(entry);
+      read = () => Promise.resolve(transfer);
+    }
+    return { result: 'recorded', transferId, read };
   }
 
   async #readPaid({ transferId, input, paidAt, platform }: PaidEntry): Promise<Transfer> {
@@ -452,6 +458,12 @@ export class Payment {
       const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
       const what = `The payment was made (${transferId}), but could not be read`;
       throw reattribute(error, { what, hint }, { ...this.#journal.errors.commonFields, retryable });
+    }
+    const isElsewhere = platform !== this.#context.baseUrl;
+    if (isElsewhere && transfer.description !== input.description) {
+      throw this.#conflictError(
+        `The payment was made (${transferId}) on another platform (${platform}), and here that transfer is another payment`,
+      );
     }
     // The ids of a sandbox start again after a reset, and its journal may be older.
     if (!isOtherPayment(transfer, input)) return transfer;

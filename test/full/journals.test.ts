@@ -99,6 +99,28 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     expect(JSON.stringify(explained.rows)).toContain('payments_journal_open');
   });
 
+  test('change an entry that was converted to jsonb and back', async () => {
+    const journal = postgresJournal((text, values) => pool.query(text, values));
+    const input = newInput();
+    await journal.swap(input.description, undefined, createClaim(input));
+    await pool.query('UPDATE payments_journal SET entry = entry::jsonb::text');
+    const entry = await journal.read(input.description);
+    expect(await journal.swap(input.description, entry, createPaid(input))).toBe(true);
+    expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
+  });
+
+  test('change an entry that a script has written to Redis with spaces', async () => {
+    const journal = redisJournal((name, ...args) => redis.call(name, ...args));
+    const input = newInput();
+    await journal.swap(input.description, undefined, createClaim(input));
+    const key = `payments:journal:${input.description}`;
+    const stored = JSON.parse((await redis.get(key)) ?? '') as object;
+    await redis.set(key, JSON.stringify(stored, null, 2));
+    const entry = await journal.read(input.description);
+    expect(await journal.swap(input.description, entry, createPaid(input))).toBe(true);
+    expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
+  });
+
   describe('the index of Redis', () => {
     const indexKey = 'payments:journal-open';
     const members = () => redis.zrange(indexKey, '0', '-1');

@@ -9,8 +9,9 @@ import {
   type BatchOptions,
   type OnceEvent,
   type OnceInput,
+  type TransferId,
 } from 'payments-platform-sdk';
-import { memoryJournal } from 'payments-platform-sdk/journals';
+import { memoryJournal, type JournalEntry } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
@@ -249,6 +250,41 @@ describe('results', () => {
       expect(error).toMatchObject({ reason: 'conflict', retryable: false });
       expect(error?.message).toContain('https://old.example.com/v0');
     }
+  });
+
+  test('an entry of another platform is recorded only if its transfer is here', async () => {
+    const { payments, run, payAll, journal } = setupBatch();
+    await payAll(createSalaries(3));
+    const move = async (number: number, transferId: TransferId) => {
+      const { description } = salaryOf(number);
+      const entry = await journal.read(description);
+      const moved = {
+        ...entry,
+        platform: 'https://old.example.com/v0',
+        transferId,
+      } as JournalEntry;
+      await journal.swap(description, entry, moved);
+    };
+    // The second has moved with the platform; the third is a payment of another one that has the same ids.
+    await move(2, 'txfr_000002');
+    await move(3, 'txfr_000001');
+    const results = await payAll(createSalaries(3), { concurrency: 1 });
+    expect(results.map(({ result }) => result)).toEqual(['recorded', 'recorded', 'in_doubt']);
+    expect(results[2]?.error).toMatchObject({ reason: 'conflict', retryable: false });
+    const single = await run(failureOf(payments.transfers.createOnce(salaryOf(3))));
+    expect(single).toMatchObject({ reason: 'conflict' });
+  });
+
+  test('one transfer is not two paid payments', async () => {
+    const { payAll, journal } = setupBatch();
+    await payAll(createSalaries(2));
+    const { description } = salaryOf(2);
+    const entry = await journal.read(description);
+    await journal.swap(description, entry, { ...entry, transferId: 'txfr_000001' } as JournalEntry);
+    const results = await payAll(createSalaries(2), { concurrency: 1 });
+    expect(results.map(({ result }) => result)).toEqual(['recorded', 'in_doubt']);
+    expect(results[1]?.error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001'] });
+    expect(results[1]?.error?.message).toContain('salary 000001');
   });
 
   test.each([false, true])('two batches at once pay once when forgets is %s', async (forgets) => {

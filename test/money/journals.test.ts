@@ -274,6 +274,51 @@ describe('while another process holds the lock of SQLite', () => {
   );
 });
 
+/** The same JSON with other spaces and another order of keys, as a conversion to jsonb and back writes it. */
+const rewrite = (stored: string): string =>
+  JSON.stringify(
+    Object.fromEntries(Object.entries(JSON.parse(stored) as object).toReversed()),
+    null,
+    1,
+  );
+
+test('an entry that another program has written again is still the same entry', async () => {
+  const path = join(folder, 'rewritten.db');
+  const journal = close(sqliteJournal(path));
+  const platform = createPlatform();
+  const payments = new PaymentsClient({
+    ...platform.clientOptions,
+    journal,
+    totalTimeout: 300,
+    gracePeriod: 1,
+    maxRetries: 0,
+  });
+  const migrate = (): void => {
+    const database = new DatabaseSync(path);
+    for (const { reference, entry } of database.prepare('SELECT * FROM payments_journal').all()) {
+      database
+        .prepare('UPDATE payments_journal SET entry = ? WHERE reference = ?')
+        .run(rewrite(String(entry)), reference ?? null);
+    }
+    database.close();
+  };
+  const fault = { kind: 'reset', when: 'before_commit' } as const;
+  platform.faults.add({ operation: 'transfers.create', times: 2, fault });
+  const [first, second] = [newInput(), newInput()];
+  for (const input of [first, second]) await failureOf(payments.transfers.createOnce(input));
+  migrate();
+  await payments.transfers.resolveOnce(second.description, 'not_paid', { force: true });
+  migrate();
+  await vi.waitFor(() => payments.transfers.createOnce(first), { timeout: 5_000, interval: 100 });
+  await payments.transfers.createOnce(second);
+  migrate();
+  await payments.transfers.createOnce(first);
+  expect(platform.transfers.list().map(({ description }) => description)).toEqual([
+    first.description,
+    second.description,
+  ]);
+});
+
 describe('an open SQLite file', () => {
   const input = newInput();
   const setupFile = () => {

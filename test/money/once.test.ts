@@ -1245,3 +1245,104 @@ test.each([{}, { description: input.description }])(
     expect(made()).toEqual([]);
   },
 );
+
+test('a claim by a clock that was ahead expires as any other', async () => {
+  const { pay, payments, journal, claim, made, clock } = setup();
+  const year = 365 * 86_400_000;
+  await claim(clock.now() + year + totalTimeout + gracePeriod);
+  const before = await journal.read(input.description);
+  const ahead = { ...before, claimedAt: clock.now() + year, firstClaimedAt: clock.now() + year };
+  await journal.swap(input.description, before, ahead as JournalEntry);
+  const error = await inDoubtErrorOf(pay());
+  expect(error).toMatchObject({ reason: 'in_progress', claimedAt: '2026-01-15T00:00:00.000Z' });
+  expect(await journal.read(input.description)).toMatchObject({
+    claimedAt: clock.now(),
+    expiresAt: clock.now() + totalTimeout + gracePeriod,
+    firstClaimedAt: 0,
+  });
+  clock.jump(totalTimeout + gracePeriod);
+  await payments.transfers.resolveOnce(input.description, 'not_paid');
+  await pay();
+  expect(made()).toHaveLength(1);
+});
+
+test('an operator decides on a claim by a clock that was ahead as soon as it expires', async () => {
+  const { payments, journal, claim, clock } = setup();
+  const day = 86_400_000;
+  await claim(clock.now() + day);
+  const before = await journal.read(input.description);
+  const ahead = { ...before, claimedAt: clock.now() + day - totalTimeout - gracePeriod };
+  await journal.swap(input.description, before, ahead as JournalEntry);
+  const decide = () => payments.transfers.resolveOnce(input.description, 'not_paid');
+  const { retryAfterMs } = await inDoubtErrorOf(decide());
+  expect(retryAfterMs).toBeLessThanOrEqual(totalTimeout + gracePeriod);
+  clock.jump(totalTimeout + gracePeriod);
+  await decide();
+});
+
+test('a claim less than two minutes ahead is left as it is', async () => {
+  const { pay, journal, claim, clock } = setup();
+  await claim(clock.now() + totalTimeout + gracePeriod);
+  const before = await journal.read(input.description);
+  clock.shiftWall(-100_000);
+  await inDoubtErrorOf(pay());
+  expect(await journal.read(input.description)).toEqual(before);
+});
+
+test.each([
+  ['is lost', () => Promise.reject(new Error('the connection ended'))],
+  ['says that another call has it', () => Promise.resolve(false)],
+])('a payment is made when the reply to its claim %s', async (_, reply) => {
+  const { journal, payments, made } = setup();
+  let claims = 0;
+  const unlucky: Journal = {
+    ...journal,
+    swap: async (reference, before, after) => {
+      const isClaimed = await journal.swap(reference, before, after);
+      return after?.state === 'sending' && (claims += 1) === 1 ? reply() : isClaimed;
+    },
+  };
+  const { id } = await payments.transfers.createOnce(input, { journal: unlucky });
+  expect(await journal.read(input.description)).toMatchObject({ state: 'paid', transferId: id });
+  expect(made()).toHaveLength(1);
+});
+
+test.each([
+  ['was not written', (journal: Journal) => journal],
+  [
+    'was replaced by that of another call',
+    (journal: Journal): Journal => ({
+      ...journal,
+      swap: async (reference, before, after) => {
+        const other = { ...after, claimId: 'another call' } as JournalEntry;
+        return journal.swap(reference, before, after?.state === 'sending' ? other : after);
+      },
+    }),
+  ],
+])('nothing is sent when the reply to a claim is lost that %s', async (_, wrap) => {
+  const { journal, payments, made } = setup();
+  const wrapped = wrap(journal);
+  const isReal = wrapped !== journal;
+  const unlucky: Journal = {
+    ...journal,
+    swap: async (...call) => {
+      if (isReal) await wrapped.swap(...call);
+      throw new Error('the connection ended');
+    },
+  };
+  const error = await inDoubtErrorOf(payments.transfers.createOnce(input, { journal: unlucky }));
+  expect(error).toMatchObject({ reason: 'journal', retryable: true });
+  expect(made()).toEqual([]);
+});
+
+test.each<[string, () => unknown]>([
+  ['an async function that resolves to false', async () => false],
+  ['a function that returns 1', () => 1],
+])('%s as isErrorBody rejects no payment', async (_, isErrorBody) => {
+  const { payments } = setup();
+  const proxied = payments.withOptions({
+    isErrorBody: isErrorBody as () => boolean,
+    fetch: () => Promise.resolve(new Response('<html>nginx</html>', { status: 405 })),
+  });
+  expect(await failureOf(proxied.transfers.create(input))).toMatchObject({ outcome: 'unknown' });
+});

@@ -118,12 +118,12 @@ export function formatCommands(
   ].join('');
 }
 
-/** A URL may hold a password, so it is printed as a variable. */
+/** A URL may hold a password, so it is printed as the variable that holds it, or as a placeholder that fails. */
 function printAddress({ name, address }: StoreAddress): string {
   if (name === 'sqlite' || !/[@?]/.test(address)) return quote(address);
   const variables = Object.keys(process.env).filter((each) => process.env[each] === address);
-  const fallback = name === 'redis' ? 'REDIS_URL' : 'DATABASE_URL';
-  return `"$${variables.find((each) => /^\w+$/.test(each)) ?? fallback}"`;
+  const variable = variables.find((each) => /^\w+$/.test(each));
+  return variable === undefined ? '"<url>"' : `"$${variable}"`;
 }
 
 const quote = (text: string): string =>
