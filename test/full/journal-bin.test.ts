@@ -305,13 +305,14 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(err).not.toContain(password);
   });
 
-  test('show prints a variable instead of a URL with a password', async () => {
+  test('show prints the variable that holds a URL with a password, or a placeholder', async () => {
     const { flags, journal } = (stores.get('Redis') as () => Store)();
     const ambiguous = { state: 'ambiguous', candidates: ['txfr_1'] };
     const { reference, entry } = await claimAt(journal, 10, ambiguous);
-    const { status, out } = await run(['show', reference, ...flags]);
+    const other = { REDIS_URL: 'redis://user@staging:6379', DATABASE_URL: 'redis://user@backup' };
+    const { status, out } = await run(['show', reference, ...flags], other);
     expect(status).toBe(0);
-    expect(out).toContain(`resolve ${reference} txfr_1 --redis "$REDIS_URL"\n`);
+    expect(out).toContain(`resolve ${reference} txfr_1 --redis "<url>"\n`);
     expect(out).not.toContain(password);
     const named = await run(['show', reference, ...flags], { JOURNAL_URL: flags[1] });
     expect(named.out).toContain(`resolve ${reference} not_paid --redis "$JOURNAL_URL"\n`);

@@ -105,7 +105,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     await journal.swap(input.description, undefined, createClaim(input));
     await pool.query('UPDATE payments_journal SET entry = entry::jsonb::text');
     const entry = await journal.read(input.description);
-    expect(await journal.swap(input.description, entry, createPaid(input))).toBe(true);
+    expect(await journal.swap(input.description, entry, createPaid(input, 1))).toBe(true);
     expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
   });
 
@@ -117,7 +117,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     const stored = JSON.parse((await redis.get(key)) ?? '') as object;
     await redis.set(key, JSON.stringify(stored, null, 2));
     const entry = await journal.read(input.description);
-    expect(await journal.swap(input.description, entry, createPaid(input))).toBe(true);
+    expect(await journal.swap(input.description, entry, createPaid(input, 1))).toBe(true);
     expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
   });
 
