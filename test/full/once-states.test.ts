@@ -16,6 +16,8 @@ test.each<Bounds & { atLeast: number }>([
     isShared: true,
     atLeast: 2_000,
   },
+  { callers: 1, calls: 2, faults: 1, isAhead: true, atLeast: 6_000 },
+  { callers: 1, calls: 2, faults: 1, isRewritten: true, atLeast: 8_000 },
   { callers: 1, calls: 2, faults: 0, isBounded: true, hasOperator: true, atLeast: 3_000 },
 ])(
   'callers never make two payments, in any interleaving of their steps: %o',

@@ -1,8 +1,13 @@
 import { vi } from 'vitest';
 import { clockFrom } from '../../src/calls/time.ts';
 import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/errors/errors.ts';
-import type { Journal, JournalEntry } from '../../src/journals/journal.ts';
-import { memoryJournal } from '../../src/journals/memory.ts';
+import {
+  parseEntry,
+  serializeEntry,
+  storedTextOf,
+  type Journal,
+  type JournalEntry,
+} from '../../src/journals/journal.ts';
 import { Payment, type PreparedPayment } from '../../src/once/payment.ts';
 import type { Reconciliation } from '../../src/search/search.ts';
 import type {
@@ -17,7 +22,8 @@ import type {
  * lost, late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a
  * process that is suspended, a journal that fails before or after it has written, and searches that stop
  * where the list is older than the payment, or return what another scan has found. A backup of the journal
- * may be restored when no request can take effect any more. The explorer
+ * may be restored when no request can take effect any more, a program may write its entry again, and its clock may be
+ * ahead while the first call claims. The explorer
  * chooses which step runs next and with which fault. It replays a run from its start with the
  * first choices fixed, and visits no state twice.
  */
@@ -76,6 +82,27 @@ interface Caller {
   unknownAt: number;
 }
 
+/** Longer than any claim, and than the difference of two clocks. */
+const lead = 1_000_000;
+
+/** A journal that keeps texts, as a database does. */
+function createTextJournal(now: () => number) {
+  let text = '';
+  const journal: Journal = {
+    read: () => Promise.resolve(text === '' ? undefined : parseEntry(text)),
+    swap: (_, before, after) => {
+      if (text !== storedTextOf(before)) return Promise.resolve(false);
+      text = serializeEntry(after);
+      return Promise.resolve(true);
+    },
+    now: () => Promise.resolve(now()),
+  };
+  const rewrite = (): void => {
+    text = JSON.stringify(JSON.parse(text), null, 1);
+  };
+  return { journal, rewrite, isEmpty: () => text === '' };
+}
+
 /** The limits of an exploration. */
 export interface Bounds {
   readonly callers: number;
@@ -92,6 +119,10 @@ export interface Bounds {
   readonly isShared?: boolean;
   /** The journal is restored once from a backup: to any entry that it has had. */
   readonly isRestored?: boolean;
+  /** Another program writes the entry once again, with other spaces. */
+  readonly isRewritten?: boolean;
+  /** The journal's clock is ahead by days in one reading before anything is claimed. */
+  readonly isAhead?: boolean;
   /** An operator tries to resolve the payment while it is being made. */
   readonly hasOperator?: boolean;
 }
@@ -103,6 +134,11 @@ class Simulation {
   readonly callers: Caller[];
   readonly choices: Choices;
   readonly journal: Journal;
+  /** Writes the entry again, as another program does. */
+  readonly rewrite: () => void;
+  readonly isUnclaimed: () => boolean;
+  hasRewritten = false;
+  hasBeenAhead = false;
   readonly #isAmbiguous: boolean;
   readonly bounds: Bounds;
   /** The entries that the journal has had. */
@@ -119,7 +155,9 @@ class Simulation {
     this.choices = choices;
     this.#faults = faults;
     this.#isAmbiguous = isAmbiguous;
-    const journal = memoryJournal({ now: () => this.time });
+    const { journal, rewrite, isEmpty } = createTextJournal(() => this.time);
+    this.rewrite = rewrite;
+    this.isUnclaimed = isEmpty;
     this.journal = {
       ...journal,
       forgets,
@@ -216,6 +254,8 @@ class Simulation {
       this.#faults,
       this.hasMissed,
       this.hasRestored,
+      this.hasRewritten,
+      this.hasBeenAhead,
       this.bounds.isRestored === true && [...this.backups.keys()],
       this.requestedAt,
       this.ledger,
@@ -240,17 +280,22 @@ function paymentOf(
 ): { payment: Payment; prepared: PreparedPayment } {
   const { journal } = simulation;
   const withFaults = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
-    const fault = await simulation.step(
-      caller,
-      name,
-      ['fails before', 'fails after'],
-      (kind) => kind,
-    );
+    const kinds = ['fails before', 'fails after', ...(name === 'swap' ? ['says lost'] : [])];
+    const fault = await simulation.step(caller, name, kinds, (kind) => kind);
     if (fault === 'fails before') throw new Error(fault);
     const result = await call();
     caller.history.push(JSON.stringify(result) ?? '');
     if (fault === 'fails after') throw new Error(fault);
-    return result;
+    // A driver that sends the command again sees its own write.
+    return fault === 'says lost' ? (false as T) : result;
+  };
+  const readTime = async (reference: string): Promise<number> => {
+    const now = await journal.now(reference);
+    const mayBeAhead = simulation.bounds.isAhead === true && !simulation.hasBeenAhead;
+    if (!mayBeAhead || !simulation.isUnclaimed()) return now;
+    const read = simulation.choices.take(now, now + lead);
+    simulation.hasBeenAhead = read !== now;
+    return read;
   };
   const clock = clockFrom({
     now: () => simulation.time,
@@ -304,7 +349,7 @@ function paymentOf(
       journal: {
         read: (reference) => withFaults('read', () => journal.read(reference)),
         swap: (...swapped) => withFaults('swap', () => journal.swap(...swapped)),
-        now: (reference) => withFaults('now', () => journal.now(reference)),
+        now: (reference) => withFaults('now', () => readTime(reference)),
         forgets: journal.forgets === true,
       },
       gracePeriod,
@@ -415,6 +460,13 @@ async function playRun(
         simulation.hasRestored = true;
         simulation.time += totalTimeout + gracePeriod;
         await simulation.journal.swap(input.description, stored, simulation.backups.get(backup));
+        continue;
+      }
+    }
+    if (bounds.isRewritten === true && stored !== undefined && !simulation.hasRewritten) {
+      if (choices.take('none', 'rewrite') === 'rewrite') {
+        simulation.hasRewritten = true;
+        simulation.rewrite();
         continue;
       }
     }

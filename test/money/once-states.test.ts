@@ -17,6 +17,8 @@ test.each<Bounds & { atLeast: number }>([
     atLeast: 500,
   },
   { callers: 1, calls: 2, faults: 0, hasOperator: true, atLeast: 500 },
+  { callers: 1, calls: 2, faults: 0, isAhead: true, atLeast: 300 },
+  { callers: 1, calls: 2, faults: 0, isRewritten: true, atLeast: 300 },
   { callers: 1, calls: 2, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
   { callers: 1, calls: 2, faults: 1, isRestored: true, forgets: true, atLeast: 500 },
   {
