@@ -47,6 +47,7 @@ import {
 import { listOrders } from './platform/table.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
+import { takeResponseTurn } from './platform/turn.ts';
 import { Webhooks, type SandboxWebhookShape } from './webhooks/webhooks.ts';
 
 /** How a {@link Sandbox} is set up. */
@@ -498,7 +499,11 @@ export class Sandbox {
     const { signal } = caller;
     // A request that was aborted before it arrived never takes effect.
     signal.throwIfAborted();
-    return toResponse(await this.handle({ method, url, headers, body, signal }), caller);
+    const reply = await this.handle({ method, url, headers, body, signal });
+    await takeResponseTurn();
+    // A request that is aborted here has taken effect, and its response is lost.
+    signal.throwIfAborted();
+    return toResponse(reply, caller);
   }
 }
 
