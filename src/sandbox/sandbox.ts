@@ -47,7 +47,6 @@ import {
 import { listOrders } from './platform/table.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
-import { takeResponseTurn } from './platform/turn.ts';
 import { Webhooks, type SandboxWebhookShape } from './webhooks/webhooks.ts';
 
 /** How a {@link Sandbox} is set up. */
@@ -397,7 +396,8 @@ export class Sandbox {
   }
 
   /**
-   * Responds to a request as `fetch` does. It is bound, so it can be passed as a function.
+   * Responds to a request as `fetch` does, after a turn of the event loop. It is bound, so it can be passed as a
+   * function. A request that is aborted during that turn has taken effect.
    * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
@@ -499,11 +499,7 @@ export class Sandbox {
     const { signal } = caller;
     // A request that was aborted before it arrived never takes effect.
     signal.throwIfAborted();
-    const reply = await this.handle({ method, url, headers, body, signal });
-    await takeResponseTurn();
-    // A request that is aborted here has taken effect, and its response is lost.
-    signal.throwIfAborted();
-    return toResponse(reply, caller);
+    return toResponse(await this.handle({ method, url, headers, body, signal }), caller);
   }
 }
 

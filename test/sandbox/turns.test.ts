@@ -122,9 +122,9 @@ describe('an abort', () => {
 describe('time of a test', () => {
   const later = 1_800_000;
 
-  test.each([undefined, ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const])(
+  test.each([{}, { toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const }])(
     'passes while no response is under way when fake timers advance: %o',
-    async (toFake) => {
+    async ({ toFake }) => {
       vi.useFakeTimers(toFake && { toFake: [...toFake] });
       onTestFinished(() => void vi.useRealTimers());
       const reasons: unknown[] = [];
@@ -141,6 +141,23 @@ describe('time of a test', () => {
       expect(reasons).toEqual([]);
     },
   );
+
+  test('stops a batch in the middle when fake timers advance past responses with a latency', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { payments, countMade } = setup({}, new Sandbox({ latency: 10 }));
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort();
+    }, 105);
+    const { signal } = controller;
+    const batch = payments.transfers.createAllOnce(createInputs(50), { signal, concurrency: 1 });
+    const failure = failureOf(batch, AbortError);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await failure;
+    // The response to the eleventh was lost.
+    expect(countMade()).toBe(11);
+  });
 
   test('passes while no response is under way when the clock of the client advances', async () => {
     const clock = new VirtualClock();
