@@ -59,8 +59,11 @@ test('the client shows the whole message without a redaction', async () => {
     Promise.resolve(call).catch((error: unknown) => error);
   const payments = new PaymentsClient({ ...clientOptions, apiKey: `${apiKey}0`, jwt: `${jwt}0` });
   const address = `0x${'a'.repeat(40)}` as const;
-  for (const call of [payments.entities.list(), payments.instructions.list({ address })]) {
-    const error = await readMessage(call);
+  for (const call of [
+    () => payments.entities.list(),
+    () => payments.instructions.list({ address }),
+  ]) {
+    const error = await readMessage(call());
     expect(error).toBeInstanceOf(AuthenticationError);
     expect(String(error)).toContain('in the Authorization header, after the word "Bearer".');
     expect(String(error)).not.toContain('[redacted]');

@@ -36,6 +36,17 @@ test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
   },
 );
 
+test('lets a timer fire while a client calls', async () => {
+  const { sandbox, key } = setup();
+  let calls = 0;
+  let firedAfter: number | undefined;
+  setTimeout(() => (firedAfter = calls), 0);
+  for (; calls < 50; calls += 1) {
+    await fetch(`${sandbox.clientOptions.baseUrl}/entities`, { headers: key });
+  }
+  expect(firedAfter).toBeLessThan(50);
+});
+
 test('responds to a client that is configured for another host', async () => {
   const { sandbox, key, jwt } = setup();
   const { baseUrl, rootUrl } = sandbox.clientOptions;

@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../internal/json.ts';
 import { toErrorBody, type SandboxError } from '../platform/sandbox-error.ts';
+import { takeResponseTurn } from '../platform/turn.ts';
 
 /**
  * A status, headers and a body, before they are sent.
@@ -58,11 +59,14 @@ export interface Caller {
 }
 
 /**
- * A response as `fetch` returns it.
+ * A response as `fetch` returns it, after a turn of the event loop. Had the turn come before the effect, a test would
+ * never see the payment of a call that was stopped.
  * @throws TypeError `fetch failed` for a reset, as Node.js does; the signal's reason when it aborts
  *   before the response.
  */
 export async function toResponse(response: SandboxReply, caller: Caller): Promise<Response> {
+  await takeResponseTurn();
+  caller.signal.throwIfAborted();
   if (response.kind === 'hang') return hang(caller);
   if (response.kind === 'reset') throw createResetError();
   return respond(response, caller);

@@ -1,14 +1,11 @@
-/**
- * Lets pending promises and I/O run. Node and Bun have `setImmediate`, which no browser slows down as it
- * does nested timers.
- */
+import { countResponseTurns, waitTurn } from './turn.ts';
+
+/** Lets pending promises and I/O run, and the responses of sandboxes, which take a turn each. */
 async function flushPromises(): Promise<void> {
-  const timers: { setTimeout: typeof setTimeout; setImmediate?: typeof setImmediate } = globalThis;
-  const defer = timers.setImmediate ?? timers.setTimeout;
-  for (let turn = 0; turn < 20; turn += 1) {
-    await new Promise<void>((resolve) => {
-      defer(resolve);
-    });
+  for (let quietTurns = 0; quietTurns < 20; quietTurns += 1) {
+    const count = countResponseTurns();
+    await waitTurn();
+    if (countResponseTurns() !== count) quietTurns = 0;
   }
 }
 

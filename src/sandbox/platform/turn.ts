@@ -1,0 +1,42 @@
+import type * as Timers from 'node:timers/promises';
+import { builtinModule } from '../../internal/runtime.ts';
+
+// Fake timers replace the other functions that take a turn, and may be installed before this module is loaded.
+const scheduler = (builtinModule('node:timers/promises') as typeof Timers | undefined)?.scheduler;
+const { MessageChannel, setTimeout } = globalThis as Partial<typeof globalThis>;
+
+/** Waits for the next turn of the event loop. */
+export function waitTurn(): Promise<void> {
+  if (scheduler !== undefined) return scheduler.yield();
+  return new Promise((resolve) => {
+    if (MessageChannel === undefined) {
+      setTimeout?.(resolve, 0);
+      return;
+    }
+    // A browser delays nested timers by 4 ms, but not messages.
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
+}
+
+let responses = 0;
+
+/** How many responses have taken a turn. */
+export const countResponseTurns = (): number => responses;
+
+/**
+ * Lets timers, signals and I/O happen before a response. Fake timers advance while a response waits, and the
+ * client would report a timeout, so with them a response takes no turn.
+ */
+export async function takeResponseTurn(): Promise<void> {
+  if (hasFakeTimers()) return;
+  responses += 1;
+  await waitTurn();
+}
+
+/** The fake timers of Vitest, Jest, Sinon and Bun mark `setTimeout`. */
+const hasFakeTimers = (): boolean => Object.hasOwn(globalThis.setTimeout, 'clock');

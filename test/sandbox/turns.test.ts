@@ -1,0 +1,196 @@
+import { createServer } from 'node:http';
+import { AbortError, PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo, VirtualClock } from 'payments-platform-sdk/sandbox';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+
+const createInput = (number: number) =>
+  ({
+    sourceAccountId: 'acc_000001',
+    counterpartyId: 'cpty_000001',
+    amount: '0.01',
+    description: `turn ${String(number).padStart(4, '0')}`,
+  }) as const;
+const createInputs = (count: number) => Array.from({ length: count }, (_, at) => createInput(at));
+
+function setup(options: ClientOptions = {}, sandbox = new Sandbox()) {
+  seedDemo(sandbox);
+  const earlier = sandbox.transfers.list().length;
+  const payments = new PaymentsClient({
+    ...sandbox.clientOptions,
+    journal: memoryJournal(),
+    ...options,
+  });
+  return { sandbox, payments, countMade: () => sandbox.transfers.list().length - earlier };
+}
+
+describe('a timer', () => {
+  test('fires during a loop of createOnce', async () => {
+    const { payments } = setup();
+    let firedAfter: number | undefined;
+    let made = 0;
+    setTimeout(() => (firedAfter = made), 0);
+    for (; made < 100; made += 1) await payments.transfers.createOnce(createInput(made));
+    expect(firedAfter).toBeLessThan(100);
+  });
+
+  test('stops a batch in the middle with an abort', async () => {
+    const { payments, countMade } = setup();
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort();
+    }, 0);
+    const batch = payments.transfers.createAllOnce(createInputs(500), {
+      signal: controller.signal,
+    });
+    await failureOf(batch, AbortError);
+    expect(countMade()).toBeLessThan(500);
+    // The next run finds what was made.
+    await payments.transfers.createAllOnce(createInputs(500));
+    expect(countMade()).toBe(500);
+  });
+
+  test('ends a loop over a batch that breaks when it is set', async () => {
+    const { payments, countMade } = setup();
+    let isStopping = false;
+    setTimeout(() => (isStopping = true), 0);
+    for await (const { result } of payments.transfers.createAllOnce(createInputs(500))) {
+      expect(result).toBe('created');
+      if (isStopping) break;
+    }
+    expect(countMade()).toBeLessThan(500);
+  });
+
+  test('ends a loop over a list', async () => {
+    const { payments, sandbox } = setup();
+    for (let count = 0; count < 300; count += 1) sandbox.transfers.create(createInput(count));
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort();
+    }, 0);
+    const list = payments.transfers.list({ limit: 1 }, { signal: controller.signal });
+    await failureOf(list.toArray({ max: 1_000 }), AbortError);
+    expect(sandbox.log.length).toBeLessThan(300);
+  });
+
+  test('fires while a page is read that getWithBody returns', async () => {
+    const { payments } = setup();
+    const address = `0x${'a'.repeat(40)}` as const;
+    let hasFired = false;
+    setTimeout(() => (hasFired = true), 0);
+    for (let count = 0; count < 100; count += 1) await payments.instructions.list({ address });
+    expect(hasFired).toBe(true);
+  });
+});
+
+describe('an abort', () => {
+  const body = JSON.stringify({ email: 'a@b.example' });
+  const send = (sandbox: Sandbox, signal: AbortSignal) => {
+    const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+    return sandbox.fetch('https://h/v0/entities', { method: 'POST', headers, body, signal });
+  };
+
+  test('after a request has arrived loses the response of what took effect', async () => {
+    const sandbox = new Sandbox();
+    const controller = new AbortController();
+    sandbox.onLog(() => {
+      controller.abort(new Error('left'));
+    });
+    await expect(send(sandbox, controller.signal)).rejects.toThrow('left');
+    expect(sandbox.entities.list()).toHaveLength(1);
+  });
+
+  test('before a request arrives prevents its effect', async () => {
+    const sandbox = new Sandbox();
+    const sent = send(sandbox, AbortSignal.abort(new Error('left')));
+    await expect(sent).rejects.toThrow('left');
+    expect([sandbox.entities.list(), sandbox.log]).toEqual([[], []]);
+  });
+
+  test('comes before the broken connection of a reset', async () => {
+    const sandbox = new Sandbox();
+    sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });
+    const controller = new AbortController();
+    sandbox.onLog(() => {
+      controller.abort(new Error('left'));
+    });
+    await expect(send(sandbox, controller.signal)).rejects.toThrow('left');
+  });
+});
+
+describe('time of a test', () => {
+  const later = 1_800_000;
+
+  test.each([{}, { toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const }])(
+    'passes while no response is under way when fake timers advance: %o',
+    async ({ toFake }) => {
+      vi.useFakeTimers(toFake && { toFake: [...toFake] });
+      onTestFinished(() => void vi.useRealTimers());
+      const reasons: unknown[] = [];
+      const { payments, sandbox } = setup({
+        hooks: { onRetry: ({ reason }) => reasons.push(reason) },
+      });
+      sandbox.faults.add({
+        operation: 'transfers.create',
+        fault: { kind: 'reset', when: 'before_commit' },
+      });
+      const batch = Promise.resolve(payments.transfers.createAllOnce(createInputs(20)));
+      await vi.advanceTimersByTimeAsync(later);
+      expect((await batch).counts.paid).toBe(20);
+      expect(reasons).toEqual([]);
+    },
+  );
+
+  test('stops a batch in the middle when fake timers advance past responses with a latency', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { payments, countMade } = setup({}, new Sandbox({ latency: 10 }));
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort();
+    }, 105);
+    const { signal } = controller;
+    const batch = payments.transfers.createAllOnce(createInputs(50), { signal, concurrency: 1 });
+    const failure = failureOf(batch, AbortError);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await failure;
+    // The response to the eleventh was lost.
+    expect(countMade()).toBe(11);
+  });
+
+  test('passes while no response is under way when the clock of the client advances', async () => {
+    const clock = new VirtualClock();
+    const { payments } = setup({ clock }, new Sandbox({ clock: () => clock.now() }));
+    const counts = Promise.resolve(
+      payments.transfers.createAllOnce(createInputs(100), { concurrency: 1 }),
+    ).then(({ counts }) => counts);
+    await clock.advance(later);
+    expect(await counts).toMatchObject({ paid: 100 });
+  });
+
+  test('does not stop a sandbox that is loaded after timers were replaced', async () => {
+    const never = () => 0;
+    for (const name of ['setImmediate', 'setTimeout']) vi.stubGlobal(name, never);
+    vi.resetModules();
+    const { Sandbox: Reloaded } = await import('payments-platform-sdk/sandbox');
+    expect((await new Reloaded().fetch('https://h/v0/entities')).status).toBe(401);
+  });
+});
+
+describe('outside of Node.js', () => {
+  test.each([
+    ['messages', undefined],
+    ['a timer, without messages', { MessageChannel: undefined }],
+  ])('takes a turn by %s', async (_, globals = {}) => {
+    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
+    vi.resetModules();
+    const { Sandbox: Reloaded } = await import('payments-platform-sdk/sandbox');
+    const sandbox = new Reloaded();
+    let hasFired = false;
+    setTimeout(() => (hasFired = true), 0);
+    for (let count = 0; count < 200; count += 1) await sandbox.fetch('https://h/v0/entities');
+    expect(hasFired).toBe(true);
+  });
+});
