@@ -148,6 +148,7 @@ export class BatchRun {
     const { signal, concurrency, abortError } = this.#setup;
     const onAbort = (): void => {
       this.#fail(abortError(signal?.reason));
+      this.#setup.onLeave();
     };
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort);

@@ -147,12 +147,9 @@ function createSetup(
   const { signal, totalTimeout, journal } = context;
   const forgets = new GuardedJournal(call, '', context).canForget();
 
-  // After `break`, the scan of a long list would delay the end of the loop.
+  // After `break` or an abort, the scan of a long list would delay the end of the loop.
   const leaving = new AbortController();
-  const paging = {
-    ...selectReadOptions(callOptions),
-    signal: signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]),
-  };
+  const paging = { ...selectReadOptions(callOptions), signal: leaving.signal };
   const scans = new SharedScans(
     (source, requests, scan) => client.transferSearch.search(source, requests, { paging, ...scan }),
     { clock, freshMs: totalTimeout, since: requestedAt },
