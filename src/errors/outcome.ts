@@ -154,8 +154,7 @@ export function connectionOutcome(
   };
 }
 
-const hasMessage = (leaf: unknown, pattern: RegExp): boolean =>
-  pattern.test(messageOf(leaf));
+const hasMessage = (leaf: unknown, pattern: RegExp): boolean => pattern.test(messageOf(leaf));
 
 /** Node and Bun have a code; Deno's errors have a message only. */
 const isTunnelError = (leaf: unknown): boolean =>

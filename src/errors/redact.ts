@@ -153,7 +153,7 @@ export function redactError(
   return copy;
 }
 
-/** What a function of the caller threw, as it is; a redacted copy if it contains a credential. */
+/** What a function of the caller threw, as it is; a redacted copy if it contains a credential, nothing if it cannot be read. */
 export function keepCause(thrown: unknown, redact: Redact): unknown {
   const secrets: string[] = [];
   const checkText: Redact = (text) => {
@@ -161,7 +161,11 @@ export function keepCause(thrown: unknown, redact: Redact): unknown {
     if (clean !== text) secrets.push(text);
     return clean;
   };
-  const fields = redactDeep(thrown, checkText, 8, 100);
-  const copy = redactError(thrown, checkText) ?? fields;
-  return secrets.length === 0 ? thrown : copy;
+  try {
+    const fields = redactDeep(thrown, checkText, 8, 100);
+    const copy = redactError(thrown, checkText) ?? fields;
+    return secrets.length === 0 ? thrown : copy;
+  } catch {
+    return undefined;
+  }
 }

@@ -109,7 +109,7 @@ export interface BatchSetup {
   readonly isHopeless: (error: PaymentsError) => boolean;
   /** Called when the loop ends, also by `break`. */
   readonly onLeave: () => void;
-  readonly duplicateError: () => ValidationError;
+  readonly duplicateError: (reference: string | undefined) => ValidationError;
   readonly abortError: (reason: unknown) => AbortError;
 }
 
@@ -268,7 +268,7 @@ export class BatchRun {
     this.#notify();
     try {
       if (job.isDuplicate) {
-        this.#finish(job, { reference, input, result: 'failed', error: duplicateError() });
+        this.#finish(job, { reference, input, result: 'failed', error: duplicateError(reference) });
         return;
       }
       while (!this.#hasStopped()) {

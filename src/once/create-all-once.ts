@@ -16,6 +16,7 @@ import {
   AbortError,
   isOutcomeUnknown,
   PaymentInDoubtError,
+  withReference,
   type CallIdentity,
   type Issue,
 } from '../errors/errors.ts';
@@ -191,7 +192,11 @@ function createSetup(
     onLeave: () => {
       leaving.abort();
     },
-    duplicateError: () => invalidArguments(createCall, [duplicateIssue], redact),
+    duplicateError: (reference) =>
+      withReference(
+        invalidArguments(createCall, [duplicateIssue], redact),
+        pipeline.showReference(reference),
+      ),
     abortError: (cause) =>
       new AbortError(abortMessage, { ...call, outcome: 'unknown', startedAt, cause }),
   };
