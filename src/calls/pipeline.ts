@@ -14,7 +14,7 @@ import {
   type CredentialKind,
 } from './credential.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
-import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
+import { PaymentsError, withReference, type CallIdentity } from '../errors/errors.ts';
 import type { Issue } from '../internal/issues.ts';
 import { createCallError } from '../errors/call-error.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
@@ -130,14 +130,30 @@ export class RequestPipeline {
     });
   }
 
+  /** The reference of a payment as errors and events show it; undefined if it is invalid. */
+  showReference(reference: unknown): string | undefined {
+    return isReference(reference) ? this.redactOwn(reference) : undefined;
+  }
+
   /** Runs a method of the client as one call, with all requests that it sends. */
   watch<T>(
     call: CallIdentity,
     reference: unknown,
     run: (watched: WatchedCall) => Promise<T>,
   ): Promise<T> {
-    const safeReference = isReference(reference) ? this.redactOwn(reference) : undefined;
-    return watchCall(this.#setup, call, safeReference, run);
+    const shown = this.showReference(reference);
+    return watchCall(
+      this.#setup,
+      call,
+      shown,
+      // The stack of a read would lose its caller.
+      shown === undefined
+        ? run
+        : (watched) =>
+            run(watched).catch((error: unknown) => {
+              throw withReference(error, shown);
+            }),
+    );
   }
 
   async #run<T, A>(

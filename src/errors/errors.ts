@@ -1,4 +1,6 @@
 import type { Issue } from '../internal/issues.ts';
+import { isObject } from '../internal/objects.ts';
+import { fieldOf, isError } from '../internal/thrown.ts';
 import { describePublicly } from './public-message.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
@@ -53,6 +55,7 @@ export interface ErrorFacts extends Partial<CallIdentity> {
   readonly retryable?: boolean | undefined;
   readonly startedAt?: string | undefined;
   readonly idempotencyKey?: string | undefined;
+  readonly reference?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
@@ -105,24 +108,30 @@ export class PaymentsError extends Error {
    * doubt is worth another call. Undefined if nothing asked to wait.
    */
   declare readonly retryAfterMs: number | undefined;
+  /**
+   * The reference of the payment, without credentials: on every error of `createOnce`, of `resolveOnce` and of a payment of a
+   * batch. Absent if the reference itself is invalid.
+   */
+  declare readonly reference?: string;
   /** Where a list stopped; only on errors thrown while paging. */
   declare readonly resume?: ResumePoint;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     const brand = brandOf(this);
     if (brand === undefined) return super[Symbol.hasInstance](value);
-    return typeof value === 'object' && value !== null && brand in value;
+    return isObject(value) && fieldOf(value, brand) === true;
   }
 
   /** @hidden */
   constructor(message: string, facts: ErrorFacts) {
     // Before anything else, because a stack starts with the name.
     brandOf(undefined);
-    const { cause, operation, method, path, startedAt, idempotencyKey, ...fields } = facts;
+    const { cause, operation, method, path, startedAt, idempotencyKey, reference, ...fields } =
+      facts;
     super(message, cause === undefined ? undefined : { cause });
     const attempts = Object.freeze([...(facts.attempts ?? [])]);
     // A log shows only the facts that there are.
-    const call = Object.entries({ operation, method, path, startedAt, idempotencyKey });
+    const call = Object.entries({ operation, method, path, startedAt, idempotencyKey, reference });
     Object.assign(this, {
       ...fields,
       ...Object.fromEntries(call.filter(([, fact]) => fact !== undefined)),
@@ -144,11 +153,8 @@ export class PaymentsError extends Error {
     const { cause, ...facts } = this as PaymentsError & { cause?: unknown };
     const { name, message } = this;
     const all = Object.assign({ name, message }, facts, { cause: causeInJson(cause) });
-    return JSON.parse(
-      JSON.stringify(all, (_, value: unknown) =>
-        typeof value === 'bigint' ? String(value) : value,
-      ),
-    ) as Record<string, unknown>;
+    const entries = Object.entries(all).map(([key, fact]) => [key, toPlainData(fact)] as const);
+    return Object.fromEntries(entries.filter(([, fact]) => fact !== undefined));
   }
 }
 
@@ -365,21 +371,19 @@ export class PaymentVetoedError extends PaymentsError {}
 export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   if (value instanceof PaymentsError) return value;
   // Read by name, because an Error has some of them where a copy of its fields does not look.
-  const { name, message, stack, code, cause, attempts, ...fields } = Object(value) as Record<
-    string,
-    unknown
-  >;
-  const { outcome } = fields;
+  const [name, message, stack, code, cause, attempts, outcome] = [
+    ...['name', 'message', 'stack', 'code', 'cause', 'attempts', 'outcome'],
+  ].map((field) => fieldOf(value, field));
   brandOf(undefined);
   const ErrorClass = classesByName.get(name);
   if (ErrorClass === undefined || typeof message !== 'string' || !isOutcome(outcome)) {
     return undefined;
   }
   const error = new ErrorClass(message, {
-    ...fields,
+    ...factsOf(value, ErrorClass.prototype),
     outcome,
     ...(code !== undefined && { code }),
-    attempts: Array.isArray(attempts) ? (attempts as Attempt[]) : [],
+    attempts: Array.isArray(attempts) ? (attempts as Attempt[]).filter(isObject) : [],
     cause: restoreCause(cause),
   });
   // Where it was thrown, rather than where it was read.
@@ -387,11 +391,42 @@ export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   return error;
 }
 
+/** The types of the facts that this package reads. */
+const factTypes: Readonly<Record<string, string>> = {
+  operation: 'string',
+  method: 'string',
+  path: 'string',
+  startedAt: 'string',
+  idempotencyKey: 'string',
+  reference: 'string',
+  retryable: 'boolean',
+  retryAfterMs: 'number',
+  stack: 'string',
+};
+
+/** The data of an error. JSON may name a member of every error, such as `toJSON` or `__proto__`, which it would replace. */
+function factsOf(value: unknown, prototype: object): Record<string, unknown> {
+  const entries = Object.entries(Object(value) as Record<string, unknown>);
+  return Object.fromEntries(
+    entries.filter(
+      ([key, fact]) => !(key in prototype) && (factTypes[key] ?? typeof fact) === typeof fact,
+    ),
+  );
+}
+
+/** Adds the reference of the payment to the error of a call that makes or resolves one. */
+export const withReference = <E>(error: E, reference: string | undefined): E =>
+  error instanceof PaymentsError && reference !== undefined
+    ? Object.assign(error, { reference })
+    : error;
+
 /** The error that {@link causeInJson} has described. */
 function restoreCause(cause: unknown): unknown {
-  const { message, ...fields } = Object(cause) as Record<string, unknown>;
-  const isDescribed = !(cause instanceof Error) && typeof message === 'string';
-  return isDescribed ? Object.assign(new Error(message), fields) : cause;
+  const message = fieldOf(cause, 'message');
+  if (isError(cause) || typeof message !== 'string') return cause;
+  const { name, ...facts } = cause as { readonly name?: unknown };
+  const named = typeof name === 'string' ? { name } : {};
+  return Object.assign(new Error(message), factsOf(facts, Error.prototype), named);
 }
 
 const isOutcome = (value: unknown): value is Outcome =>
@@ -437,10 +472,21 @@ export const apiErrorClass = (status: number): typeof ApiError =>
 
 /** The fields of a cause that JSON omits; no others, because the error may be the caller's. */
 function causeInJson(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return typeof cause === 'object' ? undefined : cause;
-  const code: unknown = Reflect.get(cause, 'code');
-  const { name, message } = cause;
-  return { name, message, code: typeof code === 'string' ? code : undefined };
+  if (!isError(cause)) return typeof cause === 'object' ? undefined : cause;
+  const fields = ['name', 'message', 'code'].map((name) => [name, fieldOf(cause, name)] as const);
+  return Object.fromEntries(fields.filter(([, field]) => typeof field === 'string'));
+}
+
+/** A fact as plain data; what cannot be written as JSON is left out, because a log must get the others. */
+function toPlainData(fact: unknown): unknown {
+  try {
+    const text = JSON.stringify(fact, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ) as string | undefined;
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
 }
 
 /*

@@ -1,5 +1,6 @@
 import { describeProblem, type Issue, type Problem } from '../internal/issues.ts';
-import { fieldOf, innermostMessageOf, messageOf, oneLine } from '../internal/text.ts';
+import { oneLine } from '../internal/text.ts';
+import { fieldOf, innermostMessageOf, isError, messageOf } from '../internal/thrown.ts';
 import {
   AbortError,
   apiErrorClass,
@@ -253,7 +254,7 @@ export function disconnectedFailure(
 ): Failure {
   const { outcome, connectTimedOut, obstacle } = verdict;
   const code = verdict.code === undefined ? undefined : oneLine(redact(verdict.code));
-  const message = error instanceof Error ? innermostMessageOf(error) : '';
+  const message = innermostMessageOf(error);
   const reported =
     obstacle === 'no_tls' ? 'the port does not speak TLS' : oneLine(redactAndCut(message, redact));
   const connectionFailed = ['connection failed', reported.replace(/\.$/, '')]
@@ -339,7 +340,7 @@ export const abortedFailure = (
   transient: false,
   createError: (call) => {
     // The message reports nothing else of the reason, which is the caller's and may hold a secret.
-    const isTimeout = cause instanceof Error && fieldOf(cause, 'name') === 'TimeoutError';
+    const isTimeout = isError(cause) && fieldOf(cause, 'name') === 'TimeoutError';
     const what = `The call was aborted by its signal${isTimeout ? ', which timed out' : ''}`;
     return call.create(AbortError, { what, hint: 'error.cause holds the reason.' }, { cause });
   },
@@ -374,14 +375,13 @@ export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Fa
   transient: false,
   createError: (call) => {
     const error = thrown?.error;
-    const message = error instanceof Error ? messageOf(error) : '';
     const words = {
       what: `The option authorize vetoed this payment${thrown === undefined ? ': it did not return true' : ''}`,
       hint:
         thrown === undefined
           ? 'Return true to permit a payment, or throw an Error to give the reason.'
           : 'error.cause holds what it threw.',
-      reported: oneLine(redactAndCut(message, call.redact)),
+      reported: oneLine(redactAndCut(messageOf(error), call.redact)),
       isInline: true,
     };
     return call.create(PaymentVetoedError, words, { cause: keepCause(error, call.redact) });

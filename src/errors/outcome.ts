@@ -1,4 +1,4 @@
-import { fieldOf, maxErrorDepth, messageOf } from '../internal/text.ts';
+import { fieldOf, isError, maxErrorDepth, messageOf } from '../internal/thrown.ts';
 import type { Outcome } from './errors.ts';
 
 /** How often a call may take effect: see the table in `retry.ts`. */
@@ -154,8 +154,7 @@ export function connectionOutcome(
   };
 }
 
-const hasMessage = (leaf: unknown, pattern: RegExp): boolean =>
-  leaf instanceof Error && pattern.test(messageOf(leaf));
+const hasMessage = (leaf: unknown, pattern: RegExp): boolean => pattern.test(messageOf(leaf));
 
 /** Node and Bun have a code; Deno's errors have a message only. */
 const isTunnelError = (leaf: unknown): boolean =>
@@ -164,7 +163,7 @@ const isTunnelError = (leaf: unknown): boolean =>
 
 /** A proxy that rejects CONNECT with a 4xx will reject it again. */
 function isFinalTunnelError(leaf: unknown): boolean {
-  const status = leaf instanceof Error ? Number(fieldOf(leaf, 'statusCode')) : Number.NaN;
+  const status = isError(leaf) ? Number(fieldOf(leaf, 'statusCode')) : Number.NaN;
   return (
     (status >= 400 && status < 500) || hasMessage(leaf, /tunnel: 4\d\d|authentication required/)
   );
@@ -186,10 +185,9 @@ function findObstacle(
 
 const isConnectTimeout = (leaf: unknown): boolean =>
   codeOf(leaf) === 'UND_ERR_CONNECT_TIMEOUT' ||
-  (codeOf(leaf) === 'ETIMEDOUT' && leaf instanceof Error && fieldOf(leaf, 'syscall') === 'connect');
+  (codeOf(leaf) === 'ETIMEDOUT' && fieldOf(leaf, 'syscall') === 'connect');
 
 function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): boolean {
-  if (!(leaf instanceof Error)) return false;
   if (isCertificateError(leaf, runtime)) return true;
   const code = codeOf(leaf) ?? '';
   switch (runtime) {
@@ -205,7 +203,6 @@ function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): b
 }
 
 function isCertificateError(leaf: unknown, runtime: TransportFacts['runtime']): boolean {
-  if (!(leaf instanceof Error)) return false;
   if (runtime === 'deno' && /client error \(Connect\).*certificate/.test(messageOf(leaf)))
     return true;
   return certificateCode.test(codeOf(leaf) ?? '');
@@ -213,18 +210,18 @@ function isCertificateError(leaf: unknown, runtime: TransportFacts['runtime']): 
 
 /** The innermost errors: down every cause, and into every member of an AggregateError. */
 function leavesOf(error: unknown, depth = 0): unknown[] {
-  if (!(error instanceof Error)) return [error];
+  if (!isError(error)) return [error];
   const errors = fieldOf(error, 'errors');
   const inner: unknown[] = Array.isArray(errors) ? [...(errors as unknown[])] : [];
   const cause = fieldOf(error, 'cause');
-  if (cause instanceof Error) inner.push(cause);
+  if (isError(cause)) inner.push(cause);
   if (inner.length === 0) return [error];
   // An error that is nested deeper proves nothing.
   return depth > maxErrorDepth ? [undefined] : inner.flatMap((each) => leavesOf(each, depth + 1));
 }
 
 function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
+  if (!isError(error)) return undefined;
   const code = fieldOf(error, 'code');
   if (typeof code === 'string') return code;
   // Deno's errors have a message only.

@@ -1,4 +1,5 @@
-import { controls, fieldOf, maxErrorDepth } from '../internal/text.ts';
+import { controls } from '../internal/text.ts';
+import { fieldOf, isError, maxErrorDepth } from '../internal/thrown.ts';
 
 /** Removes credentials from a string. */
 export type Redact = (text: string) => string;
@@ -135,7 +136,7 @@ export function redactError(
   redact: Redact,
   depth = maxErrorDepth,
 ): Error | undefined {
-  if (!(error instanceof Error)) return undefined;
+  if (!isError(error)) return undefined;
   // Errors are printed as they are, so they must not hold control characters of a terminal.
   const clean = (text: string): string => redactAndCut(text, redact).replaceAll(controls, '');
   const copy = new Error('');
@@ -147,12 +148,12 @@ export function redactError(
   const inner = (each: unknown): Error | undefined => redactError(each, redact, depth - 1);
   const errors = fieldOf(error, 'errors');
   if (Array.isArray(errors)) Object.assign(copy, { errors: errors.map(inner) });
-  const cause = inner(error.cause);
+  const cause = inner(fieldOf(error, 'cause'));
   if (cause !== undefined) copy.cause = cause;
   return copy;
 }
 
-/** What a function of the caller threw, as it is; a redacted copy if it contains a credential. */
+/** What a function of the caller threw, as it is; a redacted copy if it contains a credential, nothing if it cannot be read. */
 export function keepCause(thrown: unknown, redact: Redact): unknown {
   const secrets: string[] = [];
   const checkText: Redact = (text) => {
@@ -160,7 +161,11 @@ export function keepCause(thrown: unknown, redact: Redact): unknown {
     if (clean !== text) secrets.push(text);
     return clean;
   };
-  const fields = redactDeep(thrown, checkText, 8, 100);
-  const copy = redactError(thrown, checkText) ?? fields;
-  return secrets.length === 0 ? thrown : copy;
+  try {
+    const fields = redactDeep(thrown, checkText, 8, 100);
+    const copy = redactError(thrown, checkText) ?? fields;
+    return secrets.length === 0 ? thrown : copy;
+  } catch {
+    return undefined;
+  }
 }

@@ -55,7 +55,7 @@ const statuses: readonly (readonly [ErrorClass, number])[] = [
 export function httpStatusOf(value: unknown): number {
   const error = paymentsErrorFrom(value);
   if (error === undefined) return 500;
-  if (error instanceof WaitError) return waitStatuses[error.reason];
+  if (error instanceof WaitError) return waitStatuses.get(error.reason) ?? 202;
   if (error instanceof PaymentInDoubtError && !error.retryable) return 409;
   if (error.outcome === 'unknown' && !isReading(error)) return 202;
   // Without an Error body it may be the 404 of a wrong base URL.
@@ -65,7 +65,11 @@ export function httpStatusOf(value: unknown): number {
   return statuses.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 502;
 }
 
-const waitStatuses = { timeout: 202, failed: 422, regressed: 409 } as const;
+/** A reason that is missing says as little as a timeout. */
+const waitStatuses = /* @__PURE__ */ new Map<unknown, number>([
+  ['failed', 422],
+  ['regressed', 409],
+]);
 
 /** Whether the failed call is a creation: a 404 then means that its input names a missing record. */
 const isCreating = ({ operation = '' }: PaymentsError): boolean => operation.includes('.create');

@@ -1,4 +1,5 @@
 import { expectation, type Problem } from './issues.ts';
+import { isDate } from './objects.ts';
 
 /** What an id names, by its prefix. */
 const nouns = {
@@ -51,7 +52,7 @@ export const isMoment = (value: unknown): value is Date | string =>
     ? /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(value) &&
       !Number.isNaN(Date.parse(value)) &&
       isOnCalendar(value)
-    : value instanceof Date && !Number.isNaN(value.getTime());
+    : isDate(value) && !Number.isNaN(value.getTime());
 
 /** Date.parse makes 2 March of 30 February. */
 const isOnCalendar = (dateTime: string): boolean => {

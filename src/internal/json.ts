@@ -1,4 +1,4 @@
-import { isPlainObject, isUnsafe, malformed, unsafeRule } from './objects.ts';
+import { isDate, isPlainObject, isUnsafe, malformed, unsafeRule } from './objects.ts';
 import { issueAt, join, maxIssues, type Issue, type Problem } from './issues.ts';
 
 /*
@@ -88,7 +88,7 @@ export function checkLossless(
   const problem = describeLoss(value, parents);
   if (issues.length >= maxIssues) return;
   if (problem !== undefined) issues.push(issueAt(at, problem, value));
-  else if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
+  else if (typeof value === 'object' && value !== null && !isDate(value)) {
     for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       checkLossless(inner, join(at, [key]), issues, [...parents, value]);
     }
@@ -109,8 +109,9 @@ function describeLoss(value: unknown, parents: readonly unknown[]): Problem | st
     return { got: 'undefined in an array', expected: 'a value', hint };
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return undefined;
-  if (value instanceof Date) return 'an invalid date cannot be written as JSON';
+  if (isDate(value)) {
+    return Number.isNaN(value.getTime()) ? 'an invalid date cannot be written as JSON' : undefined;
+  }
   if (parents.includes(value)) return 'this object contains itself';
   if (parents.length >= maxDepth) return `nested deeper than ${maxDepth} levels`;
   if (Object.hasOwn(value, '__proto__')) return 'the key "__proto__" is not allowed';

@@ -22,6 +22,16 @@ export const unsafeRule = /* @__PURE__ */ expectation({
 
 export const malformed = 'has an unpaired surrogate; expected well-formed Unicode';
 
+/** Whether a value is a Date, also one of another realm. */
+export function isDate(value: unknown): value is Date {
+  try {
+    Date.prototype.getTime.call(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Copies the fields of an object except those that are undefined. */
 export const dropUndefined = <T extends object>(fields: T | undefined): Partial<T> =>
   isPlainObject(fields)
@@ -40,7 +50,7 @@ export function cloneInput<T>(input: T): T {
 
 function cloneField(field: unknown): unknown {
   if (Array.isArray(field)) return [...(field as unknown[])];
-  if (field instanceof Date) return new Date(field);
+  if (isDate(field)) return new Date(field);
   return isPlainObject(field) ? { ...field } : field;
 }
 

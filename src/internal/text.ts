@@ -10,25 +10,6 @@ export const trimTrailingSlashes = (text: string): string =>
   // Tried at the first of several slashes only: at each of them, it takes seconds for a long text.
   text.replace(/(?<!\/)\/+$/, '');
 
-/** A field of a foreign error, which may hold anything. */
-export const fieldOf = (error: Error, name: string): unknown => Reflect.get(error, name);
-
-/** The message of a foreign error; empty when it is not a string. */
-export function messageOf(error: Error): string {
-  const message = fieldOf(error, 'message');
-  return typeof message === 'string' ? message : '';
-}
-
-/** Errors that are nested deeper are ignored: an error can be its own cause. */
-export const maxErrorDepth = 8;
-
-/** The message of the innermost cause. */
-export function innermostMessageOf(error: Error, depth = 0): string {
-  const cause = fieldOf(error, 'cause');
-  if (!(cause instanceof Error) || depth === maxErrorDepth) return messageOf(error);
-  return innermostMessageOf(cause, depth + 1);
-}
-
 /** What a value is, without showing it. */
 export function describeKind(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -67,9 +67,9 @@ function openDatabase(path: string, create: boolean): Database {
 }
 
 const cannotOpen = (path: string, cause: unknown): Error => {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = (Object(cause) as { message?: unknown }).message ?? cause;
   return new Error(
-    `sqliteJournal: ${path} cannot be used: ${reason}.\nCheck that its folder exists, and that this process may write to the folder and the file.`,
+    `sqliteJournal: ${path} cannot be used: ${String(reason)}.\nCheck that its folder exists, and that this process may write to the folder and the file.`,
     { cause },
   );
 };

@@ -74,7 +74,7 @@ function findDifference(expected: unknown, got: unknown, path: string): string |
 
 /** The error of a store may contain its connection string. */
 const describeError = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error))
+  String((Object(error) as { message?: unknown }).message ?? error)
     .replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@')
     .slice(0, 300);
 

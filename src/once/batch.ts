@@ -109,7 +109,7 @@ export interface BatchSetup {
   readonly isHopeless: (error: PaymentsError) => boolean;
   /** Called when the loop ends, also by `break`. */
   readonly onLeave: () => void;
-  readonly duplicateError: () => ValidationError;
+  readonly duplicateError: (reference: string | undefined) => ValidationError;
   readonly abortError: (reason: unknown) => AbortError;
 }
 
@@ -148,6 +148,7 @@ export class BatchRun {
     const { signal, concurrency, abortError } = this.#setup;
     const onAbort = (): void => {
       this.#fail(abortError(signal?.reason));
+      this.#setup.onLeave();
     };
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort);
@@ -267,7 +268,7 @@ export class BatchRun {
     this.#notify();
     try {
       if (job.isDuplicate) {
-        this.#finish(job, { reference, input, result: 'failed', error: duplicateError() });
+        this.#finish(job, { reference, input, result: 'failed', error: duplicateError(reference) });
         return;
       }
       while (!this.#hasStopped()) {

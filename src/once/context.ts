@@ -47,7 +47,7 @@ interface PaymentSearchOptions {
 
 /** The client's dependencies for createOnce, createAllOnce, openOnce and resolveOnce. */
 export interface ClientContext extends JournalContext {
-  readonly pipeline: JournalContext['pipeline'] & Pick<RequestPipeline, 'watch'>;
+  readonly pipeline: JournalContext['pipeline'] & Pick<RequestPipeline, 'watch' | 'showReference'>;
   readonly hooks: Hooks;
   /** The call that sends a payment. */
   creationCall(input: OnceInput): Call<TransferCreated>;

@@ -16,6 +16,7 @@ import {
   AbortError,
   isOutcomeUnknown,
   PaymentInDoubtError,
+  withReference,
   type CallIdentity,
   type Issue,
 } from '../errors/errors.ts';
@@ -153,12 +154,9 @@ function createSetup(
   const { signal, totalTimeout, journal } = context;
   const forgets = new GuardedJournal(call, '', context).canForget();
 
-  // After `break`, the scan of a long list would delay the end of the loop.
+  // After `break` or an abort, the scan of a long list would delay the end of the loop.
   const leaving = new AbortController();
-  const paging = {
-    ...selectReadOptions(callOptions),
-    signal: signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]),
-  };
+  const paging = { ...selectReadOptions(callOptions), signal: leaving.signal };
   const scans = new SharedScans(
     (source, requests, scan) => client.transferSearch.search(source, requests, { paging, ...scan }),
     { clock, freshMs: totalTimeout, since: requestedAt },
@@ -213,7 +211,11 @@ function createSetup(
     onLeave: () => {
       leaving.abort();
     },
-    duplicateError: () => invalidArguments(createCall, [duplicateIssue], redact),
+    duplicateError: (reference) =>
+      withReference(
+        invalidArguments(createCall, [duplicateIssue], redact),
+        pipeline.showReference(reference),
+      ),
     abortError: (cause) =>
       new AbortError(abortMessage, { ...call, outcome: 'unknown', startedAt, cause }),
   };

@@ -17,6 +17,7 @@ import type { JournalContext } from './context.ts';
 import { describeCause, PaymentErrors } from './in-doubt.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
+import { isError } from '../internal/thrown.ts';
 import { isTestUrl } from '../calls/client-options.ts';
 
 /** The mark of memoryJournal: the two folders share no code. */
@@ -171,7 +172,7 @@ export class GuardedJournal {
   ): Promise<boolean | undefined> {
     return this.swap(before, after).catch((error: unknown) => {
       const { retryable, cause } = error as PaymentInDoubtError;
-      if (!retryable && cause instanceof Error) warn(`payments-platform-sdk: ${cause.message}`);
+      if (!retryable && isError(cause)) warn(`payments-platform-sdk: ${cause.message}`);
       return undefined;
     });
   }
@@ -197,7 +198,7 @@ export class GuardedJournal {
   #fail(problem: string, cause?: unknown, retryable?: boolean): PaymentInDoubtError {
     const error = this.errors.createJournalError(problem, cause, retryable);
     if (!failedJournals.has(this.#journal)) {
-      const reason = error.cause instanceof Error ? `: ${describeCause(error.cause)}` : '';
+      const reason = isError(error.cause) ? `: ${describeCause(error.cause)}` : '';
       warn(`payments-platform-sdk: the journal's ${problem}${reason}.`);
     }
     failedJournals.add(this.#journal);

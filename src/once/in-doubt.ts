@@ -6,7 +6,7 @@ import {
   type InDoubtReason,
 } from '../errors/errors.ts';
 import { redactError, type Redact } from '../errors/redact.ts';
-import { fieldOf, innermostMessageOf, messageOf } from '../internal/text.ts';
+import { fieldOf, innermostMessageOf, messageOf } from '../internal/thrown.ts';
 import type { JournalContext } from './context.ts';
 
 /** Creates the errors of one call of createOnce, resolveOnce or openOnce. */
@@ -86,7 +86,7 @@ export class PaymentErrors {
   createJournalError(
     problem: string,
     cause?: unknown,
-    retryable = (Object(cause) as { retryable?: unknown }).retryable !== false,
+    retryable = fieldOf(cause, 'retryable') !== false,
   ): PaymentInDoubtError {
     const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
     const copy = redactError(cause, createPasswordRedactor(this.#pipeline.redact));

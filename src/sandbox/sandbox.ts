@@ -402,7 +402,8 @@ export class Sandbox {
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
     // Bun.serve passes the server as the second argument of a handler.
-    const settings = input instanceof Request && !isPlainObject(init) ? undefined : init;
+    const isRequest = typeof input === 'object' && 'headers' in input;
+    const settings = isRequest && !isPlainObject(init) ? undefined : init;
     const request = new Request(input, settings);
     const signal = settings?.signal ?? request.signal;
     return this.#respond({ request, signal, origin: input }, await request.text());

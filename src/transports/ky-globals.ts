@@ -6,7 +6,7 @@
 /** The headers of a request: an object of lower-case names, or a copy. */
 export class KyHeaders extends Map<string, string> {
   constructor(init: KyHeaders | Readonly<Record<string, string>> = {}) {
-    super(init instanceof Map ? init : Object.entries(init));
+    super(init instanceof KyHeaders ? init : Object.entries(init));
   }
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { journalKey } from '../../internal/formats.ts';
 import { isObject } from '../../internal/objects.ts';
+import { fieldOf, isError } from '../../internal/thrown.ts';
 import { version } from '../../version.ts';
 import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
 import { readCommand, usage, type Command } from './flags.ts';
@@ -74,7 +75,7 @@ async function resolve(
     throw new UsageError('resolve asks on a terminal; without one, it needs --yes.');
   }
   const payments = await createClient(journal, transfersFilter);
-  if (payments instanceof Error) throw new UsageError(payments.message, { cause: payments });
+  if (isError(payments)) throw new UsageError(payments.message, { cause: payments });
   const entry = await readEntry(journal, reference);
   const decision =
     verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
@@ -144,7 +145,7 @@ async function describeDecision(
   const listed = entry.state === 'ambiguous' ? entry.candidates : [];
   const ids = [...new Set([...listed, ...chosen])];
   const candidates =
-    payments instanceof Error
+    isError(payments)
       ? []
       : await Promise.all(ids.map((id) => readCandidate(payments, id)));
   const client = describeClient(payments);
@@ -155,7 +156,7 @@ async function describeDecision(
 function describeClient(payments: Client | Error): string {
   const variables = ['PAYMENTS_BASE_URL', 'PAYMENTS_API_KEY'];
   const missing = variables.filter((name) => !process.env[name]?.trim());
-  if (payments instanceof Error) {
+  if (isError(payments)) {
     const cause = missing.length > 0 ? `set ${missing.join(' and ')}` : payments.message;
     return `none, so no candidate was read: ${cause}`;
   }
@@ -212,15 +213,15 @@ async function main(args: string[]): Promise<number> {
 /** The message of a failure with that of its cause, as an error of the same status. */
 function withoutPasswords(failure: unknown, address: string): Error {
   const { cause } = failure as Error;
-  const causeLine = cause instanceof Error ? `\nThe cause: ${messageOf(cause)}` : '';
+  const causeLine = isError(cause) ? `\nThe cause: ${messageOf(cause)}` : '';
   const text = redactAddress(`${messageOf(failure)}${causeLine}`, address);
   return failure instanceof UsageError ? new UsageError(text) : new Error(text);
 }
 
 /** A failure to connect to several addresses has no message, but the failures of each. */
 function messageOf(failure: unknown): string {
-  if (failure instanceof AggregateError) return failure.errors.map(messageOf).join('; ');
-  return failure instanceof Error ? failure.message : String(failure);
+  const errors = fieldOf(failure, 'errors');
+  return Array.isArray(errors) ? errors.map(messageOf).join('; ') : isError(failure) ? failure.message : String(failure);
 }
 
 await runProgram('payments-journal', main);

@@ -12,6 +12,7 @@ import {
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
+import { fieldOf } from '../../internal/thrown.ts';
 import type { IdCounts, IdName } from '../platform/ids.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import type { StateObserver, Sandbox } from '../sandbox.ts';
@@ -183,7 +184,7 @@ function isAlive(identity: string): boolean {
     process.kill(pid, 0);
   } catch (cause) {
     // The process exists and belongs to another user.
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EPERM')) return false;
+    if (fieldOf(cause, 'code') !== 'EPERM') return false;
   }
   return identifyProcess(pid) === identity;
 }
@@ -201,7 +202,7 @@ function lock(path: string): void {
         linkSync(ownLockPath, getLockPath(path));
         return;
       } catch (cause) {
-        if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause;
+        if (fieldOf(cause, 'code') !== 'EEXIST') throw cause;
       }
       const holder = readHolder(path);
       if (holder !== undefined && isAlive(holder)) {

@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { getMessage } from '../platform/sandbox-error.ts';
 import { Accounts } from './accounts.tsx';
 import { Faults } from './faults.tsx';
 import { LivePage, type PageState } from './live.ts';
@@ -104,7 +105,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           return true;
         } catch (problem) {
           setNotice({
-            text: problem instanceof Error ? problem.message : String(problem),
+            text: getMessage(problem),
             isError: true,
           });
           return false;

@@ -1,3 +1,4 @@
+import { isError } from '../../internal/thrown.ts';
 import type { ErrorBody } from '../../schemas/error-body.ts';
 
 /** A problem, with the code and the status of its response. */
@@ -68,4 +69,4 @@ const truncate = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…`
 
 /** The message of any thrown value. */
 export const getMessage = (cause: unknown): string =>
-  cause instanceof Error ? cause.message : String(cause);
+  isError(cause) ? cause.message : String(cause);

@@ -2,6 +2,7 @@ import type * as NodeDns from 'node:dns/promises';
 import type * as NodeHttp from 'node:http';
 import type * as NodeNet from 'node:net';
 import { builtinModule } from '../../internal/runtime.ts';
+import { fieldOf } from '../../internal/thrown.ts';
 
 /** A POST to the `webhookUrl`. */
 export interface WebhookRequest {
@@ -52,7 +53,7 @@ export async function sendWebhook(request: WebhookRequest): Promise<WebhookRespo
     } catch (cause) {
       problem = cause;
       // localhost has two addresses, and a handler may listen on one of them.
-      if (!(cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED')) break;
+      if (fieldOf(cause, 'code') !== 'ECONNREFUSED') break;
     }
   }
   throw problem;
