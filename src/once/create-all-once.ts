@@ -1,6 +1,7 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
+import { maxIssues, type DetailedIssue } from '../internal/issues.ts';
 import { maxTimerMs } from '../internal/runtime.ts';
-import { invalidArguments, readInput } from '../calls/arguments.ts';
+import { argument, invalidArguments, readInput, validate } from '../calls/arguments.ts';
 import { callHook } from '../calls/hooks.ts';
 import {
   parseSince,
@@ -10,6 +11,7 @@ import {
   optionalCheck,
   type OptionChecks,
 } from '../calls/options.ts';
+import { createInputReader, findInputsIssues, type Inputs } from '../calls/inputs.ts';
 import { createAwaitable } from '../calls/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import {
@@ -18,7 +20,6 @@ import {
   PaymentInDoubtError,
   withReference,
   type CallIdentity,
-  type Issue,
 } from '../errors/errors.ts';
 import {
   transferCreateInputSchema,
@@ -105,16 +106,19 @@ const expectChecks = (): OptionChecks<ExpectedTotals> => ({
 /** Makes many payments, each once. */
 export function createAllOnce(
   client: ClientContext,
-  inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  inputs: Inputs<OnceInput>,
   options: BatchOptions | undefined,
 ): Batch {
   const site = captureCallSite();
+  const readInputs = createInputReader(inputs, (issues) =>
+    invalidArguments(call, issues, client.pipeline.redact),
+  );
   const noCounts = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
   const counts = { ...noCounts };
   async function* run(): AsyncGenerator<BatchResult, void, undefined> {
     try {
       Object.assign(counts, noCounts);
-      const batchRun = new BatchRun(createSetup(client, inputs, options), counts);
+      const batchRun = new BatchRun(createSetup(client, inputs, readInputs, options), counts);
       for await (const result of batchRun.results()) {
         if (result.error !== undefined) withCallSite(result.error, site);
         yield result;
@@ -134,12 +138,13 @@ export function createAllOnce(
 /** Checks the arguments, and connects the payments of a batch with their shared scans. */
 function createSetup(
   client: ClientContext,
-  inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  inputs: Inputs<OnceInput>,
+  readInputs: () => Inputs<OnceInput>,
   options: BatchOptions | undefined,
 ): BatchSetup {
   const { clock, hooks, pipeline } = client;
   const { redact } = pipeline;
-  const issues: Issue[] = [];
+  const issues: DetailedIssue[] = [];
   const checked = checkOptions(batchOptionChecks, options, issues);
   const { concurrency = 16, retryTimeout = 1_800_000, expect, ...onceOptions } = checked;
   const { since, ...callOptions } = onceOptions;
@@ -182,7 +187,7 @@ function createSetup(
   };
   const unread = copies?.values();
   return {
-    inputs: copies === undefined ? inputs : [...(inputs as readonly OnceInput[])],
+    inputs: copies === undefined ? readInputs() : [...(inputs as readonly OnceInput[])],
     concurrency,
     readAhead: forgets ? maxReadAhead : concurrency,
     retryTimeout,
@@ -258,24 +263,18 @@ function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfe
   };
 }
 
-/** What is wrong with the inputs as a whole. */
+/** What is wrong with the inputs as a whole; if they do not match their control totals, also with each of them. */
 function findInputIssues(
   inputs: unknown,
   copies: readonly (Partial<OnceInput> | undefined)[] | undefined,
   expect: ExpectedTotals | undefined,
-): Issue[] {
-  const isIterable =
-    typeof inputs === 'object' &&
-    inputs !== null &&
-    (Symbol.iterator in inputs || Symbol.asyncIterator in inputs);
-  if (!isIterable)
-    return [{ path: 'inputs', message: 'expected an array or another iterable of inputs' }];
-  if (expect === undefined) return [];
+): DetailedIssue[] {
+  const issues = findInputsIssues(inputs);
+  if (issues.length > 0 || expect === undefined) return issues;
   if (copies === undefined) {
     return [{ path: 'options.expect', message: 'expected inputs that are an array' }];
   }
   const { count = copies.length, total } = expect;
-  const issues: Issue[] = [];
   if (count !== copies.length) {
     const message = `got ${copies.length} inputs; expected ${count}`;
     issues.push({ path: 'options.expect.count', message });
@@ -285,9 +284,13 @@ function findInputIssues(
     const message = `got inputs of ${formatAmount(sum)} in total; expected ${total}`;
     issues.push({ path: 'options.expect.total', message });
   }
+  for (const [at, copy] of issues.length > 0 ? copies.entries() : []) {
+    validate(argument(transferCreateInputSchema(), copy, `inputs[${at}]`), issues);
+    if (issues.length >= maxIssues) break;
+  }
   return issues;
 }
 
-/** The sum of all amounts. An input with an invalid amount counts as 0: its own payment rejects it. */
+/** The sum of all amounts. An input with an invalid amount counts as 0: it is named beside the total, or rejected. */
 const sumInputs = (inputs: readonly (Partial<OnceInput> | undefined)[]): bigint =>
   inputs.reduce((sum, input) => sum + (parseAmount(input?.amount) ?? 0n), 0n);

@@ -96,7 +96,10 @@ const amountMessage = {
       typeof input === 'string'
         ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
         : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004';
-    return expectation({ expected: 'a decimal string above zero, such as "12.50"', hint });
+    // Such as the line break of a CRLF file, which no message shows.
+    const isPadded = typeof input === 'string' && input.trim() !== input;
+    const got = isPadded ? 'white space at the start or end' : undefined;
+    return expectation({ got, expected: 'a decimal string above zero, such as "12.50"', hint });
   },
 };
 

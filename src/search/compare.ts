@@ -23,11 +23,11 @@ export function compareTransfer(transfer: Transfer, input: TransferCreateInput):
  * written it.
  */
 export const isOtherPayment = (transfer: Transfer, input: TransferCreateInput): boolean =>
-  compareFields(transfer, input) === 'other' && !hasSameReference(transfer, input);
+  !hasTerms(transfer, input) && !hasSameReference(transfer, input);
 
-/** Whether a Transfer that the journal has for the payment of an input fits it; the platform may rewrite its description. */
-export const fitsRecord = (transfer: Transfer, input: TransferCreateInput): boolean =>
-  compareFields(transfer, input) !== 'other' && compareTransfer(transfer, input) !== 'other';
+/** Whether no field but the description of a Transfer certainly differs from an input. */
+export const hasTerms = (transfer: Transfer, input: TransferCreateInput): boolean =>
+  compareFields(transfer, input) !== 'other';
 
 /** A book transfer may be listed on both sides. */
 export const isOutgoing = ({ direction }: Transfer): boolean => direction !== 'incoming';
@@ -52,7 +52,7 @@ export function leavesAccount(
 export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean =>
   transfer.description === input.description &&
   compareAmounts(transfer.amount, input.amount) === 'same' &&
-  compareFields(transfer, input) !== 'other';
+  hasTerms(transfer, input);
 
 type FieldComparison = (transfer: Transfer, input: TransferCreateInput) => Likeness;
 
@@ -240,9 +240,13 @@ export const extractLetters = (description: string): string =>
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
 
+/** A date and time of ISO 8601, also as PostgreSQL and Python write it: `2026-11-24 10:00:00,5+00`. */
+const timePattern =
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)([.,]\d+)?(Z|([+-]\d{2}):?(\d{2})?)?$/i;
+
 /** Whether a time names its offset; one without may be in the platform's local time. */
 export const hasOffset = (createdAt: unknown): boolean =>
-  isString(createdAt) && /(Z|[+-]\d{2}:?\d{2})$/i.test(createdAt);
+  timePattern.exec(isString(createdAt) ? createdAt : '')?.[4] !== undefined;
 
 /** A point in time: to the millisecond, or within the second or minute that a time names. */
 interface TimeSpan {
@@ -252,15 +256,14 @@ interface TimeSpan {
 
 /**
  * Parses the creation time of a Transfer. The platform's times are UTC; without an offset, this machine's
- * time zone would apply, and a Transfer be missed or confused with an older one.
+ * time zone would apply, and a Transfer be missed or confused with an older one. A date alone, a number and
+ * everything else is not read, because its unit or time zone would be a guess.
  */
 export function parseCreatedAt(createdAt: unknown): TimeSpan {
-  const [time, clock = '', fraction = '', offset] =
-    /^\d{4}-\d{2}-\d{2}T([\d:]+)(\.\d+)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(
-      isString(createdAt) ? createdAt : '',
-    ) ?? [];
-  if (time === undefined) return { earliest: Number.NaN, latest: Number.NaN };
-  const earliest = Date.parse(offset === undefined ? `${time}Z` : time);
+  const [, date = '', clock = '', fraction = '', , hours, minutes = '00'] =
+    timePattern.exec(isString(createdAt) ? createdAt : '') ?? [];
+  const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`;
+  const earliest = Date.parse(`${date}T${clock}${fraction.replace(',', '.')}${offset}`);
   // A platform without fractions is likely to write zeros.
   const isExact = /[1-9]/.test(fraction);
   const precision = clock.length > 'hh:mm'.length ? 1_000 : 60_000;

@@ -1,22 +1,30 @@
 import { argument, invalidArguments, readInput, validate } from '../calls/arguments.ts';
 import {
   callOptionChecks,
+  checkBy,
   checkOptions,
   defaultClockSkew,
   isBoolean,
+  optionalCheck,
   parseSince,
   sinceCheck,
   type OptionChecks,
   type RequestOptions,
 } from '../calls/options.ts';
+import { createInputReader, findInputsIssues, type Inputs } from '../calls/inputs.ts';
 import { createAwaitable, type Awaitable } from '../calls/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { NotFoundError, PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import type { Redact } from '../errors/redact.ts';
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
-import { describeReferenceProblem, isReference, journalKey } from '../internal/formats.ts';
-import { issueAt, maxIssues } from '../internal/issues.ts';
+import {
+  describeIdProblem,
+  describeReferenceProblem,
+  isReference,
+  journalKey,
+} from '../internal/formats.ts';
+import { issueAt, join, maxIssues } from '../internal/issues.ts';
 import { cloneInput } from '../internal/objects.ts';
 import type { AccountId } from '../schemas/account.ts';
 import {
@@ -28,7 +36,7 @@ import {
 import {
   compareTransfer,
   defaultCurrency,
-  fitsRecord,
+  hasTerms,
   isOutgoing,
   leavesAccount,
   parseCreatedAt,
@@ -50,10 +58,15 @@ export interface ReconcileAllOptions extends RequestOptions {
    * this time: it has to be before the first of the payments. @default 1970
    */
   since?: Date | string | undefined;
-  /** Transfers created at this time or later are not `unexpected`. Default: no limit. */
+  /**
+   * Transfers created at this time or later are not `unexpected`. One whose `createdAt` cannot be read is, whatever
+   * the limits. Default: no limit.
+   */
   until?: Date | string | undefined;
   /** Whether Transfers that belong to no input are returned, too. @default false */
   unexpected?: boolean | undefined;
+  /** Accounts whose Transfers are read, too, although no input pays from them. For `unexpected`. */
+  accounts?: AccountId[] | undefined;
 }
 
 /** A payment of one's own books, compared with the platform. */
@@ -64,7 +77,8 @@ export interface ReconciledPayment {
   readonly input: OnceInput;
   /**
    * The status of its Transfer: `cancelled` counts as `failed`, and any other as `pending`. `ambiguous`: the Transfers in
-   * `candidates` may be the payment: several match, or one matches with other terms. `missing`: no Transfer matches.
+   * `candidates` may be the payment: several match, one matches with other terms, or it may be another payment.
+   * `missing`: no Transfer matches.
    */
   readonly result: 'completed' | 'pending' | 'failed' | 'ambiguous' | 'missing';
   /** The Transfer of the payment; absent while that is not certain. */
@@ -96,6 +110,11 @@ export interface ReconciledTotal {
   readonly count: number;
   /** The exact sum of their amounts for each currency: `{ USDC: '1250' }`. */
   readonly amounts: Readonly<Record<string, string>>;
+  /**
+   * How many of the rows are not in the sums, because the platform sent no readable amount or currency. An amount with
+   * a minus is one of them: it could be a debit or money that came back.
+   */
+  readonly unreadable: number;
 }
 
 /** A total for each result. */
@@ -146,6 +165,12 @@ const reconcileAllOptionChecks = (): OptionChecks<ReconcileAllOptions> => ({
   since: sinceCheck,
   until: sinceCheck,
   unexpected: isBoolean,
+  accounts: (value, at, issues) => {
+    optionalCheck('an array of account ids', Array.isArray)(value, at, issues);
+    for (const [index, id] of Array.isArray(value) ? value.entries() : []) {
+      checkBy((account) => describeIdProblem('acc_', account))(id, join(at, [index]), issues);
+    }
+  },
   ...callOptionChecks(),
 });
 
@@ -157,19 +182,23 @@ const maxSimilar = 10;
 /** Compares the payments of one's own books with the lists of their sources; sends nothing. */
 export function reconcileAll(
   context: BooksContext,
-  inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  inputs: Inputs<OnceInput>,
   options: ReconcileAllOptions | undefined,
 ): ReconciledBooks {
   const site = captureCallSite();
   const totals = createTotals();
-  async function* run(): AsyncGenerator<ReconciledRow, void, undefined> {
+  const readInputs = createInputReader(inputs, (issues) =>
+    invalidArguments(reconcileAllCall, issues, context.redact),
+  );
+  async function* run(own = createTotals()): AsyncGenerator<ReconciledRow, void, undefined> {
     const startedAt = new Date(context.transferSearch.now()).toISOString();
     try {
-      Object.assign(totals, createTotals());
-      const { sources, books } = await readBooks(context, inputs, options);
+      Object.assign(totals, own);
+      const { sources, books } = await readBooks(context, inputs, readInputs, options);
       for (const [source, payments] of sources) {
-        for await (const row of new SourceBooks(books, source, payments).rows()) {
-          addRow(totals, row);
+        for await (const { row, money } of new SourceBooks(books, source, payments).rows()) {
+          addRow(own, row.result, money);
+          Object.assign(totals, own);
           yield row;
         }
       }
@@ -178,9 +207,10 @@ export function reconcileAll(
     }
   }
   const runAll = async (): Promise<ReconciledSummary> => {
+    const own = createTotals();
     const open: ReconciledRow[] = [];
-    for await (const row of run()) if (row.result !== 'completed') open.push(row);
-    return { totals: { ...totals }, open };
+    for await (const row of run(own)) if (row.result !== 'completed') open.push(row);
+    return { totals: own, open };
   };
   return Object.assign({ totals, [Symbol.asyncIterator]: run }, createAwaitable(runAll));
 }
@@ -203,28 +233,35 @@ interface Books extends BooksContext {
   readonly since: number | undefined;
   readonly until: number | undefined;
   readonly unexpected: boolean;
+  /** The key of each reference in the books, of any source, with the place of its input. */
+  readonly references: ReadonlyMap<string, string>;
+}
+
+/** A row, and the money in its total: the caller may have changed the row's input since it was read. */
+interface CountedRow {
+  readonly row: ReconciledRow;
+  readonly money: { readonly amount: unknown; readonly currency: unknown };
 }
 
 async function readBooks(
   context: BooksContext,
-  inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+  inputs: Inputs<OnceInput>,
+  readInputs: () => Inputs<OnceInput>,
   options: ReconcileAllOptions | undefined,
 ): Promise<{ sources: Map<AccountId, BookedPayment[]>; books: Books }> {
   const issues: Issue[] = [];
   const checked = checkOptions(reconcileAllOptionChecks, cloneInput(options), issues);
-  const { since, until, unexpected = false, ...paging } = checked;
+  const { since, until, unexpected = false, accounts = [], ...paging } = checked;
   const start = parseSince(since, context.transferSearch.now(), issues);
   const end = until === undefined || issues.length > 0 ? undefined : new Date(until).getTime();
   if (start !== undefined && end !== undefined && end <= start) {
     issues.push({ path: 'options.until', message: 'expected a time after options.since' });
   }
-  if (!isIterable(inputs)) {
-    issues.push({ path: 'inputs', message: 'expected an array or another iterable of inputs' });
-  }
+  issues.push(...findInputsIssues(inputs));
   const sources = new Map<AccountId, BookedPayment[]>();
-  const references = new Set<string>();
+  const references = new Map<string, string>();
   let at = 0;
-  for await (const callerInput of issues.length === 0 ? inputs : []) {
+  for await (const callerInput of issues.length === 0 ? readInputs() : []) {
     const input = checkInput(callerInput, `inputs[${at}]`, references, issues);
     at += 1;
     if (issues.length >= maxIssues) break;
@@ -234,14 +271,10 @@ async function readBooks(
     payments.push({ callerInput, input, record: {}, exact: new Map(), similar: new Map() });
   }
   if (issues.length > 0) throw invalidArguments(reconcileAllCall, issues, context.redact);
-  const books = { ...context, paging, since: start, until: end, unexpected };
+  for (const account of accounts) sources.set(account, sources.get(account) ?? []);
+  const books = { ...context, paging, since: start, until: end, unexpected, references };
   return { sources, books };
 }
-
-const isIterable = (inputs: unknown): boolean =>
-  typeof inputs === 'object' &&
-  inputs !== null &&
-  (Symbol.iterator in inputs || Symbol.asyncIterator in inputs);
 
 /**
  * Copies and checks an input; `issues` gets what is wrong. Undefined only if the input does not match its
@@ -250,7 +283,7 @@ const isIterable = (inputs: unknown): boolean =>
 function checkInput(
   callerInput: OnceInput,
   at: string,
-  references: Set<string>,
+  references: Map<string, string>,
   issues: Issue[],
 ): OnceInput | undefined {
   const copy = readInput(callerInput, transferCreateInputSchema());
@@ -261,12 +294,12 @@ function checkInput(
   const place = `${at}.description`;
   const problem = describeReferenceProblem(description);
   if (problem !== undefined) issues.push(issueAt(place, problem, description));
-  const key = problem === undefined ? journalKey(description) : undefined;
-  if (key !== undefined && references.has(key)) {
-    const message = 'an earlier input has this reference, which belongs to one payment';
+  const key = problem === undefined ? journalKey(description) : '';
+  const earlier = references.get(key);
+  if (earlier !== undefined) {
+    const message = `${earlier} has the reference "${description}", too; a reference belongs to one payment`;
     issues.push({ path: place, message });
-  }
-  if (key !== undefined) references.add(key);
+  } else if (key !== '') references.set(key, at);
   return copy;
 }
 
@@ -277,7 +310,7 @@ class SourceBooks {
   readonly #payments: readonly BookedPayment[];
   readonly #index: InputIndex<BookedPayment>;
   readonly #byReference: ReadonlyMap<unknown, BookedPayment>;
-  readonly #byRecordedId = new Map<unknown, BookedPayment>();
+  readonly #byRecordedId = new Map<unknown, BookedPayment[]>();
   /**
    * Transfers similar to a payment. They are unexpected unless a payment without an exact Transfer may own
    * them.
@@ -294,10 +327,13 @@ class SourceBooks {
     this.#byReference = new Map(payments.map((payment) => [payment.input.description, payment]));
   }
 
-  async *rows(): AsyncGenerator<ReconciledRow, void, undefined> {
+  async *rows(): AsyncGenerator<CountedRow, void, undefined> {
     await this.#readRecords();
     yield* this.#readList();
-    for (const payment of this.#payments) yield await this.#decide(payment);
+    for (const payment of this.#payments) {
+      const { amount, currency = defaultCurrency } = payment.input;
+      yield { row: await this.#decide(payment), money: { amount, currency } };
+    }
     for (const transfer of this.#similar.values()) {
       const isTaken =
         !(await this.#isOtherPayment(transfer)) && this.#findSimilar(transfer).some(isUnlisted);
@@ -315,17 +351,23 @@ class SourceBooks {
         const record = await readRecord(description, paging.signal);
         if (record.spelling === description) payment.record = record;
         const { transferId } = payment.record;
-        if (transferId !== undefined) this.#byRecordedId.set(transferId, payment);
+        if (transferId === undefined) continue;
+        this.#byRecordedId.set(transferId, [...this.#recordedAs(transferId), payment]);
       }
     };
     await Promise.all(Array.from({ length: maxReads }, readAll));
+  }
+
+  /** The payments that the journal has with the id of a transfer. */
+  #recordedAs(id: unknown): readonly BookedPayment[] {
+    return this.#byRecordedId.get(id) ?? [];
   }
 
   /**
    * Reads the list, and again while it moves and a payment is not listed; with `unexpected`, whenever it
    * moved. Throws if it still moves in the last of `maxScans`.
    */
-  async *#readList(): AsyncGenerator<ReconciledRow, void, undefined> {
+  async *#readList(): AsyncGenerator<CountedRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
     const state = createScanState();
     for (let scan = 1; ; scan += 1) {
@@ -348,9 +390,9 @@ class SourceBooks {
   }
 
   /** Adds a listed transfer to the payments that it may be, or returns it as unexpected. */
-  *#assign(transfer: Transfer): Generator<UnexpectedTransfer, void, undefined> {
+  *#assign(transfer: Transfer): Generator<CountedRow, void, undefined> {
     const owners = [
-      this.#byRecordedId.get(transfer.id),
+      ...this.#recordedAs(transfer.id),
       this.#byReference.get(transfer.description),
     ].filter((payment) => payment !== undefined && !isDismissed(payment, transfer));
     for (const payment of owners) payment?.exact.set(keyOf(transfer), transfer);
@@ -370,17 +412,19 @@ class SourceBooks {
     );
   }
 
-  *#returnUnexpected(transfer: Transfer): Generator<UnexpectedTransfer, void, undefined> {
+  *#returnUnexpected(transfer: Transfer): Generator<CountedRow, void, undefined> {
     if (!this.#isUnexpected(transfer) || this.#returned.has(keyOf(transfer))) return;
     this.#returned.add(keyOf(transfer));
-    yield { result: 'unexpected', transfer };
+    const { amount, currency } = transfer;
+    yield { row: { result: 'unexpected', transfer }, money: { amount, currency } };
   }
 
   #isUnexpected(transfer: Transfer): boolean {
     const { unexpected, since, until } = this.#books;
     if (!unexpected || !leavesAccount(transfer, this.#source)) return false;
-    const { earliest } = parseCreatedAt(transfer.createdAt);
-    return (since === undefined || earliest >= since) && (until === undefined || earliest < until);
+    const { earliest, latest } = parseCreatedAt(transfer.createdAt);
+    // A comparison with NaN is false, so a transfer is shown if it cannot be dated, or only to the minute of a limit.
+    return !(latest < Number(since) || earliest >= Number(until));
   }
 
   /** Reads recorded transfers that the list does not show: it may have moved, or end before them. */
@@ -408,12 +452,8 @@ class SourceBooks {
     const transfer = recorded ?? outgoing[0];
     // Two transfers of one reference may be two payments.
     const others = outgoing.filter(({ id }) => id !== transfer?.id);
-    const isCertain =
-      transfer !== undefined &&
-      (recorded === undefined
-        ? compareTransfer(transfer, input) === 'same'
-        : fitsRecord(transfer, input));
-    if (isCertain && others.length === 0) {
+    const isAlone = transfer !== undefined && others.length === 0;
+    if (isAlone && (await this.#isCertain(payment, transfer, recorded !== undefined))) {
       return { ...common, result: describeStatus(transfer), transfer };
     }
     const candidates = [...exact.values()];
@@ -425,6 +465,33 @@ class SourceBooks {
     return candidates.length === 0
       ? { ...common, result: 'missing' }
       : { ...common, result: 'ambiguous', candidates };
+  }
+
+  /** Whether a transfer with the recorded id or exactly the reference of a payment can only be this payment. */
+  async #isCertain(
+    { input }: BookedPayment,
+    transfer: Transfer,
+    isRecorded: boolean,
+  ): Promise<boolean> {
+    const { id, description } = transfer;
+    const records = this.#recordedAs(id).length;
+    if (!isRecorded) return records === 0 && compareTransfer(transfer, input) === 'same';
+    if (!hasTerms(transfer, input)) return false;
+    if (description === input.description) return true;
+    // The platform has changed the description, unless it is the reference of another payment.
+    return records === 1 && !(await this.#isOtherReference(description, input));
+  }
+
+  /** Whether the books or the journal have a payment with this reference that is not the input's. */
+  async #isOtherReference(description: unknown, input: OnceInput): Promise<boolean> {
+    const { readRecord, paging, references } = this.#books;
+    if (!isReference(description)) return false;
+    const key = journalKey(description);
+    if (key === journalKey(input.description)) return false;
+    return (
+      references.has(key) ||
+      (await readRecord?.(description, paging.signal))?.spelling !== undefined
+    );
   }
 
   /** Whether the journal has a transfer as the payment of its own description. */
@@ -457,7 +524,7 @@ const describeStatus = ({ status }: Transfer): 'completed' | 'failed' | 'pending
 type Totals = { -readonly [Result in keyof ReconciledTotals]: ReconciledTotal };
 
 const createTotals = (): Totals => {
-  const none = { count: 0, amounts: {} };
+  const none = { count: 0, amounts: {}, unreadable: 0 };
   return {
     completed: none,
     pending: none,
@@ -468,16 +535,22 @@ const createTotals = (): Totals => {
   };
 };
 
-function addRow(totals: Totals, { result, input, transfer }: ReconciledRow): void {
-  const { amount, currency = defaultCurrency } = input ?? transfer;
-  const { count, amounts } = totals[result];
+function addRow(
+  totals: Totals,
+  result: ReconciledRow['result'],
+  { amount, currency }: CountedRow['money'],
+): void {
+  const { count, amounts, unreadable } = totals[result];
   const units = parseAmount(amount);
   // The platform may send anything.
   const key = typeof currency === 'string' ? currency.toUpperCase() : '';
-  const sum = (parseAmount(amounts[key]) ?? 0n) + (units ?? 0n);
+  const isReadable = units !== undefined && key !== '';
   totals[result] = {
     count: count + 1,
-    amounts: units === undefined || key === '' ? amounts : { ...amounts, [key]: formatAmount(sum) },
+    amounts: isReadable
+      ? { ...amounts, [key]: formatAmount((parseAmount(amounts[key]) ?? 0n) + units) }
+      : amounts,
+    unreadable: unreadable + (isReadable ? 0 : 1),
   };
 }
 

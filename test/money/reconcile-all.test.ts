@@ -17,7 +17,7 @@ import { collect, otherCompany, salaryOf } from './batches.ts';
 
 const baseUrl = 'https://api.example.com/v0';
 const day = (hour: number): string => new Date(Date.UTC(2026, 0, 15, hour)).toISOString();
-const none = { count: 0, amounts: {} };
+const none = { count: 0, amounts: {}, unreadable: 0 };
 const noTotals = {
   completed: none,
   pending: none,
@@ -149,9 +149,9 @@ describe('rows', () => {
     const { totals, open } = await books;
     expect(totals).toEqual({
       ...noTotals,
-      completed: { count: 2, amounts: { USDC: '25' } },
-      failed: { count: 1, amounts: { USDC: '12.5' } },
-      missing: { count: 1, amounts: { USDC: '12.5' } },
+      completed: { count: 2, amounts: { USDC: '25' }, unreadable: 0 },
+      failed: { count: 1, amounts: { USDC: '12.5' }, unreadable: 0 },
+      missing: { count: 1, amounts: { USDC: '12.5' }, unreadable: 0 },
     });
     expect(books.totals).toEqual(totals);
     expect(outline(open)).toEqual(['3 failed 3', '4 missing']);
@@ -166,8 +166,55 @@ describe('rows', () => {
       unexpected: true,
     });
     const USDC = '123456789012345678901234567890.300000000000000001';
-    expect(totals.missing).toEqual({ count: 4, amounts: { USDC, EURC: '7' } });
-    expect(totals.unexpected).toEqual({ count: 1, amounts: { EURC: '5' } });
+    expect(totals.missing).toEqual({ ...none, count: 4, amounts: { USDC, EURC: '7' } });
+    expect(totals.unexpected).toEqual({ ...none, count: 1, amounts: { EURC: '5' } });
+  });
+
+  test('totals have the amounts that a generator yielded, although it reuses its row', async () => {
+    const { payments } = setup(() => pagesOf([listedAs(1, { amount: '1' })]));
+    function* readRows() {
+      const row = { ...salaryOf(1), description: '', amount: '' };
+      for (const number of [1, 2, 3]) {
+        row.description = salaryOf(number).description;
+        row.amount = `${number}`;
+        yield row;
+      }
+    }
+    const { totals, open } = await payments.transfers.reconcileAll(readRows());
+    expect(totals.completed).toEqual({ ...none, count: 1, amounts: { USDC: '1' } });
+    expect(totals.missing).toEqual({ ...none, count: 2, amounts: { USDC: '5' } });
+    expect(open.map(({ reference }) => reference)).toEqual(
+      [2, 3].map((n) => salaryOf(n).description),
+    );
+    expect(open[0]?.input).toBe(open[1]?.input);
+  });
+
+  test('await has its own totals while a loop counts', async () => {
+    const { payments } = setup(() => pagesOf([listedAs(1), listedAs(2)]));
+    const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
+    const [{ totals }] = await Promise.all([books, collect(books)]);
+    expect(totals.completed.count).toBe(2);
+  });
+
+  test.each([
+    ['a group separator', { amount: '1,250.00' }],
+    ['a number', { amount: 1_250 }],
+    ['a minus', { amount: '-1250.00' }],
+    ['an exponent', { amount: '1.25e3' }],
+    ['19 decimals', { amount: '1.0000000000000000001' }],
+    ['a currency', { amount: '1250.00 USDC' }],
+    ['no amount', { amount: null }],
+    ['the currency null', { currency: null }],
+    ['no currency', { currency: undefined }],
+    ['a currency that is an object', { currency: { code: 'USDC' } }],
+  ])('a sum counts what is not in it as unreadable when an amount has %s', async (_, changes) => {
+    const strays = [changes, { id: 'txfr_9', amount: '50.00' }].map((each, at) =>
+      listedAs(2, { description: `stray ${at}`, destinationAccountId: 'acc_9', ...each }),
+    );
+    const { payments } = setup(() => pagesOf([listedAs(1), ...strays]));
+    const { totals } = await payments.transfers.reconcileAll([salaryOf(1)], { unexpected: true });
+    expect(totals.unexpected).toEqual({ count: 2, amounts: { USDC: '50' }, unreadable: 1 });
+    expect(totals.completed.unreadable).toBe(0);
   });
 
   test('each loop starts again, and totals count while it runs', async () => {
@@ -325,14 +372,78 @@ describe('a recorded payment', () => {
     expect(journal.reads).toEqual([salaryOf(1).description, salaryOf(2).description]);
   });
 
+  /** A journal with payments of any reference. */
+  async function journalWith(ids: Readonly<Record<string, Transfer['id']>>): Promise<Journal> {
+    const journal = memoryJournal();
+    for (const [description, transferId] of Object.entries(ids)) {
+      const input = { ...salaryOf(1), description };
+      const paid = { state: 'paid', transferId, paidAt: 0, platform: baseUrl, input } as const;
+      await journal.swap(description, undefined, paid);
+    }
+    return journal;
+  }
+  const own = salaryOf(1).description;
+
   test.each([
-    ['another amount', { amount: '12.51' }],
-    ['the reference of another payment', { description: 'rent 2026-01' }],
-  ])('is ambiguous when its transfer has %s', async (_, changes) => {
-    const journal = journalOf({ 1: 'txfr_000001' });
+    ['another text', 'Your salary'],
+    ['a number of the platform', '4711'],
+    ['a reference that no payment has', 'rent 2026-01'],
+    ['its reference in capitals', 'SALARY 000001'],
+    ['a longer text', `${own} and more`],
+  ])(
+    'has the status of its transfer when the platform has changed its description to %s',
+    async (_, description) => {
+      const journal = await journalWith({ [own]: 'txfr_000001' });
+      const { rowsOf } = setup(() => pagesOf([listedAs(1, { description, status: 'failed' })]), {
+        journal,
+      });
+      expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 failed 1']);
+    },
+  );
+
+  test.each([
+    ['has another amount', { amount: '12.51' }],
+    ['has another amount and description', { amount: '12.51', description: 'Your salary' }],
+    ['has the reference of another payment in the journal', { description: 'rent 2026-01' }],
+    ['has that reference in other letters', { description: 'RENT 2026-01' }],
+  ])('is ambiguous when its transfer %s', async (_, changes) => {
+    const journal = await journalWith({ [own]: 'txfr_000001', 'rent 2026-01': 'txfr_000009' });
     const { rowsOf } = setup(() => pagesOf([listedAs(1, changes)]), { journal });
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
   });
+
+  test('is ambiguous when its transfer has the reference of another input, and so is that one', async () => {
+    const journal = await journalWith({ [own]: 'txfr_000001' });
+    const changed = listedAs(1, { description: salaryOf(2).description });
+    const { rowsOf } = setup(() => pagesOf([changed]), { journal });
+    const books = [salaryOf(1), salaryOf(2)];
+    expect(outline(await rowsOf(books))).toEqual(['1 ambiguous 1', '2 ambiguous 1']);
+  });
+
+  test('is ambiguous when its transfer has the reference of an input of another source', async () => {
+    const journal = await journalWith({ [own]: 'txfr_000001' });
+    const changed = listedAs(1, { description: salaryOf(2).description });
+    const { rowsOf } = setup((_, source) => pagesOf(source === otherCompany ? [] : [changed]), {
+      journal,
+    });
+    const books = [salaryOf(1), salaryOf(2, otherCompany)];
+    expect(outline(await rowsOf(books))).toEqual(['1 ambiguous 1', '2 missing']);
+  });
+
+  test.each([
+    ['has the reference of the first', own, ['1 completed 1', '2 ambiguous 1']],
+    ['has a changed description', 'Your salary', ['1 ambiguous 1', '2 ambiguous 1']],
+  ])(
+    'is ambiguous beside another with the same id when the transfer %s',
+    async (_, description, expected) => {
+      const journal = await journalWith({
+        [own]: 'txfr_000001',
+        [salaryOf(2).description]: 'txfr_000001',
+      });
+      const { rowsOf } = setup(() => pagesOf([listedAs(1, { description })]), { journal });
+      expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual(expected);
+    },
+  );
 
   test('is ambiguous when another transfer has its reference, too', async () => {
     const journal = journalOf({ 1: 'txfr_000001' });
@@ -447,9 +558,78 @@ describe('unexpected', () => {
       until: new Date(day(20)),
       unexpected: true,
     });
-    expect(outline(bounded)).toEqual(['unexpected 2', 'unexpected 3', '6 completed 6']);
+    expect(outline(bounded)).toEqual([
+      'unexpected 2',
+      'unexpected 3',
+      'unexpected 5',
+      '6 completed 6',
+    ]);
     const all = await rowsOf([salaryOf(6)], { unexpected: true });
     expect(all).toHaveLength(6);
+  });
+
+  const dayOfJanuary = { since: day(0), until: day(24), unexpected: true };
+
+  test.each<unknown>([
+    1_768_435_200,
+    '1768435200',
+    1_768_435_200_000,
+    null,
+    undefined,
+    '',
+    'Wed, 14 Jan 2026 10:00:00 GMT',
+    '2026-01-14',
+    '20260114T100000Z',
+    '14.01.2026 10:00',
+    '2026-01-14 10:00:00 UTC',
+    '2026-01-14T24:30:00Z',
+    '2026-01-14T10:00:00+01:00[Europe/Paris]',
+    '2026-13-14T10:00:00Z',
+    { seconds: 1_768_435_200 },
+  ])('is returned in spite of its limits when its createdAt is %j', async (createdAt) => {
+    const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
+    const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
+    expect(outline(rows)).toEqual(['unexpected 1', '6 completed 6']);
+  });
+
+  test.each([
+    ['2026-01-14 23:59:59', '2026-01-15 00:00:00', '2026-01-16 00:00:00'],
+    ['2026-01-14 23:59:59+00', '2026-01-15 01:00:00+01', '2026-01-16 01:00:00+01'],
+    ['2026-01-15T05:29:59,999+05:30', '2026-01-15T05:30:00,001+0530', '2026-01-15 19:00:00,0-05'],
+    ['2026-01-14t23:59z', '2026-01-15t00:00z', '2026-01-16T00:00Z'],
+  ])('is bounded by the times %s, %s and %s', async (before, inside, after) => {
+    const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
+    const { rowsOf } = setup(() => pagesOf(page));
+    expect(outline(await rowsOf([salaryOf(6)], dayOfJanuary))).toEqual([
+      'unexpected 2',
+      '6 missing',
+    ]);
+  });
+
+  test('is returned when its createdAt is of the minute or second of a limit', async () => {
+    const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
+      (createdAt, at) => other(at + 1, { createdAt }),
+    );
+    const { rowsOf } = setup(() => pagesOf(page));
+    const since = '2026-01-15T10:00:30.500Z';
+    expect(outline(await rowsOf([salaryOf(6)], { since, unexpected: true }))).toEqual([
+      'unexpected 1',
+      'unexpected 3',
+      '6 missing',
+    ]);
+  });
+
+  test('is returned of accounts that no input pays from, and each list is read once', async () => {
+    const { rowsOf, scans } = setup((_, source) =>
+      source === otherCompany ? pagesOf([other(1, { sourceAccountId: source })]) : pagesOf([]),
+    );
+    const accounts = [otherCompany, 'acc_000001', otherCompany] as const;
+    const rows = await rowsOf([salaryOf(6)], { unexpected: true, accounts: [...accounts] });
+    expect(outline(rows)).toEqual(['6 missing', 'unexpected 1']);
+    expect(Object.fromEntries(scans)).toEqual({ acc_000001: 1, [otherCompany]: 1 });
+    expect(outline(await rowsOf([], { unexpected: true, accounts: [otherCompany] }))).toEqual([
+      'unexpected 1',
+    ]);
   });
 });
 
@@ -563,6 +743,8 @@ test.each([
   ['a since that is no time', [], { since: 'yesterday' }, ['options.since']],
   ['an until without an offset', [], { until: '2026-01-15T00:00:00' }, ['options.until']],
   ['an until before since', [], { since: day(2), until: day(1) }, ['options.until']],
+  ['accounts that are no array', [], { accounts: 'acc_000001' }, ['options.accounts']],
+  ['an invalid account', [], { accounts: ['acc_1', 'ent_1'] }, ['options.accounts[1]']],
   ['an unexpected that is a string', [], { unexpected: 'yes' }, ['options.unexpected']],
   ['an unknown option', [], { sinse: day(1) }, ['options.sinse']],
 ])(
@@ -577,6 +759,15 @@ test.each([
     expect([requests, journal.reads]).toEqual([[], []]);
   },
 );
+
+test('a reference that is twice in the books is named with both places', async () => {
+  const { rowsOf } = setup(() => pagesOf([]));
+  const books = [salaryOf(1), salaryOf(2), { ...salaryOf(3), description: 'SALARY 000001' }];
+  const error = await failureOf(rowsOf(books), ValidationError);
+  expect(error.message).toMatch(
+    /inputs\[2\]\.description .*: inputs\[0\] has the reference "SALARY 000001", too/,
+  );
+});
 
 test('an abort ends the reconciliation', async () => {
   const controller = new AbortController();

@@ -1,0 +1,66 @@
+import type { DetailedIssue } from '../internal/issues.ts';
+
+/** Inputs of a call for many payments. */
+export type Inputs<T> = Iterable<T> | AsyncIterable<T>;
+
+/** What is wrong with inputs that are no iterable. A string is an iterable, but not of inputs. */
+export const findInputsIssues = (inputs: unknown): DetailedIssue[] =>
+  typeof inputs === 'object' &&
+  inputs !== null &&
+  (Symbol.iterator in inputs || Symbol.asyncIterator in inputs)
+    ? []
+    : [{ path: 'inputs', message: 'expected an array or another iterable of inputs' }];
+
+const spentInputs: DetailedIssue = {
+  path: 'inputs',
+  message: 'an earlier loop has read them, and they can be read only once',
+  hint: 'Pass an array, or what a new call of the generator function returns: this loop would miss inputs',
+};
+
+/** The last iterator of each iterable that a loop of any call has read. */
+const lastIterators = new WeakMap<object, unknown>();
+
+/** Loops over a stream of Node.js or of the web share its items. */
+const isStream = (inputs: object): boolean => 'readableFlowing' in inputs || 'getReader' in inputs;
+
+/**
+ * Returns a function that makes the inputs of one loop. Reading them throws if an earlier loop has used them up: the
+ * rest of a generator or of a stream would look like a complete batch, or like a day without payments.
+ */
+export function createInputReader<T>(
+  inputs: Inputs<T>,
+  createError: (issues: DetailedIssue[]) => Error,
+): () => Inputs<T> {
+  let wasFilled = false;
+  return () => {
+    // An array can be read again, and may be empty then.
+    if (Array.isArray(inputs)) return inputs;
+    const isAsync = Symbol.asyncIterator in inputs;
+    const start = () => {
+      const last = lastIterators.get(inputs);
+      if (last !== undefined && isStream(inputs)) throw createError([spentInputs]);
+      const iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
+      if (last !== undefined && (Object.is(iterator, inputs) || iterator === last)) {
+        throw createError([spentInputs]);
+      }
+      lastIterators.set(inputs, iterator);
+      let isEmpty = true;
+      const check = (step: IteratorResult<T>): IteratorResult<T> => {
+        // A database cursor makes an iterator for each loop, but has its rows only once.
+        if (step.done === true && isEmpty && wasFilled) throw createError([spentInputs]);
+        if (step.done !== true) [isEmpty, wasFilled] = [false, true];
+        return step;
+      };
+      const close = iterator.return?.bind(iterator);
+      return {
+        next: () =>
+          isAsync
+            ? Promise.resolve(iterator.next()).then(check)
+            : check(iterator.next() as IteratorResult<T>),
+        ...(close && { return: close }),
+      };
+    };
+    // The consumer reads what is not asynchronous without a pause.
+    return { [isAsync ? Symbol.asyncIterator : Symbol.iterator]: start } as unknown as Inputs<T>;
+  };
+}
