@@ -47,6 +47,8 @@ export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argu
 export interface Path {
   /** Without ids: `/transfers/{id}`. */
   readonly template: string;
+  /** The id at its end, if there is one: the response has to be about that resource. */
+  readonly id?: unknown;
   /** The path of the request. Adds to `issues` what is wrong with a parameter. */
   resolve(issues: DetailedIssue[]): string;
 }
@@ -55,6 +57,7 @@ export interface Path {
 export function path(literals: TemplateStringsArray, ...ids: readonly Argument<string>[]): Path {
   return {
     template: literals.join('{id}'),
+    id: ids.at(-1)?.value,
     resolve: (issues) =>
       literals.reduce((before, literal, index) => {
         const id = ids[index - 1];

@@ -180,6 +180,11 @@ class Exchange {
     // An agent at its limit hands a connection over without this mark.
     if (isUsed(socket)) outgoing.reusedSocket = true;
     if (!outgoing.reusedSocket) {
+      if (socket.destroyed) {
+        // Connecting failed at once, for example without a route or a file descriptor.
+        this.#break(outgoing, socket.errored ?? new Error('The connection could not be made.'));
+        return;
+      }
       const end = (): void => {
         this.#end(outgoing, this.#body);
       };
@@ -246,6 +251,8 @@ class Exchange {
     const { socket, statusCode = 0, statusMessage = '', rawHeaders } = incoming;
     const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
       outgoing.destroy();
+      // The request has left it when the response has ended.
+      socket.destroy();
     });
     this.#received = received;
     incoming.on('data', (chunk: Uint8Array) => {

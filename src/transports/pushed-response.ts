@@ -72,6 +72,10 @@ export class PushedResponse implements TransportResponse {
     if (this.#end === undefined) this.#abort(new Error('the body is not needed'));
   }
 
+  closeConnection(): void {
+    this.#abort(new Error('the response is not used'));
+  }
+
   partialBody(): Uint8Array {
     const [first] = this.#chunks;
     if (first !== undefined && this.#chunks.length === 1) return first;

@@ -47,6 +47,8 @@ export interface TransportResponse {
   readBody?(limit: number): Promise<Body>;
   /** Ends a body that will not be read. */
   discardBody?(): void;
+  /** Closes the connection, also when the response has ended: the next one may belong to another request. */
+  closeConnection?(): void;
   /** The bytes that `readBody` has read so far. */
   partialBody?(): Uint8Array;
 }
