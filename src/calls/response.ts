@@ -85,19 +85,17 @@ export function readResponse<T, A>(
     return { ok: true, data: undefined as T, response };
   }
   const body = parseBody(text, fault);
-  const failUnusable = (failure: Failure): AttemptOutcome<T> => {
-    // If it is the response to another request, the one to this request comes next.
+  if (!body.ok) return fail(unusableFailure(response, body.reason, body.explanation, redact));
+  const failStray = (failure: Failure): AttemptOutcome<T> => {
+    // The response to this request may come next, and has to answer no other one.
     response.closeConnection();
     return fail(failure);
   };
-  if (!body.ok) {
-    return failUnusable(unusableFailure(response, body.reason, body.explanation, redact));
-  }
   const { parsed } = body;
   // Without `transform`, T is A: see Call.
   const transform = call.transform ?? ((value: A) => value as unknown as T);
   const stray = describeStray(state, parsed, createdIds);
-  if (stray !== undefined) return failUnusable(strayFailure(response, stray, redact));
+  if (stray !== undefined) return failStray(strayFailure(response, stray, redact));
   const checked = call.response.safeParse(parsed);
   const isAcceptable = call.acceptIf?.(parsed) ?? true;
   if (checked.success && isAcceptable) return { ok: true, data: transform(checked.data), response };
@@ -115,7 +113,7 @@ export function readResponse<T, A>(
     const decisive = validation === 'report' ? issues.find(isOfNeededField) : undefined;
     const { path = '', message = 'it differs' } = decisive ?? issues[0] ?? {};
     const explanation = ` and an undocumented ${path || 'response'}: ${message}`;
-    return failUnusable(unusableFailure(response, 'shape', redact(explanation), redact, issues));
+    return failStray(unusableFailure(response, 'shape', redact(explanation), redact, issues));
   }
   reportDrift(issues);
   // The type promises the documented shape; the hook has received the differences.
@@ -134,8 +132,7 @@ function describeStray(
   const id: unknown = isObject(parsed) ? Reflect.get(parsed, 'id') : undefined;
   if (typeof id !== 'string') return undefined;
   const { id: requestedId } = call.path;
-  if (requestedId !== undefined) {
-    if (id === requestedId) return undefined;
+  if (call.kind === 'safe' && requestedId !== undefined && id !== requestedId) {
     return { path: 'id', message: `got ${id}; expected ${String(requestedId)}` };
   }
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;

@@ -82,7 +82,10 @@ export function openWrite<T>(agent: NodeHttp.Agent, open: () => T): T {
 }
 
 /** Whether an agent makes another connection. At a limit, it would wait until a connection is free. */
-function canGrow({ freeSockets, sockets, maxSockets, maxTotalSockets }: NodeHttp.Agent, name: string): boolean {
+function canGrow(
+  { freeSockets, sockets, maxSockets, maxTotalSockets }: NodeHttp.Agent,
+  name: string,
+): boolean {
   const count = (freeSockets[name]?.length ?? 0) + (sockets[name]?.length ?? 0);
   return count < maxSockets && maxTotalSockets === Number.POSITIVE_INFINITY;
 }
