@@ -156,7 +156,7 @@ test('a creation is replayed once after a 401 although maxRetries is 0', async (
     maxRetries: 0,
     hooks: { onRetry },
   });
-  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+  expect(await payments.transfers.create(newTransfer)).toEqual(createdNumber(2));
   expect(requests).toHaveLength(2);
   expect(requests[0]?.body).toBe(requests[1]?.body);
   expect(onRetry).not.toHaveBeenCalled();
