@@ -166,6 +166,10 @@ function parseBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefine
         'truncated',
         'the connection broke before the whole response had arrived',
       );
+    case 'incomplete':
+      return createBodyProblem('truncated', 'its compressed response is cut off');
+    case 'undecodable':
+      return createBodyProblem('not_json', 'its response is not in the content-encoding it names');
     case 'too_large':
       return createBodyProblem('too_large', 'its response is larger than 16 MiB');
     case 'not_text':

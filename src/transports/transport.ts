@@ -1,7 +1,7 @@
 import type { Evidence, TransportFacts } from '../errors/outcome.ts';
 
-/** Why a body could not be read to its end. */
-export type BodyFault = 'stalled' | 'cut' | 'too_large' | 'not_text';
+/** Why a body could not be read to its end. `incomplete`: it arrived, and its compressed content is cut off. */
+export type BodyFault = 'stalled' | 'cut' | 'incomplete' | 'undecodable' | 'too_large' | 'not_text';
 
 /** Notifies a transport that its request has to end. */
 interface Stop {

@@ -3,6 +3,7 @@ import http, { Agent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { Duplex } from 'node:stream';
+import { deflateRawSync } from 'node:zlib';
 import { connect as connectTls } from 'node:tls';
 import {
   ConfigurationError,
@@ -162,6 +163,25 @@ test('an unfinished handshake proves from the first call on that nothing was sen
   expect(connectionCount).toBe(3);
 });
 
+test.each([
+  ['http', 'an address', 'http://127.0.0.1:9', new Agent({ localAddress: '203.0.113.7' })],
+  ['https', 'an address', 'https://127.0.0.1:9', new HttpsAgent({ localAddress: '203.0.113.7' })],
+  ['http', 'a name', 'http://localhost:9', new Agent({ localAddress: '203.0.113.7', family: 4 })],
+])('connecting over %s to %s that fails at once proves that nothing was sent', async (...row) => {
+  const [, , origin, agent] = row;
+  const payments = clientFor(origin, { agent, maxRetries: 0 });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ code: 'EADDRNOTAVAIL', outcome: 'not_sent', retryable: true });
+});
+
+test('a connection that an agent has destroyed proves that nothing was sent', async () => {
+  const agent = new Agent();
+  agent.createConnection = () => new Duplex().destroy();
+  const payments = clientFor('http://127.0.0.1:9', { agent, maxRetries: 0 });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
+});
+
 test('a handshake over a connection that an agent made proves that nothing was sent', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -306,6 +326,7 @@ test.each<[string, AgentOptions]>([
     agent.destroy();
   });
   const payments = clientFor(server.origin, { agent });
+  stoppedClocks();
   const lanes = Array.from({ length: 10 }, () => payments.transfers.create(newTransfer));
   await Promise.all(lanes);
   await payments.transfers.create(newTransfer);
@@ -428,6 +449,14 @@ test.each<[string, Buffer]>([
   expect(
     await failureOf(payments.transfers.create(newTransfer), InvalidResponseError),
   ).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
+});
+
+test.each(['create', 'get'] as const)('a response in raw deflate to %s is read', async (name) => {
+  const packed = deflateRawSync(JSON.stringify(name === 'get' ? transfer : transferCreated));
+  const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'deflate' }));
+  const { transfers } = clientFor(server.origin);
+  const result = name === 'get' ? transfers.get('txfr_1') : transfers.create(newTransfer);
+  expect(await result).toEqual(name === 'get' ? transfer : transferCreated);
 });
 
 test('a DELETE resolves before its endless body ends', async () => {
