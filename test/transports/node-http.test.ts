@@ -284,12 +284,12 @@ test('a write does not take a connection before a silence of its longest round t
     write(createdBytes(server.arrivals.length));
   });
   const payments = clientFor(server.origin);
-  // A silence of 140 ms is too short for the first connection, of 141 ms long enough; then 50 for the second one.
-  for (const silence of [0, 140, 1, 0]) {
+  // The first connection always needs more than 140 ms, and the second one 50.
+  for (const silence of [0, 140, 1, 60, 0]) {
     advance(silence);
     await payments.transfers.create(newTransfer);
   }
-  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1, 0, 2]);
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1, 0, 1, 2]);
 });
 
 test('a write does not take a connection of which only the wall clock says that it was silent', async () => {
@@ -334,27 +334,26 @@ test.each<[string, AgentOptions]>([
   expect(new Set(server.arrivals.map(({ connection }) => connection)).size).toBe(11);
 });
 
-test('a write does not take a connection on which half a response arrived while it was idle', async () => {
-  const exchanges: Exchange[] = [];
-  const server = await rawServer((exchange) => {
-    exchanges.push(exchange);
-    exchange.write(createdBytes(exchanges.length));
-  });
-  const agent = lastingAgent();
-  const payments = clientFor(server.origin, { agent });
-  const { advance } = stoppedClocks();
-  await payments.transfers.create(newTransfer);
-  await vi.waitUntil(() => Object.keys(agent.freeSockets).length > 0);
-  const socket = Object.values(agent.freeSockets).flat()[0];
-  const { bytesRead = 0 } = socket ?? {};
-  // Older versions of Node do not close such a connection.
-  socket?.removeAllListeners('data').resume();
-  exchanges[0]?.write(createdBytes(1).subarray(0, 30));
-  await vi.waitUntil(() => (socket?.bytesRead ?? 0) > bytesRead);
-  advance(100);
-  await expect(payments.transfers.create(newTransfer)).resolves.toMatchObject({ id: 'txfr_2' });
-  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
-});
+test.each(['write', 'read'])(
+  'a %s does not take a connection that has received bytes while it was idle',
+  async (kind) => {
+    const server = await rawServer(
+      kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
+    );
+    const agent = lastingAgent();
+    const { transfers } = clientFor(server.origin, { agent });
+    const call = () => (kind === 'read' ? transfers.get('txfr_1') : transfers.create(newTransfer));
+    const { advance } = stoppedClocks();
+    await call();
+    await vi.waitUntil(() => Object.keys(agent.freeSockets).length > 0);
+    const [socket] = Object.values(agent.freeSockets).flat();
+    // Older versions of Node leave the bytes, and this one closes the connection.
+    Object.defineProperty(socket, 'bytesRead', { value: 1_000 });
+    advance(100);
+    await call();
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+  },
+);
 
 test('an idle connection is closed although the server would keep it', async () => {
   const server = await rawServer(keep(created));
