@@ -87,7 +87,7 @@ export function readResponse<T, A>(
   const body = parseBody(text, fault);
   if (!body.ok) return fail(unusableFailure(response, body.reason, body.explanation, redact));
   const failStray = (failure: Failure): AttemptOutcome<T> => {
-    // The response to this request may come next, and has to answer no other one.
+    // The response to this request may come next, and must not become that to another one.
     response.closeConnection();
     return fail(failure);
   };
@@ -132,8 +132,8 @@ function describeStray(
   const id: unknown = isObject(parsed) ? Reflect.get(parsed, 'id') : undefined;
   if (typeof id !== 'string') return undefined;
   const { id: requestedId } = call.path;
-  if (call.kind === 'safe' && requestedId !== undefined && id !== requestedId) {
-    return { path: 'id', message: `got ${id}; expected ${String(requestedId)}` };
+  if (call.kind === 'safe' && typeof requestedId === 'string' && id !== requestedId) {
+    return { path: 'id', message: `got ${id}; expected ${requestedId}` };
   }
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
   // A caller may send a key without the option idempotencyHeader.

@@ -45,7 +45,7 @@ export const isUsed = (socket: Socket): boolean => idle.has(socket);
 /** Whether a used connection may take a request with this method. */
 export function canReuse(socket: Socket, method: string): boolean {
   const idleness = idle.get(socket);
-  // Bytes that nobody asked for may be the begin of a response.
+  // Unrequested bytes may be a part of a response.
   if (idleness === undefined || idleness.bytesRead !== socket.bytesRead) return false;
   // By the wall clock, which continues while the machine is suspended; but it may be set back.
   const ms = Date.now() - idleness.since;
@@ -58,34 +58,41 @@ export function canReuse(socket: Socket, method: string): boolean {
 const isSilent = ({ sinceElapsed, silenceMs }: Idleness): boolean =>
   performance.now() - sinceElapsed > silenceMs;
 
+/** The connections of an agent, by origin. An agent of another library may have none of this. */
+interface Pool {
+  readonly freeSockets?: NodeJS.Dict<Socket[]>;
+  readonly sockets?: NodeJS.ReadOnlyDict<Socket[]>;
+  readonly maxSockets?: number;
+  readonly maxTotalSockets?: number;
+}
+
 /**
  * Opens a write, and meanwhile hides from its agent the free connections that have not been silent for long
  * enough. The agent then takes another one or makes one, so that a series of writes neither waits nor closes them.
  */
 export function openWrite<T>(agent: NodeHttp.Agent, open: () => T): T {
+  const pool: Pool = agent;
+  const { freeSockets = {} } = pool;
   const hidden: [name: string, sockets: Socket[]][] = [];
-  for (const [name, sockets = []] of Object.entries(agent.freeSockets ?? {})) {
-    // Those that are free for the longest time come first.
+  for (const [name, sockets = []] of Object.entries(freeSockets)) {
+    // The agent adds a connection at the end, so all after the first one are as little silent.
     const start = sockets.findIndex((socket) => {
       const idleness = idle.get(socket);
       return idleness !== undefined && !isSilent(idleness);
     });
-    if (start >= 0 && canGrow(agent, name)) hidden.push([name, sockets.splice(start)]);
+    if (start >= 0 && canGrow(pool, name)) hidden.push([name, sockets.splice(start)]);
   }
   try {
     return open();
   } finally {
-    // The agent drops a list that it has emptied. Its types do not let the lists change.
-    const lists = agent.freeSockets as NodeJS.Dict<Socket[]>;
-    for (const [name, sockets] of hidden) (lists[name] ??= []).push(...sockets);
+    // The agent removes a list that it has emptied.
+    for (const [name, sockets] of hidden) (freeSockets[name] ??= []).push(...sockets);
   }
 }
 
-/** Whether an agent makes another connection. At a limit, it would wait until a connection is free. */
-function canGrow(
-  { freeSockets, sockets, maxSockets, maxTotalSockets }: NodeHttp.Agent,
-  name: string,
-): boolean {
-  const count = (freeSockets[name]?.length ?? 0) + (sockets[name]?.length ?? 0);
+/** Whether an agent makes another connection. At a limit, it would wait until one is free. */
+function canGrow(pool: Pool, name: string): boolean {
+  const { freeSockets, sockets, maxSockets = 0, maxTotalSockets = 0 } = pool;
+  const count = (freeSockets?.[name]?.length ?? 0) + (sockets?.[name]?.length ?? 0);
   return count < maxSockets && maxTotalSockets === Number.POSITIVE_INFINITY;
 }

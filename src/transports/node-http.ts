@@ -251,7 +251,7 @@ class Exchange {
     const { socket, statusCode = 0, statusMessage = '', rawHeaders } = incoming;
     const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
       outgoing.destroy();
-      // The request has left it when the response has ended.
+      // After the end of the response, the connection is no longer that of the request.
       socket.destroy();
     });
     this.#received = received;

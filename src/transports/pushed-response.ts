@@ -178,7 +178,7 @@ function createDecodingStreams(encoding: string, firstByte: number): NodeStream.
   return streams.every((stream) => stream !== undefined) ? streams : [];
 }
 
-/** The lower half of the first byte of the zlib format; raw deflate begins with another one. */
+/** The lower half of the first byte of the zlib format. That of raw deflate is another one. */
 const zlibMethod = 8;
 
 function createStream(

@@ -8,7 +8,7 @@ import { page, transfer } from '../support/values.ts';
  */
 
 export interface Fault {
-  /** The numbers of the payments whose response is sent twice. */
+  /** The numbers of the payments to which it responds twice. */
   readonly doubled: readonly number[];
   /** When the surplus response follows. If absent, at once, held back by Nagle's algorithm. */
   readonly afterMs?: number;
