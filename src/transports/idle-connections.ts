@@ -20,6 +20,8 @@ interface Idleness {
   /** When the response ended, by the wall clock and by the monotonic one. */
   readonly since: number;
   readonly sinceElapsed: number;
+  /** How long the last exchange took. */
+  readonly roundTripMs: number;
   /** How long the connection has to be silent before a write takes it. */
   readonly silenceMs: number;
   readonly bytesRead: number;
@@ -30,13 +32,16 @@ const idle = new WeakMap<Socket, Idleness>();
 /** Called when the response to a request that was written at `startedAt` has ended. */
 export function markIdle(socket: Socket, startedAt: number): void {
   const sinceElapsed = performance.now();
-  // The longest round trip, because a surplus response that was taken for the response seems faster than one.
-  const silenceMs = Math.max(
-    idle.get(socket)?.silenceMs ?? 0,
-    sinceElapsed - startedAt + delayedAckMs,
-  );
-  const { bytesRead } = socket;
-  idle.set(socket, { since: Date.now(), sinceElapsed, silenceMs, bytesRead });
+  const roundTripMs = sinceElapsed - startedAt;
+  // The longer one of two, because a surplus response that was taken for the response seems faster than one.
+  const longerMs = Math.max(roundTripMs, idle.get(socket)?.roundTripMs ?? 0);
+  idle.set(socket, {
+    since: Date.now(),
+    sinceElapsed,
+    roundTripMs,
+    silenceMs: longerMs + delayedAckMs,
+    bytesRead: socket.bytesRead,
+  });
 }
 
 /** Whether a response has ended on this connection. */

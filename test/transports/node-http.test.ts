@@ -276,7 +276,7 @@ test('a write does not take a connection that was idle for more than 300 millise
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1, 2]);
 });
 
-test('a write does not take a connection before a silence of its longest round trip and 40 milliseconds', async () => {
+test('a write does not take a connection before a silence of its longer round trip of two and 40 milliseconds', async () => {
   const { advance } = stoppedClocks();
   const roundTrips = [100, 10, 10, 10];
   const server = await rawServer(({ write }) => {
@@ -284,7 +284,7 @@ test('a write does not take a connection before a silence of its longest round t
     write(createdBytes(server.arrivals.length));
   });
   const payments = clientFor(server.origin);
-  // The first connection always needs more than 140 ms, and the second one 50.
+  // After its two exchanges, the first connection needs more than 140 ms, and the second one 50.
   for (const silence of [0, 140, 1, 60, 0]) {
     advance(silence);
     await payments.transfers.create(newTransfer);
