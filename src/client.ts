@@ -1,6 +1,7 @@
 import { dropUndefined } from './internal/objects.ts';
 import type { Clock } from './calls/time.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
+import { CreatedIds } from './calls/created-ids.ts';
 import { RateLimiter } from './calls/rate-limiter.ts';
 import {
   addEnvironment,
@@ -24,10 +25,11 @@ import { RetryBudget } from './calls/retry.ts';
 import { RequestPipeline, type ApiCall } from './calls/pipeline.ts';
 import { warnOfOldNode } from './internal/runtime.ts';
 
-/** Per-API state: its credential and its rate limiter. */
+/** Per-API state: its credential, its rate limiter and what it has created. */
 interface ApiState {
   readonly credential: Credential | undefined;
   readonly rateLimiter: RateLimiter;
+  readonly createdIds: CreatedIds;
 }
 
 /** State that a clone shares with its client. */
@@ -195,6 +197,7 @@ const createApiState = (
 ): ApiState => ({
   credential: source === undefined ? undefined : new Credential(kind, source, clock),
   rateLimiter: new RateLimiter(clock),
+  createdIds: new CreatedIds(),
 });
 
 /** State that a clone inherits, keyed by its options: printing the options does not show it. */

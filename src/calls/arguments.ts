@@ -59,6 +59,8 @@ export function readInput<T>(input: T, schema: Validator<unknown>): T {
 export interface Path {
   /** Without ids: `/transfers/{id}`. */
   readonly template: string;
+  /** The id at its end, if there is one: the response has to be about that resource. */
+  readonly id?: unknown;
   /** The path of the request. Adds to `issues` what is wrong with a parameter. */
   resolve(issues: DetailedIssue[]): string;
 }
@@ -67,6 +69,7 @@ export interface Path {
 export function path(literals: TemplateStringsArray, ...ids: readonly Argument<string>[]): Path {
   return {
     template: literals.join('{id}'),
+    id: ids.at(-1)?.value,
     resolve: (issues) =>
       literals.reduce((before, literal, index) => {
         const id = ids[index - 1];

@@ -62,6 +62,7 @@ interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
+  closeConnection?(): void;
 }
 
 /**
@@ -87,6 +88,11 @@ export class ReceivedResponse {
   /** Read from the transport on demand, because it may create them only then. */
   get headers(): Headers {
     return this.#head.headers;
+  }
+
+  /** Closes its connection, if the transport can. */
+  closeConnection(): void {
+    this.#head.closeConnection?.();
   }
 }
 

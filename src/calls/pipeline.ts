@@ -4,6 +4,7 @@ import { readResponse, toResponse, type AttemptOutcome, type Success } from './r
 import { sendAttempt, stopFailure, createHookCall, type CallState } from './attempt.ts';
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
 import { askAuthorize, type Authorize } from './authorize.ts';
+import type { CreatedIds } from './created-ids.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { type Clock, Deadline, Stopped } from './time.ts';
 import {
@@ -68,6 +69,7 @@ export interface PipelineSetup {
   readonly clock: Required<Clock>;
   readonly budget: RetryBudget;
   readonly rateLimiter: RateLimiter;
+  readonly createdIds: CreatedIds;
 }
 
 /** The number of the last call, which links its events in hooks. */

@@ -2,12 +2,14 @@ import type * as z from 'zod/mini';
 import { isObject, isPlainObject, lazy, withoutMessage } from '../internal/objects.ts';
 import { describeResponseIssue, type Validator } from './arguments.ts';
 import type { ReceivedResponse, AttemptResult, CallState } from './attempt.ts';
-import { identity, type Call, type ReportDrift } from './call.ts';
+import { identity, type Call, type CallRequest, type ReportDrift } from './call.ts';
+import type { CreatedIds } from './created-ids.ts';
 import type { Clock } from './time.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
 import {
   rejectedFailure,
+  strayFailure,
   timeoutFailure,
   unusableFailure,
   type Failure,
@@ -27,6 +29,7 @@ interface ReadingSetup {
   readonly clock: Required<Clock>;
   /** Whether the body of an error response comes from the platform. */
   readonly isErrorBody: (body: unknown) => boolean;
+  readonly createdIds: CreatedIds;
 }
 
 /** The result of a call and the response that it was read from. */
@@ -43,7 +46,7 @@ export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly fail
 export function readResponse<T, A>(
   state: CallState<Call<T, A>>,
   { response }: Extract<AttemptResult, { ok: true }>,
-  { validation, hooks, clock, isErrorBody }: ReadingSetup,
+  { validation, hooks, clock, isErrorBody, createdIds }: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = state;
   // The first read of `headers` creates them, for a seventh of a GET, so only branches that need them read them.
@@ -84,9 +87,16 @@ export function readResponse<T, A>(
   }
   const body = parseBody(text, fault);
   if (!body.ok) return fail(unusableFailure(response, body.reason, body.explanation, redact));
+  const failStray = (failure: Failure): AttemptOutcome<T> => {
+    // The response to this request may come next, and must not become that to another one.
+    response.closeConnection();
+    return fail(failure);
+  };
   const { parsed } = body;
   // Without `transform`, T is A: see Call.
   const transform = call.transform ?? ((value: A) => value as unknown as T);
+  const stray = describeStray(state, parsed, createdIds);
+  if (stray !== undefined) return failStray(strayFailure(response, stray, redact));
   const checked = call.response.safeParse(parsed);
   const isAcceptable = call.acceptIf?.(parsed) ?? true;
   if (checked.success && isAcceptable) return { ok: true, data: transform(checked.data), response };
@@ -104,11 +114,33 @@ export function readResponse<T, A>(
     const decisive = validation === 'report' ? issues.find(isOfNeededField) : undefined;
     const { path = '', message = 'it differs' } = decisive ?? issues[0] ?? {};
     const explanation = ` and an undocumented ${path || 'response'}: ${message}`;
-    return fail(unusableFailure(response, 'shape', redact(explanation), redact, issues));
+    return failStray(unusableFailure(response, 'shape', redact(explanation), redact, issues));
   }
   reportDrift(issues);
   // The type promises the documented shape; the hook has received the differences.
   return { ok: true, data: transform(parsed as A), response };
+}
+
+/**
+ * Why a success is the response to another request: a faulty server or proxy has sent a response twice or to the
+ * wrong connection. Undefined if nothing shows that.
+ */
+function describeStray(
+  { call, prepared }: CallState<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
+  parsed: unknown,
+  createdIds: CreatedIds,
+): Issue | undefined {
+  const id: unknown = isObject(parsed) ? Reflect.get(parsed, 'id') : undefined;
+  if (typeof id !== 'string') return undefined;
+  const { id: requestedId } = call.path;
+  if (call.kind === 'safe' && typeof requestedId === 'string' && id !== requestedId) {
+    return { path: 'id', message: `got ${id}; expected ${requestedId}` };
+  }
+  if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
+  // A caller may send a key without the option idempotencyHeader.
+  const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
+  if (createdIds.add(id, key)) return undefined;
+  return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one` };
 }
 
 function parseIfJson(text: string): unknown {
@@ -135,6 +167,10 @@ function parseBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefine
         'truncated',
         'the connection broke before the whole response had arrived',
       );
+    case 'incomplete':
+      return createBodyProblem('truncated', 'its compressed response is cut off');
+    case 'undecodable':
+      return createBodyProblem('not_json', 'its response is not in the content-encoding it names');
     case 'too_large':
       return createBodyProblem('too_large', 'its response is larger than 16 MiB');
     case 'not_text':

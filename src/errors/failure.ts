@@ -208,6 +208,8 @@ export function unusableFailure(
   explanation: string,
   redact: Redact,
   issues: readonly Issue[] = [],
+  /** Whether it is the response to another request. */
+  isStray = false,
 ): Failure {
   const { status } = response;
   const requestId = requestIdOf(response.headers, redact);
@@ -216,14 +218,16 @@ export function unusableFailure(
     status: response.status,
     requestId,
     reason: `status ${status} with an unusable body (${invalid})`,
-    // A body that was cut off is a broken connection; one that is wrong will be wrong again.
-    transient: invalid === 'truncated',
+    // The next response may be whole, and about this request; one of another shape will have it again.
+    transient: invalid === 'truncated' || isStray,
     createError: (call) => {
       const isPage = invalid === 'not_json' && !/json/i.test(describeType(response));
       const description = isPage
         ? { what: `${describeSource(response, call)}; expected JSON`, hint: call.checkUrl }
         : { what: `The platform responded with ${oneLine(`${status}${explanation}`)}` };
-      const words = { ...description, isAccepted: true };
+      const words = isStray
+        ? { ...description, hint: strayHint }
+        : { ...description, isAccepted: true };
       return call.create(InvalidResponseError, words, {
         reason: invalid,
         status,
@@ -234,6 +238,20 @@ export function unusableFailure(
     },
   };
 }
+
+const strayHint =
+  'A server or proxy may have sent a response twice, so the response was not used and its connection was closed.';
+
+/** A 2xx response to another request; the issue says how that shows. */
+export const strayFailure = (response: FailedResponse, issue: Issue, redact: Redact): Failure =>
+  unusableFailure(
+    response,
+    'shape',
+    ` and another ${issue.path}: ${redact(issue.message)}`,
+    redact,
+    [issue],
+    true,
+  );
 
 /** The proxy that the environment names. */
 interface Proxy {

@@ -107,8 +107,6 @@ export async function waitForTransfer(
   const poll = async (): Promise<Transfer | undefined> => {
     try {
       const transfer = await deadline.race(get({ ...polling, signal: deadline.signal }));
-      // A proxy may mix up responses.
-      if (transfer?.id !== id) throw wrongTransferError();
       failures = 0;
       notFoundError = undefined;
       return transfer;
@@ -239,10 +237,3 @@ function hasGoneBack(transfer: Transfer, furthest: Transfer | undefined): boolea
 /** Cuts a Transfer to the size that an error holds: a response may be of any size. */
 const limitSize = <T extends Transfer | undefined>(transfer: T, redact: Redact): T =>
   redactBounded(transfer, redact) as T;
-
-const wrongTransferError = (): PaymentsError =>
-  new PaymentsError('The platform responded with something other than the requested transfer.', {
-    ...waitCall,
-    outcome: 'unknown',
-    retryable: true,
-  });

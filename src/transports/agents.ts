@@ -58,14 +58,19 @@ function loadProtocol(name: string): Protocol {
   const http = requiredModule(`node:${name.slice(0, -1)}`) as HttpModule;
   const protocol = {
     http,
-    reads: createKeepingAgent(http, maxIdleMs.read),
-    writes: createKeepingAgent(http, maxIdleMs.write),
+    reads: createKeepingAgent(http, maxIdleMs.read, 'lifo'),
+    // The connection that has been silent for the longest time comes first.
+    writes: createKeepingAgent(http, maxIdleMs.write, 'fifo'),
   };
   protocols.set(name, protocol);
   return protocol;
 }
 
-function createKeepingAgent({ Agent, globalAgent }: HttpModule, idleMs: number): NodeHttp.Agent {
+function createKeepingAgent(
+  { Agent, globalAgent }: HttpModule,
+  idleMs: number,
+  scheduling: 'fifo' | 'lifo',
+): NodeHttp.Agent {
   const proxy = findProxyOption(globalAgent);
   class KeepingAgent extends Agent {
     /** Called when a response has ended. */
@@ -79,6 +84,7 @@ function createKeepingAgent({ Agent, globalAgent }: HttpModule, idleMs: number):
   }
   return new KeepingAgent({
     keepAlive: true,
+    scheduling,
     ...(proxy && { ...proxy, timeout: tunnelTimeoutMs }),
   });
 }

@@ -4,7 +4,8 @@ import type * as NodeTimers from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import type { Evidence } from '../errors/outcome.ts';
 import { builtinModule, isBrowser, runtime } from '../internal/runtime.ts';
-import { createFreshAgent, loadOrigin, maxIdleMs, type HttpAgent } from './agents.ts';
+import { createFreshAgent, loadOrigin, type HttpAgent } from './agents.ts';
+import { canReuse, isUsed, markIdle, openWrite } from './idle-connections.ts';
 import { PushedResponse } from './pushed-response.ts';
 import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
 
@@ -65,16 +66,6 @@ const waitUntilWritten = (): Promise<void> =>
     waitTurns(turnsToRead + 1, resolve);
   });
 
-/** When the last response on a connection ended. */
-const idleSince = new WeakMap<Socket, number>();
-
-function isTooOld(socket: Socket, method: string): boolean {
-  const since = idleSince.get(socket);
-  // By the wall clock, which continues while the machine is suspended; but it may be set back.
-  const ms = since === undefined ? Number.NaN : Date.now() - since;
-  return !(ms >= 0 && ms <= maxIdleMs[method === 'GET' ? 'read' : 'write']);
-}
-
 const isSecure = (socket: Socket | TLSSocket): socket is TLSSocket =>
   Reflect.get(socket, 'encrypted') === true;
 
@@ -106,6 +97,8 @@ class Exchange {
   /** The request on the connection that is tried now; undefined when the exchange is over. */
   #outgoing: NodeHttp.ClientRequest | undefined;
   #received: PushedResponse | undefined;
+  /** When the request was written, by the monotonic clock. */
+  #startedAt = 0;
 
   constructor(request: TransportRequest, { trace, agent }: ExchangeOptions = {}) {
     const { method, stop } = request;
@@ -130,7 +123,8 @@ class Exchange {
       headers: this.#createHeaders(),
       agent: trace === undefined ? createFreshAgent(http) : ((agent ?? ownAgent) as NodeHttp.Agent),
     };
-    this.#open = () => http.request(options);
+    const open = (): NodeHttp.ClientRequest => http.request(options);
+    this.#open = method === 'GET' ? open : () => openWrite(options.agent, open);
     if (trace !== undefined) trace.started = false;
     this.#removeListener = stop.onStop((reason) => {
       this.#fail(reason);
@@ -183,7 +177,14 @@ class Exchange {
   /** Called when the request has a socket, connected or not. */
   #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (outgoing !== this.#outgoing) return;
+    // An agent at its limit hands a connection over without this mark.
+    if (isUsed(socket)) outgoing.reusedSocket = true;
     if (!outgoing.reusedSocket) {
+      if (socket.destroyed) {
+        // Connecting failed at once, for example without a route or a file descriptor.
+        this.#break(outgoing, socket.errored ?? new Error('The connection could not be made.'));
+        return;
+      }
       const end = (): void => {
         this.#end(outgoing, this.#body);
       };
@@ -191,7 +192,7 @@ class Exchange {
       else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', end);
       return;
     }
-    if (isTooOld(socket, this.#request.method)) {
+    if (!canReuse(socket, this.#request.method)) {
       this.#reconnect(outgoing);
       return;
     }
@@ -222,10 +223,11 @@ class Exchange {
       return;
     }
     if (this.#trace !== undefined) this.#trace.started = true;
+    this.#startedAt = performance.now();
     outgoing.end(rest);
   }
 
-  /** Takes another connection instead of one that is closed, old or holds unrequested bytes. */
+  /** Takes another connection instead of one that is closed, too old, not silent, or holds unrequested bytes. */
   #reconnect(outgoing: NodeHttp.ClientRequest): void {
     this.#outgoing = undefined;
     outgoing.destroy();
@@ -249,6 +251,8 @@ class Exchange {
     const { socket, statusCode = 0, statusMessage = '', rawHeaders } = incoming;
     const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
       outgoing.destroy();
+      // After the end of the response, the connection is no longer that of the request.
+      socket.destroy();
     });
     this.#received = received;
     incoming.on('data', (chunk: Uint8Array) => {
@@ -256,7 +260,7 @@ class Exchange {
     });
     incoming.on('end', () => {
       if (this.#isBodiedGet) socket.destroy();
-      else idleSince.set(socket, Date.now());
+      else markIdle(socket, this.#startedAt);
       this.#outgoing = undefined;
       this.#removeListener();
       received.end();

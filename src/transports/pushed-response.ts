@@ -13,7 +13,9 @@ export class PushedResponse implements TransportResponse {
   readonly ok: boolean;
   readonly #rawHeaders: RawHeaders;
   readonly #abort: (reason: Error) => void;
-  readonly #decoder: Decoder | undefined;
+  readonly #encoding: string;
+  /** Created with the first byte: an empty body has no coding. */
+  #decoder: Decoder | undefined;
   readonly #chunks: Uint8Array[] = [];
   #headers: Headers | undefined;
   #compressedSize = 0;
@@ -33,11 +35,7 @@ export class PushedResponse implements TransportResponse {
     this.ok = status >= 200 && status < 300;
     this.#rawHeaders = headers;
     this.#abort = abort;
-    this.#decoder = createDecoder(
-      findHeader(headers, 'content-encoding'),
-      (chunk) => this.#keep(chunk),
-      (fault) => this.#finish(fault),
-    );
+    this.#encoding = findHeader(headers, 'content-encoding');
   }
 
   /** ky recognises a `Response` by this. */
@@ -72,6 +70,10 @@ export class PushedResponse implements TransportResponse {
     if (this.#end === undefined) this.#abort(new Error('the body is not needed'));
   }
 
+  closeConnection(): void {
+    this.#abort(new Error('the response is not used'));
+  }
+
   partialBody(): Uint8Array {
     const [first] = this.#chunks;
     if (first !== undefined && this.#chunks.length === 1) return first;
@@ -80,11 +82,18 @@ export class PushedResponse implements TransportResponse {
 
   /** Takes a chunk as it arrived. */
   addChunk(chunk: Uint8Array): void {
-    if (this.#end !== undefined) return;
-    if (this.#decoder === undefined) {
+    const [firstByte] = chunk;
+    if (this.#end !== undefined || firstByte === undefined) return;
+    if (this.#encoding === '') {
       this.#keep(chunk);
       return;
     }
+    this.#decoder ??= createDecoder(
+      this.#encoding,
+      firstByte,
+      (decoded) => this.#keep(decoded),
+      (fault) => this.#finish(fault),
+    );
     // Compressed bytes count too: an endless stream may decompress to nothing.
     this.#compressedSize += chunk.byteLength;
     if (this.#compressedSize > this.#limit) this.#overflow();
@@ -157,24 +166,33 @@ const maxCodings = 3;
  * Streams that undo a content-encoding, in the order to apply them; none when one of its codings is
  * unknown, because fetch leaves such a body as it is, too.
  */
-function createDecodingStreams(encoding: string): NodeStream.Transform[] {
+function createDecodingStreams(encoding: string, firstByte: number): NodeStream.Transform[] {
   const zlib = builtinModule('node:zlib') as typeof NodeZlib;
   const codings = encoding.toLowerCase().match(/[^\s,]+/g) ?? [];
   if (codings.length > maxCodings) return [];
   const streams = codings
     .toReversed()
     .filter((coding) => coding !== 'identity')
-    .map((coding) => createStream(zlib, coding));
+    // Only the first byte of the outermost coding is known.
+    .map((coding, index) => createStream(zlib, coding, index === 0 ? firstByte : zlibMethod));
   return streams.every((stream) => stream !== undefined) ? streams : [];
 }
 
-function createStream(zlib: typeof NodeZlib, coding: string): NodeStream.Transform | undefined {
+/** The lower half of the first byte of the zlib format. That of raw deflate is another one. */
+const zlibMethod = 8;
+
+function createStream(
+  zlib: typeof NodeZlib,
+  coding: string,
+  firstByte: number,
+): NodeStream.Transform | undefined {
   switch (coding) {
     case 'gzip':
     case 'x-gzip':
       return zlib.createGunzip();
     case 'deflate':
-      return zlib.createInflate();
+      // Servers send both formats, and every browser reads both.
+      return firstByte % 16 === zlibMethod ? zlib.createInflate() : zlib.createInflateRaw();
     case 'br':
       return zlib.createBrotliDecompress();
     default:
@@ -182,18 +200,20 @@ function createStream(zlib: typeof NodeZlib, coding: string): NodeStream.Transfo
   }
 }
 
-/** Creates a decoder for a content-encoding; undefined when there is nothing to undo. */
+/** Creates a decoder for a content-encoding and a body with this first byte. */
 function createDecoder(
   encoding: string,
+  firstByte: number,
   keep: (chunk: Uint8Array) => void,
-  finish: (fault?: 'cut') => void,
-): Decoder | undefined {
-  if (encoding === '') return undefined;
-  const streams = createDecodingStreams(encoding);
+  finish: (fault?: BodyFault) => void,
+): Decoder {
+  const streams = createDecodingStreams(encoding, firstByte);
   const [first] = streams;
-  if (first === undefined) return undefined;
+  if (first === undefined) return { write: keep, end: finish, destroy: () => undefined };
   for (const [index, stream] of streams.entries()) {
-    stream.on('error', () => finish('cut'));
+    stream.on('error', (error: NodeJS.ErrnoException) =>
+      finish(error.code === 'Z_BUF_ERROR' ? 'incomplete' : 'undecodable'),
+    );
     const next = streams[index + 1];
     if (next !== undefined) stream.pipe(next);
   }

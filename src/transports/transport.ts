@@ -1,7 +1,7 @@
 import type { Evidence, TransportFacts } from '../errors/outcome.ts';
 
-/** Why a body could not be read to its end. */
-export type BodyFault = 'stalled' | 'cut' | 'too_large' | 'not_text';
+/** Why a body could not be read to its end. `incomplete`: it arrived, and its compressed content is cut off. */
+export type BodyFault = 'stalled' | 'cut' | 'incomplete' | 'undecodable' | 'too_large' | 'not_text';
 
 /** Notifies a transport that its request has to end. */
 interface Stop {
@@ -47,6 +47,8 @@ export interface TransportResponse {
   readBody?(limit: number): Promise<Body>;
   /** Ends a body that will not be read. */
   discardBody?(): void;
+  /** Closes the connection, also when the response has ended: the next one may belong to another request. */
+  closeConnection?(): void;
   /** The bytes that `readBody` has read so far. */
   partialBody?(): Uint8Array;
 }

@@ -10,7 +10,14 @@ import {
 import { expect, test, vi } from 'vitest';
 import { apiKey, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
 import { instruction } from '../support/records.ts';
-import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
+import {
+  address,
+  createdNumber,
+  errorBody,
+  newTransfer,
+  transfer,
+  transferCreated,
+} from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 const tokenOf = (request: Request): string =>
@@ -34,9 +41,9 @@ const numbered = () => {
 /** A platform that accepts one key only. */
 const accepting =
   (good: string) =>
-  (request: Request): Response =>
+  (request: Request, _ = '', count = 1): Response =>
     tokenOf(request) === good
-      ? respond(200, request.method === 'POST' ? transferCreated : transfer)
+      ? respond(200, request.method === 'POST' ? createdNumber(count) : transfer)
       : respond(401, errorBody);
 
 const list = { address } as const;
@@ -149,7 +156,7 @@ test('a creation is replayed once after a 401 although maxRetries is 0', async (
     maxRetries: 0,
     hooks: { onRetry },
   });
-  expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
+  expect(await payments.transfers.create(newTransfer)).toEqual(createdNumber(2));
   expect(requests).toHaveLength(2);
   expect(requests[0]?.body).toBe(requests[1]?.body);
   expect(onRetry).not.toHaveBeenCalled();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PaymentsClient, type TransferCreated } from '../../src/index.ts';
 import { accountId, poison } from './bodies.ts';
@@ -42,6 +43,8 @@ test.each(Object.entries(events))(
   'a creation on a connection that %s gets the right response',
   async (_, apply) => {
     await create('first');
+    // Long enough for the next creation to take the connection.
+    await sleep(100);
     // No turn of the event loop lies between the two.
     expect(apply(platform.shared)).toBe(1);
     const transfer = await create('second');

@@ -81,6 +81,8 @@ export async function writeOverDyingConnections(sdk: Sdk): Promise<Sealed[]> {
       await Promise.all(
         ['a', 'b', 'c'].map((name) => write(client, { [nonceHeader]: `warm ${name}` })),
       );
+      // On Node a write takes a connection only after a silence.
+      await new Promise((resolve) => setTimeout(resolve, 150));
       const nonce = 'sealed';
       let reused = false;
       const step = {

@@ -9,6 +9,7 @@ import { clientOf, failureOf, respond, type SentRequest } from '../support/clien
 import { calls, kinds } from '../support/kinds.ts';
 import {
   built,
+  createdNumber,
   errorBody,
   newInstruction,
   newTransfer,
@@ -35,8 +36,8 @@ test('no key is sent without the option', async () => {
 
 test('every POST has a unique key and no other request has one', async () => {
   const { payments, requests } = clientOf(
-    (request) =>
-      request.url.endsWith('/build') ? respond(200, built) : respond(201, transferCreated),
+    (request, _, count) =>
+      request.url.endsWith('/build') ? respond(200, built) : respond(201, createdNumber(count)),
     { idempotencyHeader },
   );
   await payments.transfers.create(newTransfer);

@@ -107,8 +107,19 @@ export const promises: Readonly<
   "Bun and Deno do not repeat a write without the SDK's knowledge": [
     ['full/sealing.test.ts', 'a write arrives once and is unknown on %s'],
   ],
-  'The response to one call is never returned to another, even if a server leaves bytes on a connection':
-    [['full/idle.test.ts', 'a creation on a connection that %s gets the right response']],
+  'The response to one payment is never returned to another, even if a server leaves bytes on a connection or sends a response twice':
+    [
+      ['full/idle.test.ts', 'a creation on a connection that %s gets the right response'],
+      ['full/surplus.test.ts', 'no payment gets the surplus response of a server: %s'],
+    ],
+  '`get` never returns the record of another id, and a creation with the id of an earlier one of this client is `unknown`':
+    [
+      ['money/stray-responses.test.ts', 'get of %s_1 never returns the record of another id'],
+      [
+        'money/stray-responses.test.ts',
+        'a creation is unknown and sent once when its id is %s_1 of an earlier creation',
+      ],
+    ],
   'On Node.js nothing below the SDK sends a write again': [
     [
       'transports/node-http.test.ts',

@@ -17,6 +17,11 @@ const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
 const good = JSON.stringify(transfer);
+const gzip = { 'content-encoding': 'gzip' };
+const packed = gzipSync(good);
+/** The checksum is in its last eight bytes. */
+const corrupt = Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]);
+
 /** A success body, and the reason why it cannot be used. */
 const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ['nothing', 'empty', responseBytes(200)],
@@ -37,6 +42,15 @@ const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ['a cut object', 'truncated', responseBytes(200, good.slice(0, -1))],
   ['a cut text', 'truncated', responseBytes(200, good.slice(0, 9))],
   ['less than announced', 'truncated', responseBytes(200, good, { 'content-length': '999' })],
+  ['nothing, in gzip', 'empty', responseBytes(200, undefined, gzip)],
+  [
+    'nothing, in gzip with status 204',
+    'empty',
+    bytes('HTTP/1.1 204 No Content\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n'),
+  ],
+  ['gzip in name only', 'not_json', responseBytes(200, transfer, gzip)],
+  ['gzip with a wrong checksum', 'not_json', responseBytes(200, corrupt, gzip)],
+  ['gzip that is cut', 'truncated', responseBytes(200, packed.subarray(0, -12), gzip)],
   ['null', 'shape', responseBytes(200, null)],
   ['an array', 'shape', responseBytes(200, [transfer])],
   ['a text', 'shape', responseBytes(200, '"txfr_1"')],

@@ -185,7 +185,7 @@ test('a zod error map of the application does not change the messages of the cli
     },
   });
   try {
-    let body: unknown = { id: 'txfr_1', status: 7 };
+    let body: unknown;
     const { payments, requests } = clientOf(() => Response.json(body), {
       maxRetries: 0,
       validation: 'strict',
@@ -196,10 +196,11 @@ test('a zod error map of the application does not change the messages of the cli
       amount: '1.00',
     } as const;
     // Generated code checks the second and the third item.
-    for (let call = 0; call < 3; call += 1) {
+    for (const id of ['txfr_1', 'txfr_2', 'txfr_3'] as const) {
+      body = { id, status: 7 };
       expect(await payments.transfers.create(input)).toEqual(body);
       const refused = { name: 'InvalidResponseError', reason: 'shape' };
-      await expect(payments.transfers.get('txfr_1')).rejects.toMatchObject({
+      await expect(payments.transfers.get(id)).rejects.toMatchObject({
         ...refused,
         issues: expect.arrayContaining([
           { path: 'status', message: 'got a number; expected a string' },

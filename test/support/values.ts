@@ -12,6 +12,11 @@ export const transferCreated = {
   type: 'book',
   createdAt: '2026-01-01T00:00:00Z',
 } as const;
+/** The id of each creation is its own. */
+export const createdNumber = (number: number) => ({
+  ...transferCreated,
+  id: `txfr_${number}` as const,
+});
 export const transfer = {
   ...transferCreated,
   sourceAccountId: 'acc_1',

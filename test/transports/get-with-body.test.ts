@@ -138,7 +138,7 @@ describe.each(transports)('over $transport', (transport) => {
         both[0].send(clientAt(server), { maxRetries: 0 }),
         InvalidResponseError,
       );
-      expect(error).toMatchObject({ reason: 'truncated', status: 200, outcome: 'unknown' });
+      expect(error).toMatchObject({ reason: 'not_json', status: 200, outcome: 'unknown' });
     },
   );
 

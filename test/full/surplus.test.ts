@@ -1,0 +1,85 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Fault } from './surplus-server.ts';
+
+// On one connection, each payment after a surplus response would get the response to the one before it.
+
+async function startServer(fault: Fault): Promise<string> {
+  const script = fileURLToPath(new URL('surplus-server.ts', import.meta.url));
+  const server = fork(script, [JSON.stringify(fault)]);
+  onTestFinished(() => {
+    server.disconnect();
+  });
+  const [port] = (await once(server, 'message')) as [number];
+  return `http://127.0.0.1:${port}/v0`;
+}
+
+const inputs: readonly OnceInput[] = Array.from({ length: 200 }, (_, index) => ({
+  sourceAccountId: 'acc_1',
+  destinationAccountId: 'acc_2',
+  amount: '1.00',
+  description: `payout-${index + 1}`,
+}));
+const every = (step: number): number[] =>
+  Array.from({ length: inputs.length / step }, (_, index) => (index + 1) * step);
+
+interface Ends {
+  /** The ids of what is paid, by reference. */
+  readonly paid: Record<string, string>;
+  /** The outcomes of what is not. */
+  readonly failed: Record<string, string>;
+}
+
+/** Pays one after the other, or in so many lanes. */
+async function pay({ transfers }: PaymentsClient, lanes: number | undefined): Promise<Ends> {
+  const ends: Ends = { paid: {}, failed: {} };
+  if (lanes === undefined) {
+    for (const input of inputs) {
+      await transfers.createOnce(input).then(
+        ({ id }) => (ends.paid[input.description] = id),
+        ({ outcome }) => (ends.failed[input.description] = String(outcome)),
+      );
+    }
+    return ends;
+  }
+  for await (const result of transfers.createAllOnce(inputs, { concurrency: lanes })) {
+    const { description } = result.input;
+    if (result.error === undefined) ends.paid[description] = result.transferId;
+    else ends.failed[description] = result.error.outcome;
+  }
+  return ends;
+}
+
+test.each<[string, Fault, number?]>([
+  ['one, in a loop', { doubled: [6] }],
+  ['one, in a batch of one lane', { doubled: [6] }, 1],
+  ['one, in a batch of four lanes', { doubled: [6] }, 4],
+  ['one, in a batch of sixteen lanes', { doubled: [6] }, 16],
+  ['every fortieth, 2 ms later', { doubled: every(40), afterMs: 2, latencyMs: 6 }],
+  ['one, 0.5 ms later', { doubled: [6], afterMs: 0.5, latencyMs: 3 }],
+  ['every seventh, 1 ms later', { doubled: every(7), afterMs: 1, latencyMs: 3 }],
+  ['every rejection', { doubled: every(10) }],
+  ['every seventh, 20 ms away', { doubled: every(7), latencyMs: 20 }],
+  ['every seventh, in sixteen lanes', { doubled: every(7), afterMs: 2, latencyMs: 6 }, 16],
+])('no payment gets the surplus response of a server: %s', async (_, fault, lanes) => {
+  const baseUrl = await startServer(fault);
+  const payments = new PaymentsClient({ baseUrl, apiKey: 'sk_surplus', journal: memoryJournal() });
+  const list = async (): Promise<[reference: string, id: string][]> => {
+    const transfers = await payments.transfers.list().toArray({ max: 1_000 });
+    return transfers.map(({ description, id }) => [description ?? '', id]);
+  };
+  const { paid, failed } = await pay(payments, lanes);
+  expect(paid).toEqual(Object.fromEntries(await list()));
+  expect(Object.values(failed)).toEqual(Array.from({ length: 20 }, () => 'rejected'));
+  for (const input of inputs) {
+    if (input.description in failed) {
+      await payments.transfers.createOnce(input).catch(() => undefined);
+    }
+  }
+  const references = (await list()).map(([reference]) => reference);
+  expect(new Set(references).size).toBe(references.length);
+});
