@@ -95,7 +95,7 @@ export function readResponse<T, A>(
   const { parsed } = body;
   // Without `transform`, T is A: see Call.
   const transform = call.transform ?? ((value: A) => value as unknown as T);
-  const stray = describeStray(state, parsed, response, createdIds);
+  const stray = describeStray(state, parsed, createdIds);
   if (stray !== undefined) return failStray(strayFailure(response, stray, redact));
   const checked = call.response.safeParse(parsed);
   const isAcceptable = call.acceptIf?.(parsed) ?? true;
@@ -128,7 +128,6 @@ export function readResponse<T, A>(
 function describeStray(
   { call, prepared }: CallState<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
   parsed: unknown,
-  response: Pick<ReceivedResponse, 'headers'>,
   createdIds: CreatedIds,
 ): Issue | undefined {
   const id: unknown = isObject(parsed) ? Reflect.get(parsed, 'id') : undefined;
@@ -140,9 +139,7 @@ function describeStray(
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
   // A caller may send a key without the option idempotencyHeader.
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
-  // The ids of a sandbox start again after each import of a state.
-  const imports = response.headers.get('x-sandbox-imports') ?? '';
-  if (createdIds.add(`${imports} ${id}`, key)) return undefined;
+  if (createdIds.add(id, key)) return undefined;
   return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one` };
 }
 

@@ -183,8 +183,6 @@ export class Sandbox {
   readonly #log: Log;
   readonly #latency: number;
   readonly #options: SandboxOptions;
-  /** How many states were imported: after each, creations get ids that a client already knows. */
-  #imports = 0;
   /** What a reset to the start restores, and what new worlds have. */
   #start: SandboxState | undefined;
   readonly #webhooks: Webhooks;
@@ -365,7 +363,6 @@ export class Sandbox {
     for (const faultRule of [...chanceRules, ...faults]) this.#faults.add(faultRule);
     this.#webhooks.clear();
     restoreState(this.#platform, rest);
-    this.#imports += 1;
     this.#platform.notifyChange();
   }
 
@@ -480,8 +477,7 @@ export class Sandbox {
       if (!('status' in response)) return response;
       ({ status, body: responseBody } = response);
       const date = platform.clock.now().toUTCString();
-      const common = { date, 'x-request-id': requestId, 'x-sandbox-imports': `${this.#imports}` };
-      return { ...response, headers: { ...common, ...response.headers } };
+      return { ...response, headers: { date, 'x-request-id': requestId, ...response.headers } };
     } finally {
       const ms = platform.clock.now().getTime() - started.getTime();
       completeEntry({ ms, status, response: responseBody ?? undefined });

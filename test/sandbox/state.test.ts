@@ -1,4 +1,3 @@
-import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox, seedDemo, type SandboxState } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { parseJson, stringifyJson } from '../../src/internal/json.ts';
@@ -179,16 +178,4 @@ test.each([
   };
   expect(attempt).toThrow(expect.objectContaining({ status: 422, message: containing(words) }));
   expect(sandbox.exportState()).toEqual(before);
-});
-
-test('a client creates again what it has created before a state was imported', async () => {
-  const sandbox = seedDemo(new Sandbox());
-  const payments = new PaymentsClient(sandbox.clientOptions);
-  const state = sandbox.exportState();
-  const ids: string[] = [];
-  for (let run = 1; run <= 3; run += 1) {
-    ids.push((await payments.entities.create({ email: 'ada@example.com' })).id);
-    sandbox.importState(state);
-  }
-  expect(new Set(ids).size).toBe(1);
 });
