@@ -347,7 +347,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     respond: recognise(({ accounts }) => accounts),
     rows: {
       [idempotency]:
-        'unknown: Unclear: a check for duplicates that ignores the key looks the same.',
+        'unknown: Unclear: a request with another key made no other transfer.',
     },
   },
   {
@@ -359,7 +359,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       return recognise(({ body }) => body)(request, next, clock);
     },
     rows: {
-      [idempotency]: 'unknown: Unclear: a request with another key failed, too.',
+      [idempotency]: 'unknown: Unclear: a request with another key made no other transfer.',
     },
   },
   {
