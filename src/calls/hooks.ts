@@ -1,6 +1,8 @@
 import type { Issue, Outcome, PaymentsError } from '../errors/errors.ts';
+import { redactAndCut, redactor } from '../errors/redact.ts';
 import type { TransferId } from '../schemas/transfer.ts';
-import { host } from '../internal/runtime.ts';
+import { host, warn } from '../internal/runtime.ts';
+import { oneLine } from '../internal/text.ts';
 import type { Clock } from './time.ts';
 
 /** The call that an event belongs to; never includes a credential. */
@@ -110,8 +112,8 @@ export interface CallEvent {
 }
 
 /**
- * Callbacks for logs and traces. Whatever they throw is ignored: a hook never breaks a call, and cannot veto
- * one (`authorize` can).
+ * Callbacks for logs and traces. A hook that throws or rejects never breaks a call: its first error is printed on
+ * stderr, later ones are not. It cannot veto a call (`authorize` can).
  */
 export interface Hooks {
   /** Before every request, repeated ones included. */
@@ -130,15 +132,40 @@ export interface Hooks {
   onOnce?: ((event: OnceEvent) => unknown) | undefined;
 }
 
-/** Calls a hook, and ignores what it throws or rejects with. */
-export function callHook<E>(hook: ((event: E) => unknown) | undefined, event: () => E): void {
+/** Calls a hook. An error of it is reported and goes no further: watching a payment must not break it. */
+export function callHook<Name extends string, E>(
+  hooks: { readonly [Key in Name]?: ((event: E) => unknown) | undefined },
+  name: Name,
+  event: () => E,
+): void {
+  const hook = hooks[name];
   if (hook === undefined) return;
+  const report = (thrown: unknown) => {
+    reportHookError(name, thrown);
+  };
   try {
     const result = hook(event());
     // The rejection of an async hook must not become unhandled.
-    Promise.resolve(result).catch(() => undefined);
+    Promise.resolve(result).catch(report);
+  } catch (thrown) {
+    report(thrown);
+  }
+}
+
+/** By name and for all clients, because a service may make a client for each request. */
+const reportedHooks = new Set<string>();
+
+function reportHookError(name: string, thrown: unknown): void {
+  if (reportedHooks.has(name)) return;
+  reportedHooks.add(name);
+  try {
+    const { message = thrown } = Object(thrown) as { readonly message?: unknown };
+    const reason = redactAndCut(oneLine(String(message)), redactor([]));
+    warn(
+      `payments-platform-sdk: ${name} threw, and no payment was affected: ${reason}\nIts later errors are not printed.`,
+    );
   } catch {
-    // Watching a payment must not break it.
+    // What was thrown may throw itself when it is read.
   }
 }
 

@@ -250,7 +250,7 @@ export class RequestPipeline {
       if (!rateLimiter.tryEnter()) {
         await rateLimiter.enter(total, state.timeout, (ms) => {
           const reason = 'the platform responded with 429';
-          callHook(hooks.onWait, () => ({
+          callHook(hooks, 'onWait', () => ({
             ...createHookCall(state),
             delayMs: Math.round(ms),
             reason,
@@ -277,7 +277,7 @@ export class RequestPipeline {
       if (!plan.again) throw createCallError(failure, state, plan.note);
       retries += 1;
       lastCost = plan.cost;
-      callHook(hooks.onRetry, () => ({
+      callHook(hooks, 'onRetry', () => ({
         ...createHookCall(state),
         delayMs: Math.round(plan.delayMs),
         reason: failure.reason,
@@ -294,7 +294,7 @@ export class RequestPipeline {
     watched.attempts += 1;
     state.tokens.push(token);
     state.startedAt ??= new Date(clock.now());
-    callHook(hooks.onRequest, () => ({
+    callHook(hooks, 'onRequest', () => ({
       ...event,
       url: redact(prepared.url),
       headers: Object.fromEntries(
@@ -317,7 +317,7 @@ export class RequestPipeline {
       if (watched.isReported) {
         watched.requestId = requestIdOf(response.headers, redact) ?? watched.requestId;
       }
-      callHook(hooks.onResponse, () => ({
+      callHook(hooks, 'onResponse', () => ({
         ...event,
         status: response.status,
         requestId: requestIdOf(response.headers, redact),
@@ -331,7 +331,7 @@ export class RequestPipeline {
     if (isRejection(failure) && failure.status === 429) rateLimiter.close(startedAt, failure);
     const { outcome, status, requestId, reason } = failure;
     watched.requestId = requestId ?? watched.requestId;
-    callHook(hooks.onResponse, () => ({
+    callHook(hooks, 'onResponse', () => ({
       ...event,
       status,
       requestId,

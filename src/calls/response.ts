@@ -67,7 +67,7 @@ export function readResponse<T, A>(
     );
   }
   const reportDrift: ReportDrift = (issues) => {
-    callHook(hooks.onDrift, () => ({
+    callHook(hooks, 'onDrift', () => ({
       ...identity(call),
       call: state.number,
       status,

@@ -75,7 +75,7 @@ export function watchCall<T>(
     const { attempts, requestId } = watched;
     const facts = { outcome, attempts, ...(requestId !== undefined && { requestId }) };
     const durationMs = Math.round(clock.elapsed() - startedAt);
-    callHook(hooks.onCall, () => ({ ...call, ...facts, durationMs, ...(error && { error }) }));
+    callHook(hooks, 'onCall', () => ({ ...call, ...facts, durationMs, ...(error && { error }) }));
     const hasFailed = outcome !== 'ok';
     ignoreErrors(() => Object.assign(message, facts, hasFailed && { error: describeError(error) }));
     if (hasFailed) publish('error');

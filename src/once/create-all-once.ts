@@ -209,7 +209,7 @@ function createSetup(
     },
     onResult(result, copy, ms) {
       if (forgets && isValid(copy)) scans.drop(copy);
-      callHook(hooks.onOnce, () => createOnceEvent(copy, result, ms));
+      callHook(hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
     },
     isHopeless: (error) =>
       error instanceof PaymentInDoubtError && error.reason === 'journal' && !hasWorked(journal),

@@ -111,7 +111,7 @@ export async function createOnce(
   const input = readInput(callerInput, transferCreateInputSchema());
   const startedAt = clock.elapsed();
   const report = (decision: OnceDecision): void => {
-    callHook(hooks.onOnce, () => createOnceEvent(input, decision, clock.elapsed() - startedAt));
+    callHook(hooks, 'onOnce', () => createOnceEvent(input, decision, clock.elapsed() - startedAt));
   };
   try {
     const made = await payOnce(client, input, options, (read) => read());

@@ -156,7 +156,7 @@ export async function waitForTransfer(
         }
         last = transfer;
         if (statusRanks.has(transfer.status)) furthest = transfer;
-        callHook(onPoll, () => transfer);
+        callHook({ onPoll }, 'onPoll', () => transfer);
         const isDone =
           until === undefined
             ? transfer.status === 'completed'

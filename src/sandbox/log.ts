@@ -50,27 +50,20 @@ export interface SandboxLogEntry {
 /** Beyond this many entries the oldest are dropped, so that memory is bounded. */
 const maxEntries = 10_000;
 
-/** A body for each entry has to fit into memory. */
+/** As many characters of a body are kept: one for each entry has to fit into memory. */
 const maxBodyLength = 65_536;
-export const isLong = (text = ''): boolean => text.length > maxBodyLength;
-
-/** Shortens a body after its credentials were redacted: half of one would no longer match. */
-const truncateBody = (body: unknown): unknown =>
-  typeof body === 'string' && isLong(body)
-    ? `${body.slice(0, maxBodyLength)}… (${body.length} characters)`
-    : body;
-
-/** As many characters of a response are kept. */
 const maxResponseLength = 10_000;
 
 /** A cut string would keep the whole of it in memory, so its characters are copied. */
-const copyStart = (text: string): string =>
-  new TextDecoder().decode(new TextEncoder().encode(text.slice(0, maxResponseLength)));
+const copyStart = (text: string, length: number): string =>
+  new TextDecoder().decode(new TextEncoder().encode(text.slice(0, length)));
 
-const truncateResponse = (text: string): string =>
-  text.length > maxResponseLength ? `${copyStart(text)}… (${text.length} characters)` : text;
+/** Shortens a text after its credentials were redacted: half of one would no longer match. */
+const truncate = (text: string, length: number): string =>
+  text.length > length ? `${copyStart(text, length)}… (${text.length} characters)` : text;
 
-function parseResponse(text: string | undefined): unknown {
+/** A JSON value, or the text if it is none. */
+function parse(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : parseJson(text);
   } catch {
@@ -106,22 +99,32 @@ export class Log {
 
   /** Adds an entry; the returned function completes it. */
   add(
-    request: Omit<SandboxLogEntry, 'id' | 'status' | 'response' | 'note' | 'ms' | 'key'>,
+    {
+      body: fullBody,
+      ...request
+    }: Pick<
+      SandboxLogEntry,
+      'time' | 'method' | 'path' | 'query' | 'operation' | 'requestId' | 'fault'
+    > & { readonly body: string | undefined },
     secrets: readonly string[],
     credential?: string,
   ): (end: LogEnd) => void {
     const redact = redactor(credential === undefined ? secrets : [...secrets, credential]);
+    // An empty body is none.
+    const body = fullBody ? truncate(redact(fullBody), maxBodyLength) : undefined;
     let responseText: string | undefined;
     const entry: MutableEntry = {
       id: undefined,
       ...request,
       path: redact(request.path),
       query: redactDeep(request.query, redact),
-      body: truncateBody(redactDeep(request.body, redact)),
+      // Few bodies are read, and their text takes less memory than their value.
+      get body() {
+        return parse(body);
+      },
       status: undefined,
-      // Few responses are read, and their text takes less memory than their value.
       get response() {
-        return parseResponse(responseText);
+        return parse(responseText);
       },
       note: undefined,
       ms: undefined,
@@ -134,7 +137,7 @@ export class Log {
       entry.ms = ms;
       entry.status = status;
       entry.note = note;
-      if (response !== undefined) responseText = truncateResponse(redact(response));
+      if (response !== undefined) responseText = truncate(redact(response), maxResponseLength);
       for (const listener of this.#listeners) listener(entry);
     };
   }

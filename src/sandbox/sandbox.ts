@@ -23,7 +23,7 @@ import {
   getPageFault,
   type SandboxFaults,
 } from './faults/faults.ts';
-import { isLong, Log, type SandboxLogEntry } from './log.ts';
+import { Log, type SandboxLogEntry } from './log.ts';
 import { parseState, type SandboxState } from './state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
 import type { SandboxChange } from './platform/changes.ts';
@@ -443,7 +443,7 @@ export class Sandbox {
         method: request.method,
         path: url.pathname,
         query: Object.fromEntries(url.searchParams),
-        body: body && ('value' in body && !isLong(request.body) ? body.value : request.body),
+        body: request.body,
         operation: route?.operation,
         requestId,
         fault: fault?.kind,

@@ -7,7 +7,8 @@ import {
   type ResponseEvent,
   type RetryEvent,
 } from 'payments-platform-sdk';
-import { expect, test, vi } from 'vitest';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { describe, expect, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
 import { closedPort } from '../support/closed-port.ts';
 import {
@@ -245,6 +246,7 @@ test.each<[string, () => unknown]>([
     unhandled.push(reason);
   };
   process.on('unhandledRejection', note);
+  vi.spyOn(console, 'warn').mockReturnValue();
   vi.spyOn(Math, 'random').mockReturnValue(0);
   // A vi.fn would handle the promise itself.
   let count = 0;
@@ -265,6 +267,93 @@ test.each<[string, () => unknown]>([
   await flushPromises();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
+});
+
+describe('an error of a hook', () => {
+  /** Lets hooks of two clients fail, and returns what was printed. */
+  async function readReports(
+    createHooks: (count: () => number) => Hooks,
+    onPoll?: () => unknown,
+  ): Promise<string[]> {
+    const printed: string[] = [];
+    vi.spyOn(console, 'warn').mockImplementation((text) => void printed.push(String(text)));
+    // The first report of this process may have been made by another test.
+    vi.resetModules();
+    const { PaymentsClient } = await import('payments-platform-sdk');
+    let count = 0;
+    const hooks = createHooks(() => (count += 1));
+    const { baseUrl } = new Sandbox().clientOptions;
+    for (const _ of [1, 2]) {
+      const fetch = () => Promise.resolve(respond(200, { ...transfer, status: 'completed' }));
+      const payments = new PaymentsClient({ baseUrl, apiKey, fetch, hooks });
+      await payments.transfers.get('txfr_1');
+      await payments.transfers.waitFor('txfr_1', { onPoll });
+    }
+    await flushPromises();
+    return printed;
+  }
+  const report = (name: string, reason: string) =>
+    `payments-platform-sdk: ${name} threw, and no payment was affected: ${reason}\nIts later errors are not printed.`;
+
+  test('is printed once for each hook, with its message', async () => {
+    const printed = await readReports((count) => ({
+      onRequest: () => {
+        throw new Error(`full, request ${count()}`);
+      },
+      onCall: () => Promise.reject(new Error('no disk')),
+    }));
+    expect(printed).toEqual([report('onRequest', 'full, request 1'), report('onCall', 'no disk')]);
+  });
+
+  test('is printed when it is one of onPoll', async () => {
+    const printed = await readReports(
+      () => ({}),
+      () => Promise.reject(new Error('poll')),
+    );
+    expect(printed).toEqual([report('onPoll', 'poll')]);
+  });
+
+  test('is printed on one line and without a credential', async () => {
+    const printed = await readReports(() => ({
+      onRequest: () => {
+        throw new Error(`rejected:\n\u001b[2J ${apiKey} ${jwt}`);
+      },
+    }));
+    expect(printed).toEqual([report('onRequest', 'rejected: [2J [redacted] [redacted]')]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['an error of another realm', runInNewContext("new RangeError('range')"), 'range'],
+    ['a string', 'text', 'text'],
+    ['undefined', undefined, 'undefined'],
+  ])('is printed when it is %s', async (_, thrown, reason) => {
+    const printed = await readReports(() => ({
+      onResponse: () => {
+        throw thrown;
+      },
+    }));
+    expect(printed).toEqual([report('onResponse', reason)]);
+  });
+
+  test('breaks no call when it cannot be read or printed', async () => {
+    const unreadable = {
+      get message(): string {
+        throw new Error('unreadable');
+      },
+    };
+    const printed = await readReports(() => ({
+      onRequest: () => {
+        throw unreadable;
+      },
+      onResponse: () => Promise.reject(unreadable),
+      onCall: () => ({
+        get then(): never {
+          throw unreadable;
+        },
+      }),
+    }));
+    expect(printed).toEqual([]);
+  });
 });
 
 test('a replay with a new token is reported as a request and not as a retry', async () => {

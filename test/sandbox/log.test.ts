@@ -1,5 +1,8 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { flushPromises } from '../support/virtual-clock.ts';
 import { call, having } from './calls.ts';
 
 test('keeps the requests in their order', async () => {
@@ -206,5 +209,34 @@ test('cuts a response at 10 kB, and keeps a shorter one as its JSON value', asyn
   expect(page).toContain('<html>');
   expect(JSON.parse(JSON.stringify(sandbox.log[0]))).toMatchObject({
     response: { type: 'wallet' },
+  });
+});
+
+describe('memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const measureMebibytes = async () => {
+    // What a body was read with is finalised in a later turn.
+    for (const _ of [1, 2]) {
+      await flushPromises(1);
+      collectGarbage();
+    }
+    const { heapUsed, external } = process.memoryUsage();
+    return (heapUsed + external) / 2 ** 20;
+  };
+  const long = () => 'x'.repeat(2 ** 20);
+
+  test.each([
+    ['JSON', () => JSON.stringify({ email: long() })],
+    ['no JSON', () => `no JSON ${long()}`],
+    ['a list of short strings', () => JSON.stringify(Array(2 ** 17).fill('12345'))],
+  ])('holds no more of a long body that is %s than an entry shows', async (_, createBody) => {
+    const sandbox = new Sandbox();
+    const before = await measureMebibytes();
+    for (let count = 0; count < 20; count += 1) {
+      await sandbox.fetch('https://h/v0/entities', { method: 'POST', body: createBody() });
+    }
+    expect((await measureMebibytes()) - before).toBeLessThan(10);
+    expect(sandbox.log).toHaveLength(20);
   });
 });

@@ -112,6 +112,19 @@ test('delivers the body and the headers of the webhook function', async () => {
   expect(deliveries()).toMatchObject([{ response: { echo: '[redacted]' } }]);
 });
 
+test('the log cuts a long body that it delivers', async () => {
+  const body = { text: 'x'.repeat(100_000) };
+  const { point, rename, completes, completed } = setup({
+    webhook: ({ type }) => (type === 'account.updated' ? { body } : undefined),
+  });
+  const { bodies, url } = await receive();
+  point(url);
+  rename('one');
+  await completes(1);
+  expect(bodies[0]).toBe(JSON.stringify(body));
+  expect(completed()[0]?.body).toMatch(/^.{65536}… \(100011 characters\)$/);
+});
+
 test('the log says why a webhook function failed', async () => {
   for (const [webhook, note] of [
     [() => ({ text: 1 }), 'expected { body } or undefined'],

@@ -15,10 +15,11 @@ export function waitTurn(): Promise<void> {
     }
     // A browser delays nested timers by 4 ms, but not messages.
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
+    port1.addEventListener('message', () => {
       port1.close();
       resolve();
-    };
+    });
+    port1.start();
     port2.postMessage(undefined);
   });
 }

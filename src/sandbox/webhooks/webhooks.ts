@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../internal/objects.ts';
-import { parseJson, stringifyJson } from '../../internal/json.ts';
+import { stringifyJson } from '../../internal/json.ts';
 import { defaultDelayMs, type FaultQueue } from '../faults/faults.ts';
 import type { SandboxFault } from '../faults/rule.ts';
 import type { Log, LogEnd } from '../log.ts';
@@ -260,20 +260,12 @@ export class Webhooks {
         method: 'POST',
         path: url.replace(/\/\/[^/?#]*@/, '//'),
         query: {},
-        body: body === '' ? undefined : parseBody(body),
+        body,
         operation: 'webhook',
         requestId,
         fault,
       },
       this.#secrets,
     );
-  }
-}
-
-function parseBody(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
   }
 }
