@@ -119,7 +119,7 @@ export class PaymentsError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     const brand = brandOf(this);
     if (brand === undefined) return super[Symbol.hasInstance](value);
-    return isObject(value) && fieldOf(value, brand) === true;
+    return fieldOf(value, brand) === true;
   }
 
   /** @hidden */
