@@ -144,10 +144,9 @@ async function describeDecision(
 ): Promise<string> {
   const listed = entry.state === 'ambiguous' ? entry.candidates : [];
   const ids = [...new Set([...listed, ...chosen])];
-  const candidates =
-    isError(payments)
-      ? []
-      : await Promise.all(ids.map((id) => readCandidate(payments, id)));
+  const candidates = isError(payments)
+    ? []
+    : await Promise.all(ids.map((id) => readCandidate(payments, id)));
   const client = describeClient(payments);
   const fields = formatEntry(reference, entry, await journal.now(journalKey(reference)), client);
   return fields + formatTerms(entry.input, candidates);
@@ -221,7 +220,11 @@ function withoutPasswords(failure: unknown, address: string): Error {
 /** A failure to connect to several addresses has no message, but the failures of each. */
 function messageOf(failure: unknown): string {
   const errors = fieldOf(failure, 'errors');
-  return Array.isArray(errors) ? errors.map(messageOf).join('; ') : isError(failure) ? failure.message : String(failure);
+  return Array.isArray(errors)
+    ? errors.map(messageOf).join('; ')
+    : isError(failure)
+      ? failure.message
+      : String(failure);
 }
 
 await runProgram('payments-journal', main);
