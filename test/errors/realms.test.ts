@@ -59,7 +59,10 @@ const payment = {
 const clientWith = (options: ClientOptions): PaymentsClient =>
   new PaymentsClient({ ...seedDemo(new Sandbox()).clientOptions, maxRetries: 0, ...options });
 
-const fail = (error: unknown) => () => Promise.reject(error as Error);
+const fail = (error: unknown) => async (): Promise<never> => {
+  await Promise.resolve();
+  throw error as Error;
+};
 
 test.each(Object.entries(kinds))(
   'an error of a fetch keeps code, cause and hint as %s',
@@ -282,7 +285,7 @@ const unreadable: Readonly<Record<string, () => unknown>> = {
     ),
 };
 
-/** Calls that fail with a value that somebody threw. */
+/** Calls that fail with a value that was thrown. */
 const failures: Readonly<Record<string, (thrown: unknown) => Promise<PaymentsError>>> = {
   fetch: (thrown) => failureOf(clientOf(fail(thrown)).payments.transfers.create(newTransfer)),
   apiKey: (thrown) => failureOf(clientWith({ apiKey: fail(thrown) }).transfers.get('txfr_1')),

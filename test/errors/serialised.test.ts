@@ -162,7 +162,7 @@ test.each([5, 'x', null, {}, undefined])('attempts that are %o count as none', (
   expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
 });
 
-/** What everybody may do with an error that was restored. */
+/** Uses a restored error in every way that a caller may use one. */
 function useError(error: PaymentsError | undefined): void {
   if (error === undefined) throw new Error('It was not restored.');
   const ErrorClass = classes.find((each) => each.prototype.name === error.name);
@@ -218,8 +218,8 @@ test('JSON of any content that names one of these errors becomes a whole error',
 test.each(memberNames)('the key %s of JSON replaces no member of an error', (key) => {
   for (const value of ['{}', '[]', 'null', '5', '"x"', '{"message":"m"}']) {
     const cause = `"cause":{"message":"m",${JSON.stringify(key)}:${value}}`;
-    for (const own of [`${JSON.stringify(key)}:${value}`, cause]) {
-      const text = `{${own},"name":"WaitError","message":"x","outcome":"unknown"}`;
+    for (const field of [`${JSON.stringify(key)}:${value}`, cause]) {
+      const text = `{${field},"name":"WaitError","message":"x","outcome":"unknown"}`;
       useError(paymentsErrorFrom(JSON.parse(text)));
     }
   }
@@ -229,12 +229,12 @@ test('a field that cannot be written as JSON is left out of the log', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
   const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
-  const copied = Object.assign(new Error('x'), serialised, {
+  const copiedError = Object.assign(new Error('x'), serialised, {
     cycle,
     deep,
     details: { field: 'amount' },
   });
-  const error = paymentsErrorFrom(copied);
+  const error = paymentsErrorFrom(copiedError);
   useError(error);
   expect(error?.toJSON()).toEqual({
     ...serialised,

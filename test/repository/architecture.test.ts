@@ -158,13 +158,13 @@ test('the source recognises no value of the language or the runtime by instanceo
   const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.tsx?$/.test(file),
   );
-  const found = sources.flatMap((file) =>
+  const foreignChecks = sources.flatMap((file) =>
     [...readSource(file).matchAll(/\binstanceof\s+(\w+)/g)]
       .filter(([, name = '']) => name in globalThis)
       .map(([text]) => `${file}: ${text}`),
   );
   // The one place that recognises an error of any realm.
-  expect(found).toEqual(['internal/thrown.ts: instanceof Error']);
+  expect(foreignChecks).toEqual(['internal/thrown.ts: instanceof Error']);
 });
 
 test('no schema is built while its module is loaded', () => {
