@@ -143,17 +143,17 @@ export class RequestPipeline {
     reference: unknown,
     run: (watched: WatchedCall) => Promise<T>,
   ): Promise<T> {
-    const shown = this.showReference(reference);
+    const shownReference = this.showReference(reference);
     return watchCall(
       this.#setup,
       call,
-      shown,
+      shownReference,
       // The stack of a read would lose its caller.
-      shown === undefined
+      shownReference === undefined
         ? run
         : (watched) =>
             run(watched).catch((error: unknown) => {
-              throw withReference(error, shown);
+              throw withReference(error, shownReference);
             }),
     );
   }

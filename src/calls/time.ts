@@ -1,4 +1,5 @@
 import { maxTimerMs } from '../internal/runtime.ts';
+import { replaceUnreadable } from '../internal/thrown.ts';
 
 /** Time and timers for a client. Tests pass their own. */
 export interface Clock {
@@ -240,7 +241,7 @@ export class Deadline {
         },
         failed: (error) => {
           this.#removeListener(rejectRace);
-          reject(error);
+          reject(replaceUnreadable(error));
         },
       };
       this.#listeners.push(rejectRace);

@@ -119,7 +119,7 @@ export class PaymentsError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     const brand = brandOf(this);
     if (brand === undefined) return super[Symbol.hasInstance](value);
-    return isObject(value) && fieldOf(value, brand) === true;
+    return fieldOf(value, brand) === true;
   }
 
   /** @hidden */
@@ -371,9 +371,10 @@ export class PaymentVetoedError extends PaymentsError {}
 export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   if (value instanceof PaymentsError) return value;
   // Read by name, because an Error has some of them where a copy of its fields does not look.
-  const [name, message, stack, code, cause, attempts, outcome] = [
-    ...['name', 'message', 'stack', 'code', 'cause', 'attempts', 'outcome'],
-  ].map((field) => fieldOf(value, field));
+  const names = ['name', 'message', 'stack', 'code', 'cause', 'attempts', 'outcome'];
+  const [name, message, stack, code, cause, attempts, outcome] = names.map((field) =>
+    fieldOf(value, field),
+  );
   brandOf(undefined);
   const ErrorClass = classesByName.get(name);
   if (ErrorClass === undefined || typeof message !== 'string' || !isOutcome(outcome)) {

@@ -27,6 +27,16 @@ export function isError(value: unknown): value is Error {
   }
 }
 
+/** A thrown value as it is, unless it is a revoked Proxy or the like: even `instanceof` throws on those. */
+export function replaceUnreadable(thrown: unknown): unknown {
+  try {
+    Object.getPrototypeOf(Object(thrown));
+    return thrown;
+  } catch {
+    return new Error('what was thrown is a Proxy that cannot be read');
+  }
+}
+
 /** An error without a name of its own inherits one. */
 const isNamed = (value: object): boolean =>
   ['name', 'message'].every((name) => typeof Reflect.get(value, name) === 'string');

@@ -252,3 +252,8 @@ test('httpStatusOf returns 500 when an option is invalid', () => {
     expect(httpStatusOf(error)).toBe(500);
   }
 });
+
+test.each([undefined, null, 'toString', 5])('a WaitError with the reason %o is 202', (reason) => {
+  const error = { name: 'WaitError', message: 'x', outcome: 'unknown', reason };
+  expect(httpStatusOf(error)).toBe(202);
+});

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
 import * as sdk from 'payments-platform-sdk';
 import {
   httpStatusOf,
@@ -16,7 +18,9 @@ import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { transfer } from '../support/values.ts';
 
-type ErrorClass = new (message: string, facts: object) => PaymentsError;
+type ErrorClass = (new (message: string, facts: object) => PaymentsError) & {
+  readonly prototype: PaymentsError;
+};
 
 const classes = Object.values(sdk).filter(
   (value): value is ErrorClass & typeof value =>
@@ -156,4 +160,86 @@ test.each<[string, unknown]>([
 
 test.each([5, 'x', null, {}, undefined])('attempts that are %o count as none', (attempts) => {
   expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
+});
+
+/** Uses a restored error in every way that a caller may use one. */
+function useError(error: PaymentsError | undefined): void {
+  if (error === undefined) throw new Error('It was not restored.');
+  const ErrorClass = classes.find((each) => each.prototype.name === error.name);
+  expect(Object.getPrototypeOf(error)).toBe(ErrorClass?.prototype);
+  expect(error).toBeInstanceOf(PaymentsError);
+  expect(isPaymentsError(error)).toBe(true);
+  const text = JSON.stringify(error);
+  expect(isPaymentsError(JSON.parse(text))).toBe(true);
+  expect(paymentsErrorFrom(JSON.parse(text))?.toJSON()).toEqual(JSON.parse(text));
+  expect(httpStatusOf(error)).toBeGreaterThanOrEqual(202);
+  expect(error.publicMessage).toMatch(/\.$/);
+  expect(error.attempts.every((attempt) => typeof attempt === 'object')).toBe(true);
+  expect(() => inspect(error)).not.toThrow();
+}
+
+const memberNames = Object.getOwnPropertyNames(Object.prototype).concat(
+  ['toJSON', 'publicMessage', 'stack', 'cause', 'code', 'attempts', 'then', 'errors'],
+  Object.keys(facts),
+);
+const anyKey = fc.oneof(fc.constantFrom(...memberNames), fc.string());
+/** The text of an object, so that it may have a key `__proto__`. */
+const objectText = (
+  required: fc.Arbitrary<Record<string, unknown>>,
+  field: fc.Arbitrary<string>,
+): fc.Arbitrary<string> =>
+  fc.tuple(fc.array(fc.tuple(anyKey, field)), required).map(([entries, last]) => {
+    const fields = Object.entries(last).map(
+      ([key, value]) => [key, JSON.stringify(value)] as const,
+    );
+    return `{${[...entries, ...fields].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
+  });
+const anyText = fc.jsonValue().map((value) => JSON.stringify(value));
+const errorText = (field: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  objectText(
+    fc.record({
+      name: fc.constantFrom(...classes.map(({ prototype }) => prototype.name)),
+      message: fc.string(),
+      outcome: fc.constantFrom('not_sent', 'rejected', 'unknown'),
+    }),
+    field,
+  );
+
+test('JSON of any content that names one of these errors becomes a whole error', () => {
+  const withCause = errorText(fc.oneof(anyText, errorText(anyText)));
+  fc.assert(
+    fc.property(withCause, (text) => {
+      useError(paymentsErrorFrom(JSON.parse(text)));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.each(memberNames)('the key %s of JSON replaces no member of an error', (key) => {
+  for (const value of ['{}', '[]', 'null', '5', '"x"', '{"message":"m"}']) {
+    const cause = `"cause":{"message":"m",${JSON.stringify(key)}:${value}}`;
+    for (const field of [`${JSON.stringify(key)}:${value}`, cause]) {
+      const text = `{${field},"name":"WaitError","message":"x","outcome":"unknown"}`;
+      useError(paymentsErrorFrom(JSON.parse(text)));
+    }
+  }
+});
+
+test('a field that cannot be written as JSON is left out of the log', () => {
+  const cycle: Record<string, unknown> = {};
+  cycle['self'] = cycle;
+  const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+  const copiedError = Object.assign(new Error('x'), serialised, {
+    cycle,
+    deep,
+    details: { field: 'amount' },
+  });
+  const error = paymentsErrorFrom(copiedError);
+  useError(error);
+  expect(error?.toJSON()).toEqual({
+    ...serialised,
+    details: { field: 'amount' },
+    attempts: [],
+    retryable: false,
+  });
 });

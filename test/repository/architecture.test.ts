@@ -153,6 +153,20 @@ test('the source has no any, no non-null assertion, no ts-ignore and no export *
   ).toEqual([]);
 });
 
+test('the source recognises no value of the language or the runtime by instanceof', () => {
+  // In Jest and node:vm such classes have twins: use isError, isDate, or the fields of the value.
+  const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+  const foreignChecks = sources.flatMap((file) =>
+    [...readSource(file).matchAll(/\binstanceof\s+(\w+)/g)]
+      .filter(([, name = '']) => name in globalThis)
+      .map(([text]) => `${file}: ${text}`),
+  );
+  // The one place that recognises an error of any realm.
+  expect(foreignChecks).toEqual(['internal/thrown.ts: instanceof Error']);
+});
+
 test('no schema is built while its module is loaded', () => {
   const built = [...trees]
     .filter(([file]) => file.startsWith('schemas/') && file !== 'schemas/index.ts')

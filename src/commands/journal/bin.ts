@@ -220,11 +220,8 @@ function withoutPasswords(failure: unknown, address: string): Error {
 /** A failure to connect to several addresses has no message, but the failures of each. */
 function messageOf(failure: unknown): string {
   const errors = fieldOf(failure, 'errors');
-  return Array.isArray(errors)
-    ? errors.map(messageOf).join('; ')
-    : isError(failure)
-      ? failure.message
-      : String(failure);
+  if (Array.isArray(errors)) return errors.map(messageOf).join('; ');
+  return isError(failure) ? failure.message : String(failure);
 }
 
 await runProgram('payments-journal', main);
