@@ -66,7 +66,7 @@ export interface ReconcileAllOptions extends RequestOptions {
   /** Whether Transfers that belong to no input are returned, too. @default false */
   unexpected?: boolean | undefined;
   /** Accounts to read for `unexpected` Transfers, although no input pays from them. */
-  accounts?: AccountId[] | undefined;
+  accounts?: readonly AccountId[] | undefined;
 }
 
 /** A payment of one's own books, compared with the platform. */
