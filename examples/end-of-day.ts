@@ -22,7 +22,7 @@ const sandbox = new Sandbox();
 const books = isReal
   ? (JSON.parse(await readFile(booksFile, 'utf8')) as OnceInput[])
   : makeDemoDay();
-// An account that no payment is made from is not read, so nothing unexpected would be found.
+// Only accounts that a payment is made from are read; name others in the option `accounts`.
 if (books.length === 0) throw new Error(`The books of ${day} are empty.`);
 // With the journal of `createOnce`, payments are matched by their ids.
 const file = process.env['JOURNAL'];
@@ -62,8 +62,10 @@ await pipeline(rows, csv, createWriteStream(`${path}.new`));
 await rename(`${path}.new`, path);
 journal?.close();
 
-for (const [result, { count, amounts }] of Object.entries(reconciliation.totals)) {
+for (const [result, { count, amounts, unreadable }] of Object.entries(reconciliation.totals)) {
   const sums = Object.entries(amounts).map(([currency, amount]) => `${amount} ${currency}`);
+  // A sum without them is too small to be booked.
+  if (unreadable > 0) sums.push(`and ${unreadable} without a readable amount or currency`);
   console.log(`${result}: ${count}`, sums.join(', '));
 }
 if (!isReal) console.log(await readFile(path, 'utf8'));

@@ -34,7 +34,8 @@ export function createInputReader<T>(
   let wasFilled = false;
   return () => {
     // An array can be read again, and may be empty then.
-    if (Array.isArray(inputs)) return inputs;
+    const isArray: boolean = Array.isArray(inputs);
+    if (isArray) return inputs;
     const isAsync = Symbol.asyncIterator in inputs;
     const start = () => {
       const last = lastIterators.get(inputs);

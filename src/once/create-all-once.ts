@@ -285,8 +285,10 @@ function findInputIssues(
     issues.push({ path: 'options.expect.total', message });
   }
   for (const [at, copy] of issues.length > 0 ? copies.entries() : []) {
-    validate(argument(transferCreateInputSchema(), copy, `inputs[${at}]`), issues);
     if (issues.length >= maxIssues) break;
+    const problems: DetailedIssue[] = [];
+    validate(argument(transferCreateInputSchema(), copy, `inputs[${at}]`), problems);
+    issues.push(...problems);
   }
   return issues;
 }

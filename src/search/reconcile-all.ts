@@ -59,14 +59,14 @@ export interface ReconcileAllOptions extends RequestOptions {
    */
   since?: Date | string | undefined;
   /**
-   * Transfers created at this time or later are not `unexpected`. One whose `createdAt` cannot be read is, whatever
-   * the limits. Default: no limit.
+   * Transfers created at this time or later are not `unexpected`. A Transfer without a readable `createdAt` is, in
+   * spite of the limits. Default: no limit.
    */
   until?: Date | string | undefined;
   /** Whether Transfers that belong to no input are returned, too. @default false */
   unexpected?: boolean | undefined;
-  /** Accounts whose Transfers are read, too, although no input pays from them. For `unexpected`. */
-  accounts?: AccountId[] | undefined;
+  /** Accounts to read for `unexpected` Transfers, although no input pays from them. */
+  accounts?: readonly AccountId[] | undefined;
 }
 
 /** A payment of one's own books, compared with the platform. */
@@ -190,15 +190,15 @@ export function reconcileAll(
   const readInputs = createInputReader(inputs, (issues) =>
     invalidArguments(reconcileAllCall, issues, context.redact),
   );
-  async function* run(own = createTotals()): AsyncGenerator<ReconciledRow, void, undefined> {
+  async function* run(counted = createTotals()): AsyncGenerator<ReconciledRow, void, undefined> {
     const startedAt = new Date(context.transferSearch.now()).toISOString();
     try {
-      Object.assign(totals, own);
+      Object.assign(totals, counted);
       const { sources, books } = await readBooks(context, inputs, readInputs, options);
       for (const [source, payments] of sources) {
         for await (const { row, money } of new SourceBooks(books, source, payments).rows()) {
-          addRow(own, row.result, money);
-          Object.assign(totals, own);
+          addRow(counted, row.result, money);
+          Object.assign(totals, counted);
           yield row;
         }
       }
@@ -207,10 +207,10 @@ export function reconcileAll(
     }
   }
   const runAll = async (): Promise<ReconciledSummary> => {
-    const own = createTotals();
+    const counted = createTotals();
     const open: ReconciledRow[] = [];
-    for await (const row of run(own)) if (row.result !== 'completed') open.push(row);
-    return { totals: own, open };
+    for await (const row of run(counted)) if (row.result !== 'completed') open.push(row);
+    return { totals: counted, open };
   };
   return Object.assign({ totals, [Symbol.asyncIterator]: run }, createAwaitable(runAll));
 }

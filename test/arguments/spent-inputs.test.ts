@@ -110,7 +110,7 @@ describe.each(calls)('%s', (operation, call) => {
       test('rejects a loop after break', async () => {
         const { transfers } = setup();
         const loop = call(transfers, create());
-        for await (const _row of loop) break;
+        for await (const _ of loop) break;
         await failureOf(countRows(loop), ValidationError);
       });
     },
@@ -135,8 +135,9 @@ describe.each(calls)('%s', (operation, call) => {
     const { transfers } = setup();
     const inputs = create();
     const loop = call(transfers, inputs);
-    expect(await Promise.all([countRows(loop), countRows(loop)])).toEqual([3, 3]);
-    expect(await countRows(call(transfers, inputs))).toBe(3);
+    for (const again of [loop, loop, call(transfers, inputs)]) {
+      expect(await countRows(again)).toBe(3);
+    }
   });
 
   test('has the result of the first await in the second', async () => {

@@ -1,6 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { PaymentsClient, type OnceInput, type ReconciledRow } from 'payments-platform-sdk';
+import {
+  PaymentsClient,
+  sumAmounts,
+  type OnceInput,
+  type ReconciledRow,
+} from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
 import { expect, test } from 'vitest';
 
 /*
@@ -24,7 +30,9 @@ async function measureHeap(): Promise<number> {
 const main = { id: 'acc_000001', payments: 4_900, history: 99_500 } as const;
 /** The list of this source moves while it is read. */
 const moving = { id: 'acc_000002', payments: 100, history: 500 } as const;
-const sources = [main, moving];
+/** The books have no payment from this source, but the platform has one. */
+const forgotten = { id: 'acc_000003', payments: 1, history: 500 } as const;
+const sources = [main, moving, forgotten];
 type Source = (typeof sources)[number];
 
 const day = Date.UTC(2026, 10, 24);
@@ -41,14 +49,16 @@ function createSalary({ id }: Source, month: number, number: number) {
   } as const;
 }
 
-type Listed = Readonly<Record<string, string>>;
+type Listed = Readonly<Record<string, unknown>>;
+
+const referenceOf = (number: number) => createSalary(main, 11, number).description;
 
 /** The defects of the main list by the number of their payment: the transfers that are there instead. */
 const defects: Readonly<Record<number, (listed: Listed) => readonly Listed[]>> = {
   10: (listed) => [listed, { ...listed, id: 'txfr_by_hand_1', type: 'wire' }],
   2_010: (listed) => [listed, { ...listed, id: 'txfr_by_hand_2', createdAt: at(day + 20 * hour) }],
   20: (listed) => [{ ...listed, amount: '1.00' }],
-  2_020: (listed) => [{ ...listed, amount: `${listed['amount']}1` }],
+  2_020: (listed) => [{ ...listed, amount: `${String(listed['amount'])}1` }],
   30: (listed) => [{ ...listed, status: 'failed' }],
   2_030: (listed) => [{ ...listed, status: 'cancelled' }],
   40: () => [],
@@ -56,7 +66,35 @@ const defects: Readonly<Record<number, (listed: Listed) => readonly Listed[]>> =
   50: (listed) => [listed, { ...listed, id: 'txfr_other', description: 'lunch', amount: '9.00' }],
   60: (listed) => [{ ...listed, currency: 'EURC' }],
   70: (listed) => [{ ...listed, description: 'PAYROLL 2026 11 1 000070' }],
+  ...Object.fromEntries(
+    [1_764_000_000, 'Tue, 24 Nov 2026 10:00:00 GMT', null].map((createdAt, index) => [
+      80 + index,
+      (listed: Listed) => [listed, { ...createStray(`undatable ${index}`), createdAt }],
+    ]),
+  ),
+  ...Object.fromEntries(
+    [{ amount: '1,250.00' }, { amount: '-1250.00' }, { currency: null }].map((changes, index) => [
+      90 + index,
+      (listed: Listed) => [listed, { ...createStray(`unreadable ${index}`), ...changes }],
+    ]),
+  ),
+  // The journal has the ids of these payments.
+  100: (listed) => [{ ...listed, description: 'Your salary' }],
+  101: (listed) => [{ ...listed, description: referenceOf(102) }],
 };
+
+const createStray = (description: string): Listed => ({
+  id: `txfr_${description.replaceAll(' ', '_')}`,
+  sourceAccountId: main.id,
+  counterpartyId: 'cpty_stray',
+  amount: '5.00',
+  currency: 'USDC',
+  status: 'completed',
+  type: 'wire',
+  direction: 'outgoing',
+  description,
+  createdAt: at(day + hour),
+});
 
 const at = (time: number): string => new Date(time).toISOString();
 
@@ -87,7 +125,7 @@ function createPlatform() {
     counts.requests += 1;
     await turn();
     const { searchParams } = new URL(request.url);
-    const source = searchParams.get('accountId') === main.id ? main : moving;
+    const source = sources.find(({ id }) => id === searchParams.get('accountId')) ?? main;
     const start = Number(searchParams.get('cursor') ?? 0);
     if (source === moving && start === 0) counts.movingScans += 1;
     const limit = Number(searchParams.get('limit'));
@@ -106,21 +144,40 @@ function createPlatform() {
 }
 
 async function* createBooks(): AsyncGenerator<OnceInput> {
-  for (const source of sources) {
+  for (const source of [main, moving]) {
     for (let number = 0; number < source.payments; number += 1) {
       yield createSalary(source, 11, number);
     }
   }
 }
 
-test('reconcileAll finds each of 12 defects among 5,000 payments, and nothing else', async () => {
+/** A journal that has the ids of two payments of the main source. */
+async function createJournal() {
+  const journal = memoryJournal();
+  const platform = 'https://api.example.com/v0';
+  for (const number of [100, 101]) {
+    const input = createSalary(main, 11, number);
+    const transferId = `txfr_1_${main.history - main.payments + number}` as const;
+    const paid = { state: 'paid', transferId, paidAt: day, platform, input } as const;
+    await journal.swap(input.description, undefined, paid);
+  }
+  return journal;
+}
+
+test('reconcileAll finds each of 20 defects among 5,000 payments, and nothing else', async () => {
   const { fetch, counts } = createPlatform();
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey: 'sk_example',
     fetch,
+    journal: await createJournal(),
   });
-  const options = { since: new Date(day), until: new Date(day + 24 * hour), unexpected: true };
+  const options = {
+    since: new Date(day),
+    until: new Date(day + 24 * hour),
+    unexpected: true,
+    accounts: [forgotten.id],
+  };
   const idle = await measureHeap();
   const books = payments.transfers.reconcileAll(createBooks(), options);
   const rows: ReconciledRow[] = [];
@@ -135,19 +192,27 @@ test('reconcileAll finds each of 12 defects among 5,000 payments, and nothing el
     result,
     reference ?? transfer?.description,
   ]);
-  const nameOf = (number: number) => createSalary(main, 11, number).description;
   expect(outline.toSorted()).toEqual(
     [
-      ...[10, 2_010, 20, 2_020, 60, 70].map((number) => ['ambiguous', nameOf(number)]),
-      ...[30, 2_030].map((number) => ['failed', nameOf(number)]),
-      ...[40, 2_040].map((number) => ['missing', nameOf(number)]),
+      ...[10, 2_010, 20, 2_020, 60, 70, 101, 102].map((number) => [
+        'ambiguous',
+        referenceOf(number),
+      ]),
+      ...[30, 2_030].map((number) => ['failed', referenceOf(number)]),
+      ...[40, 2_040].map((number) => ['missing', referenceOf(number)]),
       ['unexpected', 'lunch'],
+      ...[0, 1, 2].map((index) => ['unexpected', `undatable ${index}`]),
+      ...[0, 1, 2].map((index) => ['unexpected', `unreadable ${index}`]),
+      ['unexpected', createSalary(forgotten, 11, 0).description],
     ].toSorted(),
   );
   // The last payment of the list that moved was hidden from its first scan.
   expect(counts.movingScans).toBe(2);
-  expect(books.totals.completed.count).toBe(5_000 - 10);
-  expect(counts.requests).toBeLessThanOrEqual(1_010);
+  expect(books.totals.completed).toMatchObject({ count: 5_000 - 12, unreadable: 0 });
+  // lunch, three transfers without a time, and the one of the account that the books have forgotten
+  const USDC = sumAmounts(['9.00', '5.00', '5.00', '5.00', createSalary(forgotten, 11, 0).amount]);
+  expect(books.totals.unexpected).toEqual({ count: 8, amounts: { USDC }, unreadable: 3 });
+  expect(counts.requests).toBeLessThanOrEqual(1_015);
   const heap = Math.max(...heaps) - idle;
   if (process.env['FIGURES'] !== undefined) {
     console.log(`${counts.requests} requests, ${heap.toFixed(1)} MB above idle`);

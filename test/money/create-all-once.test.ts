@@ -417,6 +417,33 @@ describe('inputs', () => {
     expect(operations()).toEqual([]);
   });
 
+  test.each([
+    ['2000.50\r', 'got white space at the start or end; expected a decimal string above zero'],
+    ['-5.00', 'got "-5.00"; expected a decimal string above zero'],
+    ['12,50', 'got "12,50"; expected a decimal string above zero'],
+    [undefined, 'missing; expected a decimal string above zero'],
+  ])('control totals that differ name the inputs with the amount %j', async (amount, message) => {
+    const { payAll, operations } = setupBatch();
+    const inputs = createSalaries(3).map((input, at) => (at === 1 ? input : { ...input, amount }));
+    const wrong = payAll(inputs as OnceInput[], { expect: { total: '37.5' } });
+    const error = await failureOf(wrong, ValidationError);
+    expect(error.issues).toMatchObject([
+      { path: 'options.expect.total', message: 'got inputs of 12.5 in total; expected 37.5' },
+      { path: 'inputs[0].amount', message: expect.stringContaining(message) as string },
+      { path: 'inputs[2].amount', message: expect.stringContaining(message) as string },
+    ]);
+    expect(operations()).toEqual([]);
+  });
+
+  test('control totals that differ name the first of very many invalid inputs', async () => {
+    const { payAll } = setupBatch();
+    const inputs = createSalaries(5_000).map((input) => ({ ...input, amount: '1,00' }));
+    const error = await failureOf(payAll(inputs, { expect: { count: 1 } }), ValidationError);
+    expect(error.issues).toHaveLength(1_000);
+    expect(error.issues.at(-1)?.path).toBe('inputs[998].amount');
+    expect(error.message.length).toBeLessThan(5_000);
+  });
+
   test.each<[string, unknown, unknown, string]>([
     ['a string', 'salaries', {}, 'inputs'],
     ['a number', 5, {}, 'inputs'],

@@ -382,18 +382,18 @@ describe('a recorded payment', () => {
     }
     return journal;
   }
-  const own = salaryOf(1).description;
+  const firstReference = salaryOf(1).description;
 
   test.each([
     ['another text', 'Your salary'],
     ['a number of the platform', '4711'],
     ['a reference that no payment has', 'rent 2026-01'],
     ['its reference in capitals', 'SALARY 000001'],
-    ['a longer text', `${own} and more`],
+    ['a longer text', `${firstReference} and more`],
   ])(
     'has the status of its transfer when the platform has changed its description to %s',
     async (_, description) => {
-      const journal = await journalWith({ [own]: 'txfr_000001' });
+      const journal = await journalWith({ [firstReference]: 'txfr_000001' });
       const { rowsOf } = setup(() => pagesOf([listedAs(1, { description, status: 'failed' })]), {
         journal,
       });
@@ -407,23 +407,26 @@ describe('a recorded payment', () => {
     ['has the reference of another payment in the journal', { description: 'rent 2026-01' }],
     ['has that reference in other letters', { description: 'RENT 2026-01' }],
   ])('is ambiguous when its transfer %s', async (_, changes) => {
-    const journal = await journalWith({ [own]: 'txfr_000001', 'rent 2026-01': 'txfr_000009' });
+    const journal = await journalWith({
+      [firstReference]: 'txfr_000001',
+      'rent 2026-01': 'txfr_000009',
+    });
     const { rowsOf } = setup(() => pagesOf([listedAs(1, changes)]), { journal });
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
   });
 
   test('is ambiguous when its transfer has the reference of another input, and so is that one', async () => {
-    const journal = await journalWith({ [own]: 'txfr_000001' });
-    const changed = listedAs(1, { description: salaryOf(2).description });
-    const { rowsOf } = setup(() => pagesOf([changed]), { journal });
+    const journal = await journalWith({ [firstReference]: 'txfr_000001' });
+    const transfer = listedAs(1, { description: salaryOf(2).description });
+    const { rowsOf } = setup(() => pagesOf([transfer]), { journal });
     const books = [salaryOf(1), salaryOf(2)];
     expect(outline(await rowsOf(books))).toEqual(['1 ambiguous 1', '2 ambiguous 1']);
   });
 
   test('is ambiguous when its transfer has the reference of an input of another source', async () => {
-    const journal = await journalWith({ [own]: 'txfr_000001' });
-    const changed = listedAs(1, { description: salaryOf(2).description });
-    const { rowsOf } = setup((_, source) => pagesOf(source === otherCompany ? [] : [changed]), {
+    const journal = await journalWith({ [firstReference]: 'txfr_000001' });
+    const transfer = listedAs(1, { description: salaryOf(2).description });
+    const { rowsOf } = setup((_, source) => pagesOf(source === otherCompany ? [] : [transfer]), {
       journal,
     });
     const books = [salaryOf(1), salaryOf(2, otherCompany)];
@@ -431,13 +434,13 @@ describe('a recorded payment', () => {
   });
 
   test.each([
-    ['has the reference of the first', own, ['1 completed 1', '2 ambiguous 1']],
+    ['has the reference of the first', firstReference, ['1 completed 1', '2 ambiguous 1']],
     ['has a changed description', 'Your salary', ['1 ambiguous 1', '2 ambiguous 1']],
   ])(
     'is ambiguous beside another with the same id when the transfer %s',
     async (_, description, expected) => {
       const journal = await journalWith({
-        [own]: 'txfr_000001',
+        [firstReference]: 'txfr_000001',
         [salaryOf(2).description]: 'txfr_000001',
       });
       const { rowsOf } = setup(() => pagesOf([listedAs(1, { description })]), { journal });
