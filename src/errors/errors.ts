@@ -267,8 +267,8 @@ export class TimeoutError extends ConnectionError {
 export class AbortError extends PaymentsError {}
 
 /**
- * Why a response cannot be used. `truncated`: cut off; `shape`: not the documented fields;
- * `too_large`: over 16 MiB, or nested more than 64 levels deep.
+ * Why a response cannot be used. `truncated`: cut off; `shape`: not the documented fields,
+ * or an id that is not that of this call; `too_large`: over 16 MiB, or nested more than 64 levels deep.
  */
 export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
 
