@@ -9,6 +9,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -139,6 +141,9 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'export-to-csv.ts': [
     /it broke off: ServerError\nit broke off: PaginationError/,
+    /^"id","createdAt","status","amount","currency","description"\n/m,
+    /^"txfr_000001",.*,"'=HYPERLINK\(""https/m,
+    /^"txfr_000002",.*,"Müller"$/m,
     /450 rows, 450 of them different/,
   ],
   'finish-open-payments.ts': [
@@ -178,6 +183,53 @@ test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
   },
   60_000,
 );
+
+test('export-to-csv.ts writes each transfer once while the list moves', async () => {
+  const add = (id: string, description = `invoice ${id}`) => ({
+    id,
+    status: 'completed',
+    amount: '1.00',
+    currency: 'USDC',
+    description,
+  });
+  const descriptions = [
+    '=HYPERLINK("https://example.com","salary")',
+    'Müller',
+    'two\n"txfr_new1","lines"',
+  ];
+  const original = Array.from({ length: 350 }, (_, at) => add(`txfr_${at}`, descriptions[at]));
+  const listed = [...original];
+  let requests = 0;
+  // Its cursors are offsets, and three transfers are made before each page.
+  const server = createServer(({ url = '' }, response) => {
+    requests += 1;
+    for (const number of [1, 2, 3]) listed.unshift(add(`txfr_new${requests}${number}`));
+    const start = Number(new URL(url, 'http://h').searchParams.get('cursor'));
+    const data = listed.slice(start, start + 100);
+    const hasMore = start + 100 < listed.length;
+    const page = { data, hasMore, nextCursor: hasMore ? String(start + 100) : null };
+    // The third page fails once.
+    response.writeHead(requests === 3 ? 400 : 200, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify(requests === 3 ? { error: 'no', code: 'no', details: null } : page),
+    );
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = { PAYMENTS_BASE_URL: `http://127.0.0.1:${port}/v0`, PAYMENTS_API_KEY: 'sk_test' };
+  const file = join(folder, 'transfers.csv');
+  const start = async () => (await run(['examples/export-to-csv.ts', file], env)).code;
+  expect([await start(), await start()]).toEqual([1, 0]);
+  const csv = readFileSync(file, 'utf8');
+  const ids = [...csv.matchAll(/^"(txfr_[^"]+)"/gm)].map(([, id]) => id);
+  expect(ids.length).toBe(new Set(ids).size);
+  expect(original.filter(({ id }) => !ids.includes(id))).toEqual([]);
+  expect(csv.match(/"createdAt"/g)).toHaveLength(1);
+  expect(csv.startsWith('\uFEFF"id","createdAt",')).toBe(true);
+  expect(csv).toContain(`,"'=HYPERLINK(""https://example.com"",""salary"")"\n`);
+  expect(csv).toContain(',"Müller"\n');
+});
 
 test('the quickstart sends nothing to a configured platform', async () => {
   const sandbox = new Sandbox();
