@@ -346,8 +346,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     name: 'duplicates recognised by their accounts',
     respond: recognise(({ accounts }) => accounts),
     rows: {
-      [idempotency]:
-        'unknown: Unclear: a request with another key made no other transfer.',
+      [idempotency]: 'unknown: Unclear: a request with another key made no other transfer.',
     },
   },
   {

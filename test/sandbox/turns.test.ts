@@ -1,8 +1,13 @@
 import { AbortError, PaymentsClient, type ClientOptions, type Hooks } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo, VirtualClock } from 'payments-platform-sdk/sandbox';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../support/clients.ts';
+
+// The tests of other files, which share the modules of this thread, need the ones of this runtime.
+afterEach(() => {
+  vi.resetModules();
+});
 
 const createInput = (number: number) =>
   ({
