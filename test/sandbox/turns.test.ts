@@ -124,7 +124,7 @@ describe('an abort', () => {
 });
 
 describe('time of a test', () => {
-  const later = 1_800_000;
+  const delayMs = 1_800_000;
   const recordFailures = () => {
     const failures: unknown[] = [];
     const onResponse: Hooks['onResponse'] = ({ reason }) => reason && failures.push(reason);
@@ -143,7 +143,7 @@ describe('time of a test', () => {
         fault: { kind: 'reset', when: 'before_commit' },
       });
       const batch = Promise.resolve(payments.transfers.createAllOnce(createInputs(20)));
-      await vi.advanceTimersByTimeAsync(later);
+      await vi.advanceTimersByTimeAsync(delayMs);
       expect((await batch).counts.paid).toBe(20);
       expect(failures).toEqual(['ECONNRESET']);
     },
@@ -172,7 +172,7 @@ describe('time of a test', () => {
     const { payments, countMade } = setup({ clock, hooks });
     const batch = payments.transfers.createAllOnce(createInputs(100), { concurrency: 1 });
     const result = Promise.resolve(batch);
-    await clock.advance(later);
+    await clock.advance(delayMs);
     expect([countMade(), failures]).toEqual([100, []]);
     await result;
   });
