@@ -100,7 +100,7 @@ export class GuardedJournal {
    * and a driver that sends a command again gets the reply that the entry has changed.
    */
   async claim(before: JournalEntry | undefined, claim: SendingEntry): Promise<boolean> {
-    let failure: unknown;
+    let failure: PaymentInDoubtError | undefined;
     try {
       if (await this.swap(before, claim)) return true;
     } catch (error) {

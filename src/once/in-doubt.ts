@@ -98,8 +98,8 @@ export class PaymentErrors {
 
 /** What a store reports. An ORM wraps the error of its driver, and a failed connection may have a code alone. */
 export function describeCause(cause: Error): string {
-  const message =
-    innermostMessageOf(cause) || messageOf(cause) || String(fieldOf(cause, 'code') ?? cause.name);
+  const { code = cause.name } = cause as Error & { readonly code?: string };
+  const message = innermostMessageOf(cause) || messageOf(cause) || code;
   return message.replace(/\.$/, '');
 }
 

@@ -27,9 +27,16 @@ const hidden = (descriptors: PropertyDescriptorMap): PropertyDescriptorMap =>
     Object.entries(descriptors).map(([name, each]) => [name, { ...each, enumerable: false }]),
   );
 
+/** A DTO: its fields are assigned, and its method is not one of them. */
+class Payout {
+  describe(): string {
+    return JSON.stringify(this);
+  }
+}
+
 const kinds: Readonly<Record<string, (fields: Fields) => object>> = {
   'a plain object': (fields) => ({ ...fields }),
-  'an instance of a class': (fields) => Object.assign(new (class Payout {})(), fields),
+  'an instance of a class': (fields) => Object.assign(new Payout(), fields),
   'an object with defaults in its prototype': (fields) => Object.create({ ...fields }) as object,
   'a plain object with accessors': (fields) => Object.defineProperties({}, readableOnce(fields)),
   'an instance of a class with accessors': (fields) =>
@@ -40,7 +47,7 @@ const kinds: Readonly<Record<string, (fields: Fields) => object>> = {
     ) as object,
   'a Proxy of a class': (fields) => {
     const once = Object.defineProperties({}, readableOnce(fields));
-    return new Proxy(new (class Row {})(), {
+    return new Proxy(new Payout(), {
       get: (_, name) => Reflect.get(once, name) as unknown,
       has: (_, name) => Reflect.has(once, name),
       ownKeys: () => Reflect.ownKeys(once),

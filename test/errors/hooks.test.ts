@@ -336,11 +336,11 @@ describe('an error of a hook', () => {
   });
 
   test('breaks no call when it cannot be read or printed', async () => {
-    const unreadable = {
-      get message(): string {
+    const unreadable = Object.defineProperty(new Error('a hook'), 'message', {
+      get: () => {
         throw new Error('unreadable');
       },
-    };
+    });
     const printed = await readReports(() => ({
       onRequest: () => {
         throw unreadable;

@@ -59,16 +59,17 @@ const payment = {
 const clientWith = (options: ClientOptions): PaymentsClient =>
   new PaymentsClient({ ...seedDemo(new Sandbox()).clientOptions, maxRetries: 0, ...options });
 
-const fail = (error: unknown) => async (): Promise<never> => {
+const fail = (thrown: unknown) => async (): Promise<never> => {
   await Promise.resolve();
-  throw error as Error;
+  throw thrown as Error;
 };
 
 test.each(Object.entries(kinds))(
   'an error of a fetch keeps code, cause and hint as %s',
   async (_, create) => {
     const refused = create('connect ECONNREFUSED 127.0.0.1:9', { code: 'ECONNREFUSED' });
-    const { payments } = clientOf(fail(create('fetch failed', { cause: refused })), {
+    const fetchFailed = create('fetch failed', { cause: refused });
+    const { payments } = clientOf(fail(fetchFailed), {
       maxRetries: 0,
     });
     const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
