@@ -13,7 +13,7 @@ const platforms = {
 };
 
 const base = new PaymentsClient({
-  baseUrl: 'https://api.example.com/v0',
+  baseUrl: platforms.harbour.clientOptions.baseUrl, // in production that of your platform
   apiKey: 'sk_nobody',
   timeout: 5_000,
 });
