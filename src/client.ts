@@ -128,7 +128,7 @@ export class PaymentsClient {
   /**
    * A copy of this client with some options replaced, `headers` and `hooks` as a whole; `null`
    * removes a credential. It shares the retry budget, and a token if its source is unchanged.
-   * @throws {@link ConfigurationError} as the constructor does, and for an `apiKey`, `jwt` or `journal` that is undefined
+   * @throws {@link ConfigurationError} also for an undefined `apiKey`, `jwt` or `journal`
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

@@ -90,8 +90,8 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Permits a payment by returning true. Whatever else it returns, throws or rejects with is a veto
-   * ({@link PaymentVetoedError}) before anything is written or sent. Asked within `totalTimeout`, and not about a payment that was made
+   * Permits a payment by returning true, within `totalTimeout`. Anything else is a veto
+   * ({@link PaymentVetoedError}) before anything is written or sent. Not asked about a payment that was made
    * before. @default every payment is permitted
    */
   authorize?: Authorize | undefined;

@@ -77,8 +77,7 @@ export interface ReconciledPayment {
   readonly input: OnceInput;
   /**
    * The status of its Transfer: `cancelled` counts as `failed`, and any other as `pending`. `ambiguous`: the Transfers in
-   * `candidates` may be the payment: several match, one matches with other terms, or it may be another payment.
-   * `missing`: no Transfer matches.
+   * `candidates` may be the payment, or are it with other terms. `missing`: no Transfer matches.
    */
   readonly result: 'completed' | 'pending' | 'failed' | 'ambiguous' | 'missing';
   /** The Transfer of the payment; absent while that is not certain. */
