@@ -126,9 +126,9 @@ export class PaymentsClient {
   }
 
   /**
-   * A copy of this client with some options replaced, `headers` and `hooks` as a whole; `null`
-   * removes a credential. It shares the retry budget, and a token if its source is unchanged.
-   * @throws {@link ConfigurationError} also for an undefined `apiKey`, `jwt` or `journal`
+   * A copy of this client with some options replaced; `null` removes a credential. It shares the retry
+   * budget and, for the same source, the token.
+   * @throws {@link ConfigurationError} also if `apiKey`, `jwt` or `journal` is undefined
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

@@ -188,8 +188,7 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /**
  * A journal in one SQLite file (`':memory:'` in tests), shared by processes of one machine. Needs Node.js
- * 22.13, Bun or Deno. Throws when the file cannot be opened. Waits at most 5 s for a lock. A file that
- * was replaced takes no claim.
+ * 22.13, Bun or Deno. Throws when the file cannot be opened. A replaced file takes no claim.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';

@@ -396,8 +396,8 @@ export class Sandbox {
   }
 
   /**
-   * Responds to a request as `fetch` does, after a turn of the event loop; it is bound. A request that is
-   * aborted during that turn has taken effect.
+   * Responds as `fetch` does, after a turn of the event loop; bound. What is aborted in that turn
+   * has taken effect.
    * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
