@@ -52,7 +52,7 @@ export function createInputReader<T>(
       };
       const close = iterator.return?.bind(iterator);
       return {
-        // The casts: TypeScript does not know that `isAsync` tells the kinds apart.
+        // TypeScript does not know that `isAsync` tells the two kinds of iterators apart.
         next: () =>
           isAsync
             ? Promise.resolve(iterator.next()).then(check)

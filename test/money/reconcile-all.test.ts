@@ -589,6 +589,7 @@ describe('unexpected', () => {
     '2026-01-14T24:30:00Z',
     '2026-01-14T10:00:00+01:00[Europe/Paris]',
     '2026-13-14T10:00:00Z',
+    '2025-11-31T10:00:00Z',
     { seconds: 1_768_435_200 },
   ])('is returned in spite of its limits when its createdAt is %j', async (createdAt) => {
     const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
