@@ -52,7 +52,7 @@ export function createInputReader<T>(
       };
       const close = iterator.return?.bind(iterator);
       return {
-        // TypeScript does not know that `isAsync` tells the two kinds of iterators apart.
+        // TypeScript does not connect `isAsync` with the kind of the iterator.
         next: () =>
           isAsync
             ? Promise.resolve(iterator.next()).then(check)
