@@ -41,9 +41,7 @@ export function createInputReader<T>(
       const last = lastIterators.get(inputs);
       if (last !== undefined && isStream(inputs)) throw createError([spentInputs]);
       const iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
-      if (last !== undefined && (Object.is(iterator, inputs) || iterator === last)) {
-        throw createError([spentInputs]);
-      }
+      if (iterator === last) throw createError([spentInputs]);
       lastIterators.set(inputs, iterator);
       let isEmpty = true;
       const check = (step: IteratorResult<T>): IteratorResult<T> => {
@@ -54,6 +52,7 @@ export function createInputReader<T>(
       };
       const close = iterator.return?.bind(iterator);
       return {
+        // TypeScript does not connect `isAsync` with the kind of the iterator.
         next: () =>
           isAsync
             ? Promise.resolve(iterator.next()).then(check)

@@ -55,7 +55,7 @@ export const isMoment = (value: unknown): value is Date | string =>
     : isDate(value) && !Number.isNaN(value.getTime());
 
 /** Date.parse makes 2 March of 30 February. */
-const isOnCalendar = (dateTime: string): boolean => {
+export const isOnCalendar = (dateTime: string): boolean => {
   const day = dateTime.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };

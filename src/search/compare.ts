@@ -1,4 +1,5 @@
 import { canonicalAmount } from '../internal/amounts.ts';
+import { isOnCalendar } from '../internal/formats.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 
@@ -263,7 +264,8 @@ export function parseCreatedAt(createdAt: unknown): TimeSpan {
   const [, date = '', clock = '', fraction = '', , hours, minutes = '00'] =
     timePattern.exec(isString(createdAt) ? createdAt : '') ?? [];
   const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`;
-  const earliest = Date.parse(`${date}T${clock}${fraction.replace(',', '.')}${offset}`);
+  const time = Date.parse(`${date}T${clock}${fraction.replace(',', '.')}${offset}`);
+  const earliest = Number.isNaN(time) || isOnCalendar(date) ? time : Number.NaN;
   // A platform without fractions is likely to write zeros.
   const isExact = /[1-9]/.test(fraction);
   const precision = clock.length > 'hh:mm'.length ? 1_000 : 60_000;
