@@ -1,13 +1,14 @@
 import type * as Timers from 'node:timers/promises';
 import { builtinModule } from '../../internal/runtime.ts';
 
-// Fake timers replace the other functions that take a turn, and may be installed before this module is loaded.
-const scheduler = (builtinModule('node:timers/promises') as typeof Timers | undefined)?.scheduler;
 const { MessageChannel, setTimeout } = globalThis as Partial<typeof globalThis>;
 
 /** Waits for the next turn of the event loop. */
 export function waitTurn(): Promise<void> {
-  if (scheduler !== undefined) return scheduler.yield();
+  // Fake timers replace the other functions that take a turn. Deno adds a global when it loads this module,
+  // so an import of the sandbox does not.
+  const timers = builtinModule('node:timers/promises') as typeof Timers | undefined;
+  if (timers !== undefined) return timers.scheduler.yield();
   return new Promise((resolve) => {
     if (MessageChannel === undefined) {
       setTimeout?.(resolve, 0);
