@@ -81,6 +81,15 @@ function createKeepingAgent(
       socket.setTimeout(Math.min(socket.timeout || idleMs, idleMs));
       return isKept !== false;
     }
+    /** Called for a new connection. A tunnel that never comes must not keep a process alive: its caller's timer does. */
+    override createConnection(
+      ...parameters: Parameters<NodeHttp.Agent['createConnection']>
+    ): ReturnType<NodeHttp.Agent['createConnection']> {
+      const connection = super.createConnection(...parameters);
+      // The request refers to it again when it takes it.
+      if (proxy !== undefined) (connection as Socket).unref();
+      return connection;
+    }
   }
   return new KeepingAgent({
     keepAlive: true,

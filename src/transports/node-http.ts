@@ -177,6 +177,7 @@ class Exchange {
   /** Called when the request has a socket, connected or not. */
   #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (outgoing !== this.#outgoing) return;
+    socket.ref();
     // An agent at its limit hands a connection over without this mark.
     if (isUsed(socket)) outgoing.reusedSocket = true;
     if (!outgoing.reusedSocket) {

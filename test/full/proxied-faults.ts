@@ -29,6 +29,4 @@ console.log(
   ),
 );
 // The proxy would record a later request.
-setTimeout(() => {
-  process.exit(0);
-}, 300);
+await new Promise((resolve) => setTimeout(resolve, 300));

@@ -122,6 +122,8 @@ async function createThrough(
     ...(options.isWarm ? [platform.otherOrigin.baseUrl] : []),
   ];
   const child = spawn(process.execPath, args, {
+    // Less than the 30 s that a tunnel may take: a tunnel that never comes must not keep a finished process alive.
+    timeout: 20_000,
     env: {
       NODE_USE_ENV_PROXY: '1',
       HTTPS_PROXY: proxyUrl,
@@ -135,7 +137,8 @@ async function createThrough(
       output += String(chunk);
     });
   }
-  await once(child, 'close');
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect(code, output).toBe(0);
   return JSON.parse(output) as Ending;
 }
 
