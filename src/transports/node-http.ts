@@ -177,7 +177,8 @@ class Exchange {
   /** Called when the request has a socket, connected or not. */
   #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (outgoing !== this.#outgoing) return;
-    socket.ref();
+    // Undoes what agents.ts did. A stream of a caller's agent may not have it.
+    (socket as Partial<Socket>).ref?.();
     // An agent at its limit hands a connection over without this mark.
     if (isUsed(socket)) outgoing.reusedSocket = true;
     if (!outgoing.reusedSocket) {
