@@ -364,7 +364,10 @@ test('an idle connection is closed although the server would keep it', async () 
 test('a write does not take the connection of a read', async () => {
   const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)), keep(created));
   const payments = clientFor(server.origin);
+  const { advance } = stoppedClocks();
   await payments.transfers.get('txfr_1');
+  // Silent for long enough: a write would take it if it were the connection of a write.
+  advance(100);
   await payments.transfers.create(newTransfer);
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
