@@ -242,7 +242,8 @@ export class TransferSearch {
         const results = targets.map((target) => decide(target, state));
         const isDecided = results.every(({ result }) => result !== 'not_found');
         stillScans = state.hasMoved ? 0 : stillScans + 1;
-        const isStill = stillScans === (options.confirms === true && pages > 1 ? 2 : 1);
+        // A scan with larger pages may have one page where the scan before it had two.
+        const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
         if (isDecided || isStill) return results as FindingsOf<S>;
         if (stillScans === 0 && scan >= maxScans) {
           return results.map(hideNotFound) as FindingsOf<S>;

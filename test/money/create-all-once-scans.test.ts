@@ -1,6 +1,6 @@
 import { AbortError, type BatchResult, type OnceInput } from 'payments-platform-sdk';
 import type { SandboxFault } from 'payments-platform-sdk/sandbox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { compareTransfer } from '../../src/search/compare.ts';
 import { InputIndex } from '../../src/search/input-index.ts';
 import type { Transfer } from '../../src/schemas/transfer.ts';
@@ -94,6 +94,35 @@ describe('shared scans', () => {
     expect(world.countScans()).toBe(2);
     expect(new Set(world.paid()).size).toBe(13);
   });
+
+  test.each(['batch', 'call'])(
+    'a list of two pages in one scan and one page in the next is read twice by a %s',
+    async (kind) => {
+      // The first scan has pages of 81, the second one of 82.
+      vi.spyOn(Math, 'random').mockReturnValue(0);
+      let requests = 0;
+      const world = setupBatch({
+        forgets: true,
+        history: 82,
+        onRequest: () => {
+          requests += 1;
+          if (requests > 100) throw new Error('the scans do not end');
+        },
+      });
+      await claimAsDead(world, salaryOf(1));
+      if (kind === 'call') {
+        await world.payments.transfers.resolveOnce(salaryOf(1).description, 'not_paid', {
+          force: true,
+        });
+      }
+      world.clock.jump(totalTimeout + gracePeriod);
+      const before = world.countScans();
+      if (kind === 'batch') await world.payAll(createSalaries(3));
+      else await world.run(world.payments.transfers.createOnce(salaryOf(1)));
+      expect(world.count('transfers.create')).toBe(kind === 'batch' ? 3 : 1);
+      expect(world.countScans() - before).toBeLessThanOrEqual(4);
+    },
+  );
 
   test('young claims of dead processes are decided with few requests', async () => {
     const world = setupBatch({ history: 800 });
