@@ -157,7 +157,7 @@ export class Payment {
 
   /**
    * A claim that was written while the journal's clock was ahead would block the payment until that time. Written again
-   * with the time of now, the claim expires as any other; when the payment was first claimed is then not known.
+   * with the time of now, the claim expires like every other. When the payment was first claimed is then not known.
    */
   async #correctTimes<T extends OpenEntry | NotPaidEntry>(entry: T, now: number): Promise<T> {
     if (!isOpen(entry) || entry.claimedAt - now <= defaultClockSkew) return entry;
