@@ -3,7 +3,7 @@ import { defineConfig, type Options } from 'tsup';
 import { openApi } from './src/sandbox/openapi/openapi.ts';
 import { page } from './src/sandbox/page/page.ts';
 import kyGlobals from './src/transports/ky-globals.json' with { type: 'json' };
-import { llmsText } from './test/support/llms.ts';
+import { llmsText } from './docs/generators/llms.ts';
 
 const client = { index: 'src/index.ts' };
 const schemas = { 'schemas/index': 'src/schemas/index.ts' };

@@ -17,7 +17,7 @@ import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
 import { Ibans } from './resources/ibans.ts';
 import { Instructions } from './resources/instructions.ts';
-import { createRequestCall, type AnyRequest } from './resources/request.ts';
+import { createRequestCall, type AnyRequest } from './calls/request.ts';
 import { PlatformSettings } from './resources/settings.ts';
 import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';

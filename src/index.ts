@@ -11,13 +11,7 @@ export type { Authorize, ProposedPayment } from './calls/authorize.ts';
 export type { ClientOptions } from './calls/client-options.ts';
 export type { QueryValue, RequestOptions } from './calls/options.ts';
 export type { Clock } from './calls/time.ts';
-export {
-  accountId,
-  counterpartyId,
-  entityId,
-  ibanId,
-  transferId,
-} from './resources/id-converters.ts';
+export { accountId, counterpartyId, entityId, ibanId, transferId } from './values/id-converters.ts';
 export type { CredentialSource } from './calls/credential.ts';
 export type {
   CallEvent,
@@ -33,8 +27,8 @@ export type {
 export type { HttpAgent } from './transports/agents.ts';
 export type { Fetch, GetWithBody } from './transports/transport.ts';
 export type { ApiCall, WithResponse } from './calls/pipeline.ts';
-export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './calls/pager.ts';
-export type { ResponseSchema, AnyRequest } from './resources/request.ts';
+export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';
+export type { ResponseSchema, AnyRequest } from './calls/request.ts';
 export type { ReconcileOptions } from './search/reconcile.ts';
 export type { Reconciliation } from './search/search.ts';
 export type {
@@ -46,7 +40,7 @@ export type {
   ReconciledTotal,
   ReconciledTotals,
   UnexpectedTransfer,
-} from './search/reconcile-all.ts';
+} from './books/reconcile-all.ts';
 export type {
   Batch,
   BatchCounts,
@@ -55,7 +49,7 @@ export type {
   PaidResult,
   UnpaidResult,
 } from './once/batch.ts';
-export { compareAmounts, sumAmounts } from './resources/amounts.ts';
+export { compareAmounts, sumAmounts } from './values/amounts.ts';
 export { hasTransferStatus } from './resources/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
 export type { OnceOptions, ResolveOptions } from './once/create-once.ts';

@@ -4,7 +4,7 @@ import type { Credential } from './credential.ts';
 import { Deadline, type Clock, Stopped, type StopReason } from './time.ts';
 import type { Attempt, Outcome } from '../errors/errors.ts';
 import type { HookCall } from './hooks.ts';
-import type { WatchedCall } from './watch.ts';
+import type { WatchedCall } from './tracing.ts';
 import type { Redact } from '../errors/redact.ts';
 import type { BodyFault, Transport, Body, TransportResponse } from '../transports/transport.ts';
 import {

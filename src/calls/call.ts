@@ -4,7 +4,7 @@ import { ConfigurationError, type CallIdentity, type Issue } from '../errors/err
 import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { ResolvedCallOptions } from './options.ts';
-import type { WatchedCall } from './watch.ts';
+import type { WatchedCall } from './tracing.ts';
 
 /** A request of the SDK to the platform, whatever its response. */
 export interface CallRequest {

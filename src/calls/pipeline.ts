@@ -26,7 +26,7 @@ import { callHook, type Hooks } from './hooks.ts';
 import { prepare } from './prepare.ts';
 import type { RequestOptions } from './options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
-import { watchCall, type WatchedCall } from './watch.ts';
+import { watchCall, type WatchedCall } from './tracing.ts';
 import { isReference } from '../internal/formats.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
 import type { HttpAgent } from '../transports/agents.ts';

@@ -7,7 +7,7 @@ import {
   type ValidationError,
 } from '../errors/errors.ts';
 import { journalKey } from '../internal/formats.ts';
-import type { Awaitable } from '../calls/pager.ts';
+import type { Awaitable } from '../lists/pager.ts';
 import type { OnceInput, TransferCreated, TransferId } from '../schemas/transfer.ts';
 import { describeFailure } from './create-once.ts';
 

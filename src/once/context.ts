@@ -6,7 +6,7 @@ import type { Journal } from '../journals/journal.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput, Transfer, TransferCreated, TransferId } from '../schemas/transfer.ts';
 import type { Call } from '../calls/call.ts';
-import type { WatchedCall } from '../calls/watch.ts';
+import type { WatchedCall } from '../calls/tracing.ts';
 import type { Reconciliation, Search, TransferSearch } from '../search/search.ts';
 
 /** Dependencies of a GuardedJournal. */

@@ -12,7 +12,7 @@ import {
   type OptionChecks,
 } from '../calls/options.ts';
 import { createInputReader, findInputsIssues, type Inputs } from '../calls/inputs.ts';
-import { createAwaitable } from '../calls/pager.ts';
+import { createAwaitable } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import {
   AbortError,

@@ -33,7 +33,7 @@ import { createPageSizes, largestPage, requireResult, type Search } from '../sea
 import { hasId, type Call, type ReportDrift } from '../calls/call.ts';
 import { parseHttpDate } from '../calls/time.ts';
 import { responseCheck } from '../calls/response.ts';
-import type { WatchedCall } from '../calls/watch.ts';
+import type { WatchedCall } from '../calls/tracing.ts';
 import { hasOffset, parseCreatedAt } from '../search/compare.ts';
 
 /** Options of `transfers.createOnce`. */

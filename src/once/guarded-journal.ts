@@ -12,7 +12,7 @@ import type {
   SendingEntry,
 } from '../journals/journal.ts';
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
-import type { RecordedPayment } from '../search/reconcile-all.ts';
+import type { RecordedPayment } from '../books/reconcile-all.ts';
 import type { JournalContext } from './context.ts';
 import { describeCause, PaymentErrors } from './in-doubt.ts';
 import { isReference, journalKey } from '../internal/formats.ts';

@@ -1,4 +1,4 @@
-import { keepContext } from '../calls/watch.ts';
+import { keepContext } from '../calls/tracing.ts';
 import type { Clock } from '../calls/time.ts';
 import { PaymentsError } from '../errors/errors.ts';
 import type { AccountId } from '../schemas/account.ts';

@@ -1,6 +1,6 @@
 import { argument, path } from '../calls/arguments.ts';
 import { responseCheck } from '../calls/response.ts';
-import type { Pager } from '../calls/pager.ts';
+import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type CounterpartyListQuery,
 } from '../schemas/counterparty.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
-import { listOf } from '../calls/list.ts';
+import { listOf } from '../lists/list.ts';
 
 // The API reference names no call that creates one: docs/gaps.md, row 24.
 /** External wallets and bank accounts; the API has no call that creates one. */

@@ -1,7 +1,7 @@
 import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
 import { responseCheck } from '../calls/response.ts';
-import type { Pager } from '../calls/pager.ts';
+import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type EntityListQuery,
 } from '../schemas/entity.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
-import { listOf } from '../calls/list.ts';
+import { listOf } from '../lists/list.ts';
 
 /** Individuals and businesses. */
 export class Entities {

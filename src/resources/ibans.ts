@@ -1,6 +1,6 @@
 import { argument, path } from '../calls/arguments.ts';
 import { responseCheck } from '../calls/response.ts';
-import type { Pager } from '../calls/pager.ts';
+import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type IbanListQuery,
 } from '../schemas/iban.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
-import { listOf } from '../calls/list.ts';
+import { listOf } from '../lists/list.ts';
 
 // The API reference names no call that creates one: docs/gaps.md, row 25.
 /** Bank identifiers that accept deposits; the API has no call that creates one. */

@@ -1,5 +1,5 @@
 import { path } from '../calls/arguments.ts';
-import type { OffsetPager } from '../calls/pager.ts';
+import type { OffsetPager } from '../lists/pager.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
   transactionListInputSchema,
@@ -8,7 +8,7 @@ import {
   type TransactionListInput,
 } from '../schemas/transaction.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
-import { offsetListOf } from '../calls/list.ts';
+import { offsetListOf } from '../lists/list.ts';
 
 /** What Instructions did on chain. Lives at the root URL and takes the JWT. */
 export class Transactions {

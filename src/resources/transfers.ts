@@ -1,7 +1,7 @@
 import { argument, path, type Validator } from '../calls/arguments.ts';
 import { responseCheck } from '../calls/response.ts';
-import type { Pager } from '../calls/pager.ts';
-import type { WatchedCall } from '../calls/watch.ts';
+import type { Pager } from '../lists/pager.ts';
+import type { WatchedCall } from '../calls/tracing.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
@@ -18,7 +18,7 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import type { Call } from '../calls/call.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
-import { isPage, listOf } from '../calls/list.ts';
+import { isPage, listOf } from '../lists/list.ts';
 import { getCall } from './accounts.ts';
 import type { Batch } from '../once/batch.ts';
 import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
@@ -39,7 +39,7 @@ import {
   reconcileAllCall,
   type ReconcileAllOptions,
   type ReconciledBooks,
-} from '../search/reconcile-all.ts';
+} from '../books/reconcile-all.ts';
 import { createRecordReader } from '../once/guarded-journal.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
 import { reconcileCall, TransferSearch, type Reconciliation } from '../search/search.ts';

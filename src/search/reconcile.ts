@@ -11,7 +11,7 @@ import {
   optionalCheck,
   type OptionChecks,
 } from '../calls/options.ts';
-import type { WatchedCall } from '../calls/watch.ts';
+import type { WatchedCall } from '../calls/tracing.ts';
 import { transferCreateInputSchema, type TransferCreateInput } from '../schemas/transfer.ts';
 import {
   epoch,

@@ -1,13 +1,13 @@
 import { parseHttpDate } from '../calls/time.ts';
 import { defaultClockSkew, type RequestOptions } from '../calls/options.ts';
 import type { Call, ReportDrift } from '../calls/call.ts';
-import type { WatchedCall } from '../calls/watch.ts';
+import type { WatchedCall } from '../calls/tracing.ts';
 import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
 import { PaymentsError, ValidationError, type CallIdentity } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import type { Redact } from '../errors/redact.ts';
 import { warn } from '../internal/runtime.ts';
-import type { Pager } from '../calls/pager.ts';
+import type { Pager } from '../lists/pager.ts';
 import type { Page } from '../schemas/page.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput, TransferListQuery } from '../schemas/transfer.ts';

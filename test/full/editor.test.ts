@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
-import { documented } from '../support/public-api.ts';
+import { documented } from '../../docs/generators/public-api.ts';
 
 // What an editor shows of the package: docstrings, and the compiler's reports of typical mistakes.
 

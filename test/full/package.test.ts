@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { llmsText } from '../support/llms.ts';
+import { llmsText } from '../../docs/generators/llms.ts';
 import { installTarball } from '../support/tarball.ts';
 
 // The packed tarball, installed into an empty folder, as a user gets it.

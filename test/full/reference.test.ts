@@ -7,8 +7,8 @@ import { inflateSync } from 'node:zlib';
 import * as schemas from 'payments-platform-sdk/schemas';
 import ts from 'typescript';
 import { expect, onTestFinished, test } from 'vitest';
-import { takeTitle } from '../support/llms.ts';
-import { apiList, undocumented } from '../support/public-api.ts';
+import { takeTitle } from '../../docs/generators/llms.ts';
+import { apiList, undocumented } from '../../docs/generators/public-api.ts';
 
 // Every public name is documented, and the documentation has no stale name and no broken link.
 

@@ -46,13 +46,10 @@ const internalImports = imports.filter(({ to }) => trees.has(to));
 const packageImports = imports.filter(({ to }) => !trees.has(to));
 
 /** From the bottom up. */
-const layers = ['internal', 'schemas', 'journals', 'errors', 'transports', 'calls'].concat([
-  'search',
-  'once',
-  'resources',
-  '.',
-  'commands',
-]);
+const layers = ['internal', 'schemas', 'journals', 'errors', 'values', 'transports'].concat(
+  ['calls', 'lists', 'search', 'books', 'once', 'resources'],
+  ['.', 'commands'],
+);
 const sandboxLayers = ['platform', 'api', 'faults', 'log.ts', 'webhooks', 'state.ts'].concat(
   ['sandbox.ts'],
   ['control', 'openapi', 'page'],

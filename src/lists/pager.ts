@@ -5,12 +5,12 @@ import {
   type ResumePoint,
 } from '../errors/errors.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
-import { invalidArguments } from './arguments.ts';
+import { invalidArguments } from '../calls/arguments.ts';
 import { issueAt } from '../internal/issues.ts';
 import { stringifyJson } from '../internal/json.ts';
 import type { Page } from '../schemas/page.ts';
-import type { ApiCall, WithResponse } from './pipeline.ts';
-import { keepContext } from './watch.ts';
+import type { ApiCall, WithResponse } from '../calls/pipeline.ts';
+import { keepContext } from '../calls/tracing.ts';
 
 /** Does its work when it is awaited, like a promise that has not started. */
 export interface Awaitable<T> extends PromiseLike<T> {

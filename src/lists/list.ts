@@ -1,11 +1,11 @@
-import { argument, readInput, type Validator } from './arguments.ts';
-import { identity, type Call } from './call.ts';
-import { responseCheck } from './response.ts';
+import { argument, readInput, type Validator } from '../calls/arguments.ts';
+import { identity, type Call } from '../calls/call.ts';
+import { responseCheck } from '../calls/response.ts';
 import { Paged, type OffsetPage, type OffsetPager, type Pager } from './pager.ts';
-import type { RequestOptions } from './options.ts';
+import type { RequestOptions } from '../calls/options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
-import type { RequestPipeline } from './pipeline.ts';
+import type { RequestPipeline } from '../calls/pipeline.ts';
 
 /** A list of the versioned API: each page has the same query and another cursor. */
 export function listOf<T, Q extends PageQuery>(

@@ -1,16 +1,10 @@
 import type { Problem } from '../internal/issues.ts';
 import { isPlainObject } from '../internal/objects.ts';
-import { argument, type Validator } from '../calls/arguments.ts';
-import type { Call } from '../calls/call.ts';
+import { argument, type Validator } from './arguments.ts';
+import type { Call } from './call.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { Redact } from '../errors/redact.ts';
-import {
-  type QueryValue,
-  fields,
-  checkBy,
-  optionalCheck,
-  type OptionChecks,
-} from '../calls/options.ts';
+import { type QueryValue, fields, checkBy, optionalCheck, type OptionChecks } from './options.ts';
 import type { SchemaResult } from '../schemas/schema.ts';
 
 /**

@@ -12,7 +12,7 @@ import {
   type RequestOptions,
 } from '../calls/options.ts';
 import { createInputReader, findInputsIssues, type Inputs } from '../calls/inputs.ts';
-import { createAwaitable, type Awaitable } from '../calls/pager.ts';
+import { createAwaitable, type Awaitable } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { NotFoundError, PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
@@ -41,15 +41,15 @@ import {
   leavesAccount,
   parseCreatedAt,
   sideOf,
-} from './compare.ts';
-import { InputIndex } from './input-index.ts';
+} from '../search/compare.ts';
+import { InputIndex } from '../search/input-index.ts';
 import {
   createListError,
   createScanState,
   maxScans,
   movingList,
   type TransferSearch,
-} from './search.ts';
+} from '../search/search.ts';
 
 /** Options of `transfers.reconcileAll`. */
 export interface ReconcileAllOptions extends RequestOptions {
