@@ -52,7 +52,7 @@ export type {
 export { compareAmounts, sumAmounts } from './values/amounts.ts';
 export { hasTransferStatus } from './resources/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
-export type { OnceOptions, ResolveOptions } from './once/create-once.ts';
+export type { OnceOptions, ResolveOptions } from './once/options.ts';
 export type {
   ClaimedPayment,
   OpenOnceOptions,

@@ -50,6 +50,7 @@ import {
   movingList,
   type TransferSearch,
 } from '../search/search.ts';
+import type { TransferApi } from '../search/transfer-api.ts';
 
 /** Options of `transfers.reconcileAll`. */
 export interface ReconcileAllOptions extends RequestOptions {
@@ -148,7 +149,7 @@ export interface RecordedPayment {
 interface BooksContext {
   readonly transferSearch: TransferSearch;
   readonly redact: Redact;
-  get(id: TransferId, options: RequestOptions): Promise<Transfer>;
+  readonly api: TransferApi;
   /** What the journal has; undefined without a journal. */
   readonly readRecord:
     ((reference: string, signal: AbortSignal | undefined) => Promise<RecordedPayment>) | undefined;
@@ -433,7 +434,7 @@ class SourceBooks {
       const { transferId } = payment.record;
       if (transferId === undefined || findRecorded(payment) !== undefined) continue;
       try {
-        const transfer = await this.#books.get(transferId, paging);
+        const transfer = await this.#books.api.get(transferId, paging);
         payment.exact.set(keyOf(transfer), transfer);
       } catch (error) {
         // Without an Error body it may be the 404 of a gateway.

@@ -1,14 +1,9 @@
 import type { Clock } from '../calls/time.ts';
-import {
-  AbortError,
-  ApiError,
-  PaymentsError,
-  PaymentInDoubtError,
-  type ValidationError,
-} from '../errors/errors.ts';
+import { AbortError, ApiError, PaymentsError, PaymentInDoubtError } from '../errors/errors.ts';
 import { journalKey } from '../internal/formats.ts';
 import type { Awaitable } from '../lists/pager.ts';
 import type { OnceInput, TransferCreated, TransferId } from '../schemas/transfer.ts';
+import type { BatchPayments } from './batch-payments.ts';
 import { describeFailure } from './create-once.ts';
 
 /** Result of a payment of a batch that was accepted. */
@@ -87,30 +82,17 @@ interface Job {
   dueAt: number;
 }
 
-type BatchPayment = Omit<PaidResult, 'input'>;
-
-/** Dependencies and options of one BatchRun. */
-export interface BatchSetup {
+/** What one BatchRun works with. */
+interface BatchSetup {
   readonly inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>;
+  /** Reads the fields of an input, or returns those that were read before. */
+  readonly copy: (input: OnceInput) => OnceInput;
   readonly concurrency: number;
   /** How many inputs are read before they are paid, so that one scan searches for all of them. */
   readonly readAhead: number;
   readonly retryTimeout: number;
   readonly signal: AbortSignal | undefined;
   readonly clock: Required<Clock>;
-  readonly copy: (input: OnceInput) => OnceInput;
-  /** Called with each input that is read and has a new reference. */
-  readonly onRead: (copy: OnceInput) => void;
-  /** Makes one payment, as `createOnce` does. */
-  readonly pay: (copy: OnceInput) => Promise<BatchPayment>;
-  /** Called with each result before the consumer gets it, and with the milliseconds since the first try. */
-  readonly onResult: (result: BatchResult, copy: OnceInput, ms: number) => void;
-  /** Whether an error concerns all payments, so that the batch ends with it. */
-  readonly isHopeless: (error: PaymentsError) => boolean;
-  /** Called when the loop ends, also by `break`. */
-  readonly onLeave: () => void;
-  readonly duplicateError: (reference: string | undefined) => ValidationError;
-  readonly abortError: (reason: unknown) => AbortError;
 }
 
 const firstRetryMs = 1_000;
@@ -120,11 +102,12 @@ const retryGridMs = 5_000;
 /** With this many payments in doubt, the platform or its list has a problem, and no new payment starts. */
 const maxWaiting = 1_000;
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
+export type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** One iteration of a batch: lanes that pay, and results that wait for the consumer. */
 export class BatchRun {
   readonly #setup: BatchSetup;
+  readonly #payments: BatchPayments;
   readonly #counts: Writable<BatchCounts>;
   readonly #references = new Set<string>();
   readonly #results: BatchResult[] = [];
@@ -139,16 +122,17 @@ export class BatchRun {
   #hasLeft = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(setup: BatchSetup, counts: Writable<BatchCounts>) {
+  constructor(setup: BatchSetup, payments: BatchPayments, counts: Writable<BatchCounts>) {
     this.#setup = setup;
+    this.#payments = payments;
     this.#counts = counts;
   }
 
   async *results(): AsyncGenerator<BatchResult, void, undefined> {
-    const { signal, concurrency, abortError } = this.#setup;
+    const { signal, concurrency } = this.#setup;
     const onAbort = (): void => {
-      this.#fail(abortError(signal?.reason));
-      this.#setup.onLeave();
+      this.#fail(this.#payments.abortError(signal?.reason));
+      this.#payments.stopScans();
     };
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort);
@@ -169,7 +153,7 @@ export class BatchRun {
       if (this.#failure !== undefined) throw this.#failure.error;
     } finally {
       this.#hasLeft = true;
-      this.#setup.onLeave();
+      this.#payments.stopScans();
       this.#notify();
       await Promise.all(lanes);
       signal?.removeEventListener('abort', onAbort);
@@ -225,7 +209,7 @@ export class BatchRun {
     const key = reference && journalKey(reference);
     const isDuplicate = key !== undefined && this.#references.has(key);
     if (key !== undefined) this.#references.add(key);
-    if (!isDuplicate) this.#setup.onRead(copy);
+    if (!isDuplicate) this.#payments.announce(copy);
     const times = { tries: 0, firstTriedAt: 0, dueAt: 0 };
     this.#unstarted.push({ reference, input, copy, isDuplicate, ...times });
     this.#notify();
@@ -262,19 +246,20 @@ export class BatchRun {
 
   /** Tries one payment until it is decided, given up, or waits aside. */
   async #runJob(job: Job): Promise<void> {
-    const { clock, pay, duplicateError } = this.#setup;
+    const { clock } = this.#setup;
     const { reference, input } = job;
     this.#running += 1;
     this.#notify();
     try {
       if (job.isDuplicate) {
-        this.#finish(job, { reference, input, result: 'failed', error: duplicateError(reference) });
+        const error = this.#payments.duplicateError(reference);
+        this.#finish(job, { reference, input, result: 'failed', error });
         return;
       }
       while (!this.#hasStopped()) {
         job.tries += 1;
         try {
-          this.#finish(job, { input, ...(await pay(job.copy)) });
+          this.#finish(job, { input, ...(await this.#payments.pay(job.copy)) });
           return;
         } catch (error) {
           const delayMs = this.#handleError(job, error);
@@ -306,7 +291,7 @@ export class BatchRun {
       !(error instanceof PaymentsError) ||
       isUnauthorized(error) ||
       isUnauthorized(error.cause) ||
-      this.#setup.isHopeless(error)
+      this.#payments.isHopeless(error)
     ) {
       this.#fail(error);
       return undefined;
@@ -325,7 +310,7 @@ export class BatchRun {
     if (result.error === undefined) this.#counts.paid += 1;
     else if (result.result === 'failed') this.#counts.failed += 1;
     else this.#counts.inDoubt += 1;
-    this.#setup.onResult(result, copy, this.#setup.clock.elapsed() - firstTriedAt);
+    this.#payments.report(result, copy, this.#setup.clock.elapsed() - firstTriedAt);
     this.#results.push(result);
     this.#notify();
   }

@@ -1,17 +1,27 @@
-import type { Clock } from '../calls/time.ts';
+import { maxTimerMs } from '../internal/runtime.ts';
+import type { RequestOptions } from '../calls/options.ts';
 import type { Hooks } from '../calls/hooks.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
-import type { RequestOptions } from '../calls/options.ts';
+import type { Clock } from '../calls/time.ts';
+import type { WatchedCall } from '../calls/tracing.ts';
 import type { Journal } from '../journals/journal.ts';
 import type { AccountId } from '../schemas/account.ts';
-import type { OnceInput, Transfer, TransferCreated, TransferId } from '../schemas/transfer.ts';
-import type { Call } from '../calls/call.ts';
-import type { WatchedCall } from '../calls/tracing.ts';
-import type { Reconciliation, Search, TransferSearch } from '../search/search.ts';
+import type { OnceInput, Transfer, TransferId } from '../schemas/transfer.ts';
+import {
+  createPageSizes,
+  largestPage,
+  requireResult,
+  type Reconciliation,
+  type Search,
+  type TransferSearch,
+} from '../search/search.ts';
+import type { TransferApi } from '../search/transfer-api.ts';
+import { selectReadOptions, type OnceOptions } from './options.ts';
+import type { SharedScans } from './shared-scans.ts';
 
-/** Dependencies of a GuardedJournal. */
+/** What a GuardedJournal works with. */
 export interface JournalContext {
-  readonly pipeline: Pick<RequestPipeline, 'check' | 'authorize' | 'call' | 'redact' | 'redactOwn'>;
+  readonly pipeline: Pick<RequestPipeline, 'redact' | 'redactOwn'>;
   readonly clock: Required<Clock>;
   /** The platform that the journal's entries belong to. */
   readonly baseUrl: string;
@@ -22,16 +32,21 @@ export interface JournalContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a payment made once works with: the client's, or with the options of one call applied to it. */
+/** The client's settings for payments made once. */
+export interface ClientContext extends JournalContext {
+  readonly pipeline: RequestPipeline;
+  readonly hooks: Hooks;
+  readonly api: TransferApi;
+  readonly transferSearch: TransferSearch;
+}
+
+/** The same with the options of one call. */
 export interface OnceContext extends JournalContext {
   /** How long a search may take, in milliseconds. */
   readonly searchTimeout: number;
   /** When the payment was first requested, as its caller states; undefined if that is not known. */
   readonly since?: number | undefined;
-  /** Searches the list of the source account for one payment. */
-  search(search: Search<OnceInput>, options: PaymentSearchOptions): Promise<Reconciliation>;
-  get(id: TransferId): Promise<Transfer>;
-  getAccount(id: AccountId): Promise<unknown>;
+  readonly reads: Pick<PaymentReads, 'get' | 'getAccount' | 'search'>;
 }
 
 /** How one payment is searched for. */
@@ -45,13 +60,78 @@ interface PaymentSearchOptions {
   readonly onPage: () => void;
 }
 
-/** The client's dependencies for createOnce, createAllOnce, openOnce and resolveOnce. */
-export interface ClientContext extends JournalContext {
-  readonly pipeline: JournalContext['pipeline'] & Pick<RequestPipeline, 'watch' | 'showReference'>;
-  readonly hooks: Hooks;
-  /** The call that sends a payment. */
-  creationCall(input: OnceInput): Call<TransferCreated>;
-  readonly transferSearch: TransferSearch;
-  get(id: TransferId, options: RequestOptions, within?: WatchedCall): Promise<Transfer>;
-  getAccount(id: AccountId, options: RequestOptions, within?: WatchedCall): Promise<unknown>;
+/** The reads of one call: with its options, as a part of it, and through the scans of its batch. */
+export class PaymentReads {
+  readonly #client: ClientContext;
+  readonly #options: RequestOptions;
+  readonly #within: WatchedCall | undefined;
+  readonly #scans: SharedScans | undefined;
+  readonly #openPageSize = createPageSizes();
+
+  constructor(
+    client: ClientContext,
+    options: RequestOptions,
+    within?: WatchedCall,
+    scans?: SharedScans,
+  ) {
+    this.#client = client;
+    this.#options = options;
+    this.#within = within;
+    this.#scans = scans;
+  }
+
+  get(id: TransferId): Promise<Transfer> {
+    return this.#client.api.get(id, this.#options, this.#within);
+  }
+
+  getAccount(id: AccountId): Promise<unknown> {
+    return this.#client.api.getAccount(id, this.#options, this.#within);
+  }
+
+  /** Searches the list of the source account for one payment. */
+  async search(
+    search: Search<OnceInput>,
+    { isUnclaimed, confirms, signal, onPage }: PaymentSearchOptions,
+  ): Promise<Reconciliation> {
+    if (this.#scans !== undefined) {
+      return isUnclaimed
+        ? await this.#scans.searchUnclaimed(search)
+        : await this.#scans.search(search, { confirms });
+    }
+    const searches: readonly [Search] = [search];
+    const pageSize = isUnclaimed ? largestPage : this.#openPageSize;
+    const paging = { ...this.#options, signal };
+    const scan = { paging, pageSize, confirms, onPage, within: this.#within };
+    const { sourceAccountId } = search.input;
+    const [result] = await this.#client.transferSearch.search(sourceAccountId, searches, scan);
+    return requireResult(result);
+  }
+}
+
+/** The client's settings with the options of one call; `scans` are those of its batch. */
+export function applyOptions(
+  client: ClientContext,
+  options: Omit<OnceOptions, 'since'>,
+  {
+    since,
+    within,
+    scans,
+  }: {
+    readonly since?: number | undefined;
+    readonly within?: WatchedCall | undefined;
+    readonly scans?: SharedScans | undefined;
+  } = {},
+): OnceContext {
+  const totalTimeout = options.totalTimeout ?? client.totalTimeout;
+  return {
+    ...client,
+    journal: options.journal ?? client.journal,
+    gracePeriod: options.gracePeriod ?? client.gracePeriod,
+    totalTimeout,
+    // A batch can read a list of any length: the signal ends its scan, and each page has a deadline.
+    searchTimeout: scans === undefined ? totalTimeout : maxTimerMs,
+    since,
+    signal: options.signal,
+    reads: new PaymentReads(client, selectReadOptions(options), within, scans),
+  };
 }

@@ -1,11 +1,13 @@
 import { isObject } from '../internal/objects.ts';
 import { cannotSend } from '../calls/call.ts';
+import { defaultClockSkew } from '../calls/options.ts';
 import { Deadline, Stopped } from '../calls/time.ts';
 import { PaymentInDoubtError, type CallIdentity } from '../errors/errors.ts';
 import type {
   AmbiguousEntry,
   Journal,
   JournalEntry,
+  NotPaidEntry,
   OpenEntry,
   OpenPayment,
   PaidEntry,
@@ -14,6 +16,7 @@ import type {
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
 import type { RecordedPayment } from '../books/reconcile-all.ts';
 import type { JournalContext } from './context.ts';
+import { correctClaim, isOpen } from './entries.ts';
 import { describeCause, PaymentErrors } from './in-doubt.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
@@ -60,7 +63,7 @@ export class GuardedJournal {
     this.#key = journalKey(reference);
     this.#context = context;
     this.#journal = journal;
-    this.errors = new PaymentErrors(call, reference, context);
+    this.errors = new PaymentErrors(call, reference, context, () => this.estimateTime());
     this.#phase = this.#createPhase(signal, context.totalTimeout);
   }
 
@@ -83,6 +86,34 @@ export class GuardedJournal {
 
   read(reference = this.#key): Promise<JournalEntry | undefined> {
     return this.#callJournal('read', (journal) => journal.read(journalKey(reference)), isEntry);
+  }
+
+  /** The entry of this payment; rejects for a reference in another spelling. */
+  async readOwn(reference: string): Promise<JournalEntry | undefined> {
+    const entry = await this.read();
+    if (entry === undefined || entry.input.description === reference) return entry;
+    throw this.errors.conflict(
+      `The journal has this reference in another spelling (${entry.input.description}), and upper and lower case do not distinguish two payments.\nIf it is the same payment, pass the spelling of its first call`,
+    );
+  }
+
+  /** An entry of another platform says nothing of this one. */
+  rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
+    if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
+    throw this.errors.conflict(
+      `The entry belongs to another platform (${entry.platform}).\nIf only its address has changed, an operator decides with transfers.resolveOnce and force`,
+    );
+  }
+
+  /**
+   * A claim that was written while the journal's clock was ahead would block the payment until that time. Written again
+   * with the time of now, it expires like every other claim. When the payment was first claimed is then not known.
+   */
+  async correctTimes<T extends OpenEntry | NotPaidEntry>(entry: T, now: number): Promise<T> {
+    if (!isOpen(entry) || entry.claimedAt - now <= defaultClockSkew) return entry;
+    const corrected = correctClaim(entry, now);
+    if (!(await this.swap(entry, corrected))) throw this.errors.inProgress();
+    return corrected;
   }
 
   /** Undefined also when the journal failed. */
@@ -260,10 +291,6 @@ const hasReference = (row: unknown): boolean =>
 
 const isReadable = ({ reference, entry }: JournalRow): boolean =>
   isReference(reference) && entry !== undefined && isEntry(entry);
-
-/** Whether a payment is not decided. A copy of the one in journals/: the two folders share no code. */
-export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
-  entry?.state === 'sending' || entry?.state === 'ambiguous';
 
 /** Returns a function that reads what the journal has of a payment; undefined without a journal. */
 export function createRecordReader(

@@ -1,3 +1,4 @@
+import { invalidArguments } from '../calls/arguments.ts';
 import {
   AbortError,
   PaymentInDoubtError,
@@ -5,9 +6,12 @@ import {
   type CallIdentity,
   type InDoubtReason,
 } from '../errors/errors.ts';
+import { reattribute } from '../errors/message.ts';
 import { redactError, type Redact } from '../errors/redact.ts';
 import { fieldOf, innermostMessageOf, messageOf } from '../internal/thrown.ts';
+import type { OpenEntry } from '../journals/journal.ts';
 import type { JournalContext } from './context.ts';
+import { findRetryDelay, inProgressRetryMs } from './decision.ts';
 
 /** Creates the errors of one call of createOnce, resolveOnce or openOnce. */
 export class PaymentErrors {
@@ -15,12 +19,20 @@ export class PaymentErrors {
   readonly #reference: string;
   readonly #pipeline: JournalContext['pipeline'];
   readonly #startedAt: number;
+  readonly #journalTime: () => number | undefined;
 
-  constructor(call: CallIdentity, reference: string, { pipeline, clock }: JournalContext) {
+  /** `journalTime` returns the journal's time, as far as it is known. */
+  constructor(
+    call: CallIdentity,
+    reference: string,
+    { pipeline, clock }: JournalContext,
+    journalTime: () => number | undefined = () => undefined,
+  ) {
     this.#call = call;
     this.#reference = reference;
     this.#pipeline = pipeline;
     this.#startedAt = clock.now();
+    this.#journalTime = journalTime;
   }
 
   /** Fields of every error of the call. */
@@ -36,6 +48,63 @@ export class PaymentErrors {
       'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
       { ...this.#call, ...this.commonFields, cause },
     );
+  }
+
+  /** Another call has the claim, as far as `claim` is known. */
+  inProgress(claim?: OpenEntry): PaymentInDoubtError {
+    const description = 'Another call is making this payment, or was interrupted';
+    return this.createInDoubtError('in_progress', description, {
+      retryAfterMs: claim ? findRetryDelay(claim, this.#journalTime()) : inProgressRetryMs,
+      claimedAt: claim?.claimedAt,
+      expiresAt: claim?.expiresAt,
+    });
+  }
+
+  /** Nobody knows yet. `cause` may be the error of a request of this call. */
+  inDoubt(
+    claim: OpenEntry | undefined,
+    cause?: unknown,
+    detail = '',
+    retryAfterMs = findRetryDelay(claim, this.#journalTime()),
+  ): PaymentInDoubtError {
+    const reason =
+      cause instanceof PaymentsError ? (cause.attempts.at(-1)?.reason ?? cause.name) : '';
+    const lines = [
+      'Whether the payment was made is not known yet',
+      reason && `The cause: ${reason}`,
+      detail,
+    ];
+    return this.createInDoubtError('in_doubt', lines.filter(Boolean).join('.\n'), {
+      retryAfterMs,
+      cause,
+      claimedAt: claim?.claimedAt,
+      expiresAt: claim?.expiresAt,
+    });
+  }
+
+  /** The journal or the platform has something else than the caller says. */
+  conflict(description: string, cause?: unknown): PaymentInDoubtError {
+    return this.createInDoubtError('conflict', description, { cause });
+  }
+
+  unknownReference(): Error {
+    const message = 'the journal has no entry for it';
+    const hint = 'Check its spelling and the journal';
+    const issue = { path: 'reference', message, hint };
+    return invalidArguments(this.#call, [issue], this.#pipeline.redact);
+  }
+
+  /** `since` is later than the first claim, by this machine's clock. */
+  laterSince(claimedAt: number): Error {
+    const message = `expected the time at which this payment was first requested; an earlier call claimed it at ${formatTime(claimedAt)}`;
+    const hint = 'Pass the timestamp of its job, the same at every call';
+    const issue = { path: 'options.since', message, hint };
+    const error = invalidArguments(this.#call, [issue], this.#pipeline.redact);
+    const parts = {
+      what: 'Whether the payment was made is not known yet',
+      hint: 'Fix the arguments and call createOnce again',
+    };
+    return reattribute(error, parts, { ...this.commonFields, retryable: false });
   }
 
   createInDoubtError(

@@ -1,4 +1,5 @@
 import { keepContext } from '../calls/tracing.ts';
+import type { RequestOptions } from '../calls/options.ts';
 import type { Clock } from '../calls/time.ts';
 import { PaymentsError } from '../errors/errors.ts';
 import type { AccountId } from '../schemas/account.ts';
@@ -10,16 +11,10 @@ import {
   type Finding,
   type Reconciliation,
   type Search,
+  type TransferSearch,
 } from '../search/search.ts';
 
 type PaymentSearch = Search<OnceInput>;
-
-/** Reads the list of one account once, for all of these payments. */
-export type ScanAccount = (
-  source: AccountId,
-  requests: readonly PaymentSearch[],
-  options: { readonly pageSize: () => number; readonly confirms: boolean },
-) => Promise<readonly Finding[]>;
 
 interface Waiter {
   readonly request: PaymentSearch;
@@ -55,7 +50,8 @@ interface Source {
  * the scan starts; a payment that asks later gets the next scan.
  */
 export class SharedScans {
-  readonly #scan: ScanAccount;
+  readonly #transferSearch: TransferSearch;
+  readonly #paging: RequestOptions;
   readonly #clock: Required<Clock>;
   /** How long an early result may be used, in milliseconds. */
   readonly #freshMs: number;
@@ -67,14 +63,21 @@ export class SharedScans {
   readonly #runInContext = keepContext();
 
   constructor(
-    scan: ScanAccount,
+    transferSearch: TransferSearch,
     {
+      paging,
       clock,
       freshMs,
       since,
-    }: { clock: Required<Clock>; freshMs: number; since: number | undefined },
+    }: {
+      paging: RequestOptions;
+      clock: Required<Clock>;
+      freshMs: number;
+      since: number | undefined;
+    },
   ) {
-    this.#scan = scan;
+    this.#transferSearch = transferSearch;
+    this.#paging = paging;
     this.#clock = clock;
     this.#freshMs = freshMs;
     this.#since = since;
@@ -150,7 +153,8 @@ export class SharedScans {
       const pageSize = waiters.some(({ isOpen }) => isOpen) ? this.#openPageSize : largestPage;
       const confirms = unclaimed.length > 0 || waiters.some((waiter) => waiter.confirms);
       const source = first.request.input.sourceAccountId;
-      const findings = await this.#scan(source, requests, { pageSize, confirms });
+      const options = { paging: this.#paging, pageSize, confirms };
+      const findings = await this.#transferSearch.search(source, requests, options);
       const early = findings.slice(waiters.length);
       for (const [at, request] of unclaimed.entries()) {
         if (isWanted(request)) this.#keepEarly(request.input, early[at]);

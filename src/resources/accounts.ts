@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { hasId, type Call } from '../calls/call.ts';
+import { hasId } from '../calls/call.ts';
 import { responseCheck } from '../calls/response.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
@@ -19,6 +19,7 @@ import {
 } from '../schemas/account.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
+import { getAccountCall } from '../search/transfer-api.ts';
 
 /** Wallet and bank accounts that hold balances for Entities. */
 export class Accounts {
@@ -96,7 +97,7 @@ export class Accounts {
     id: IdFrom<'acc_', 'accountId(text) or as const'>,
     options?: RequestOptions,
   ): ApiCall<Account> {
-    return this.#api.call(getCall(id), options);
+    return this.#api.call(getAccountCall(id), options);
   }
 
   /**
@@ -131,12 +132,3 @@ export class Accounts {
     );
   }
 }
-
-/** The call that reads one Account. */
-export const getCall = (id: string): Call<Account> => ({
-  operation: 'accounts.get',
-  kind: 'safe',
-  method: 'GET',
-  path: path`/accounts/${argument(accountIdSchema(), id)}`,
-  response: responseCheck(accountSchema()),
-});

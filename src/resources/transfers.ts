@@ -1,39 +1,22 @@
-import { argument, path, type Validator } from '../calls/arguments.ts';
-import { responseCheck } from '../calls/response.ts';
 import type { Pager } from '../lists/pager.ts';
-import type { WatchedCall } from '../calls/tracing.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
-import {
-  transferIdSchema,
-  transferListQuerySchema,
-  transferSchema,
-  type OnceInput,
-  type Transfer,
-  type TransferCreated,
-  type TransferCreateInput,
-  type TransferId,
-  type TransferListQuery,
+import type {
+  OnceInput,
+  Transfer,
+  TransferCreated,
+  TransferCreateInput,
+  TransferListQuery,
 } from '../schemas/transfer.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
-import type { Call } from '../calls/call.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
-import { isPage, listOf } from '../lists/list.ts';
-import { getCall } from './accounts.ts';
 import type { Batch } from '../once/batch.ts';
 import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
-import {
-  createOnce,
-  onceOptionNames,
-  resolveCall,
-  resolveOnce,
-  type OnceOptions,
-  type ResolveOptions,
-  creationCall,
-  withClockCheck,
-} from '../once/create-once.ts';
+import { createOnce, resolveCall, resolveOnce } from '../once/create-once.ts';
+import { creationCall } from '../once/creation.ts';
 import type { ClientContext } from '../once/context.ts';
 import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
+import { onceOptionNames, type OnceOptions, type ResolveOptions } from '../once/options.ts';
 import {
   reconcileAll,
   reconcileAllCall,
@@ -43,55 +26,32 @@ import {
 import { createRecordReader } from '../once/guarded-journal.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
 import { reconcileCall, TransferSearch, type Reconciliation } from '../search/search.ts';
+import { TransferApi } from '../search/transfer-api.ts';
 import { waitCall, waitForTransfer, type WaitOptions } from './wait-for.ts';
 
 // The API reference names no call that cancels one: docs/gaps.md, row 27.
 /** Movements of funds. */
 export class Transfers {
-  readonly #api: RequestPipeline;
+  readonly #api: TransferApi;
   readonly #once: ClientContext;
-  readonly #listQuerySchema: () => Validator<TransferListQuery>;
+  readonly #pipeline: RequestPipeline;
 
   /** @internal */
   constructor(
     versioned: RequestPipeline,
-    defaults: Omit<
-      ClientContext,
-      'pipeline' | 'creationCall' | 'transferSearch' | 'get' | 'getAccount'
-    > & {
+    defaults: Omit<ClientContext, 'pipeline' | 'api' | 'transferSearch'> & {
       readonly transfersNewestFirst: boolean;
       readonly transfersFilter: string | false;
     },
   ) {
-    this.#api = versioned;
-    this.#listQuerySchema = () => createListQuerySchema(defaults.transfersFilter);
-    this.#once = {
-      ...defaults,
-      pipeline: versioned,
-      creationCall: (input) => this.#creationCall(input),
-      transferSearch: new TransferSearch(
-        // A search reads what there is: one transfer without an amount hides no other.
-        (query, paging, target) => this.#list(query, paging, { ...target, isUsable: isPage }),
-        {
-          now: () => defaults.clock.now(),
-          redact: versioned.redact,
-          isNewestFirst: defaults.transfersNewestFirst,
-          isFiltered: defaults.transfersFilter !== false,
-        },
-      ),
-      get: (id, options, within) => this.#get(id, options, within),
-      getAccount: (id, options, within) => versioned.call({ ...getCall(id), within }, options),
-    };
-  }
-
-  /** The call that creates a Transfer; with `transfersNewestFirst`, it also compares the platform's clocks. */
-  #creationCall(input: TransferCreateInput): Call<TransferCreated> {
-    const call = creationCall(input);
-    const { transferSearch } = this.#once;
-    if (!transferSearch.isNewestFirst) return call;
-    return withClockCheck(call, (reportDrift) => {
-      transferSearch.distrustClocks(reportDrift);
-    });
+    const { clock, transfersFilter, transfersNewestFirst: isNewestFirst } = defaults;
+    const { redact } = versioned;
+    const api = new TransferApi(versioned, transfersFilter);
+    const now = () => clock.now();
+    const transferSearch = new TransferSearch(api, { now, redact, isNewestFirst });
+    this.#api = api;
+    this.#once = { ...defaults, pipeline: versioned, api, transferSearch };
+    this.#pipeline = versioned;
   }
 
   /**
@@ -117,8 +77,9 @@ export class Transfers {
    * ```
    */
   create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated> {
-    const call = { ...this.#creationCall(input), optionNames: onceOptionNames };
-    return this.#api.call({ ...call, needsAuthorization: true }, options);
+    const call = creationCall(input, this.#once.transferSearch);
+    const checks = { optionNames: onceOptionNames, needsAuthorization: true };
+    return this.#pipeline.call({ ...call, ...checks }, options);
   }
 
   /**
@@ -209,7 +170,7 @@ export class Transfers {
     options?: ResolveOptions,
   ): Promise<void> {
     return runFromCallSite(() =>
-      this.#api.watch(resolveCall, reference, (watched) =>
+      this.#pipeline.watch(resolveCall, reference, (watched) =>
         resolveOnce(this.#once, reference, verdict, options, watched),
       ),
     );
@@ -227,22 +188,7 @@ export class Transfers {
    * ```
    */
   list(query?: TransferListQuery, options?: RequestOptions): Pager<Transfer> {
-    return this.#list(query, options);
-  }
-
-  #list(
-    query: TransferListQuery | undefined,
-    options: RequestOptions | undefined,
-    target?: Pick<Call<unknown>, 'onHeaders' | 'within' | 'isUsable'>,
-  ): Pager<Transfer> {
-    return listOf(
-      this.#api,
-      { operation: 'transfers.list', path: path`/transfers`, ...target },
-      transferSchema(),
-      this.#listQuerySchema(),
-      query,
-      options,
-    );
+    return this.#api.list(query, options);
   }
 
   /**
@@ -260,25 +206,7 @@ export class Transfers {
     id: IdFrom<'txfr_', 'transferId(text) or as const'>,
     options?: RequestOptions,
   ): ApiCall<Transfer> {
-    return this.#get(id, options);
-  }
-
-  #get(
-    id: TransferId,
-    options: RequestOptions | undefined,
-    within?: WatchedCall,
-  ): ApiCall<Transfer> {
-    return this.#api.call(
-      {
-        operation: 'transfers.get',
-        within,
-        kind: 'safe',
-        method: 'GET',
-        path: path`/transfers/${argument(transferIdSchema(), id)}`,
-        response: responseCheck(transferSchema()),
-      },
-      options,
-    );
+    return this.#api.get(id, options);
   }
 
   /**
@@ -299,9 +227,9 @@ export class Transfers {
     options?: WaitOptions,
   ): Promise<Transfer> {
     return runFromCallSite(() =>
-      this.#api.watch(waitCall, undefined, (watched) => {
-        const poll = (polling: RequestOptions) => this.#get(id, polling, watched);
-        return waitForTransfer(id, poll, this.#once.clock, this.#api.redactOwn, options);
+      this.#pipeline.watch(waitCall, undefined, (watched) => {
+        const poll = (polling: RequestOptions) => this.#api.get(id, polling, watched);
+        return waitForTransfer(id, poll, this.#once.clock, this.#pipeline.redactOwn, options);
       }),
     );
   }
@@ -326,8 +254,14 @@ export class Transfers {
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return runFromCallSite(() =>
-      this.#api.watch(reconcileCall, undefined, (watched) =>
-        reconcileTransfer(this.#once.transferSearch, input, options, this.#api.redact, watched),
+      this.#pipeline.watch(reconcileCall, undefined, (watched) =>
+        reconcileTransfer(
+          this.#once.transferSearch,
+          input,
+          options,
+          this.#pipeline.redact,
+          watched,
+        ),
       ),
     );
   }
@@ -352,20 +286,7 @@ export class Transfers {
     options?: ReconcileAllOptions,
   ): ReconciledBooks {
     const readRecord = createRecordReader(this.#once, reconcileAllCall);
-    const context = { ...this.#once, readRecord, redact: this.#api.redact };
+    const context = { ...this.#once, readRecord, redact: this.#pipeline.redact };
     return reconcileAll(context, inputs, options);
   }
-}
-
-/** The check of a query, which gives its account the name that the platform knows. */
-function createListQuerySchema(filter: string | false): Validator<TransferListQuery> {
-  const schema: Validator<TransferListQuery> = transferListQuerySchema();
-  if (filter === false || filter === 'accountId') return schema;
-  const safeParse: typeof schema.safeParse = (...query) => {
-    const result = schema.safeParse(...query);
-    if (!result.success || result.data.accountId === undefined) return result;
-    const { accountId, ...others } = result.data;
-    return { success: true, data: { ...others, [filter]: accountId } };
-  };
-  return Object.create(schema, { safeParse: { value: safeParse } }) as typeof schema;
 }

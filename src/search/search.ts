@@ -1,19 +1,20 @@
 import { parseHttpDate } from '../calls/time.ts';
 import { defaultClockSkew, type RequestOptions } from '../calls/options.ts';
-import type { Call, ReportDrift } from '../calls/call.ts';
+import type { ReportDrift } from '../calls/call.ts';
 import type { WatchedCall } from '../calls/tracing.ts';
 import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
 import { PaymentsError, ValidationError, type CallIdentity } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import type { Redact } from '../errors/redact.ts';
 import { warn } from '../internal/runtime.ts';
-import type { Pager } from '../lists/pager.ts';
+import { isPage } from '../lists/list.ts';
 import type { Page } from '../schemas/page.ts';
 import type { AccountId } from '../schemas/account.ts';
-import type { Transfer, TransferCreateInput, TransferListQuery } from '../schemas/transfer.ts';
+import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 import { compareTransfer, isId, isOutgoing, isRival, parseCreatedAt, sideOf } from './compare.ts';
 import { InputIndex } from './input-index.ts';
 import { OrderCheck } from './list-order.ts';
+import type { TransferApi } from './transfer-api.ts';
 
 /** Result of a reconciliation. Only `found` is certain. */
 export type Reconciliation =
@@ -67,13 +68,6 @@ interface ScanOptions {
   /** The call that the pages belong to; without one, each page is a call. */
   readonly within?: WatchedCall | undefined;
 }
-
-/** The Transfers of one source, page by page; `onHeaders` is called with the headers of each page. */
-type ListOfSource = (
-  query: TransferListQuery,
-  options: RequestOptions,
-  target: Pick<Call<unknown>, 'onHeaders' | 'within'>,
-) => Pager<Transfer>;
 
 export const reconcileCall: CallIdentity = {
   operation: 'transfers.reconcile',
@@ -184,21 +178,18 @@ export class TransferSearch {
   readonly now: () => number;
   /** Whether the user asserts that the list is newest first, and the platform's clocks agree. */
   isNewestFirst: boolean;
-  readonly #list: ListOfSource;
+  readonly #api: TransferApi;
   readonly #redact: Redact;
-  /** Whether the platform is asked for the transfers of the source alone. */
-  readonly #isFiltered: boolean;
   #hasReportedDisorder = false;
 
   constructor(
-    list: ListOfSource,
-    options: { now: () => number; redact: Redact; isNewestFirst: boolean; isFiltered: boolean },
+    api: TransferApi,
+    options: { now: () => number; redact: Redact; isNewestFirst: boolean },
   ) {
     this.now = options.now;
     this.isNewestFirst = options.isNewestFirst;
-    this.#list = list;
+    this.#api = api;
     this.#redact = options.redact;
-    this.#isFiltered = options.isFiltered;
   }
 
   /** Reads whole lists from now on: the clock behind `createdAt` differs from the one behind `Date`. */
@@ -281,8 +272,10 @@ export class TransferSearch {
       const ahead = this.now() - parseHttpDate(headers.get('date'));
       if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
     };
-    const query = { ...(this.#isFiltered && { accountId: source }), limit: pageSize() };
-    for await (const page of this.#list(query, paging, { onHeaders, within }).pages()) {
+    const query = { ...(this.#api.isFiltered && { accountId: source }), limit: pageSize() };
+    // A search reads what there is: one transfer without an amount hides no other.
+    const target = { onHeaders, within, isUsable: isPage };
+    for await (const page of this.#api.list(query, paging, target).pages()) {
       state.problem = findPageProblem(page, state.isCached);
       if (state.problem !== undefined) return;
       onPage?.();

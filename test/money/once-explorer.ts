@@ -8,7 +8,10 @@ import {
   type Journal,
   type JournalEntry,
 } from '../../src/journals/journal.ts';
-import { Payment, type PreparedPayment } from '../../src/once/payment.ts';
+import type { OnceContext } from '../../src/once/context.ts';
+import type { Creation } from '../../src/once/creation.ts';
+import { Payment } from '../../src/once/payment.ts';
+import { Resolution } from '../../src/once/resolution.ts';
 import type { Reconciliation } from '../../src/search/search.ts';
 import type {
   OnceInput,
@@ -268,16 +271,10 @@ class Simulation {
   }
 }
 
-/** The explorer sends by itself. */
-const failUnused = (): never => {
-  throw new Error('A payment called the pipeline.');
-};
+const callIdentity = { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' };
 
-/** The payment of one caller, and the function that sends it. */
-function paymentOf(
-  simulation: Simulation,
-  caller: Caller,
-): { payment: Payment; prepared: PreparedPayment } {
+/** What the calls of one caller work with. */
+function contextOf(simulation: Simulation, caller: Caller): OnceContext {
   const { journal } = simulation;
   const withFaults = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
     const kinds = ['fails before', 'fails after', ...(name === 'swap' ? ['says lost'] : [])];
@@ -303,25 +300,9 @@ function paymentOf(
     setTimeout: () => 0,
     clearTimeout: () => undefined,
   });
-  const send: PreparedPayment['send'] = async (left, notAfter) =>
-    simulation.step(caller, 'create', [], () => {
-      const { time, ledger, choices } = simulation;
-      if (left <= 0 || time > notAfter) throw ended('not_sent');
-      const effect = choices.take('paid', 'rejected', 'not sent', 'lost', 'lost and paid', 'late');
-      if (effect === 'rejected') throw ended('rejected');
-      if (effect === 'not sent') throw ended('not_sent');
-      if (effect.startsWith('l')) caller.unknownAt = time;
-      if (effect === 'lost') throw ended('unknown');
-      const shownFrom = choices.take(time, time + gracePeriod);
-      ledger.push({ at: time, shownFrom: effect === 'late' ? time + gracePeriod : shownFrom });
-      if (effect !== 'paid') throw ended('unknown');
-      return { id: `txfr_${ledger.length}` } as TransferCreated;
-    });
-  const payment = new Payment(
-    { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' },
-    input.description,
-    {
-      since: simulation.bounds.hasSince === true ? simulation.requestedAt : undefined,
+  return {
+    since: simulation.bounds.hasSince === true ? simulation.requestedAt : undefined,
+    reads: {
       search: async ({ earliest, dismissed = new Set() }, { isUnclaimed, confirms }) => {
         const scan = () =>
           simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
@@ -346,32 +327,50 @@ function paymentOf(
       },
       get: (id) => simulation.step(caller, 'get', [], () => ({ id }) as Transfer),
       getAccount: () => Promise.resolve({}),
-      journal: {
-        read: (reference) => withFaults('read', () => journal.read(reference)),
-        swap: (...swapped) => withFaults('swap', () => journal.swap(...swapped)),
-        now: (reference) => withFaults('now', () => readTime(reference)),
-        forgets: journal.forgets === true,
-      },
-      gracePeriod,
-      totalTimeout,
-      searchTimeout: totalTimeout,
-      baseUrl: 'https://api.example.com/v0',
-      clock,
-      pipeline: {
-        redact: (text) => text,
-        redactOwn: (text) => text,
-        check: failUnused,
-        call: failUnused,
-        authorize: failUnused,
-      },
     },
-  );
-  return { payment, prepared: { authorize: () => Promise.resolve(), send } };
+    journal: {
+      read: (reference) => withFaults('read', () => journal.read(reference)),
+      swap: (...swapped) => withFaults('swap', () => journal.swap(...swapped)),
+      now: (reference) => withFaults('now', () => readTime(reference)),
+      forgets: journal.forgets === true,
+    },
+    gracePeriod,
+    totalTimeout,
+    searchTimeout: totalTimeout,
+    baseUrl: 'https://api.example.com/v0',
+    clock,
+    pipeline: {
+      redact: (text) => text,
+      redactOwn: (text) => text,
+    },
+  };
 }
 
+/** The payment of one caller, which the explorer sends. */
+function paymentOf(simulation: Simulation, caller: Caller): Payment {
+  const send: Creation['send'] = async (left, notAfter) =>
+    simulation.step(caller, 'create', [], () => {
+      const { time, ledger, choices } = simulation;
+      if (left <= 0 || time > notAfter) throw ended('not_sent');
+      const effect = choices.take('paid', 'rejected', 'not sent', 'lost', 'lost and paid', 'late');
+      if (effect === 'rejected') throw ended('rejected');
+      if (effect === 'not sent') throw ended('not_sent');
+      if (effect.startsWith('l')) caller.unknownAt = time;
+      if (effect === 'lost') throw ended('unknown');
+      const shownFrom = choices.take(time, time + gracePeriod);
+      ledger.push({ at: time, shownFrom: effect === 'late' ? time + gracePeriod : shownFrom });
+      if (effect !== 'paid') throw ended('unknown');
+      return { id: `txfr_${ledger.length}` } as TransferCreated;
+    });
+  const creation = { authorize: () => Promise.resolve(), send };
+  return new Payment(callIdentity, input, creation, contextOf(simulation, caller));
+}
+
+const resolutionOf = (simulation: Simulation, caller: Caller): Resolution =>
+  new Resolution(callIdentity, input.description, contextOf(simulation, caller));
+
 async function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated> {
-  const { payment, prepared } = paymentOf(simulation, caller);
-  const made = await payment.make(input, prepared);
+  const made = await paymentOf(simulation, caller).make();
   return made.result === 'recorded' ? await made.read() : made.transfer;
 }
 
@@ -431,7 +430,7 @@ async function playRun(
     };
     void simulation
       .step(deciding, 'decides', [], decide)
-      .then((verdict) => paymentOf(simulation, deciding).payment.resolve(verdict, {}))
+      .then((verdict) => resolutionOf(simulation, deciding).record(verdict, {}))
       .then(
         () => (deciding.history = ['resolved']),
         (error: unknown) => (deciding.history = [(error as Error).name]),
@@ -496,7 +495,7 @@ async function playRun(
   for (let call = 0; call < 8; call += 1) {
     let result = await run(callOf(simulation, last));
     if (result instanceof PaymentInDoubtError && result.reason === 'ambiguous') {
-      result = await run(paymentOf(simulation, last).payment.resolve(simulation.truth, {}));
+      result = await run(resolutionOf(simulation, last).record(simulation.truth, {}));
       if (!(result instanceof Error)) continue;
     }
     if (simulation.transfers > 1) return `${simulation.transfers} transfers in the end`;

@@ -1,0 +1,156 @@
+import { invalidArguments, readInput } from '../calls/arguments.ts';
+import { callHook } from '../calls/hooks.ts';
+import {
+  AbortError,
+  isOutcomeUnknown,
+  PaymentInDoubtError,
+  withReference,
+  type CallIdentity,
+  type PaymentsError,
+} from '../errors/errors.ts';
+import { isReference } from '../internal/formats.ts';
+import {
+  transferCreateInputSchema,
+  type OnceInput,
+  type Transfer,
+  type TransferId,
+} from '../schemas/transfer.ts';
+import type { BatchResult, PaidResult } from './batch.ts';
+import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
+import { createOnceEvent, payOnce } from './create-once.ts';
+import { createCall } from './creation.ts';
+import { GuardedJournal, hasWorked } from './guarded-journal.ts';
+import { PaymentErrors } from './in-doubt.ts';
+import { selectReadOptions, type OnceOptions } from './options.ts';
+import { SharedScans } from './shared-scans.ts';
+
+export const batchCall: CallIdentity = {
+  operation: 'transfers.createAllOnce',
+  method: 'POST',
+  path: '/transfers',
+};
+
+/** The payments of one loop of a batch: they share the scans of their lists. */
+export class BatchPayments {
+  /** Whether the journal may have lost an entry, so that each payment is searched for before its first claim. */
+  readonly canForget: boolean;
+  readonly #client: ClientContext;
+  readonly #options: OnceOptions;
+  readonly #context: OnceContext;
+  readonly #scans: SharedScans;
+  /** After `break` or an abort, the scan of a long list would delay the end of the loop. */
+  readonly #leaving = new AbortController();
+  readonly #readFirst = createFirstReader();
+  readonly #referenceOf = new Map<TransferId, string>();
+  readonly #startedAt: string;
+
+  /** `requestedAt` is the checked `since` of the options. */
+  constructor(client: ClientContext, options: OnceOptions, requestedAt: number | undefined) {
+    const { since: _since, ...callOptions } = options;
+    this.#client = client;
+    this.#options = options;
+    this.#context = applyOptions(client, callOptions, { since: requestedAt });
+    this.canForget = new GuardedJournal(batchCall, '', this.#context).canForget();
+    this.#scans = new SharedScans(client.transferSearch, {
+      paging: { ...selectReadOptions(callOptions), signal: this.#leaving.signal },
+      clock: client.clock,
+      freshMs: this.#context.totalTimeout,
+      since: requestedAt,
+    });
+    this.#startedAt = new Date(client.clock.now()).toISOString();
+  }
+
+  /** Lets the next scan search for an input that was read, too. */
+  announce(copy: OnceInput): void {
+    if (this.canForget && isValid(copy)) this.#scans.addUnclaimed(copy);
+  }
+
+  /** Makes one payment, as `createOnce` does. */
+  async pay(copy: OnceInput): Promise<Omit<PaidResult, 'input'>> {
+    const payment = payOnce(this.#client, copy, this.#options, this.#readFirst, this.#scans);
+    const made = await payment.catch((error: unknown) => {
+      // A request of this or of another call may have taken effect after the scan.
+      if (isOutcomeUnknown(error)) this.#scans.drop(copy);
+      throw error;
+    });
+    this.#rejectSharedTransfer(copy.description, made.transferId);
+    return { reference: copy.description, ...made };
+  }
+
+  /** A platform that removes duplicates by their terms returns one transfer for two payments. */
+  #rejectSharedTransfer(reference: string, id: TransferId): void {
+    const first = this.#referenceOf.get(id) ?? reference;
+    this.#referenceOf.set(id, first);
+    if (first === reference) return;
+    throw new PaymentErrors(createCall, reference, this.#context).createInDoubtError(
+      'ambiguous',
+      `The platform has one transfer (${id}) for this payment and for ${first}: an operator decides which of them it is`,
+      { candidates: [id] },
+    );
+  }
+
+  /** Reports a result by `hooks.onOnce`; `ms` is the time since the first try. */
+  report(result: BatchResult, copy: OnceInput, ms: number): void {
+    if (this.canForget && isValid(copy)) this.#scans.drop(copy);
+    callHook(this.#client.hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
+  }
+
+  /** Whether an error concerns all payments, so that the batch ends with it. */
+  isHopeless(error: PaymentsError): boolean {
+    const isJournals = error instanceof PaymentInDoubtError && error.reason === 'journal';
+    return isJournals && !hasWorked(this.#context.journal);
+  }
+
+  stopScans(): void {
+    this.#leaving.abort();
+  }
+
+  duplicateError(reference: string | undefined): PaymentsError {
+    const { pipeline } = this.#client;
+    const error = invalidArguments(createCall, [duplicateIssue], pipeline.redact);
+    return withReference(error, pipeline.showReference(reference));
+  }
+
+  abortError(cause: unknown): AbortError {
+    const startedAt = this.#startedAt;
+    return new AbortError(abortMessage, { ...batchCall, outcome: 'unknown', startedAt, cause });
+  }
+}
+
+const duplicateIssue = {
+  path: 'description',
+  message: 'this batch already has a payment with this reference',
+  hint: 'A reference belongs to one payment: give each its own, or remove the second',
+};
+
+const abortMessage =
+  'The batch was aborted by its signal.\nPayments without a result may have been made: run the batch again with the same inputs.';
+
+/** Reads the fields of an input once, because the caller may change it before it is paid. */
+export const readOnceInput = (input: OnceInput): OnceInput =>
+  readInput(input, transferCreateInputSchema());
+
+const isValid = (copy: OnceInput): boolean =>
+  transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
+
+/** Reads recorded transfers until one was read: it shows whether the journal belongs to this platform. */
+function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {
+  let reading: Promise<Transfer> | undefined;
+  let hasRead = false;
+  return async (read) => {
+    while (!hasRead) {
+      if (reading === undefined) {
+        reading = read();
+        try {
+          const transfer = await reading;
+          hasRead = true;
+          return transfer;
+        } finally {
+          reading = undefined;
+        }
+      }
+      await reading.catch(() => undefined);
+    }
+    return undefined;
+  };
+}

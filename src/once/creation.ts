@@ -1,0 +1,128 @@
+import { argument, path } from '../calls/arguments.ts';
+import { hasId, type Call, type PreparedRequest, type ReportDrift } from '../calls/call.ts';
+import type { RequestOptions } from '../calls/options.ts';
+import { responseCheck } from '../calls/response.ts';
+import { parseHttpDate } from '../calls/time.ts';
+import type { WatchedCall } from '../calls/tracing.ts';
+import type { CallIdentity, Issue } from '../errors/errors.ts';
+import { isReference } from '../internal/formats.ts';
+import {
+  transferCreatedSchema,
+  transferCreateInputSchema,
+  transferIdSchema,
+  type OnceInput,
+  type TransferCreated,
+  type TransferCreateInput,
+} from '../schemas/transfer.ts';
+import { hasOffset, parseCreatedAt } from '../search/compare.ts';
+import type { TransferSearch } from '../search/search.ts';
+import type { ClientContext } from './context.ts';
+import { onceOptionNames } from './options.ts';
+
+export const createCall: CallIdentity = {
+  operation: 'transfers.createOnce',
+  method: 'POST',
+  path: '/transfers',
+};
+
+/** The request of a payment, with checked arguments. */
+export class Creation {
+  readonly #pipeline: ClientContext['pipeline'];
+  readonly #call: Call<TransferCreated>;
+  readonly #prepared: PreparedRequest;
+  readonly #within: WatchedCall;
+
+  private constructor(
+    pipeline: ClientContext['pipeline'],
+    call: Call<TransferCreated>,
+    prepared: PreparedRequest,
+    within: WatchedCall,
+  ) {
+    this.#pipeline = pipeline;
+    this.#call = call;
+    this.#prepared = prepared;
+    this.#within = within;
+  }
+
+  /** Checks the arguments before anything is sent; undefined if `issues` has what is wrong. */
+  static check(
+    { pipeline, transferSearch }: ClientContext,
+    input: OnceInput,
+    options: RequestOptions | undefined,
+    within: WatchedCall,
+    issues: Issue[],
+  ): Creation | undefined {
+    const reference = (input as Partial<OnceInput> | undefined)?.description;
+    const call: Call<TransferCreated> = {
+      ...creationCall(input, transferSearch),
+      ifUnknown: 'the transfer may have taken effect. Call createOnce again to find out.',
+      idempotencyKey: isReference(reference) ? reference : undefined,
+      optionNames: onceOptionNames,
+      within,
+    };
+    const prepared = pipeline.check(call, options, issues);
+    return prepared && new Creation(pipeline, call, prepared, within);
+  }
+
+  /** Asks the option `authorize`; rejects if it vetoes, or does not decide in time. */
+  authorize(): Promise<void> {
+    const call = { ...this.#call, operation: createCall.operation };
+    return this.#pipeline.authorize(call, this.#prepared, this.#within);
+  }
+
+  /** Sends the payment; no request starts after `notAfter` of the wall clock. */
+  send(totalTimeout: number, notAfter: number): Promise<TransferCreated> {
+    const options = { ...this.#prepared.options, totalTimeout };
+    const prepared = { ...this.#prepared, options };
+    return this.#pipeline.call({ ...this.#call, notAfter, prepared }, undefined);
+  }
+}
+
+const inputHint = 'set it in the input, where transfers.reconcile looks for it';
+/** In `options.body` they would be sent, but the input of `reconcile` would not have them. */
+const inputOnlyFields = { description: inputHint, currency: inputHint };
+
+/** The call that creates a Transfer; with `transfersNewestFirst`, it also compares the platform's clocks. */
+export function creationCall(
+  input: TransferCreateInput,
+  transferSearch: TransferSearch,
+): Call<TransferCreated> {
+  const call: Call<TransferCreated> = {
+    operation: 'transfers.create',
+    kind: 'once',
+    method: 'POST',
+    path: path`/transfers`,
+    body: argument(transferCreateInputSchema(), input),
+    belongsIn: inputOnlyFields,
+    response: responseCheck(transferCreatedSchema()),
+    acceptIf: hasId(transferIdSchema()),
+    ifUnknown:
+      'the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
+  };
+  return transferSearch.isNewestFirst ? withClockCheck(call, transferSearch) : call;
+}
+
+/** How far the clocks behind `createdAt` and `Date` may be apart. */
+const clockSkewMs = 120_000;
+
+/** Reads whole lists from now on when `createdAt` in the response differs from its Date header by more. */
+function withClockCheck(
+  call: Call<TransferCreated>,
+  transferSearch: TransferSearch,
+): Call<TransferCreated> {
+  let date = Number.NaN;
+  let reportDrift: ReportDrift = () => undefined;
+  return {
+    ...call,
+    onHeaders: (headers, reportResponse) => {
+      date = parseHttpDate(headers.get('date'));
+      reportDrift = reportResponse;
+    },
+    transform: (transfer) => {
+      const { earliest } = parseCreatedAt(transfer.createdAt);
+      const isOff = Math.abs(earliest - date) > clockSkewMs;
+      if (isOff && hasOffset(transfer.createdAt)) transferSearch.distrustClocks(reportDrift);
+      return transfer;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { isReference } from '../internal/formats.ts';
+import {
+  isTransferId,
+  type OnceInput,
+  type Transfer,
+  type TransferId,
+} from '../schemas/transfer.ts';
+import { maxCandidates } from '../search/search.ts';
+import type { OnceContext } from './context.ts';
+import type { Scan } from './decision.ts';
+import { isOpen, readFirstClaim, type Before } from './entries.ts';
+import type { GuardedJournal } from './guarded-journal.ts';
+
+/** Searches the list of the source account for one payment. */
+export class PaymentSearch {
+  readonly #reference: string;
+  readonly #context: OnceContext;
+  readonly #journal: GuardedJournal;
+
+  constructor(reference: string, context: OnceContext, journal: GuardedJournal) {
+    this.#reference = reference;
+    this.#context = context;
+    this.#journal = journal;
+  }
+
+  /** Scans once, without transfers that the journal has as another payment. `cause`: why it is searched for. */
+  async scan(
+    entry: Before,
+    input: OnceInput,
+    { cause, isConfirmed = false }: { cause?: unknown; isConfirmed?: boolean } = {},
+  ): Promise<Scan> {
+    const { signal } = this.#context;
+    const result = await this.#search(entry, input, cause, isConfirmed);
+    this.#journal.startPhase(signal);
+    if (result.result !== 'ambiguous') return result;
+    // The search stopped at this limit: the payment may be a transfer that it did not read.
+    if (result.candidates.length >= maxCandidates) return result;
+    const candidates: Transfer[] = [];
+    for (const transfer of result.candidates) {
+      if (!(await this.isOtherPayment(transfer))) candidates.push(transfer);
+    }
+    return candidates.length > 0 ? { ...result, candidates } : { result: 'not_found' };
+  }
+
+  /** Searches in the time of a phase. */
+  #search(entry: Before, input: OnceInput, cause: unknown, isConfirmed: boolean) {
+    const { signal, searchTimeout } = this.#context;
+    const { errors } = this.#journal;
+    this.#journal.startPhase(signal, searchTimeout);
+    const earliest = this.#estimateEarliest(entry);
+    const dismissed = new Set(entry?.dismissed);
+    const isUnclaimed = isConfirmed && entry === undefined;
+    const claim = isOpen(entry) ? entry : undefined;
+    let pages = 0;
+    const onPage = (): void => {
+      pages += 1;
+    };
+    return this.#journal.runInTime(
+      (deadline) =>
+        this.#context.reads.search(
+          { input, earliest, dismissed },
+          { isUnclaimed, confirms: isConfirmed, signal: deadline.signal, onPage },
+        ),
+      (failure) =>
+        'error' in failure
+          ? errors.inDoubt(claim, cause ?? failure.error)
+          : errors.inDoubt(claim, cause, describeSlowSearch(searchTimeout, pages)),
+    );
+  }
+
+  /** The time of this machine's clock before which the payment was not made; undefined if that is not known. */
+  #estimateEarliest(entry: Before): number | undefined {
+    const { since } = this.#context;
+    if (entry === undefined) return since;
+    // A journal that forgets may have lost an earlier claim.
+    if (since === undefined && this.#journal.canForget()) return undefined;
+    const claimedAt = this.#journal.toLocalTime(readFirstClaim(entry));
+    return Math.min(since ?? claimedAt, claimedAt);
+  }
+
+  /** Whether the journal records a transfer as the payment of another reference. */
+  async isOtherPayment({ id, description }: Transfer): Promise<boolean> {
+    // A description that is no reference is in no journal, and a store may not take it.
+    if (!isReference(description) || description === this.#reference) return false;
+    const entry = await this.#journal.read(description);
+    return entry?.state === 'paid' && entry.transferId === id;
+  }
+}
+
+/** The ids of the transfers that a scan shows. */
+export function transferIdsOf(scan: Scan): TransferId[] {
+  if (scan.result === 'not_found') return [];
+  const transfers = scan.result === 'found' ? [scan.transfer] : scan.candidates;
+  return transfers.map(({ id }) => id).filter(isTransferId);
+}
+
+const describeSlowSearch = (timeout: number, pages: number): string =>
+  `The search of the list did not end within ${timeout} ms (totalTimeout); it read ${pages} pages.\nWhat helps: transfersNewestFirst with since, createAllOnce, a journal that does not forget, or a larger totalTimeout`;

@@ -1,0 +1,55 @@
+import { NotFoundError, PaymentsError } from '../errors/errors.ts';
+import { reattribute } from '../errors/message.ts';
+import type { PaidEntry } from '../journals/journal.ts';
+import type { Transfer } from '../schemas/transfer.ts';
+import { isOtherPayment } from '../search/compare.ts';
+import type { OnceContext } from './context.ts';
+import type { GuardedJournal } from './guarded-journal.ts';
+
+/** Reads the transfer of an entry, and checks that it is this payment. */
+export async function readRecorded(
+  entry: PaidEntry,
+  context: OnceContext,
+  journal: GuardedJournal,
+): Promise<Transfer> {
+  const { transferId, input, platform } = entry;
+  const { errors } = journal;
+  journal.startPhase(context.signal);
+  const isElsewhere = platform !== context.baseUrl;
+  const elsewhere = `The payment was made (${transferId}) on another platform (${platform})`;
+  let transfer: Transfer;
+  try {
+    transfer = await context.reads.get(transferId);
+  } catch (error) {
+    if (!(error instanceof PaymentsError)) throw error;
+    if (error instanceof NotFoundError && isElsewhere) {
+      throw errors.conflict(`${elsewhere}, and is not found here`, error);
+    }
+    throw await describeFailedRead(error, entry, context, journal);
+  }
+  if (isElsewhere && transfer.description !== input.description) {
+    throw errors.conflict(`${elsewhere}, and here that transfer is another payment`);
+  }
+  // The ids of a sandbox start again after a reset, and its journal may be older.
+  if (!isOtherPayment(transfer, input)) return transfer;
+  throw errors.conflict(
+    `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
+  );
+}
+
+/** A replica may not show a transfer that was made a moment ago. */
+async function describeFailedRead(
+  error: PaymentsError,
+  { transferId, paidAt }: PaidEntry,
+  { gracePeriod }: OnceContext,
+  journal: GuardedJournal,
+): Promise<PaymentsError> {
+  const retryable =
+    !(error instanceof NotFoundError) || (await journal.now()) - paidAt < gracePeriod;
+  const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
+  const what = `The payment was made (${transferId}), but could not be read`;
+  return reattribute(error, { what, hint }, { ...journal.errors.commonFields, retryable });
+}
+
+const checkJournal =
+  'Check that the journal belongs to this platform; a sandbox that was reset needs a new one';

@@ -1,0 +1,103 @@
+import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
+import type { NotPaidEntry, OpenEntry } from '../journals/journal.ts';
+import type { OnceInput, TransferId } from '../schemas/transfer.ts';
+import { isOtherPayment } from '../search/compare.ts';
+import type { OnceContext } from './context.ts';
+import { createNotPaid, createPaid, isOpen } from './entries.ts';
+import { GuardedJournal } from './guarded-journal.ts';
+import { PaymentSearch, transferIdsOf } from './payment-search.ts';
+
+/** An operator's decision on one payment. */
+export class Resolution {
+  readonly #reference: string;
+  readonly #context: OnceContext;
+  readonly #journal: GuardedJournal;
+  readonly #search: PaymentSearch;
+
+  constructor(call: CallIdentity, reference: string, context: OnceContext) {
+    this.#reference = reference;
+    this.#context = context;
+    this.#journal = new GuardedJournal(call, reference, context);
+    this.#search = new PaymentSearch(reference, context, this.#journal);
+  }
+
+  /** Records the decision, unless the journal or the platform contradicts it. */
+  async record(
+    verdict: TransferId | 'not_paid',
+    { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
+  ): Promise<void> {
+    const { errors } = this.#journal;
+    const stored = await this.#journal.readOwn(this.#reference);
+    if (stored === undefined) throw errors.unknownReference();
+    if (stored.state === 'paid') {
+      if (stored.transferId === verdict) return;
+      throw errors.conflict(`The payment was made (${stored.transferId})`);
+    }
+    if (stored.state === verdict) return;
+    if (!force) this.#journal.rejectOtherPlatform(stored);
+    // Read before the search: the transfer may appear during the search.
+    const now = await this.#journal.now();
+    const before = await this.#journal.correctTimes(stored, now);
+    const { input } = before;
+    const terms = { input, platform: this.#context.baseUrl };
+    if (verdict !== 'not_paid') await this.#rejectOtherPayment(verdict, input);
+    const after =
+      verdict === 'not_paid'
+        ? createNotPaid(before, now, { listed: await this.#list(before, now, force), by }, terms)
+        : createPaid(verdict, now, terms, by);
+    if (!(await this.#journal.swap(before, after))) throw errors.inProgress();
+  }
+
+  async #rejectOtherPayment(id: TransferId, input: OnceInput): Promise<void> {
+    const { errors } = this.#journal;
+    const transfer = await this.#context.reads.get(id);
+    if (isOtherPayment(transfer, input)) {
+      throw errors.conflict(`${id} is another payment, by its terms and description`);
+    }
+    if (await this.#search.isOtherPayment(transfer)) {
+      throw errors.conflict(`${id} was made for another reference (${transfer.description})`);
+    }
+  }
+
+  /** The transfers that the operator dismisses. Without `force`, the payment must not be among them. */
+  async #list(entry: OpenEntry | NotPaidEntry, now: number, force: boolean): Promise<TransferId[]> {
+    if (!isOpen(entry)) return [];
+    const ids: TransferId[] = [];
+    try {
+      if (!force) await this.#rejectForeignKey(entry);
+      // Twice, as before a takeover.
+      for (let scan = 1; scan <= 2; scan += 1) ids.push(...(await this.#scan(entry, force)));
+    } catch (error) {
+      if (!force) throw error;
+      this.#journal.startPhase(this.#context.signal);
+    }
+    const timeLeft = entry.expiresAt - now;
+    if (timeLeft > 0 && !force) {
+      throw this.#journal.errors.inDoubt(entry, undefined, '', timeLeft);
+    }
+    return ids;
+  }
+
+  async #scan(entry: OpenEntry, force: boolean): Promise<TransferId[]> {
+    const scan = await this.#search.scan(entry, entry.input);
+    if (scan.result === 'found' && !force) {
+      throw this.#journal.errors.conflict(`The list shows the payment (${scan.transfer.id})`);
+    }
+    return transferIdsOf(scan);
+  }
+
+  /** The list of an account that this credential cannot read is empty, whatever was paid from it. */
+  async #rejectForeignKey(entry: OpenEntry): Promise<void> {
+    const { sourceAccountId } = entry.input;
+    const { errors } = this.#journal;
+    try {
+      await this.#context.reads.getAccount(sourceAccountId);
+    } catch (error) {
+      if (!(error instanceof PaymentsError) || error.retryable) throw errors.inDoubt(entry, error);
+      throw errors.conflict(
+        `The source account (${sourceAccountId}) cannot be read: its list proves nothing.\nUse the credential of the payment`,
+        error,
+      );
+    }
+  }
+}
