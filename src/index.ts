@@ -48,7 +48,7 @@ export type {
   BatchSummary,
   PaidResult,
   UnpaidResult,
-} from './once/batch.ts';
+} from './once/batch-results.ts';
 export { compareAmounts, sumAmounts } from './values/amounts.ts';
 export { hasTransferStatus } from './resources/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';

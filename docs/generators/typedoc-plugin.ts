@@ -31,7 +31,7 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/sandbox\/(faults\/|log\.ts|api\/operations)/, 'Faults and log'],
   [/\/sandbox\/(webhooks\/|platform\/changes)/, 'Changes and webhooks'],
   [/\/(client|client-options|calls\/time|credential|version)\.ts/, 'Client'],
-  [/\/(once|search)\/|\/(transfer-status|wait-for)\.ts/, 'Transfers'],
+  [/\/(once|search|books)\/|\/(transfer-status|wait-for)\.ts/, 'Transfers'],
   [matchNoun('transfers?|once-?input'), 'Transfers'],
   [matchNoun('accounts?'), 'Accounts'],
   [matchNoun('entity|entities'), 'Entities'],
@@ -46,7 +46,7 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/hooks\.ts/, 'Watching'],
   [/\/journals\//, 'Journals'],
   [/\/sandbox\//, 'Sandbox'],
-  [/\/(transports|calls|schemas)\/|\/(request|amounts)\.ts/, 'Calls and values'],
+  [/\/(transports|calls|schemas)\/|\/amounts\.ts/, 'Calls and values'],
 ];
 
 /**

@@ -15,7 +15,7 @@ import {
   type Transfer,
   type TransferId,
 } from '../schemas/transfer.ts';
-import type { BatchResult, PaidResult } from './batch.ts';
+import type { BatchResult, PaidResult } from './batch-results.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { createOnceEvent, payOnce } from './create-once.ts';
 import { createCall } from './creation.ts';

@@ -61,7 +61,7 @@ interface PaymentSearchOptions {
 }
 
 /** The reads of one call: with its options, as a part of it, and through the scans of its batch. */
-export class PaymentReads {
+class PaymentReads {
   readonly #client: ClientContext;
   readonly #options: RequestOptions;
   readonly #within: WatchedCall | undefined;

@@ -13,16 +13,15 @@ import { createInputReader, findInputsIssues, type Inputs } from '../calls/input
 import { createAwaitable } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
-import {
-  BatchRun,
-  type Batch,
-  type BatchCounts,
-  type BatchResult,
-  type BatchSummary,
-  type UnpaidResult,
-  type Writable,
-} from './batch.ts';
+import { BatchRun, type Writable } from './batch.ts';
 import { batchCall, BatchPayments, readOnceInput } from './batch-payments.ts';
+import type {
+  Batch,
+  BatchCounts,
+  BatchResult,
+  BatchSummary,
+  UnpaidResult,
+} from './batch-results.ts';
 import type { ClientContext } from './context.ts';
 import { onceOptionChecks, type OnceOptions } from './options.ts';
 

@@ -10,7 +10,7 @@ import type {
 } from '../schemas/transfer.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
-import type { Batch } from '../once/batch.ts';
+import type { Batch } from '../once/batch-results.ts';
 import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
 import { createOnce, resolveCall, resolveOnce } from '../once/create-once.ts';
 import { creationCall } from '../once/creation.ts';

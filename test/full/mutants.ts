@@ -12,7 +12,7 @@ import { mutants } from '../mutants/mutants.ts';
 
 export type Variant = Omit<Mutant, 'tests'>;
 
-const change = (file: string, from: string, to: string): Change => ({ file, from, to });
+const change = (place: string, from: string, to: string): Change => ({ place, from, to });
 
 /** Mistakes that only Bun or Deno shows. */
 export const runtimeMutants: readonly (Variant & { readonly on: readonly ('bun' | 'deno')[] })[] = [

@@ -336,7 +336,7 @@ test('shows the records of the key that is selected', async () => {
   await expect.poll(() => selector.textContent()).toContain('two');
   expect(await page.locator('#log summary').count()).toBe(0);
   await selector.selectOption('one');
-  await row('Transfers', 'txfr_000006').getByText('11').waitFor();
+  await row('Transfers', 'txfr_000006').getByText('11 USDC').waitFor();
   await row('Log', 'transfers.create').waitFor();
   await press('Advance txfr_000006');
   await row('Transfers', 'txfr_000006').getByText('processing').waitFor();

@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A part of the source and its replacement. */
 export interface Change {
-  /** Below src. */
-  readonly file: string;
-  /** Occurs once in it. */
+  /** A file or a folder below src. */
+  readonly place: string;
+  /** Occurs once there. */
   readonly from: string;
   readonly to: string;
 }
@@ -24,11 +24,12 @@ export const source = fileURLToPath(new URL('../../src', import.meta.url));
 /** The changed files by their full path. Throws if a change does not apply. */
 export function changedFiles({ name, changes }: Omit<Mutant, 'tests'>): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const { file, from, to } of changes) {
-    const path = join(source, file);
-    const text = texts.get(path) ?? readFileSync(path, 'utf8');
-    if (text.split(from).length !== 2) {
-      throw new Error(`"${name}" does not apply: ${file} has to hold once\n${from}`);
+  for (const { place, from, to } of changes) {
+    const found = listFiles(place).filter((path) => readFileSync(path, 'utf8').includes(from));
+    const [path] = found;
+    const text = path === undefined ? '' : (texts.get(path) ?? readFileSync(path, 'utf8'));
+    if (path === undefined || found.length > 1 || text.split(from).length !== 2) {
+      throw new Error(`"${name}" does not apply: ${place} has to hold once\n${from}`);
     }
     texts.set(
       path,
@@ -36,4 +37,11 @@ export function changedFiles({ name, changes }: Omit<Mutant, 'tests'>): Map<stri
     );
   }
   return texts;
+}
+
+/** The files of a place by their full path. */
+function listFiles(place: string): string[] {
+  const path = join(source, place);
+  if (/\.tsx?$/.test(place)) return [path];
+  return globSync('**/*.{ts,tsx}', { cwd: path }).map((file) => join(path, file));
 }

@@ -9,10 +9,10 @@ const change = /((?:- .*\n)+)((?:\+ .*\n)*)/g;
 const removeMarkers = (lines: string): string => lines.slice(0, -1).replaceAll(/^[-+] /gm, '');
 
 const parsed: Mutant[] = [];
-const rest = text.replaceAll(section, (_, file: string, defaultTests: string, entries: string) =>
+const rest = text.replaceAll(section, (_, place: string, defaultTests: string, entries: string) =>
   entries.replaceAll(entry, (_, name: string, tests: string | undefined, lines: string) => {
     const changes = Array.from(lines.matchAll(change), ([, from = '', to = '']) => ({
-      file,
+      place,
       from: removeMarkers(from),
       to: removeMarkers(to),
     }));

@@ -106,6 +106,15 @@ function describeVerdict(verdict: Verdict): string {
   return verdict.is === 'broken' ? verdict.why : '';
 }
 
+/** The files that a mutant changes; none if it does not apply, which test/full/chaos.test.ts sees. */
+function changesOf(mutant: Mutant): readonly string[] {
+  try {
+    return [...changedFiles(mutant).keys()];
+  } catch {
+    return [];
+  }
+}
+
 function chooseMutants(): readonly Mutant[] {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -115,10 +124,11 @@ function chooseMutants(): readonly Mutant[] {
     return mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
   }
   const files = changedSince(positionals[0]).filter((file) => file !== '');
+  const changed = new Set(files.map((file) => join(root, file)));
   return mutants.filter(
-    ({ changes, tests }) =>
-      changes.some(({ file }) => files.includes(`src/${file}`)) ||
-      tests.some((path) => files.some((file) => file.startsWith(`test/${path}`))),
+    (mutant) =>
+      changesOf(mutant).some((path) => changed.has(path)) ||
+      mutant.tests.some((path) => files.some((file) => file.startsWith(`test/${path}`))),
   );
 }
 
