@@ -195,13 +195,19 @@ export class Payment {
   async #handleFailure(error: unknown, claim: SendingEntry, before: Before): Promise<MadePayment> {
     // By its class: an error of the caller's code with the fields of ours proves nothing.
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
-    const situation = findSituationAfterRequest({ isCertain, isTakeover: isOpen(before) });
-    if (!isCertain) return await this.#proceed({ situation, entry: claim, error });
-    if ((await this.#journal.tryToSwap(claim, before)) === false) {
+    const positionOf = (entry: Before, isTakeover = isOpen(before)): Position => {
+      return { situation: findSituationAfterRequest({ isCertain, isTakeover }), entry, error };
+    };
+    if (!isCertain) return await this.#proceed(positionOf(claim));
+    if ((await this.#journal.tryToSwap(claim, before)) !== true) {
+      this.#journal.startPhase();
       const entry = await this.#journal.tryToRead();
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
+      // This process was suspended, and another call has taken its claim over.
+      const isTakenOver = isOpen(entry) && entry.claimId !== claim.claimId;
+      if (isTakenOver) return await this.#proceed(positionOf(entry, true));
     }
-    return await this.#proceed({ situation, entry: before, error });
+    return await this.#proceed(positionOf(before));
   }
 
   get #terms() {

@@ -407,6 +407,9 @@ async function playRun(
         (error: unknown) => {
           const again = error instanceof PaymentInDoubtError ? (error.retryAfterMs ?? 0) : 0;
           caller.history = [`${(error as Error).name} ${again}`];
+          const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
+          if (isCertain && simulation.transfers > 0)
+            violation ??= `told ${error.outcome}: it is paid`;
           start(caller, again);
         },
       );

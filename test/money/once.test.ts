@@ -1097,6 +1097,32 @@ test.each([
   expect(operations()).toEqual([]);
 });
 
+test('a call that was suspended and sends nothing finds what the call after it has paid', async () => {
+  const held: (() => void)[] = [];
+  const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
+  const { pay, clock, sandbox, made } = setup({
+    apiKey: async () => {
+      if (held.length === 0) await hold();
+      return sandbox.apiKey;
+    },
+    fetch: async (request) => {
+      const response = await sandbox.fetch(request);
+      if (request.method === 'POST') await hold();
+      return response;
+    },
+  });
+  const suspended = pay();
+  while (held.length < 1) await flushPromises(1);
+  clock.jump(totalTimeout + gracePeriod + 1);
+  const other = pay();
+  while (held.length < 2) await flushPromises(1);
+  held[0]?.();
+  const { id } = await suspended;
+  held[1]?.();
+  expect(await other).toMatchObject({ id });
+  expect(made()).toHaveLength(1);
+});
+
 test('the request has less time after a slow claim', async () => {
   const inner = memoryJournal();
   const { pay, sandbox, clock } = setup({
