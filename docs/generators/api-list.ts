@@ -1,5 +1,8 @@
-// Writes docs/api.md: `npm run api-list`.
-import { writeFileSync } from 'node:fs';
+// Writes docs/api.md and the table in docs/paying-once.md: `npm run api-list`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { withDecisionTable } from './decision-table.ts';
 import { apiList } from './public-api.ts';
 
-writeFileSync(new URL('../../docs/api.md', import.meta.url), apiList());
+writeFileSync(new URL('../api.md', import.meta.url), apiList());
+const guide = new URL('../paying-once.md', import.meta.url);
+writeFileSync(guide, withDecisionTable(readFileSync(guide, 'utf8')));

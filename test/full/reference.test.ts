@@ -7,6 +7,7 @@ import { inflateSync } from 'node:zlib';
 import * as schemas from 'payments-platform-sdk/schemas';
 import ts from 'typescript';
 import { expect, onTestFinished, test } from 'vitest';
+import { withDecisionTable } from '../../docs/generators/decision-table.ts';
 import { takeTitle } from '../../docs/generators/llms.ts';
 import { apiList, undocumented } from '../../docs/generators/public-api.ts';
 
@@ -52,6 +53,12 @@ test('a name or a field without documentation is reported', () => {
 test('docs/api.md is what `npm run api-list` writes', () => {
   expect(readText('docs/api.md')).toBe(apiList());
 }, 30_000);
+
+test('the table in docs/paying-once.md is what `npm run api-list` writes', () => {
+  const guide = readText('docs/paying-once.md');
+  expect(guide).toContain('| no call has claimed it ');
+  expect(guide).toBe(withDecisionTable(guide));
+});
 
 test('docs/api.md names every field of every resource', () => {
   const lines = readText('docs/api.md').split('\n');
