@@ -50,7 +50,7 @@ export type {
   UnpaidResult,
 } from './once/batch-results.ts';
 export { compareAmounts, sumAmounts } from './values/amounts.ts';
-export { hasTransferStatus } from './resources/transfer-status.ts';
+export { hasTransferStatus } from './values/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
 export type { OnceOptions, ResolveOptions } from './once/options.ts';
 export type {

@@ -51,6 +51,7 @@ import {
   type TransferSearch,
 } from '../search/search.ts';
 import type { TransferApi } from '../search/transfer-api.ts';
+import { statusMeaning } from '../values/transfer-status.ts';
 
 /** Options of `transfers.reconcileAll`. */
 export interface ReconcileAllOptions extends RequestOptions {
@@ -516,10 +517,11 @@ const findRecorded = ({ record: { transferId }, exact }: BookedPayment): Transfe
     ? undefined
     : (exact.get(transferId) ?? exact.get(`incoming ${transferId}`));
 
-const describeStatus = ({ status }: Transfer): 'completed' | 'failed' | 'pending' => {
-  if (status === 'completed') return 'completed';
-  return status === 'failed' || status === 'cancelled' ? 'failed' : 'pending';
-};
+const results = { open: 'pending', arrived: 'completed', failed: 'failed' } as const;
+
+/** A status that is not documented is not an end. */
+const describeStatus = (transfer: Transfer): (typeof results)[keyof typeof results] =>
+  results[statusMeaning(transfer) ?? 'open'];
 
 type Totals = { -readonly [Result in keyof ReconciledTotals]: ReconciledTotal };
 

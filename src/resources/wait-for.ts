@@ -22,7 +22,13 @@ import {
   milliseconds,
   type OptionChecks,
 } from '../calls/options.ts';
-import { isTransferId, type Transfer, type TransferId } from '../schemas/transfer.ts';
+import {
+  isTransferId,
+  transferStatuses,
+  type Transfer,
+  type TransferId,
+} from '../schemas/transfer.ts';
+import { statusMeaning } from '../values/transfer-status.ts';
 
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
@@ -56,14 +62,10 @@ const maxConsecutiveFailures = 5;
 /**
  * Order of the documented statuses. The order is assumed: docs/gaps.md, row 37.
  */
-const finalRank = 2;
-const statusRanks: ReadonlyMap<string, number> = new Map([
-  ['pending', 0],
-  ['processing', 1],
-  ['completed', finalRank],
-  ['failed', finalRank],
-  ['cancelled', finalRank],
-]);
+const rankOf = ({ status }: Transfer): number =>
+  statusMeaning({ status }) === 'open'
+    ? transferStatuses.findIndex((each) => each === status)
+    : Number.POSITIVE_INFINITY;
 
 /** Polls with `get` until the Transfer has the requested status. */
 export async function waitForTransfer(
@@ -155,14 +157,15 @@ export async function waitForTransfer(
           );
         }
         last = transfer;
-        if (statusRanks.has(transfer.status)) furthest = transfer;
+        const meaning = statusMeaning(transfer);
+        if (meaning !== undefined) furthest = transfer;
         callHook({ onPoll }, 'onPoll', () => transfer);
         const isDone =
           until === undefined
-            ? transfer.status === 'completed'
+            ? meaning === 'arrived'
             : await deadline.race(Promise.resolve(until(transfer)));
         if (isDone) return transfer;
-        if (transfer.status === 'failed' || transfer.status === 'cancelled') {
+        if (meaning === 'failed') {
           throw new WaitError(
             `The ${name} ended as ${transfer.status}; the money did not arrive.`,
             {
@@ -225,13 +228,10 @@ function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
  * docs/gaps.md, row 38.
  */
 function hasGoneBack(transfer: Transfer, furthest: Transfer | undefined): boolean {
-  const furthestRank = statusRanks.get(furthest?.status ?? '') ?? 0;
-  const rank = statusRanks.get(transfer.status);
   // A status that is not documented has no order.
-  if (rank === undefined) return false;
-  return (
-    rank < furthestRank || (furthestRank === finalRank && transfer.status !== furthest?.status)
-  );
+  if (furthest === undefined || statusMeaning(transfer) === undefined) return false;
+  const hasEnded = statusMeaning(furthest) !== 'open';
+  return rankOf(transfer) < rankOf(furthest) || (hasEnded && transfer.status !== furthest.status);
 }
 
 /** Cuts a Transfer to the size that an error holds: a response may be of any size. */

@@ -9,6 +9,7 @@ import {
 import { extractLetters } from '../../search/compare.ts';
 import { readEnvelope, readPages, type Row } from './lists.ts';
 import { ProbeEnded, type Platform, type Reading } from './platform.ts';
+import { statusMeaning } from '../../values/transfer-status.ts';
 
 /** The transfer of `--pay`, confirmed on the terminal or by `--yes`. */
 export interface PaymentOrder {
@@ -82,8 +83,9 @@ const pollDelaysMs = [0, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 const maxPagesOfPoll = 8;
 /** A new transfer may be listed late; the sum stays below the ten seconds that the probe calls soon. */
 const lookDelaysMs = [0, 2_000, 4_000];
+/** Whether a status ends a transfer; one that is not documented does not. */
 export const isFinalStatus = (status: string): boolean =>
-  ['completed', 'failed', 'cancelled'].includes(status);
+  (statusMeaning({ status }) ?? 'open') !== 'open';
 
 /**
  * Returns a reference of the maximum length with what a platform may rewrite: case, double spaces, signs. Its first words

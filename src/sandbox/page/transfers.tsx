@@ -1,6 +1,6 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
-import type { Transfer } from '../../schemas/transfer.ts';
+import { isKnownTransferStatus, statusMeanings, type Transfer } from '../../schemas/transfer.ts';
 import type { SandboxState } from '../state.ts';
 import { callControl } from './live.ts';
 import {
@@ -26,13 +26,15 @@ const tones: Readonly<Record<string, string>> = {
   processing: 'busy',
 };
 
-const isOpen = ({ status }: Transfer) => status === 'pending' || status === 'processing';
+const statusMeaning = ({ status }: Transfer) =>
+  isKnownTransferStatus(status) ? statusMeanings[status] : undefined;
+const isOpen = (transfer: Transfer) => statusMeaning(transfer) === 'open';
 
 const filters: readonly (readonly [string, string, (transfer: Transfer) => boolean])[] = [
   ['all', 'All', () => true],
   ['open', 'Open', isOpen],
-  ['completed', 'Completed', ({ status }) => status === 'completed'],
-  ['ended', 'Failed or cancelled', ({ status }) => status === 'failed' || status === 'cancelled'],
+  ['completed', 'Completed', (transfer) => statusMeaning(transfer) === 'arrived'],
+  ['ended', 'Failed or cancelled', (transfer) => statusMeaning(transfer) === 'failed'],
 ];
 
 export const TransferStatus = ({ status }: Pick<Transfer, 'status'>) => (

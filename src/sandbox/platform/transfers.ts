@@ -1,6 +1,7 @@
 import type { AccountId } from '../../schemas/account.ts';
 import type { CounterpartyId } from '../../schemas/counterparty.ts';
 import {
+  statusMeanings,
   transferCreateInputSchema,
   type KnownTransferStatus,
   type KnownTransferType,
@@ -68,7 +69,7 @@ const findEnding = ({ description }: TransferRow): string | undefined =>
 
 /** Schedules the next step of an open transfer. */
 export function scheduleTransfer(platform: Platform, row: TransferRow): void {
-  const isOpen = row.status === 'pending' || row.status === 'processing';
+  const isOpen = statusMeanings[row.status] === 'open';
   if (isOpen && findEnding(row) !== 'hang') platform.schedule.start(row.id);
 }
 
@@ -266,7 +267,7 @@ export class SandboxTransfers {
 
   #getOpenTransfer(id: string, move: string): TransferRow {
     const row = this.#platform.transfers.get(id);
-    if (row.status === 'pending' || row.status === 'processing') return row;
+    if (statusMeanings[row.status] === 'open') return row;
     throw conflict(
       'invalid_transition',
       `The transfer "${id}" is ${row.status} and can no longer be ${move}.`,

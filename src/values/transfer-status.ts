@@ -1,7 +1,18 @@
 import { ValidationError } from '../errors/errors.ts';
 import { createError } from '../errors/message.ts';
 import { issueAt } from '../internal/issues.ts';
-import type { KnownTransferStatus, TransferCreated } from '../schemas/transfer.ts';
+import {
+  isKnownTransferStatus,
+  statusMeanings,
+  type KnownTransferStatus,
+  type TransferCreated,
+} from '../schemas/transfer.ts';
+
+type Meaning = (typeof statusMeanings)[KnownTransferStatus];
+
+/** What a status says about the money; undefined for one that is not documented, which is no end. */
+export const statusMeaning = ({ status }: { readonly status: string }): Meaning | undefined =>
+  isKnownTransferStatus(status) ? statusMeanings[status] : undefined;
 
 /**
  * Whether a Transfer has one of these statuses, and narrows it. A misspelt status does not compile; after `===` it does.
