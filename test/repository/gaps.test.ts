@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { checks, type Check } from '../../src/commands/probe/checks.ts';
+import { checks } from '../../src/commands/probe/checks.ts';
+import type { Check } from '../../src/commands/probe/checks/check.ts';
 
 // Each row of docs/gaps.md shows whether payments-probe can try it.
 

@@ -5,6 +5,12 @@ import type { TlsFacts } from './tls.ts';
 /** Reads what the client does not show of a connection. */
 export type ReadTls = (baseUrl: string) => Promise<TlsFacts>;
 
+/** A list, and what was read of it. */
+export interface NounListing {
+  readonly noun: Noun;
+  readonly listing: Listing;
+}
+
 /** What reading shows; each part is read when a check first asks for it. */
 export class Evidence {
   readonly platform: Platform;
@@ -21,7 +27,7 @@ export class Evidence {
     return readList(this.platform, nounOf(name));
   }
 
-  async lists(): Promise<{ readonly noun: Noun; readonly listing: Listing }[]> {
+  async lists(): Promise<readonly NounListing[]> {
     const lists = [];
     for (const noun of nouns) lists.push({ noun, listing: await readList(this.platform, noun) });
     return lists;

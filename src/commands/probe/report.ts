@@ -1,5 +1,5 @@
 import { clean, wrap } from '../table.ts';
-import type { Result } from './checks.ts';
+import type { Result } from './checks/verdict.ts';
 import type { Probed, Report, ReportRow } from './run.ts';
 
 const groups: readonly (readonly [result: Result, title: string])[] = [

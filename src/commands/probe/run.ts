@@ -1,4 +1,6 @@
-import { checks, type Check, type Result, type Suggestion, type Verdict } from './checks.ts';
+import { checks } from './checks.ts';
+import type { Check } from './checks/check.ts';
+import { unknown, type Result, type Suggestion, type Verdict } from './checks/verdict.ts';
 import { Evidence, type ReadTls } from './evidence.ts';
 import { checkAccounts, makePayment, type Payment, type PaymentOrder } from './payment.ts';
 import { Platform, ProbeEnded, type ProbeClock } from './platform.ts';
@@ -51,19 +53,16 @@ export async function runProbe(options: ProbeOptions): Promise<Probed> {
   const platform = new Platform(payments, clock);
   const seen = new Evidence(platform, readTls);
   const verdicts = new Map<Check, Verdict>();
-  const decide = async (
-    needs: Check['needs'],
-    run: (check: Check) => Verdict | Promise<Verdict>,
-  ) => {
-    for (const check of checks) if (check.needs === needs) verdicts.set(check, await run(check));
-  };
   if (order !== undefined) await checkAccounts(platform, order);
   // First, so that a rejected JWT ends the probe before a minute has passed.
-  await decide('jwt', (check) => {
-    if (check.needs !== 'jwt') return notTried;
-    return hasJwt ? check.decide(seen) : unknownVerdict('Not tried: needs PAYMENTS_JWT.');
-  });
-  await decide('reads', (check) => (check.needs === 'reads' ? check.decide(seen) : notTried));
+  for (const check of checks) {
+    if (check.needs !== 'jwt') continue;
+    const notTried = unknown('Not tried: needs PAYMENTS_JWT.');
+    verdicts.set(check, hasJwt ? await check.decide(seen) : notTried);
+  }
+  for (const check of checks) {
+    if (check.needs === 'reads') verdicts.set(check, await check.decide(seen));
+  }
   if ((await seen.lists()).every(({ listing }) => listing.readings[0]?.problem !== undefined)) {
     const [first] = platform.readings;
     throw new ProbeEnded(
@@ -71,28 +70,21 @@ export async function runProbe(options: ProbeOptions): Promise<Probed> {
     );
   }
   const payment = await payOrder(platform, order, onPaying);
-  const decidePaid = (check: Check): Verdict | Promise<Verdict> => {
-    if (check.needs !== 'pay' && check.needs !== 'pay_twice') return notTried;
+  for (const check of checks) {
+    if (check.needs === 'reads' || check.needs === 'jwt') continue;
     const isTwice = check.needs === 'pay_twice';
     if (order === undefined || (isTwice && !order.twice)) {
-      const flag = isTwice ? '--pay-twice' : '--pay';
-      return unknownVerdict(`Not tried: needs ${flag}.`);
-    }
-    return payment === undefined
-      ? unknownVerdict('Not tried: too few of 200 requests were left.')
-      : check.decide(payment);
-  };
-  await decide('pay', decidePaid);
-  await decide('pay_twice', decidePaid);
+      verdicts.set(check, unknown(`Not tried: needs ${isTwice ? '--pay-twice' : '--pay'}.`));
+    } else if (payment === undefined) {
+      verdicts.set(check, unknown('Not tried: too few of 200 requests were left.'));
+    } else verdicts.set(check, await check.decide(payment));
+  }
   return createReport(verdicts, {
     platform: platform.baseUrl,
     startedAt,
     requests: platform.requests,
   });
 }
-
-const unknownVerdict = (fact: string): Verdict => ({ result: 'unknown', fact });
-const notTried = unknownVerdict('Not tried.');
 
 async function payOrder(
   platform: Platform,

@@ -1,0 +1,103 @@
+import type { Evidence } from '../evidence.ts';
+import type { Listing, Noun, Row } from '../lists.ts';
+import { reads, type Check } from './check.ts';
+import {
+  confirmed,
+  contradicted,
+  count,
+  finding,
+  isFilled,
+  tally,
+  unknown,
+  type Verdict,
+} from './verdict.ts';
+
+interface Filter {
+  readonly row: number;
+  readonly name: Noun['name'];
+  readonly parameter: 'accountId' | 'entityId';
+  /** A record has to hold the id in one of these. @default the parameter */
+  readonly fields?: readonly [string, ...string[]];
+  /** Whether the client relies on the filter. @default true */
+  readonly isAssumed?: boolean;
+}
+
+const filters: readonly Filter[] = [
+  { row: 4, name: 'accounts', parameter: 'entityId', isAssumed: false },
+  {
+    row: 6,
+    name: 'transfers',
+    parameter: 'accountId',
+    fields: ['sourceAccountId', 'destinationAccountId'],
+  },
+  { row: 7, name: 'counterparties', parameter: 'entityId' },
+  { row: 8, name: 'ibans', parameter: 'entityId' },
+  { row: 8, name: 'ibans', parameter: 'accountId' },
+];
+
+export const filterChecks: readonly Check[] = filters.map((filter) =>
+  reads(
+    filter.row,
+    `Does GET /${filter.name} filter by ${filter.parameter}?`,
+    (seen) => seen.list(filter.name),
+    (listing, seen) => checkFilter(filter, listing, seen),
+  ),
+);
+
+const ownerNames = { accountId: 'accounts', entityId: 'entities' } as const;
+
+/** Compares a filtered list with the whole list. */
+async function checkFilter(
+  { name, parameter, fields = [parameter], isAssumed = true }: Filter,
+  { rows, problem }: Listing,
+  seen: Evidence,
+): Promise<Verdict> {
+  const [field] = fields;
+  const advice = `${name}.list({ ${parameter} }) does not select: check each item yourself.`;
+  const reject = (fact: string, details?: string): Verdict =>
+    isAssumed ? contradicted(fact, details, advice) : finding(fact, details);
+  const owner = findRarestOwner(rows, field);
+  if (owner === undefined) {
+    const why = problem === undefined ? '' : `The list could not be read: ${problem}.`;
+    return unknown(`No ${name} were read; those of two would do.`, why);
+  }
+  const filtered = await seen.filter(name, parameter, owner);
+  const status = filtered.readings.at(-1)?.status ?? 0;
+  if (status >= 400 && status < 500) return reject(`Rejected with ${filtered.problem}.`);
+  if (filtered.problem !== undefined && !filtered.isContradictory) {
+    return unknown(`Not readable: ${filtered.problem}.`);
+  }
+  const others = filtered.rows.filter((row) => !fields.some((each) => row[each] === owner));
+  if (others.length > 0) {
+    const all = count(filtered.rows.length, name);
+    return reject('Ignored.', `Not of ${owner}: ${others.length} of ${all}.`);
+  }
+  const ids = new Set(filtered.rows.map(({ id }) => id));
+  const hidden = rows.filter((row) => row[field] === owner && !ids.has(row['id']));
+  if (hidden.length > 0 && filtered.isComplete) {
+    const figures = `In the whole list only: ${count(hidden.length, name)} of ${owner}.`;
+    const ban =
+      name === 'transfers'
+        ? 'do not use createOnce: its search would miss payments that were made.'
+        : `do not use ${name}.list({ ${parameter} }).`;
+    return { ...contradicted('Hides records.', figures, ban), withdraws: 'transfersNewestFirst' };
+  }
+  if (findOwners(rows, field).length < 2) {
+    // One owner shows nothing, but another one that does not exist has no records.
+    const other = await seen.filter(name, parameter, await seen.unknownIdOf(ownerNames[parameter]));
+    if (other.rows.length > 0) {
+      return reject('Ignored.', `${count(other.rows.length, name)} for an unknown id.`);
+    }
+    const isRead = other.problem === undefined || other.readings[0]?.status === 404;
+    if (!isRead) return unknown(`All ${name} read belong to one ${field}; those of two would do.`);
+  }
+  const honoured = isAssumed ? confirmed : finding;
+  return honoured('Honoured.', `${count(filtered.rows.length, name)} of ${owner}.`);
+}
+
+/** The owners in a field, the one with the most rows first. */
+const findOwners = (rows: readonly Row[], field: string): string[] =>
+  tally(rows.map((row) => row[field]).filter(isFilled)).map(([owner]) => owner);
+
+export const findRarestOwner = (rows: readonly Row[], field: string): string | undefined =>
+  findOwners(rows, field).at(-1);

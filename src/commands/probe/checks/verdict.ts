@@ -1,0 +1,58 @@
+export type Result = 'confirmed' | 'contradicted' | 'found' | 'unknown';
+
+/** An option of the client that follows from what was seen. */
+export interface Suggestion {
+  readonly name: string;
+  readonly value: string | number | boolean;
+  /** The value as TypeScript, if it is a function. @default its JSON */
+  readonly code?: string | undefined;
+  readonly reason: string;
+}
+
+export interface Verdict {
+  readonly result: Result;
+  /** One sentence that stays the same while the platform does; `--compare` compares it. */
+  readonly fact: string;
+  /** Figures and examples. */
+  readonly details?: string | undefined;
+  readonly option?: Suggestion | undefined;
+  /** What to do where no option helps. */
+  readonly advice?: string | undefined;
+  /** The option that another check must not suggest any more. */
+  readonly withdraws?: string | undefined;
+}
+
+type Judge = (fact: string, details?: string, advice?: string) => Verdict;
+const judgeAs =
+  (result: Result): Judge =>
+  (fact, details, advice) => ({ result, fact, details, advice });
+
+export const confirmed = judgeAs('confirmed');
+export const contradicted = judgeAs('contradicted');
+export const finding = judgeAs('found');
+export const unknown = judgeAs('unknown');
+
+/** Each value once, in order, and how often it was seen. */
+export const findingOf = (values: readonly string[], separator = ', '): Verdict =>
+  finding(
+    `${[...new Set(values)].toSorted().join(separator)}.`,
+    `${tally(values)
+      .map(([value, number]) => `${value} (${number.toLocaleString('en')})`)
+      .join(', ')}.`,
+  );
+
+/** The number of each value, the most frequent first. */
+export function tally(values: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].toSorted(([, one], [, other]) => other - one);
+}
+
+export const count = (number: number, noun: string): string =>
+  `${number.toLocaleString('en')} ${number === 1 ? noun.replace(/ies$/, 'y').replace(/s$/, '') : noun}`;
+
+export const formatMs = (ms: number): string =>
+  ms < 1_000 ? `${Math.round(ms)} ms` : `${Number((ms / 1_000).toFixed(1))} s`;
+
+export const isFilled = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '';
