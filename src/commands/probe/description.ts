@@ -6,26 +6,15 @@ interface Change {
 
 interface Step {
   readonly summary: string;
-  readonly advice: string;
+  /** How a reference has to be written. @default the summary */
+  readonly advice?: string;
   readonly change: (text: string) => string;
 }
 
 const steps: readonly Step[] = [
-  {
-    summary: 'in capitals',
-    advice: 'in capitals',
-    change: (text) => text.toUpperCase(),
-  },
-  {
-    summary: 'in small letters',
-    advice: 'in small letters',
-    change: (text) => text.toLowerCase(),
-  },
-  {
-    summary: 'without signs',
-    advice: 'without signs',
-    change: (text) => text.replaceAll(/[^\p{L}\p{N} ]/gu, ''),
-  },
+  { summary: 'in capitals', change: (text) => text.toUpperCase() },
+  { summary: 'in small letters', change: (text) => text.toLowerCase() },
+  { summary: 'without signs', change: (text) => text.replaceAll(/[^\p{L}\p{N} ]/gu, '') },
   {
     summary: 'with single spaces',
     advice: 'without double spaces',
@@ -50,7 +39,7 @@ export function describeChange(sent: string, received: unknown): Change | undefi
     const limit = isCut ? [`of at most ${received.length} characters`] : [];
     return {
       summary: [...cut, ...applied.map(({ summary }) => summary)].join(', '),
-      advice: `use references ${[...limit, ...applied.map(({ advice }) => advice)].join(', ')}, or createOnce reports them as ambiguous.`,
+      advice: `use references ${[...limit, ...applied.map(({ summary, advice = summary }) => advice)].join(', ')}, or createOnce reports them as ambiguous.`,
     };
   }
   return {

@@ -4,6 +4,8 @@ import type { Reading } from '../platform.ts';
 import { lists, reads, type Check } from './check.ts';
 import { confirmed, contradicted, finding, isFilled, unknown } from './verdict.ts';
 
+const readUnknownIds = (seen: Evidence): ReturnType<Evidence['unknownIds']> => seen.unknownIds();
+
 export const errorChecks: readonly Check[] = [
   reads(45, 'What may this key not read?', lists, (all) => {
     const forbidden = all.filter(({ listing }) =>
@@ -19,20 +21,15 @@ export const errorChecks: readonly Check[] = [
     if (codes.length === 0) return unknown('No error had a code.');
     return finding(`${[...new Set(codes)].toSorted().join(', ')}.`);
   }),
-  reads(
-    47,
-    'Which status does an unknown id have?',
-    (seen) => seen.unknownIds(),
-    (readings) => {
-      const statuses = readings.map(({ noun, reading }) => ({
-        name: noun.name,
-        status: String(reading.status ?? 'no response'),
-      }));
-      const distinct = new Set(statuses.map(({ status }) => status));
-      if (distinct.size === 1) return finding(`${[...distinct].join('')} for each noun.`);
-      return finding(`${statuses.map(({ name, status }) => `${name} ${status}`).join(', ')}.`);
-    },
-  ),
+  reads(47, 'Which status does an unknown id have?', readUnknownIds, (readings) => {
+    const statuses = readings.map(({ noun, reading }) => ({
+      name: noun.name,
+      status: String(reading.status ?? 'no response'),
+    }));
+    const distinct = new Set(statuses.map(({ status }) => status));
+    if (distinct.size === 1) return finding(`${[...distinct].join('')} for each noun.`);
+    return finding(`${statuses.map(({ name, status }) => `${name} ${status}`).join(', ')}.`);
+  }),
   reads(50, 'Have errors the documented Error body?', readErrors, (errors) => {
     if (errors.length === 0) return unknown('No request was rejected.');
     const { isDocumented, description, isErrorBody } = describeErrorShape(errors);

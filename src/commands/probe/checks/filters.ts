@@ -56,7 +56,8 @@ async function checkFilter(
   const advice = `${name}.list({ ${parameter} }) does not select: check each item yourself.`;
   const reject = (fact: string, details?: string): Verdict =>
     isAssumed ? contradicted(fact, details, advice) : finding(fact, details);
-  const owner = findRarestOwner(rows, field);
+  const owners = findOwners(rows, field);
+  const owner = owners.at(-1);
   if (owner === undefined) {
     const why = problem === undefined ? '' : `The list could not be read: ${problem}.`;
     return unknown(`No ${name} were read; those of two would do.`, why);
@@ -82,7 +83,7 @@ async function checkFilter(
         : `do not use ${name}.list({ ${parameter} }).`;
     return { ...contradicted('Hides records.', figures, ban), withdraws: 'transfersNewestFirst' };
   }
-  if (findOwners(rows, field).length < 2) {
+  if (owners.length < 2) {
     // One owner shows nothing, but another one that does not exist has no records.
     const other = await seen.filter(name, parameter, await seen.unknownIdOf(ownerNames[parameter]));
     if (other.rows.length > 0) {
@@ -95,9 +96,6 @@ async function checkFilter(
   return honoured('Honoured.', `${count(filtered.rows.length, name)} of ${owner}.`);
 }
 
-/** The owners in a field, the one with the most rows first. */
-const findOwners = (rows: readonly Row[], field: string): string[] =>
+/** The owners in a field, the one with the fewest rows last. */
+export const findOwners = (rows: readonly Row[], field: string): string[] =>
   tally(rows.map((row) => row[field]).filter(isFilled)).map(([owner]) => owner);
-
-export const findRarestOwner = (rows: readonly Row[], field: string): string | undefined =>
-  findOwners(rows, field).at(-1);

@@ -1,4 +1,4 @@
-import type { Listing } from '../lists.ts';
+import type { NounListing } from '../evidence.ts';
 import { lists, reads, transfers, type Check } from './check.ts';
 import { confirmed, contradicted, count, finding, isFilled, unknown } from './verdict.ts';
 
@@ -25,21 +25,21 @@ export const pageChecks: readonly Check[] = [
     },
   ),
   reads(59, 'Does each page say truly whether more follow, and how?', lists, async (all, seen) => {
-    const listings: { name: string; listing: Listing }[] = [];
+    const listings: NounListing[] = [];
     const problems: string[] = [];
     for (const { noun, listing } of all) {
-      listings.push({ name: noun.name, listing });
+      listings.push({ noun, listing });
       const halves = await seen.halves(noun);
       if (halves === undefined) continue;
-      listings.push({ name: noun.name, listing: halves });
+      listings.push({ noun, listing: halves });
       const ids = new Set(halves.rows.map(({ id }) => id));
       const hidden = listing.rows.filter(({ id }) => !ids.has(id));
       if (halves.isComplete && hidden.length > 0) {
         problems.push(`${noun.path}: smaller pages hide ${count(hidden.length, noun.name)}`);
       }
     }
-    for (const { name, listing } of listings) {
-      if (listing.isContradictory) problems.push(`/${name}: ${listing.problem}`);
+    for (const { noun, listing } of listings) {
+      if (listing.isContradictory) problems.push(`${noun.path}: ${listing.problem}`);
     }
     if (problems.length > 0) {
       return contradicted(
@@ -52,7 +52,7 @@ export const pageChecks: readonly Check[] = [
       listing.readings.filter(({ problem }) => problem === undefined),
     );
     if (pages.length === 0) return unknown('No list could be read.');
-    const ended = listings.filter(({ listing }) => listing.isComplete).map(({ name }) => name);
+    const ended = listings.filter(({ listing }) => listing.isComplete).map(({ noun }) => noun.name);
     const details = `${count(pages.length, 'pages')}; read to the end: ${[...new Set(ended)].join(', ') || 'none'}.`;
     return listings.some(({ listing }) => listing.readings.length > 1)
       ? confirmed('Yes.', details)

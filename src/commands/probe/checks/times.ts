@@ -5,7 +5,7 @@ import type { Evidence } from '../evidence.ts';
 import { sampleSize, type Listing, type Row } from '../lists.ts';
 import type { Reading } from '../platform.ts';
 import { lists, pays, reads, transfers, type Check } from './check.ts';
-import { findRarestOwner } from './filters.ts';
+import { findOwners } from './filters.ts';
 import { notPaid } from './payments.ts';
 import {
   confirmed,
@@ -106,19 +106,17 @@ async function findOrderObstacle(
   seen: Evidence,
   { rows, readings }: Listing,
 ): Promise<string | undefined> {
-  const hasDate = readings.every(
-    ({ headers }) => !Number.isNaN(parseHttpDate(headers.get('date'))),
-  );
-  if (!hasDate) return 'transfersNewestFirst needs a Date in each response';
+  const dates = readings.map(({ headers }) => parseHttpDate(headers.get('date')));
+  if (dates.some(Number.isNaN)) return 'transfersNewestFirst needs a Date in each response';
   // The client stops a search after 100 transfers at the earliest.
   if (rows.length < 100) return 'transfersNewestFirst helps from 100 on';
   // A search reads the list of one account.
-  const owner = findRarestOwner(rows, 'sourceAccountId') ?? '';
+  const owner = findOwners(rows, 'sourceAccountId').at(-1) ?? '';
   const filtered = measureOrder((await seen.filter('transfers', 'accountId', owner)).rows);
   return ['newest first', 'few'].includes(filtered) ? undefined : 'not so the list of one account';
 }
 
-/** What other orders say. */
+/** What the report says of the other orders. */
 const otherOrders = {
   'oldest first': finding('Oldest first.'),
   none: finding('No order by createdAt.'),
