@@ -4,6 +4,7 @@ import { errorReply, successReply, type Reply } from '../api/responses.ts';
 import { readBody } from '../api/calls.ts';
 import { decodeSegment, createWrongMethodReply } from '../api/routes.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
+import { nouns } from '../platform/ids.ts';
 import { SandboxError, getMessage } from '../platform/sandbox-error.ts';
 import { maxClockAdvanceMs } from '../platform/state.ts';
 import { inputReport, parseInput } from '../platform/validation.ts';
@@ -151,7 +152,7 @@ const endpoints: readonly Endpoint[] = [
     control.sandbox.accounts.fund(control.id, parseBody(amountBodySchema, control).amount),
   ),
   endpoint('POST entities/{id}/approve', 200, ({ sandbox, id }) => sandbox.entities.approve(id)),
-  ...(['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const).map((noun) =>
+  ...nouns.map((noun) =>
     endpoint(`POST ${noun}`, 201, (control) =>
       // Each checks its input.
       control.sandbox[noun].create(readJsonBody(control) as never),

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SandboxChange } from '../platform/changes.ts';
+import { nouns, type Noun } from '../platform/ids.ts';
 import type { SandboxState } from '../state.ts';
 import { createRecordFilter, type Call } from './attempts.ts';
 import { callControl } from './live.ts';
@@ -8,23 +9,23 @@ import { CallRow } from './log.tsx';
 import { Action, Empty, Json, Linked, maxRows } from './parts.tsx';
 import { TransferActions, TransferStatus } from './transfers.tsx';
 
-const nouns = {
-  txfr: 'transfers',
-  acc: 'accounts',
-  ent: 'entities',
-  cpty: 'counterparties',
-  iban: 'ibans',
-} as const;
+const prefixes: Readonly<Record<Noun, string>> = {
+  transfers: 'txfr_',
+  accounts: 'acc_',
+  entities: 'ent_',
+  counterparties: 'cpty_',
+  ibans: 'iban_',
+};
 
-type Row = SandboxState[(typeof nouns)[keyof typeof nouns]][number];
+type Row = SandboxState[Noun][number];
 interface Event {
   readonly time: string;
   readonly text: string;
 }
 
 function findRecord(state: SandboxState, id: string): Row | undefined {
-  const prefix = Object.keys(nouns).find((name) => id.startsWith(`${name}_`)) ?? 'txfr';
-  const rows: readonly Row[] = state[nouns[prefix as keyof typeof nouns]];
+  const noun = nouns.find((each) => id.startsWith(prefixes[each])) ?? 'transfers';
+  const rows: readonly Row[] = state[noun];
   return rows.find((row) => row.id === id);
 }
 

@@ -1,3 +1,7 @@
+/** The nouns whose records are rows with numbered ids; what is written out for each of them is compiled against this list. */
+export const nouns = ['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const;
+export type Noun = (typeof nouns)[number];
+
 /** The counters, at their start. */
 const initialCounts = {
   entities: 0,
@@ -8,7 +12,7 @@ const initialCounts = {
   requests: 0,
   log: 0,
   changes: 0,
-};
+} satisfies Record<Noun | 'requests' | 'log' | 'changes', number>;
 export type IdName = keyof typeof initialCounts;
 /** The last number of each counter. */
 export type IdCounts = Readonly<Record<IdName, number>>;

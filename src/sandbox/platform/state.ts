@@ -25,10 +25,16 @@ import {
 } from '../../schemas/primitives.ts';
 import { settingsShape, type Settings } from '../../schemas/settings.ts';
 import { transactionSchema, type Transaction } from '../../schemas/transaction.ts';
-import { transferShape, transferStatuses, type Transfer } from '../../schemas/transfer.ts';
+import {
+  statusMeanings,
+  transferShape,
+  transferStatuses,
+  type Transfer,
+} from '../../schemas/transfer.ts';
 import { withoutMessage } from '../../internal/objects.ts';
 import { toAccount } from './accounts.ts';
 import { restartTimers } from './auto-advance.ts';
+import { nouns, type Noun } from './ids.ts';
 import { parseUnits } from './money.ts';
 import { createInitialSettings, type Platform, type TransferRow } from './platform.ts';
 import { inputReport, maxProblems, validationError } from './validation.ts';
@@ -197,16 +203,15 @@ export function checkReferences(state: SandboxRecords): void {
     problems += 1;
     if (problems <= maxProblems) fields[place] = problem;
   };
-  const collectIds = (noun: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans') => {
+  for (const noun of nouns) {
     const ids = new Set<string>();
     for (const [at, { id }] of state[noun].entries()) {
       if (ids.has(id)) reportProblem(`${noun}[${at}].id`, `"${id}" is there twice`);
       ids.add(id);
     }
-    return ids;
-  };
-  const [entities, accounts] = [collectIds('entities'), collectIds('accounts')];
-  for (const noun of ['transfers', 'counterparties', 'ibans'] as const) collectIds(noun);
+  }
+  const entities = new Set<string>(state.entities.map(({ id }) => id));
+  const accounts = new Set<string>(state.accounts.map(({ id }) => id));
   const checkReference = (place: string, id: string, ids: ReadonlySet<string>) => {
     if (!ids.has(id)) reportProblem(place, `there is no "${id}"`);
   };
@@ -261,13 +266,13 @@ export function restoreState(platform: Platform, state: SandboxRecords): void {
     transfers: findLastNumber(state.transfers),
     counterparties: findLastNumber(state.counterparties),
     ibans: findLastNumber([...state.ibans, ...state.closedIbans]),
-  });
+  } satisfies Record<Noun, number>);
   restartTimers(platform);
 }
 
 function lockOpenTransfers(platform: Platform): void {
   for (const row of platform.transfers.all()) {
-    if (row.status !== 'pending' && row.status !== 'processing') continue;
+    if (statusMeanings[row.status] !== 'open') continue;
     const units = parseUnits(row.amount);
     platform.accounts.get(row.sourceAccountId).locked += units;
     const destination = platform.accounts.find(row.destinationAccountId ?? '');
