@@ -453,6 +453,11 @@ describe('the report', () => {
     }
   });
 
+  test('has the order of docs/gaps.md', () => {
+    const rows = checks.map(({ row }) => row);
+    expect(rows).toEqual(rows.toSorted((one, other) => one - other));
+  });
+
   test('groups the rows, and shows what does not hold in red', async () => {
     const deviation: Deviation = async (_, next) => {
       const response = await next();
