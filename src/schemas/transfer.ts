@@ -36,20 +36,24 @@ export type TransferType = OpenEnum<KnownTransferType>;
 export const isKnownTransferType: (value: unknown) => value is KnownTransferType =
   createGuard(transferTypes);
 
-/** What each documented status of a Transfer says about the money: all that decides by a status reads it here. */
-export const statusMeanings = {
-  pending: 'open',
-  processing: 'open',
-  completed: 'arrived',
-  failed: 'failed',
-  cancelled: 'failed',
-} as const satisfies Record<string, 'open' | 'arrived' | 'failed'>;
+export const transferStatuses = [
+  'pending',
+  'processing',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
 /** The documented statuses of a Transfer. @useDeclaredType */
-export type KnownTransferStatus = keyof typeof statusMeanings;
-/** In the order in which a Transfer takes them. */
-export const transferStatuses = /* @__PURE__ */ Object.keys(
-  statusMeanings,
-) as KnownTransferStatus[];
+export type KnownTransferStatus = (typeof transferStatuses)[number];
+/** What each of them says about the money: all that decides by a status reads it here. */
+export const statusMeanings: Readonly<Record<KnownTransferStatus, 'open' | 'arrived' | 'failed'>> =
+  {
+    pending: 'open',
+    processing: 'open',
+    completed: 'arrived',
+    failed: 'failed',
+    cancelled: 'failed',
+  };
 /** One of the documented statuses of a Transfer, or a new one that this version does not know. */
 export type TransferStatus = OpenEnum<KnownTransferStatus>;
 /** Whether the Transfer status is documented; narrows it for a full `switch`. */
