@@ -18,8 +18,6 @@ export interface Validator<T> {
     value: unknown,
     words?: typeof withoutMessage,
   ): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
-  /** Whether a read can be used although it differs; absent if it never can. */
-  readonly isUsable?: (value: unknown) => boolean;
 }
 interface SchemaIssue {
   readonly code?: string | undefined;

@@ -4,7 +4,7 @@ import type { Credential } from './credential.ts';
 import { Deadline, type Clock, Stopped, type StopReason } from './time.ts';
 import type { Attempt, Outcome } from '../errors/errors.ts';
 import type { HookCall } from './hooks.ts';
-import type { WatchedCall } from './tracing.ts';
+import type { Trace } from './tracing.ts';
 import type { Redact } from '../errors/redact.ts';
 import type { BodyFault, Transport, Body, TransportResponse } from '../transports/transport.ts';
 import {
@@ -18,9 +18,9 @@ import { toUnrepeatableBody } from '../transports/fetch.ts';
 import { findProxy } from '../transports/proxy.ts';
 
 /** A running call: what its attempts have in common. */
-export interface CallState<C extends CallRequest = CallRequest> {
+export interface RunningCall<C extends CallRequest = CallRequest> {
   readonly call: C;
-  readonly watched: WatchedCall;
+  readonly trace: Trace;
   /** The number that links the events of this call in hooks. */
   readonly number: number;
   readonly prepared: PreparedRequest;
@@ -31,6 +31,8 @@ export interface CallState<C extends CallRequest = CallRequest> {
   readonly maxRetries: number;
   /** The deadline after `totalTimeout`. */
   readonly total: Deadline;
+  /** Called with the text of a success before it is parsed; returns whether it started a request. */
+  readonly prefetch: ((text: string) => boolean) | undefined;
   /** The attempts that have failed so far. */
   readonly attempts: Attempt[];
   /** The tokens of all attempts: a response may contain one that was replaced since. */
@@ -49,8 +51,8 @@ export const createHookCall = ({
   call,
   number,
   attempts,
-  watched: { reference },
-}: CallState): HookCall => ({
+  trace: { reference },
+}: RunningCall): HookCall => ({
   ...identity(call),
   call: number,
   attempt: attempts.length + 1,
@@ -109,26 +111,26 @@ export type AttemptResult =
 
 /** Sends one request through ky and reads its response within the time of an attempt. */
 export async function sendAttempt(
-  state: CallState<CallRequest & { readonly response: unknown }>,
+  running: RunningCall<CallRequest & { readonly response: unknown }>,
   token: string,
   clock: Required<Clock>,
 ): Promise<AttemptResult> {
-  const { call, prepared, transport } = state;
+  const { call, prepared, transport } = running;
   const { method } = call;
   const { url, body } = prepared;
   const headers = { ...prepared.headers, authorization: `Bearer ${token}` };
-  const stop = new Deadline(clock, state.timeout, 'attempt', { outer: state.total });
+  const stop = new Deadline(clock, running.timeout, 'attempt', { outer: running.total });
   // Nothing is sent before the transport is called.
-  const trace: Evidence = { started: false };
+  const evidence: Evidence = { started: false };
   let dispatched = false;
   let transportError: unknown;
   const sendByTransport = async (built: Request): Promise<TransportResponse> => {
     // The call may have been aborted while ky created the request.
     stop.check();
     dispatched = true;
-    trace.started = undefined;
+    evidence.started = undefined;
     try {
-      return await transport.send({ method, url, headers, body, stop }, built, trace);
+      return await transport.send({ method, url, headers, body, stop }, built, evidence);
     } catch (error) {
       transportError = error;
       throw error;
@@ -160,14 +162,14 @@ export async function sendAttempt(
     return { ok: true, response };
   } catch (error) {
     if (error instanceof Stopped) {
-      return { ok: false, failure: describeStop(error, state, trace, status) };
+      return { ok: false, failure: describeStop(error, running, evidence, status) };
     }
     // The transport's error rather than ky's, which holds the Request and with it the credential.
     const cause = transportError ?? error;
-    const verdict = connectionOutcome(cause, transport, trace);
+    const verdict = connectionOutcome(cause, transport, evidence);
     return {
       ok: false,
-      failure: disconnectedFailure(cause, verdict, dispatched, state.redact, findProxy(url)),
+      failure: disconnectedFailure(cause, verdict, dispatched, running.redact, findProxy(url)),
     };
   } finally {
     stop.close();
@@ -177,22 +179,22 @@ export async function sendAttempt(
 /** The failure of an attempt that was stopped: what it proves depends on how far it got. */
 function describeStop(
   { why }: Stopped,
-  state: CallState,
-  trace: Evidence,
+  running: RunningCall,
+  evidence: Evidence,
   status: number | undefined,
 ): Failure {
   if (status !== undefined) {
-    const outcome = statusOutcome(status, state.call.kind, { isPlatforms: false });
-    return stopFailure(why, state, 'headers', outcome, status);
+    const outcome = statusOutcome(status, running.call.kind, { isPlatforms: false });
+    return stopFailure(why, running, 'headers', outcome, status);
   }
-  if (trace.started === false) return stopFailure(why, state);
-  return stopFailure(why, state, 'headers', 'unknown');
+  if (evidence.started === false) return stopFailure(why, running);
+  return stopFailure(why, running, 'headers', 'unknown');
 }
 
 /** The failure of a call that was stopped. Without an outcome, nothing was sent. */
 export function stopFailure(
   why: StopReason,
-  { timeout, totalTimeout }: Pick<CallState, 'timeout' | 'totalTimeout'>,
+  { timeout, totalTimeout }: Pick<RunningCall, 'timeout' | 'totalTimeout'>,
   phase: 'connect' | 'headers' = 'connect',
   outcome: Outcome = 'not_sent',
   status?: number,

@@ -2,7 +2,7 @@ import { createCallError } from '../errors/call-error.ts';
 import { timeoutFailure, vetoFailure } from '../errors/failure.ts';
 import { parseJson } from '../internal/json.ts';
 import type { TransferCreateInput } from '../schemas/transfer.ts';
-import type { CallState } from './attempt.ts';
+import type { RunningCall } from './attempt.ts';
 import { Stopped } from './time.ts';
 
 /** A payment that the option `authorize` decides on. */
@@ -19,8 +19,8 @@ export interface ProposedPayment {
 export type Authorize = (payment: ProposedPayment) => boolean | Promise<boolean>;
 
 /** Asks the option `authorize` about a payment within the time of its call. */
-export async function askAuthorize(state: CallState, authorize: Authorize): Promise<void> {
-  const { call, prepared, total, totalTimeout } = state;
+export async function askAuthorize(running: RunningCall, authorize: Authorize): Promise<void> {
+  const { call, prepared, total, totalTimeout } = running;
   // Parses the prepared body again: the function sees exactly what is sent, and cannot change it.
   const input = parseJson(prepared.body ?? '') as TransferCreateInput;
   const isOnce = call.operation === 'transfers.createOnce';
@@ -31,13 +31,13 @@ export async function askAuthorize(state: CallState, authorize: Authorize): Prom
   try {
     verdict = await total.race((async () => authorize(payment))());
   } catch (error) {
-    if (!(error instanceof Stopped)) throw createCallError(vetoFailure({ error }), state);
+    if (!(error instanceof Stopped)) throw createCallError(vetoFailure({ error }), running);
     if (error.why.by === 'caller') throw error;
     const hint = 'The function in the option authorize did not decide in time.';
-    throw createCallError(timeoutFailure('total', totalTimeout, {}, hint), state);
+    throw createCallError(timeoutFailure('total', totalTimeout, {}, hint), running);
   }
   if (verdict !== true) {
-    throw createCallError(vetoFailure(undefined), state);
+    throw createCallError(vetoFailure(undefined), running);
   }
   total.check();
 }

@@ -4,7 +4,6 @@ import { ConfigurationError, type CallIdentity, type Issue } from '../errors/err
 import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { ResolvedCallOptions } from './options.ts';
-import type { WatchedCall } from './tracing.ts';
 
 /** A request of the SDK to the platform, whatever its response. */
 export interface CallRequest {
@@ -26,38 +25,30 @@ export interface CallRequest {
   readonly idempotencyKey?: string | undefined;
   /** For writes: what may have happened when the outcome is unknown, and how to find out. */
   readonly ifUnknown?: string;
-  /** Whether the option authorize decides on it before anything is sent. */
-  readonly needsAuthorization?: boolean;
 }
 
 /** Reports by `hooks.onDrift` what differs in a response. */
 export type ReportDrift = (issues: readonly Issue[]) => void;
 
+/** What came with the body of a success; its headers are made when they are read. */
+export type Head = Readonly<Pick<Response, 'headers'>>;
+
+/** Checks the body of a success. */
+export interface ResponseCheck<A> extends Validator<A> {
+  /** Whether a read can be used although it differs; absent if it never can. */
+  readonly isUsable?: (response: unknown) => boolean;
+  /** Whether a success without a body is a result too: undefined. */
+  readonly acceptsNoBody?: boolean;
+}
+
 /** A call as a resource method declares it. `A` is the type of the response, `T` that of the result. */
 export interface Call<T, A = T> extends CallRequest {
-  /** Checks the body of a success; `nothing` where it has no meaning: docs/gaps.md, row 29. */
-  readonly response: Validator<A> | 'nothing';
-  /** Whether a success without a body is a result too: undefined. */
-  readonly emptyIsResult?: boolean;
+  /** `nothing` where the body of a success has no meaning: docs/gaps.md, row 29. */
+  readonly response: ResponseCheck<A> | 'nothing';
   /** Of a write: whether its success is accepted, whatever its shape: docs/gaps.md, row 36. */
   readonly acceptIf?: (response: unknown) => boolean;
-  /** Of a read: whether a response that differs can be used. Default: that of `response`. */
-  readonly isUsable?: ((response: unknown) => boolean) | undefined;
   /** Converts the response to the result; absent when they are the same. */
-  readonly transform?: (response: A) => T;
-  /**
-   * Called with the text of a success before it is parsed, to request the next page first. Returns whether
-   * it did.
-   */
-  readonly prefetch?: ((text: string) => boolean) | undefined;
-  /** The prepared request, if the arguments have been checked before. */
-  readonly prepared?: PreparedRequest | undefined;
-  /** The call of a public method that this one is a request of; absent where it is the call itself. */
-  readonly within?: WatchedCall | undefined;
-  /** The wall-clock time after which nothing is sent. */
-  readonly notAfter?: number | undefined;
-  /** Called with the headers of each success, and the function that reports its drift. */
-  readonly onHeaders?: ((headers: Headers, reportDrift: ReportDrift) => void) | undefined;
+  readonly transform?: (response: A, head: Head, reportDrift: ReportDrift) => T;
 }
 
 /** A call with checked arguments, ready to be sent as often as the policy allows. */

@@ -189,16 +189,9 @@ function expiryOf(jwt: string): number {
   return Number.NaN;
 }
 
-/** The credential that a call needs. Throws ConfigurationError when the client has none. */
-export function credentialFor(
-  call: CallRequest,
-  {
-    credential,
-    credentialKind,
-  }: { readonly credential: Credential | undefined; readonly credentialKind: CredentialKind },
-): Credential {
-  if (credential !== undefined) return credential;
-  const { option, variable, noun } = credentialNames[credentialKind];
+/** Rejects a call for which the client has no credential. */
+export function failWithoutCredential(call: CallRequest, kind: CredentialKind): never {
+  const { option, variable, noun } = credentialNames[kind];
   throw cannotSend(
     identity(call),
     `needs the ${noun}; this client has none`,
@@ -206,8 +199,8 @@ export function credentialFor(
   );
 }
 
-/** The part of a call's state that its token depends on. */
-type TokenState = Parameters<typeof createCallError>[1] & {
+/** The part of a running call that its token depends on. */
+type CallWithToken = Parameters<typeof createCallError>[1] & {
   readonly credential: Credential;
   readonly timeout: number;
   readonly totalTimeout: number;
@@ -215,21 +208,21 @@ type TokenState = Parameters<typeof createCallError>[1] & {
 };
 
 /** The token to send, within the time of one attempt. */
-export async function tokenFor(state: TokenState, clock: Required<Clock>): Promise<string> {
-  const { credential, timeout, total } = state;
+export async function tokenFor(running: CallWithToken, clock: Required<Clock>): Promise<string> {
+  const { credential, timeout, total } = running;
   const allowed = Math.min(timeout, total.remaining);
   const deadline = new Deadline(clock, timeout, 'attempt', { outer: total });
   try {
-    return await deadline.race(credential.get(Math.min(timeout, state.totalTimeout)));
+    return await deadline.race(credential.get(Math.min(timeout, running.totalTimeout)));
   } catch (error) {
     const { option } = credentialNames[credential.kind];
     if (!(error instanceof Stopped)) {
       const problem = error instanceof UnusableCredential ? error.problem : undefined;
-      throw createCallError(noCredentialFailure(option, error, problem), state);
+      throw createCallError(noCredentialFailure(option, error, problem), running);
     }
     if (error.why.by === 'caller') throw error;
     const hint = `Check the function in the option ${option}.`;
-    throw createCallError(timeoutFailure('credential', allowed, {}, hint), state);
+    throw createCallError(timeoutFailure('credential', allowed, {}, hint), running);
   } finally {
     deadline.close();
   }
@@ -237,13 +230,13 @@ export async function tokenFor(state: TokenState, clock: Required<Clock>): Promi
 
 /** Calls the credential function to replace a rejected token. Returns why it could not. */
 export async function renewToken(
-  state: TokenState,
+  running: CallWithToken,
   rejectedToken: string,
   clock: Required<Clock>,
 ): Promise<string | undefined> {
-  state.credential.forget(rejectedToken);
+  running.credential.forget(rejectedToken);
   try {
-    await tokenFor(state, clock);
+    await tokenFor(running, clock);
     return undefined;
   } catch (error) {
     // The caller's abort ends the call. Anything else is reported together with the 401.

@@ -1,14 +1,20 @@
-import { invalidArguments } from './arguments.ts';
+import { invalidArguments, type Path } from './arguments.ts';
 import { dropUndefined } from '../internal/objects.ts';
-import { readResponse, toResponse, type AttemptOutcome, type Success } from './response.ts';
-import { sendAttempt, stopFailure, createHookCall, type CallState } from './attempt.ts';
+import {
+  readResponse,
+  responseCheck,
+  toResponse,
+  type AttemptOutcome,
+  type Success,
+} from './response.ts';
+import { sendAttempt, stopFailure, createHookCall, type RunningCall } from './attempt.ts';
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
 import { askAuthorize, type Authorize } from './authorize.ts';
 import type { CreatedIds } from './created-ids.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { type Clock, Deadline, Stopped } from './time.ts';
 import {
-  credentialFor,
+  failWithoutCredential,
   renewToken,
   tokenFor,
   type Credential,
@@ -26,9 +32,10 @@ import { callHook, type Hooks } from './hooks.ts';
 import { prepare } from './prepare.ts';
 import type { RequestOptions } from './options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
-import { watchCall, type WatchedCall } from './tracing.ts';
+import { traceCall, type Trace } from './tracing.ts';
 import { isReference } from '../internal/formats.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
+import type { Schema } from '../schemas/primitives.ts';
 import type { HttpAgent } from '../transports/agents.ts';
 import type { Fetch, GetWithBody } from '../transports/transport.ts';
 
@@ -72,6 +79,20 @@ export interface PipelineSetup {
   readonly createdIds: CreatedIds;
 }
 
+/** What only some calls bring along. */
+interface Circumstances {
+  /** The call of a public method that this one is a request of; absent where it is the call itself. */
+  readonly within?: Trace | undefined;
+  /** Ends the call, as the signal of its options does. */
+  readonly cancel?: AbortSignal | undefined;
+  /** Where the call was made. Default: where this function is called. */
+  readonly site?: Error;
+  /** Whether the option authorize decides on it before anything is sent. */
+  readonly needsAuthorization?: boolean;
+  /** Called with the text of a success before it is parsed, to request the next page; returns whether it did. */
+  readonly prefetch?: ((text: string) => boolean) | undefined;
+}
+
 /** The number of the last call, which links its events in hooks. */
 let lastNumber = 0;
 
@@ -99,24 +120,46 @@ export class RequestPipeline {
     issues: Issue[],
   ): PreparedRequest | undefined {
     const prepared = prepare(call, options, this.#setup, issues);
-    if (prepared !== undefined) credentialFor(call, this.#setup);
+    const { credential, credentialKind } = this.#setup;
+    if (prepared !== undefined && credential === undefined) {
+      failWithoutCredential(call, credentialKind);
+    }
     return prepared;
+  }
+
+  /** Reads a resource. */
+  read<T>(
+    operation: string,
+    path: Path,
+    schema: Schema<T>,
+    options: RequestOptions | undefined,
+    within?: Trace,
+  ): ApiCall<T> {
+    const response = responseCheck(schema);
+    return this.call({ operation, kind: 'safe', method: 'GET', path, response }, options, {
+      within,
+    });
   }
 
   /** Starts a call. All errors reject the promise; none is thrown synchronously. */
   call<T, A = T>(
     call: Call<T, A>,
     options: RequestOptions | undefined,
-    cancel?: AbortSignal,
-    site = call.kind === 'safe' && showsAwaiting() ? undefined : captureCallSite(),
+    circumstances: Circumstances = {},
   ): ApiCall<T> {
-    const { within } = call;
+    const { within } = circumstances;
+    const { site = call.kind === 'safe' && showsAwaiting() ? undefined : captureCallSite() } =
+      circumstances;
+    const checkAndRun = async (trace: Trace): Promise<Success<T>> => {
+      const issues: Issue[] = [];
+      const prepared = prepare(call, options, this.#setup, issues);
+      if (prepared === undefined) throw invalidArguments(identity(call), issues, this.redact);
+      return await this.#run(call, prepared, trace, circumstances);
+    };
     const run =
       within === undefined
-        ? this.watch(identity(call), undefined, (watched) =>
-            this.#run(call, options, cancel, watched),
-          )
-        : this.#run(call, options, cancel, within);
+        ? traceCall(this.#setup, identity(call), undefined, checkAndRun)
+        : checkAndRun(within);
     const success = site === undefined ? run : rejectFromCallSite(site, run);
     const data = success.then((result) => result.data);
     return Object.assign(data, {
@@ -132,27 +175,33 @@ export class RequestPipeline {
     });
   }
 
+  /** Sends a call that `check` has prepared; no request starts after `notAfter` of the wall clock. */
+  async send<T, A>(
+    call: Call<T, A>,
+    prepared: PreparedRequest,
+    trace: Trace,
+    notAfter: number,
+  ): Promise<T> {
+    return (await this.#run(call, prepared, trace, { notAfter })).data;
+  }
+
   /** The reference of a payment as errors and events show it; undefined if it is invalid. */
   showReference(reference: unknown): string | undefined {
     return isReference(reference) ? this.redactOwn(reference) : undefined;
   }
 
   /** Runs a method of the client as one call, with all requests that it sends. */
-  watch<T>(
-    call: CallIdentity,
-    reference: unknown,
-    run: (watched: WatchedCall) => Promise<T>,
-  ): Promise<T> {
+  trace<T>(call: CallIdentity, reference: unknown, run: (trace: Trace) => Promise<T>): Promise<T> {
     const shownReference = this.showReference(reference);
-    return watchCall(
+    return traceCall(
       this.#setup,
       call,
       shownReference,
       // The stack of a read would lose its caller.
       shownReference === undefined
         ? run
-        : (watched) =>
-            run(watched).catch((error: unknown) => {
+        : (trace) =>
+            run(trace).catch((error: unknown) => {
               throw withReference(error, shownReference);
             }),
     );
@@ -160,71 +209,63 @@ export class RequestPipeline {
 
   async #run<T, A>(
     call: Call<T, A>,
-    options: RequestOptions | undefined,
-    cancel: AbortSignal | undefined,
-    watched: WatchedCall,
+    prepared: PreparedRequest,
+    trace: Trace,
+    circumstances: Circumstances & { readonly notAfter?: number },
   ): Promise<Success<T>> {
-    const issues: Issue[] = [];
-    const prepared = call.prepared ?? prepare(call, options, this.#setup, issues);
-    if (prepared === undefined) throw invalidArguments(identity(call), issues, this.redact);
-    const state = this.#createState(call, prepared, cancel, watched);
+    const running = this.#start(call, prepared, trace, circumstances);
     const { authorize } = this.#setup;
     try {
-      if (call.needsAuthorization === true && authorize !== undefined) {
-        await askAuthorize(state, authorize);
+      if (circumstances.needsAuthorization === true && authorize !== undefined) {
+        await askAuthorize(running, authorize);
       }
-      return await this.#runAttempts(state);
+      return await this.#runAttempts(running);
     } catch (error) {
-      throw toPaymentsError(error, state);
+      throw toPaymentsError(error, running);
     } finally {
-      state.total.close();
+      running.total.close();
     }
   }
 
   /** Asks the option authorize about a payment that is sent later. */
-  async authorize<T>(
-    call: Call<T>,
-    prepared: PreparedRequest,
-    watched: WatchedCall,
-  ): Promise<void> {
+  async authorize<T>(call: Call<T>, prepared: PreparedRequest, trace: Trace): Promise<void> {
     const { authorize } = this.#setup;
     if (authorize === undefined) return;
-    const state = this.#createState(call, prepared, undefined, watched);
+    const running = this.#start(call, prepared, trace, {});
     try {
-      await askAuthorize(state, authorize);
+      await askAuthorize(running, authorize);
     } catch (error) {
-      throw toPaymentsError(error, state);
+      throw toPaymentsError(error, running);
     } finally {
-      state.total.close();
+      running.total.close();
     }
   }
 
   /** Starts the time of a call with checked arguments. */
-  #createState<T, A>(
+  #start<T, A>(
     call: Call<T, A>,
     prepared: PreparedRequest,
-    cancel: AbortSignal | undefined,
-    watched: WatchedCall,
-  ): CallState<Call<T, A>> {
-    const credential = credentialFor(call, this.#setup);
-    const transport = chooseTransport(call, prepared, this.#setup);
-    const { options: callOptions } = prepared;
-    const totalTimeout = callOptions.totalTimeout ?? this.#setup.totalTimeout;
+    trace: Trace,
+    { cancel, prefetch, notAfter }: Circumstances & { readonly notAfter?: number },
+  ): RunningCall<Call<T, A>> {
+    const { options } = prepared;
+    const totalTimeout = options.totalTimeout ?? this.#setup.totalTimeout;
     const tokens: string[] = [];
     return {
       call,
-      watched,
+      trace,
       number: (lastNumber += 1),
       prepared,
-      credential,
-      transport,
-      timeout: callOptions.timeout ?? this.#setup.timeout,
+      credential: this.#setup.credential ?? failWithoutCredential(call, this.#setup.credentialKind),
+      transport: chooseTransport(call, prepared, this.#setup),
+      timeout: options.timeout ?? this.#setup.timeout,
       totalTimeout,
-      maxRetries: callOptions.maxRetries ?? this.#setup.maxRetries,
+      maxRetries: options.maxRetries ?? this.#setup.maxRetries,
       total: new Deadline(this.#setup.clock, totalTimeout, 'total', {
-        signals: [callOptions.signal, cancel],
-        notAfter: call.notAfter,
+        signals: [options.signal, cancel],
+        notAfter,
       }),
+      prefetch,
       attempts: [],
       tokens,
       redact: (text) => redactor([...tokens, ...this.#getSecrets()])(text),
@@ -233,8 +274,8 @@ export class RequestPipeline {
   }
 
   /** Makes attempts until there is a result or a reason to stop. */
-  async #runAttempts<T, A>(state: CallState<Call<T, A>>): Promise<Success<T>> {
-    const { call, credential, maxRetries, prepared, total } = state;
+  async #runAttempts<T, A>(running: RunningCall<Call<T, A>>): Promise<Success<T>> {
+    const { call, credential, maxRetries, prepared, total } = running;
     const { budget, clock, rateLimiter, hooks } = this.#setup;
     // With a key that the platform honours, a repeat cannot take effect twice.
     const isKeyed = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
@@ -245,19 +286,19 @@ export class RequestPipeline {
 
     for (;;) {
       total.check();
-      const token = credential.fixed ?? (await tokenFor(state, clock));
+      const token = credential.fixed ?? (await tokenFor(running, clock));
       // Checked first, because `await` costs a turn of the event loop.
       if (!rateLimiter.tryEnter()) {
-        await rateLimiter.enter(total, state.timeout, (ms) => {
+        await rateLimiter.enter(total, running.timeout, (ms) => {
           const reason = 'the platform responded with 429';
           callHook(hooks, 'onWait', () => ({
-            ...createHookCall(state),
+            ...createHookCall(running),
             delayMs: Math.round(ms),
             reason,
           }));
         });
       }
-      const attempt = await this.#attempt(state, token);
+      const attempt = await this.#attempt(running, token);
       if (attempt.ok) {
         budget.refund(lastCost);
         return attempt;
@@ -268,17 +309,17 @@ export class RequestPipeline {
       if (isTokenRejected && credential.fixed === undefined && !hasRenewedToken) {
         // The platform's own 401 precedes processing, so one more attempt with a new token is safe for every kind.
         hasRenewedToken = true;
-        const rejection = await renewToken(state, token, clock);
+        const rejection = await renewToken(running, token, clock);
         if (rejection === undefined) continue;
-        throw createCallError(failure, state, rejection);
+        throw createCallError(failure, running, rejection);
       }
       const limits = { maxRetries, remaining: total.remaining, budget };
       const plan = planRetry(kind, failure, retries, limits);
-      if (!plan.again) throw createCallError(failure, state, plan.note);
+      if (!plan.again) throw createCallError(failure, running, plan.note);
       retries += 1;
       lastCost = plan.cost;
       callHook(hooks, 'onRetry', () => ({
-        ...createHookCall(state),
+        ...createHookCall(running),
         delayMs: Math.round(plan.delayMs),
         reason: failure.reason,
       }));
@@ -287,15 +328,17 @@ export class RequestPipeline {
   }
 
   /** Makes one attempt, and reports it to the hooks, the rate limiter and the list of attempts. */
-  async #attempt<T, A>(state: CallState<Call<T, A>>, token: string): Promise<AttemptOutcome<T>> {
+  async #attempt<T, A>(
+    running: RunningCall<Call<T, A>>,
+    token: string,
+  ): Promise<AttemptOutcome<T>> {
     const { clock, rateLimiter, hooks } = this.#setup;
-    const { call, prepared, redact, transport, watched } = state;
-    const event = createHookCall(state);
-    watched.attempts += 1;
-    state.tokens.push(token);
-    state.startedAt ??= new Date(clock.now());
+    const { prepared, redact, transport, trace } = running;
+    trace.attempts += 1;
+    running.tokens.push(token);
+    running.startedAt ??= new Date(clock.now());
     callHook(hooks, 'onRequest', () => ({
-      ...event,
+      ...createHookCall(running),
       url: redact(prepared.url),
       headers: Object.fromEntries(
         Object.entries(prepared.headers).map(([name, value]) => [
@@ -305,20 +348,20 @@ export class RequestPipeline {
       ),
     }));
     const startedAt = clock.elapsed();
-    const result = await sendAttempt(state, token, clock);
+    const result = await sendAttempt(running, token, clock);
     if (result.ok && result.response.status === 200 && transport.flush !== undefined) {
       // The platform works on the next page while this response is parsed.
-      if (call.prefetch?.(result.response.text) === true) await transport.flush();
+      if (running.prefetch?.(result.response.text) === true) await transport.flush();
     }
-    const attempt = result.ok ? readResponse(state, result, this.#setup) : result;
+    const attempt = result.ok ? readResponse(running, result, this.#setup) : result;
     const durationMs = Math.round(clock.elapsed() - startedAt);
     if (attempt.ok) {
       const { response } = attempt;
-      if (watched.isReported) {
-        watched.requestId = requestIdOf(response.headers, redact) ?? watched.requestId;
+      if (trace.isReported) {
+        trace.requestId = requestIdOf(response.headers, redact) ?? trace.requestId;
       }
       callHook(hooks, 'onResponse', () => ({
-        ...event,
+        ...createHookCall(running),
         status: response.status,
         requestId: requestIdOf(response.headers, redact),
         durationMs,
@@ -330,16 +373,16 @@ export class RequestPipeline {
     const { failure } = attempt;
     if (isRejection(failure) && failure.status === 429) rateLimiter.close(startedAt, failure);
     const { outcome, status, requestId, reason } = failure;
-    watched.requestId = requestId ?? watched.requestId;
+    trace.requestId = requestId ?? trace.requestId;
     callHook(hooks, 'onResponse', () => ({
-      ...event,
+      ...createHookCall(running),
       status,
       requestId,
       durationMs,
       outcome,
       reason,
     }));
-    state.attempts.push({
+    running.attempts.push({
       outcome,
       ...dropUndefined({ status, requestId }),
       durationMs,
@@ -350,9 +393,9 @@ export class RequestPipeline {
 }
 
 /** Converts an error from between the attempts or before the first. */
-function toPaymentsError(error: unknown, state: CallState): PaymentsError {
+function toPaymentsError(error: unknown, running: RunningCall): PaymentsError {
   if (error instanceof PaymentsError) return error;
-  if (error instanceof Stopped) return createCallError(stopFailure(error.why, state), state);
-  if (error instanceof RateLimiterWaitTooLong) return createCallError(error.failure, state);
-  return createCallError(unexpectedFailure(error, state.startedAt !== undefined), state);
+  if (error instanceof Stopped) return createCallError(stopFailure(error.why, running), running);
+  if (error instanceof RateLimiterWaitTooLong) return createCallError(error.failure, running);
+  return createCallError(unexpectedFailure(error, running.startedAt !== undefined), running);
 }

@@ -1,8 +1,14 @@
 import type * as z from 'zod/mini';
 import { isObject, isPlainObject, lazy, withoutMessage } from '../internal/objects.ts';
-import { describeResponseIssue, type Validator } from './arguments.ts';
-import type { ReceivedResponse, AttemptResult, CallState } from './attempt.ts';
-import { identity, type Call, type CallRequest, type ReportDrift } from './call.ts';
+import { describeResponseIssue } from './arguments.ts';
+import type { ReceivedResponse, AttemptResult, RunningCall } from './attempt.ts';
+import {
+  identity,
+  type Call,
+  type CallRequest,
+  type ReportDrift,
+  type ResponseCheck,
+} from './call.ts';
 import type { CreatedIds } from './created-ids.ts';
 import type { Clock } from './time.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
@@ -44,11 +50,11 @@ export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly fail
 
 /** Parses and checks a response as its `Call` declares; an invalid or failed response becomes a `Failure`. */
 export function readResponse<T, A>(
-  state: CallState<Call<T, A>>,
+  running: RunningCall<Call<T, A>>,
   { response }: Extract<AttemptResult, { ok: true }>,
   { validation, hooks, clock, isErrorBody, createdIds }: ReadingSetup,
 ): AttemptOutcome<T> {
-  const { call, redact } = state;
+  const { call, redact } = running;
   // The first read of `headers` creates them, for a seventh of a GET, so only branches that need them read them.
   const { status, text, fault } = response;
   const fail = (failure: Failure): AttemptOutcome<T> => ({ ok: false, failure });
@@ -59,7 +65,7 @@ export function readResponse<T, A>(
     const body = parseIfJson(text);
     // A promise of an async function is no `true`, and would make the page of a proxy a rejection.
     const isPlatforms = (isErrorBody(body) as unknown) === true;
-    const redirectsToHttps = isHttpsRedirect(state.prepared.url, headers.get('location'));
+    const redirectsToHttps = isHttpsRedirect(running.prepared.url, headers.get('location'));
     const facts = { isPlatforms, redirectsToHttps };
     const outcome = statusOutcome(status, call.kind, facts);
     return fail(
@@ -69,20 +75,19 @@ export function readResponse<T, A>(
   const reportDrift: ReportDrift = (issues) => {
     callHook(hooks, 'onDrift', () => ({
       ...identity(call),
-      call: state.number,
+      call: running.number,
       status,
       requestId: requestIdOf(response.headers, redact),
       issues: redactDeep(issues, redact),
     }));
   };
-  call.onHeaders?.(response.headers, reportDrift);
   // The result type of such a call is void.
   if (call.response === 'nothing') return { ok: true, data: undefined as T, response };
   if (fault === 'stalled') {
     const requestId = requestIdOf(response.headers, redact);
-    return fail(timeoutFailure('body', state.timeout, { outcome: 'unknown', status, requestId }));
+    return fail(timeoutFailure('body', running.timeout, { outcome: 'unknown', status, requestId }));
   }
-  if (call.emptyIsResult === true && fault === undefined && text === '') {
+  if (call.response.acceptsNoBody === true && fault === undefined && text === '') {
     return { ok: true, data: undefined as T, response };
   }
   const body = parseBody(text, fault);
@@ -93,22 +98,25 @@ export function readResponse<T, A>(
     return fail(failure);
   };
   const { parsed } = body;
-  // Without `transform`, T is A: see Call.
-  const transform = call.transform ?? ((value: A) => value as unknown as T);
-  const stray = describeStray(state, parsed, createdIds);
+  const stray = describeStray(running, parsed, createdIds);
   if (stray !== undefined) return failStray(strayFailure(response, stray, redact));
   const checked = call.response.safeParse(parsed);
   const isAcceptable = call.acceptIf?.(parsed) ?? true;
-  if (checked.success && isAcceptable) return { ok: true, data: transform(checked.data), response };
+  const succeed = (result: A): AttemptOutcome<T> => {
+    const { transform } = call;
+    // Without `transform`, T is A: see Call.
+    const data = transform ? transform(result, response, reportDrift) : (result as unknown as T);
+    return { ok: true, data, response };
+  };
+  if (checked.success && isAcceptable) return succeed(checked.data);
 
   const issues: Issue[] = checked.success
     ? [{ path: 'id', message: 'expected an id of the documented form' }]
     : checked.error.issues.flatMap((issue) => describeResponseIssue(issue, parsed));
-  const { isUsable = call.response.isUsable } = call;
   // An accepted write must not fail because of a field: the caller could think that no money moved.
   const isAccepted =
     call.kind === 'safe'
-      ? validation === 'report' && isUsable?.(parsed) === true
+      ? validation === 'report' && call.response.isUsable?.(parsed) === true
       : isObject(parsed);
   if (!isAcceptable || !isAccepted) {
     const decisive = validation === 'report' ? issues.find(isOfNeededField) : undefined;
@@ -118,7 +126,7 @@ export function readResponse<T, A>(
   }
   reportDrift(issues);
   // The type promises the documented shape; the hook has received the differences.
-  return { ok: true, data: transform(parsed as A), response };
+  return succeed(parsed as A);
 }
 
 /**
@@ -126,7 +134,7 @@ export function readResponse<T, A>(
  * wrong connection. Undefined if nothing shows that.
  */
 function describeStray(
-  { call, prepared }: CallState<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
+  { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
   parsed: unknown,
   createdIds: CreatedIds,
 ): Issue | undefined {
@@ -207,19 +215,19 @@ export const toResponse = ({ status, statusText, headers, text }: ReceivedRespon
     headers,
   });
 
-const checks = new WeakMap<z.core.$ZodType, Validator<unknown>>();
+const checks = new WeakMap<z.core.$ZodType, ResponseCheck<unknown>>();
 
 /**
  * Returns the check of a response. A fast matcher accepts a valid value as it is, without a copy; zod runs only
  * for an invalid value, to describe its issues.
  */
-export function responseCheck<T>(schema: Schema<T>): Validator<T> {
+export function responseCheck<T>(schema: Schema<T>): ResponseCheck<T> {
   const cached = checks.get(schema);
   // Cached by schema, so the type is right.
-  if (cached !== undefined) return cached as Validator<T>;
+  if (cached !== undefined) return cached as ResponseCheck<T>;
   const matches = createMatcher(schema);
   const matchesNeeded = lazy(() => createMatcher(schema, true));
-  const check: Validator<T> = {
+  const check: ResponseCheck<T> = {
     isUsable: (value) => matchesNeeded()(value),
     safeParse(value) {
       // Schemas of responses do not convert, so an accepted value is returned as it is.

@@ -11,7 +11,7 @@ import { callHook, type Hooks } from './hooks.ts';
 import type { Clock } from './time.ts';
 
 /** A call of a public method while it runs; it may send many requests. */
-export interface WatchedCall {
+export interface Trace {
   /** The reference of a payment made once, for the events of its requests. */
   readonly reference: string | undefined;
   /** Whether a hook or a subscriber needs the facts below. */
@@ -55,16 +55,16 @@ export function keepContext(): <T>(run: () => T) => T {
 }
 
 /** Runs a call of a public method, and reports its end to `hooks.onCall` and to the channel. */
-export function watchCall<T>(
+export function traceCall<T>(
   { hooks, clock }: { readonly hooks: Hooks; readonly clock: Required<Clock> },
   { operation, method, path }: CallIdentity,
   reference: string | undefined,
-  run: (watched: WatchedCall) => Promise<T>,
+  run: (trace: Trace) => Promise<T>,
 ): Promise<T> {
   const tracing = findSubscribedChannel();
   const isReported = tracing !== undefined || hooks.onCall !== undefined;
-  const watched: WatchedCall = { reference, isReported, attempts: 0, requestId: undefined };
-  if (!isReported) return run(watched);
+  const trace: Trace = { reference, isReported, attempts: 0, requestId: undefined };
+  if (!isReported) return run(trace);
   const startedAt = clock.elapsed();
   const call = { operation, ...(reference !== undefined && { reference }) };
   const message: TraceMessage = { ...call, method, path };
@@ -72,7 +72,7 @@ export function watchCall<T>(
     ignoreErrors(() => tracing?.[event].publish(message));
   };
   const report = (outcome: 'ok' | Outcome, error?: PaymentsError): void => {
-    const { attempts, requestId } = watched;
+    const { attempts, requestId } = trace;
     const facts = { outcome, attempts, ...(requestId !== undefined && { requestId }) };
     const durationMs = Math.round(clock.elapsed() - startedAt);
     callHook(hooks, 'onCall', () => ({ ...call, ...facts, durationMs, ...(error && { error }) }));
@@ -84,7 +84,7 @@ export function watchCall<T>(
   };
   const runAndReport = async (): Promise<T> => {
     try {
-      const result = await run(watched);
+      const result = await run(trace);
       report('ok');
       return result;
     } catch (error) {

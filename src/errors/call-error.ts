@@ -4,8 +4,8 @@ import { createError, type MessageParts } from './message.ts';
 import { worstOutcome, type Kind } from './outcome.ts';
 import type { Redact } from './redact.ts';
 
-/** The state of a call that has failed. */
-interface FailedState {
+/** A call that has failed. */
+interface FailedCall {
   readonly call: {
     readonly operation: string;
     readonly method: string;
@@ -21,8 +21,8 @@ interface FailedState {
 }
 
 /** Creates the error that ends a call. `note` is why it was not retried although the failure may pass. */
-export function createCallError(failure: Failure, state: FailedState, note = ''): PaymentsError {
-  const { call, attempts, prepared, credential, redact } = state;
+export function createCallError(failure: Failure, failed: FailedCall, note = ''): PaymentsError {
+  const { call, attempts, prepared, credential, redact } = failed;
   const outcome = worstOutcome([...attempts, failure]);
   const callFacts = {
     outcome,
@@ -32,7 +32,7 @@ export function createCallError(failure: Failure, state: FailedState, note = '')
     attempts,
     // A creation with an unknown outcome must not be sent again, by the SDK or by the caller.
     retryable: failure.transient && !(call.kind === 'once' && outcome === 'unknown'),
-    startedAt: state.startedAt?.toISOString(),
+    startedAt: failed.startedAt?.toISOString(),
     idempotencyKey: prepared.idempotencyKey,
   };
   const isWrite = call.kind !== 'safe';

@@ -1,22 +1,40 @@
 import { argument, readInput, type Validator } from '../calls/arguments.ts';
-import { identity, type Call } from '../calls/call.ts';
+import {
+  identity,
+  type Call,
+  type Head,
+  type ReportDrift,
+  type ResponseCheck,
+} from '../calls/call.ts';
 import { responseCheck } from '../calls/response.ts';
 import { Paged, type OffsetPage, type OffsetPager, type Pager } from './pager.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
+import type { Trace } from '../calls/tracing.ts';
+
+/** What a search adds to the list that it reads. */
+export interface PageSearch {
+  /** The call that the pages belong to; without one, each page is a call. */
+  readonly within: Trace | undefined;
+  /** Called with what came with each page. */
+  readonly onHead: (head: Head, reportDrift: ReportDrift) => void;
+}
 
 /** A list of the versioned API: each page has the same query and another cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
-  target: Pick<Call<unknown>, 'operation' | 'path' | 'onHeaders' | 'within' | 'isUsable'>,
+  target: Pick<Call<unknown>, 'operation' | 'path'>,
   item: Schema<T>,
   querySchema: Validator<Q>,
   query: Q | undefined,
   options: RequestOptions | undefined,
+  search?: PageSearch,
 ): Pager<T> {
-  const response = getPageValidator(item);
+  const check = getPageCheck(item);
+  // A search reads what there is: one item without a field hides no other.
+  const response = search === undefined ? check : { ...check, isUsable: isPage };
   const filters = readInput(query === undefined ? ({} as Q) : query, querySchema);
   const { cursor: start, limit } = Object(filters) as PageQuery;
   const call = { ...target, method: 'GET' as const };
@@ -35,17 +53,23 @@ export function listOf<T, Q extends PageQuery>(
           belongsIn: setForEachPage('cursor'),
           query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
           response,
-          ...(iteration && {
-            prefetch: (text) => {
-              const next = findCursor(text);
-              return next !== undefined && iteration.prefetch(next);
-            },
-          }),
-          transform: (page) => ({ ...page, nextCursor: readCursor(page) }),
+          transform: (page, head, reportDrift) => {
+            search?.onHead(head, reportDrift);
+            return { ...page, nextCursor: readCursor(page) };
+          },
         },
         options,
-        iteration?.cancel,
-        site,
+        {
+          site,
+          within: search?.within,
+          cancel: iteration?.cancel,
+          prefetch:
+            iteration &&
+            ((text) => {
+              const next = findCursor(text);
+              return next !== undefined && iteration.prefetch(next);
+            }),
+        },
       ),
     next: ({ hasMore, nextCursor }) => (hasMore ? nextCursor || null : undefined),
   });
@@ -87,8 +111,7 @@ export function offsetListOf<
           }),
         },
         options,
-        iteration?.cancel,
-        site,
+        { site, cancel: iteration?.cancel },
       ),
     next: ({ nextSkip }) => nextSkip ?? undefined,
   });
@@ -106,7 +129,7 @@ const findCursor = (text: string): string | undefined =>
   endOfPage.exec(text.slice(-maxEndLength))?.[1];
 
 /** Whether a response is a page, whatever its items are. */
-export function isPage(response: unknown): boolean {
+function isPage(response: unknown): boolean {
   const { data, hasMore } = Object(response) as { readonly [field: string]: unknown };
   return Array.isArray(data) && typeof hasMore === 'boolean';
 }
@@ -116,14 +139,14 @@ const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
   [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
 });
 
-const pages = new WeakMap<object, Validator<PageBody<unknown>>>();
+const pages = new WeakMap<object, ResponseCheck<PageBody<unknown>>>();
 
 /** Gets the check of a page of such items. It is created once for each schema of an item. */
-function getPageValidator<T>(item: Schema<T>): Validator<PageBody<T>> {
-  const cached = pages.get(item) as Validator<PageBody<T>> | undefined;
-  const validator = cached ?? responseCheck(pageBodySchema(item));
-  pages.set(item, validator);
-  return validator;
+function getPageCheck<T>(item: Schema<T>): ResponseCheck<PageBody<T>> {
+  const cached = pages.get(item) as ResponseCheck<PageBody<T>> | undefined;
+  const check = cached ?? responseCheck(pageBodySchema(item));
+  pages.set(item, check);
+  return check;
 }
 
 /** Reads the next cursor of a page; anything but a string counts as missing. */

@@ -3,7 +3,7 @@ import type { RequestOptions } from '../calls/options.ts';
 import type { Hooks } from '../calls/hooks.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
 import type { Clock } from '../calls/time.ts';
-import type { WatchedCall } from '../calls/tracing.ts';
+import type { Trace } from '../calls/tracing.ts';
 import type { Journal } from '../journals/journal.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput, Transfer, TransferId } from '../schemas/transfer.ts';
@@ -64,16 +64,11 @@ interface PaymentSearchOptions {
 class PaymentReads {
   readonly #client: ClientContext;
   readonly #options: RequestOptions;
-  readonly #within: WatchedCall | undefined;
+  readonly #within: Trace | undefined;
   readonly #scans: SharedScans | undefined;
   readonly #openPageSize = createPageSizes();
 
-  constructor(
-    client: ClientContext,
-    options: RequestOptions,
-    within?: WatchedCall,
-    scans?: SharedScans,
-  ) {
+  constructor(client: ClientContext, options: RequestOptions, within?: Trace, scans?: SharedScans) {
     this.#client = client;
     this.#options = options;
     this.#within = within;
@@ -118,7 +113,7 @@ export function applyOptions(
     scans,
   }: {
     readonly since?: number | undefined;
-    readonly within?: WatchedCall | undefined;
+    readonly within?: Trace | undefined;
     readonly scans?: SharedScans | undefined;
   } = {},
 ): OnceContext {

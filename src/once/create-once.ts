@@ -1,7 +1,7 @@
 import { invalidArguments, readInput } from '../calls/arguments.ts';
 import { callHook, type OnceEvent } from '../calls/hooks.ts';
 import { checkBy, checkOptions, parseSince } from '../calls/options.ts';
-import type { WatchedCall } from '../calls/tracing.ts';
+import type { Trace } from '../calls/tracing.ts';
 import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { describeReferenceProblem, isReference } from '../internal/formats.ts';
 import {
@@ -87,11 +87,11 @@ export const payOnce = <T>(
   readRecorded: (read: () => Promise<Transfer>) => Promise<T>,
   scans?: SharedScans,
 ): Promise<ReadPayment<T>> =>
-  client.pipeline.watch(
+  client.pipeline.trace(
     createCall,
     (input as Partial<OnceInput> | undefined)?.description,
-    async (watched) => {
-      const made = await checkPayment(client, input, options, watched, scans).make();
+    async (trace) => {
+      const made = await checkPayment(client, input, options, trace, scans).make();
       const { result, transferId } = made;
       const transfer = made.result === 'recorded' ? await readRecorded(made.read) : made.transfer;
       return { result, transferId, transfer };
@@ -103,7 +103,7 @@ function checkPayment(
   client: ClientContext,
   input: OnceInput,
   options: OnceOptions | undefined,
-  within: WatchedCall,
+  within: Trace,
   scans: SharedScans | undefined,
 ): Payment {
   const issues: Issue[] = [];
@@ -133,7 +133,7 @@ export async function resolveOnce(
   reference: string,
   verdict: TransferId | 'not_paid',
   options: ResolveOptions | undefined,
-  within: WatchedCall,
+  within: Trace,
 ): Promise<void> {
   const issues: Issue[] = [];
   const { by, force, ...onceOptions } = checkOptions(resolveOptionChecks, options, issues);

@@ -1,9 +1,9 @@
 import { argument, path } from '../calls/arguments.ts';
-import { hasId, type Call, type PreparedRequest, type ReportDrift } from '../calls/call.ts';
+import { hasId, type Call, type PreparedRequest } from '../calls/call.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import { responseCheck } from '../calls/response.ts';
 import { parseHttpDate } from '../calls/time.ts';
-import type { WatchedCall } from '../calls/tracing.ts';
+import type { Trace } from '../calls/tracing.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
 import { isReference } from '../internal/formats.ts';
 import {
@@ -30,13 +30,13 @@ export class Creation {
   readonly #pipeline: ClientContext['pipeline'];
   readonly #call: Call<TransferCreated>;
   readonly #prepared: PreparedRequest;
-  readonly #within: WatchedCall;
+  readonly #within: Trace;
 
   private constructor(
     pipeline: ClientContext['pipeline'],
     call: Call<TransferCreated>,
     prepared: PreparedRequest,
-    within: WatchedCall,
+    within: Trace,
   ) {
     this.#pipeline = pipeline;
     this.#call = call;
@@ -49,7 +49,7 @@ export class Creation {
     { pipeline, transferSearch }: ClientContext,
     input: OnceInput,
     options: RequestOptions | undefined,
-    within: WatchedCall,
+    within: Trace,
     issues: Issue[],
   ): Creation | undefined {
     const reference = (input as Partial<OnceInput> | undefined)?.description;
@@ -57,8 +57,6 @@ export class Creation {
       ...creationCall(input, transferSearch),
       ifUnknown: 'the transfer may have taken effect. Call createOnce again to find out.',
       idempotencyKey: isReference(reference) ? reference : undefined,
-      optionNames: onceOptionNames,
-      within,
     };
     const prepared = pipeline.check(call, options, issues);
     return prepared && new Creation(pipeline, call, prepared, within);
@@ -74,7 +72,7 @@ export class Creation {
   send(totalTimeout: number, notAfter: number): Promise<TransferCreated> {
     const options = { ...this.#prepared.options, totalTimeout };
     const prepared = { ...this.#prepared, options };
-    return this.#pipeline.call({ ...this.#call, notAfter, prepared }, undefined);
+    return this.#pipeline.send(this.#call, prepared, this.#within, notAfter);
   }
 }
 
@@ -94,6 +92,7 @@ export function creationCall(
     path: path`/transfers`,
     body: argument(transferCreateInputSchema(), input),
     belongsIn: inputOnlyFields,
+    optionNames: onceOptionNames,
     response: responseCheck(transferCreatedSchema()),
     acceptIf: hasId(transferIdSchema()),
     ifUnknown:
@@ -110,15 +109,10 @@ function withClockCheck(
   call: Call<TransferCreated>,
   transferSearch: TransferSearch,
 ): Call<TransferCreated> {
-  let date = Number.NaN;
-  let reportDrift: ReportDrift = () => undefined;
   return {
     ...call,
-    onHeaders: (headers, reportResponse) => {
-      date = parseHttpDate(headers.get('date'));
-      reportDrift = reportResponse;
-    },
-    transform: (transfer) => {
+    transform: (transfer, { headers }, reportDrift) => {
+      const date = parseHttpDate(headers.get('date'));
       const { earliest } = parseCreatedAt(transfer.createdAt);
       const isOff = Math.abs(earliest - date) > clockSkewMs;
       if (isOff && hasOffset(transfer.createdAt)) transferSearch.distrustClocks(reportDrift);

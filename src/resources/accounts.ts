@@ -19,7 +19,6 @@ import {
 } from '../schemas/account.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
-import { getAccountCall } from '../search/transfer-api.ts';
 
 /** Wallet and bank accounts that hold balances for Entities. */
 export class Accounts {
@@ -97,7 +96,8 @@ export class Accounts {
     id: IdFrom<'acc_', 'accountId(text) or as const'>,
     options?: RequestOptions,
   ): ApiCall<Account> {
-    return this.#api.call(getAccountCall(id), options);
+    const where = path`/accounts/${argument(accountIdSchema(), id)}`;
+    return this.#api.read('accounts.get', where, accountSchema(), options);
   }
 
   /**

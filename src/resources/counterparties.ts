@@ -1,5 +1,4 @@
 import { argument, path } from '../calls/arguments.ts';
-import { responseCheck } from '../calls/response.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
@@ -59,16 +58,8 @@ export class Counterparties {
     id: IdFrom<'cpty_', 'counterpartyId(text) or as const'>,
     options?: RequestOptions,
   ): ApiCall<Counterparty> {
-    return this.#api.call(
-      {
-        operation: 'counterparties.get',
-        kind: 'safe',
-        method: 'GET',
-        path: path`/counterparties/${argument(counterpartyIdSchema(), id)}`,
-        response: responseCheck(counterpartySchema()),
-      },
-      options,
-    );
+    const where = path`/counterparties/${argument(counterpartyIdSchema(), id)}`;
+    return this.#api.read('counterparties.get', where, counterpartySchema(), options);
   }
 
   /**

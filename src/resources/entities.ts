@@ -89,15 +89,7 @@ export class Entities {
    * ```
    */
   get(id: IdFrom<'ent_', 'entityId(text) or as const'>, options?: RequestOptions): ApiCall<Entity> {
-    return this.#api.call(
-      {
-        operation: 'entities.get',
-        kind: 'safe',
-        method: 'GET',
-        path: path`/entities/${argument(entityIdSchema(), id)}`,
-        response: responseCheck(entitySchema()),
-      },
-      options,
-    );
+    const where = path`/entities/${argument(entityIdSchema(), id)}`;
+    return this.#api.read('entities.get', where, entitySchema(), options);
   }
 }

@@ -1,5 +1,4 @@
 import { argument, path } from '../calls/arguments.ts';
-import { responseCheck } from '../calls/response.ts';
 import type { Pager } from '../lists/pager.ts';
 import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
@@ -56,16 +55,8 @@ export class Ibans {
    * ```
    */
   get(id: IdFrom<'iban_', 'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<Iban> {
-    return this.#api.call(
-      {
-        operation: 'ibans.get',
-        kind: 'safe',
-        method: 'GET',
-        path: path`/ibans/${argument(ibanIdSchema(), id)}`,
-        response: responseCheck(ibanSchema()),
-      },
-      options,
-    );
+    const where = path`/ibans/${argument(ibanIdSchema(), id)}`;
+    return this.#api.read('ibans.get', where, ibanSchema(), options);
   }
 
   /**

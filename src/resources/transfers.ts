@@ -16,7 +16,7 @@ import { createOnce, resolveCall, resolveOnce } from '../once/create-once.ts';
 import { creationCall } from '../once/creation.ts';
 import type { ClientContext } from '../once/context.ts';
 import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
-import { onceOptionNames, type OnceOptions, type ResolveOptions } from '../once/options.ts';
+import type { OnceOptions, ResolveOptions } from '../once/options.ts';
 import {
   reconcileAll,
   reconcileAllCall,
@@ -78,8 +78,7 @@ export class Transfers {
    */
   create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated> {
     const call = creationCall(input, this.#once.transferSearch);
-    const checks = { optionNames: onceOptionNames, needsAuthorization: true };
-    return this.#pipeline.call({ ...call, ...checks }, options);
+    return this.#pipeline.call(call, options, { needsAuthorization: true });
   }
 
   /**
@@ -170,8 +169,8 @@ export class Transfers {
     options?: ResolveOptions,
   ): Promise<void> {
     return runFromCallSite(() =>
-      this.#pipeline.watch(resolveCall, reference, (watched) =>
-        resolveOnce(this.#once, reference, verdict, options, watched),
+      this.#pipeline.trace(resolveCall, reference, (trace) =>
+        resolveOnce(this.#once, reference, verdict, options, trace),
       ),
     );
   }
@@ -227,8 +226,8 @@ export class Transfers {
     options?: WaitOptions,
   ): Promise<Transfer> {
     return runFromCallSite(() =>
-      this.#pipeline.watch(waitCall, undefined, (watched) => {
-        const poll = (polling: RequestOptions) => this.#api.get(id, polling, watched);
+      this.#pipeline.trace(waitCall, undefined, (trace) => {
+        const poll = (polling: RequestOptions) => this.#api.get(id, polling, trace);
         return waitForTransfer(id, poll, this.#once.clock, this.#pipeline.redactOwn, options);
       }),
     );
@@ -254,14 +253,8 @@ export class Transfers {
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return runFromCallSite(() =>
-      this.#pipeline.watch(reconcileCall, undefined, (watched) =>
-        reconcileTransfer(
-          this.#once.transferSearch,
-          input,
-          options,
-          this.#pipeline.redact,
-          watched,
-        ),
+      this.#pipeline.trace(reconcileCall, undefined, (trace) =>
+        reconcileTransfer(this.#once.transferSearch, input, options, this.#pipeline.redact, trace),
       ),
     );
   }

@@ -11,7 +11,7 @@ import {
   optionalCheck,
   type OptionChecks,
 } from '../calls/options.ts';
-import type { WatchedCall } from '../calls/tracing.ts';
+import type { Trace } from '../calls/tracing.ts';
 import { transferCreateInputSchema, type TransferCreateInput } from '../schemas/transfer.ts';
 import {
   epoch,
@@ -46,7 +46,7 @@ export async function reconcileTransfer(
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
   redact: Redact,
-  within: WatchedCall,
+  within: Trace,
 ): Promise<Reconciliation> {
   const issues: Issue[] = [];
   const { since, clockSkew, ...paging } = checkOptions(

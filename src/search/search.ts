@@ -1,13 +1,12 @@
 import { parseHttpDate } from '../calls/time.ts';
 import { defaultClockSkew, type RequestOptions } from '../calls/options.ts';
-import type { ReportDrift } from '../calls/call.ts';
-import type { WatchedCall } from '../calls/tracing.ts';
+import type { Head, ReportDrift } from '../calls/call.ts';
+import type { Trace } from '../calls/tracing.ts';
 import { detailedIssuesOf, invalidArguments } from '../calls/arguments.ts';
 import { PaymentsError, ValidationError, type CallIdentity } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import type { Redact } from '../errors/redact.ts';
 import { warn } from '../internal/runtime.ts';
-import { isPage } from '../lists/list.ts';
 import type { Page } from '../schemas/page.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
@@ -66,7 +65,7 @@ interface ScanOptions {
   /** Called after each page. */
   readonly onPage?: (() => void) | undefined;
   /** The call that the pages belong to; without one, each page is a call. */
-  readonly within?: WatchedCall | undefined;
+  readonly within?: Trace | undefined;
 }
 
 export const reconcileCall: CallIdentity = {
@@ -266,16 +265,14 @@ export class TransferSearch {
     Object.assign(state, { hasMoved: false, problem: undefined });
     const order = new OrderCheck();
     let reportDrift: ReportDrift = () => undefined;
-    const onHeaders = (headers: Headers, reportPage: ReportDrift): void => {
+    const onHead = ({ headers }: Head, reportPage: ReportDrift): void => {
       reportDrift = reportPage;
       state.isCached ||= Number(headers.get('age')) > 0;
       const ahead = this.now() - parseHttpDate(headers.get('date'));
       if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
     };
     const query = { ...(this.#api.isFiltered && { accountId: source }), limit: pageSize() };
-    // A search reads what there is: one transfer without an amount hides no other.
-    const target = { onHeaders, within, isUsable: isPage };
-    for await (const page of this.#api.list(query, paging, target).pages()) {
+    for await (const page of this.#api.list(query, paging, { onHead, within }).pages()) {
       state.problem = findPageProblem(page, state.isCached);
       if (state.problem !== undefined) return;
       onPage?.();

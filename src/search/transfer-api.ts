@@ -1,10 +1,8 @@
 import { argument, path, type Validator } from '../calls/arguments.ts';
-import type { Call } from '../calls/call.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
-import { responseCheck } from '../calls/response.ts';
-import type { WatchedCall } from '../calls/tracing.ts';
-import { listOf } from '../lists/list.ts';
+import type { Trace } from '../calls/tracing.ts';
+import { listOf, type PageSearch } from '../lists/list.ts';
 import type { Pager } from '../lists/pager.ts';
 import { accountIdSchema, accountSchema, type Account } from '../schemas/account.ts';
 import {
@@ -35,49 +33,29 @@ export class TransferApi {
   list(
     query: TransferListQuery | undefined,
     options: RequestOptions | undefined,
-    target?: Pick<Call<unknown>, 'onHeaders' | 'within' | 'isUsable'>,
+    search?: PageSearch,
   ): Pager<Transfer> {
     return listOf(
       this.#pipeline,
-      { operation: 'transfers.list', path: path`/transfers`, ...target },
+      { operation: 'transfers.list', path: path`/transfers` },
       transferSchema(),
       createListQuerySchema(this.#filter),
       query,
       options,
+      search,
     );
   }
 
-  get(
-    id: TransferId,
-    options: RequestOptions | undefined,
-    within?: WatchedCall,
-  ): ApiCall<Transfer> {
-    return this.#pipeline.call(
-      {
-        operation: 'transfers.get',
-        within,
-        kind: 'safe',
-        method: 'GET',
-        path: path`/transfers/${argument(transferIdSchema(), id)}`,
-        response: responseCheck(transferSchema()),
-      },
-      options,
-    );
+  get(id: TransferId, options: RequestOptions | undefined, within?: Trace): ApiCall<Transfer> {
+    const where = path`/transfers/${argument(transferIdSchema(), id)}`;
+    return this.#pipeline.read('transfers.get', where, transferSchema(), options, within);
   }
 
-  getAccount(id: string, options: RequestOptions, within?: WatchedCall): ApiCall<Account> {
-    return this.#pipeline.call({ ...getAccountCall(id), within }, options);
+  getAccount(id: string, options: RequestOptions, within?: Trace): ApiCall<Account> {
+    const where = path`/accounts/${argument(accountIdSchema(), id)}`;
+    return this.#pipeline.read('accounts.get', where, accountSchema(), options, within);
   }
 }
-
-/** The call that reads one Account. */
-export const getAccountCall = (id: string): Call<Account> => ({
-  operation: 'accounts.get',
-  kind: 'safe',
-  method: 'GET',
-  path: path`/accounts/${argument(accountIdSchema(), id)}`,
-  response: responseCheck(accountSchema()),
-});
 
 /** The check of a query, which gives its account the name that the platform knows. */
 function createListQuerySchema(filter: string | false): Validator<TransferListQuery> {

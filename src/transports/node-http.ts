@@ -24,7 +24,7 @@ export function createNodeTransport(agent: HttpAgent | undefined): Transport | u
     runtime: 'node',
     sendsOnce: true,
     wantsRequest: false,
-    send: (request, _, trace) => new Exchange(request, { trace, agent }).response,
+    send: (request, _, evidence) => new Exchange(request, { evidence, agent }).response,
     flush: waitUntilWritten,
   };
 }
@@ -77,7 +77,7 @@ function isConnected(socket: Socket): boolean {
 
 interface ExchangeOptions {
   /** Absent where the runtime repeats requests, so that its events prove nothing. */
-  readonly trace?: Evidence;
+  readonly evidence?: Evidence;
   readonly agent?: HttpAgent | undefined;
 }
 
@@ -85,7 +85,7 @@ interface ExchangeOptions {
 class Exchange {
   readonly response: Promise<TransportResponse>;
   readonly #request: TransportRequest;
-  readonly #trace: Evidence | undefined;
+  readonly #evidence: Evidence | undefined;
   readonly #body: Buffer | undefined;
   /** A server may ignore the body of a GET and read it as the next request. */
   readonly #isBodiedGet: boolean;
@@ -100,10 +100,10 @@ class Exchange {
   /** When the request was written, by the monotonic clock. */
   #startedAt = 0;
 
-  constructor(request: TransportRequest, { trace, agent }: ExchangeOptions = {}) {
+  constructor(request: TransportRequest, { evidence, agent }: ExchangeOptions = {}) {
     const { method, stop } = request;
     this.#request = request;
-    this.#trace = trace;
+    this.#evidence = evidence;
     this.#body = request.body === undefined ? undefined : Buffer.from(request.body);
     this.#isBodiedGet = method === 'GET' && request.body !== undefined;
     this.response = new Promise((resolve, reject) => {
@@ -121,11 +121,12 @@ class Exchange {
       // An object: OpenTelemetry, dd-trace and agents for proxies copy it as one, and would lose the
       // credential of a list.
       headers: this.#createHeaders(),
-      agent: trace === undefined ? createFreshAgent(http) : ((agent ?? ownAgent) as NodeHttp.Agent),
+      agent:
+        evidence === undefined ? createFreshAgent(http) : ((agent ?? ownAgent) as NodeHttp.Agent),
     };
     const open = (): NodeHttp.ClientRequest => http.request(options);
     this.#open = method === 'GET' ? open : () => openWrite(options.agent, open);
-    if (trace !== undefined) trace.started = false;
+    if (evidence !== undefined) evidence.started = false;
     this.#removeListener = stop.onStop((reason) => {
       this.#fail(reason);
     });
@@ -163,7 +164,7 @@ class Exchange {
       outgoing.on('response', (incoming) => {
         this.#receive(outgoing, incoming);
       });
-      if (this.#trace === undefined) outgoing.end(this.#body);
+      if (this.#evidence === undefined) outgoing.end(this.#body);
       else {
         outgoing.on('socket', (socket) => {
           this.#use(outgoing, socket);
@@ -224,7 +225,7 @@ class Exchange {
       // The listener in the constructor was called.
       return;
     }
-    if (this.#trace !== undefined) this.#trace.started = true;
+    if (this.#evidence !== undefined) this.#evidence.started = true;
     this.#startedAt = performance.now();
     outgoing.end(rest);
   }
@@ -239,13 +240,13 @@ class Exchange {
   /** Called when a connection failed, also after the exchange is over. */
   #break(outgoing: NodeHttp.ClientRequest, error: Error): void {
     if (outgoing !== this.#outgoing) return;
-    if (outgoing.reusedSocket && this.#trace?.started === false) this.#reconnect(outgoing);
+    if (outgoing.reusedSocket && this.#evidence?.started === false) this.#reconnect(outgoing);
     else this.#fail(error);
   }
 
   #receive(outgoing: NodeHttp.ClientRequest, incoming: NodeHttp.IncomingMessage): void {
     if (outgoing !== this.#outgoing) return;
-    if (this.#trace?.started === false) {
+    if (this.#evidence?.started === false) {
       // It responds to nothing.
       this.#reconnect(outgoing);
       return;

@@ -58,7 +58,7 @@ export interface Transport extends TransportFacts {
   /** Whether ky has to create a `Request`; a transport that does not need one saves its cost. */
   readonly wantsRequest: boolean;
   /** Sends one request. Rejects with the error of the runtime. */
-  send(request: TransportRequest, built: Request, trace: Evidence): Promise<TransportResponse>;
+  send(request: TransportRequest, built: Request, evidence: Evidence): Promise<TransportResponse>;
   /**
    * Waits briefly, never for the network, until requests that were just started are likely to have been
    * written. Absent where the transport cannot know.
