@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { killPayroll } from './batch-deaths.ts';
-import { stores } from './once-deaths.ts';
+import { killPayroll } from '../drivers/batch-deaths.ts';
+import { stores } from '../drivers/once-deaths.ts';
 
 test(
   'a payroll that is killed twice pays each of 100 salaries once, over each store',

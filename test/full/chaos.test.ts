@@ -3,12 +3,12 @@ import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import * as sdk from '../../src/index.ts';
-import { describeReport, runChaos } from './chaos.ts';
+import { describeReport, runChaos } from '../drivers/chaos.ts';
 import { changedFiles } from '../mutants/apply.ts';
-import { control, runtimeMutants, variants } from './mutants.ts';
-import { otherRuntimes, type Runtime } from './runtimes.ts';
+import { control, runtimeMutants, variants } from '../drivers/mutants.ts';
+import { otherRuntimes, type Runtime } from '../drivers/runtimes.ts';
 
-const script = fileURLToPath(new URL('chaos.ts', import.meta.url));
+const script = fileURLToPath(new URL('../drivers/chaos.ts', import.meta.url));
 
 test(
   '300 random plans have an outcome that agrees with the ledger for each call',

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { clockFrom, Deadline } from '../../src/calls/time.ts';
 
-/** Runs a script of this folder in another process, and parses its output. */
+/** Runs a script in another process, and parses its output. */
 async function run(
   script: string,
   flags: readonly string[] = [],
@@ -24,7 +24,11 @@ async function run(
 test.each(['node:http', 'node:http with a body', 'fetch'])(
   'a timeout and an abort close the connection over %s while garbage is collected',
   async (transport) => {
-    const { results, collected } = await run('collected.ts', ['--expose-gc'], [transport]);
+    const { results, collected } = await run(
+      '../drivers/collected.ts',
+      ['--expose-gc'],
+      [transport],
+    );
     expect(collected).toBe(true);
     const expected = ['timeout', 'abort'].flatMap((stop) =>
       ['headers', 'body'].map((phase) => ({
@@ -59,7 +63,7 @@ test('a promise that stays pending does not retain a deadline that no longer wai
 });
 
 test('no timer outlives its call and the process ends', async () => {
-  const { before, after, statuses, doneAt } = await run('finished.ts');
+  const { before, after, statuses, doneAt } = await run('../drivers/finished.ts');
   // The deadlines of those calls were 30 s and 120 s.
   expect(Date.now() - Number(doneAt)).toBeLessThan(5_000);
   expect({ before, after }).toEqual({ before: 0, after: 0 });

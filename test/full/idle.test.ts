@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PaymentsClient, type TransferCreated } from '../../src/index.ts';
-import { accountId, poison } from './bodies.ts';
-import { usual } from './faults.ts';
-import { FaultPlatform, nonceHeader, type Endpoint } from './server.ts';
+import { accountId, poison } from '../drivers/bodies.ts';
+import { usual } from '../drivers/faults.ts';
+import { FaultPlatform, nonceHeader, type Endpoint } from '../drivers/server.ts';
 
 // What a server does to an idle connection while this process is busy: the bytes wait in the kernel
 // when the next request is written.

@@ -2,7 +2,7 @@ import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import { test } from 'vitest';
 import * as sdk from '../../src/index.ts';
-import { checkEnvironmentProxy, checkMsw } from './interception.ts';
+import { checkEnvironmentProxy, checkMsw } from '../drivers/interception.ts';
 
 // test/runtimes/interception.mjs does the same on other versions of Node.
 

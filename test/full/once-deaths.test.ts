@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { missing } from '../stores/servers.ts';
-import { killWorkers, stores } from './once-deaths.ts';
+import { killWorkers, stores } from '../drivers/once-deaths.ts';
 
 test('PostgreSQL and Redis are installed', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leaveOpen } from './open-deaths.ts';
+import { leaveOpen } from '../drivers/open-deaths.ts';
 
 test(
   'payments-journal list shows what is open after workers were killed, and each is finished once',

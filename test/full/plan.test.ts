@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as sdk from '../../src/index.ts';
-import { usual, type Fault } from './faults.ts';
-import { findViolations } from './violations.ts';
-import { play, type Played } from './play.ts';
-import type { Operation } from './plans.ts';
-import { FaultPlatform } from './server.ts';
-import { faults } from './status-faults.ts';
+import { usual, type Fault } from '../drivers/faults.ts';
+import { findViolations } from '../drivers/violations.ts';
+import { play, type Played } from '../drivers/play.ts';
+import type { Operation } from '../drivers/plans.ts';
+import { FaultPlatform } from '../drivers/server.ts';
+import { faults } from '../drivers/status-faults.ts';
 
 // Every fault on Node, with a creation and with a read.
 

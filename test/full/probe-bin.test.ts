@@ -11,7 +11,7 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCertificate } from './certificate.ts';
+import { createCertificate } from '../drivers/certificate.ts';
 import { recordingServer } from '../support/recording-server.ts';
 import { installTarball } from '../support/tarball.ts';
 

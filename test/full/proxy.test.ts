@@ -8,14 +8,14 @@ import { createServer as createTlsServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { closedPort } from '../support/closed-port.ts';
-import { createCertificate } from './certificate.ts';
-import { usual } from './faults.ts';
-import { FaultPlatform } from './server.ts';
+import { createCertificate } from '../drivers/certificate.ts';
+import { usual } from '../drivers/faults.ts';
+import { FaultPlatform } from '../drivers/server.ts';
 
 // A proxy as Node uses one for https: with CONNECT. NODE_USE_ENV_PROXY is read when a process starts, so
 // each call has a new process.
 
-const script = fileURLToPath(new URL('proxied-faults.ts', import.meta.url));
+const script = fileURLToPath(new URL('../drivers/proxied-faults.ts', import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), 'payments-proxy-'));
 afterAll(() => {

@@ -57,9 +57,13 @@ async function start(...args: string[]) {
 test('ten processes in worlds of their own see no record of each other', async () => {
   const sandbox = await start('--seed', 'demo');
   const use = async (name: string) => {
-    const child = spawn(process.execPath, [pathOf('world-user.ts'), sandbox.rootUrl, name, '10'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      [pathOf('../drivers/world-user.ts'), sandbox.rootUrl, name, '10'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     const closed = once(child, 'close');
     return [await text(child.stdout), await closed];
   };

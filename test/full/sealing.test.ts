@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import * as sdk from '../../src/index.ts';
-import { otherRuntimes } from './runtimes.ts';
-import { isSentOnce, writeOverDyingConnections } from './sealing.ts';
+import { otherRuntimes } from '../drivers/runtimes.ts';
+import { isSentOnce, writeOverDyingConnections } from '../drivers/sealing.ts';
 
-const script = fileURLToPath(new URL('sealing.ts', import.meta.url));
+const script = fileURLToPath(new URL('../drivers/sealing.ts', import.meta.url));
 const run = promisify(execFile);
 
 test('a write arrives once and is unknown when its reused connection dies after the effect', async () => {

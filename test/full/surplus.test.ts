@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Fault } from './surplus-server.ts';
+import type { Fault } from '../drivers/surplus-server.ts';
 
 // On one connection, each payment after a surplus response would get the response to the one before it.
 
 async function startServer(fault: Fault): Promise<string> {
-  const script = fileURLToPath(new URL('surplus-server.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../drivers/surplus-server.ts', import.meta.url));
   const server = fork(script, [JSON.stringify(fault)]);
   onTestFinished(() => {
     server.disconnect();

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { isPaymentsError, PaymentsClient, type PaymentsError } from '../../src/index.ts';
-import { accountId } from './bodies.ts';
-import { createCertificate } from './certificate.ts';
+import { accountId } from '../drivers/bodies.ts';
+import { createCertificate } from '../drivers/certificate.ts';
 
 // Failures of TLS on Node: the transport knows that nothing is sent before the handshake has finished.
 

@@ -17,9 +17,9 @@ import {
 import { sqliteJournal } from 'payments-platform-sdk/journals';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
-import { createPayrollSandbox } from './once-deaths.ts';
+import { createPayrollSandbox } from '../drivers/once-deaths.ts';
 import { startPostgres } from '../stores/servers.ts';
-import { killRecipe, recipeFolder, recipes } from './workflows.ts';
+import { killRecipe, recipeFolder, recipes } from '../drivers/workflows.ts';
 
 /** `npm run chaos:workflows` makes 300, with 12 kills. More are invalid than an outbox takes at once. */
 const counts = { payouts: 80, kills: 3, invalid: 25 };

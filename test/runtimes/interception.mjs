@@ -1,7 +1,7 @@
-// test/full/interception.ts with the installed package; its path is the argument.
+// test/drivers/interception.ts with the installed package; its path is the argument.
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
-import { checkEnvironmentProxy, checkMsw } from '../full/interception.ts';
+import { checkEnvironmentProxy, checkMsw } from '../drivers/interception.ts';
 
 const url = process.argv[2] ?? '';
 const sdk = await import(url);

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { join } from 'node:path';
-import { createCertificate } from '../full/certificate.ts';
+import { createCertificate } from '../drivers/certificate.ts';
 import { binaries } from './runtimes.mjs';
 import { lend, modules, run } from './setup.mjs';
 

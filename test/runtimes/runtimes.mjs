@@ -136,7 +136,7 @@ function entryOf(consumer) {
 export async function checkSealing(consumer) {
   const checks = [];
   const script = join(here, 'sealing.mjs');
-  const control = join(here, '../full/sealing.ts');
+  const control = join(here, '../drivers/sealing.ts');
   const url = entryOf(consumer);
   for (const name of ['node22', 'node26', 'bun', 'deno']) {
     const args = name === 'deno' ? ['run', '-A', '--no-lock'] : [];

@@ -1,5 +1,5 @@
-// test/full/sealing.ts with the installed package; its path is the argument.
-import { isSentOnce, writeOverDyingConnections } from '../full/sealing.ts';
+// test/drivers/sealing.ts with the installed package; its path is the argument.
+import { isSentOnce, writeOverDyingConnections } from '../drivers/sealing.ts';
 
 const sdk = await import(process.argv[2] ?? '');
 const results = await writeOverDyingConnections(sdk);

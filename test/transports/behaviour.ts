@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ClientOptions, PaymentsClient, PaymentsError } from '../../src/index.ts';
-import { successBody } from '../full/bodies.ts';
+import { successBody } from '../drivers/bodies.ts';
 import {
   responseBytes,
   type Exchange,

@@ -9,7 +9,7 @@ import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { listen } from '../../src/sandbox/server.ts';
 
 /*
- * Makes the pictures of docs/images after a build: node test/full/pictures.ts [folder]
+ * Makes the pictures of docs/images after a build: node test/drivers/pictures.ts [folder]
  * pngquant reduces them to 64 colours.
  */
 

@@ -1,6 +1,6 @@
 /*
  * A sandbox under a steady load, with its page open in a browser:
- * node test/full/soak.ts [requests a minute] [minutes] [flags of the command …].
+ * node test/drivers/soak.ts [requests a minute] [minutes] [flags of the command …].
  * Prints the response times, and the memory of the sandbox and of the page.
  */
 import { spawn } from 'node:child_process';

@@ -14,7 +14,7 @@ import { payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts
 /*
  * Workers make the same payouts by createOnce against a platform that fails every tenth creation. They
  * are killed at random, and one of them is suspended until its claims have expired:
- * node test/full/once-deaths.ts --payouts 500 [--store redis] [--kill 200] [--on path/to/bun]
+ * node test/drivers/once-deaths.ts --payouts 500 [--store redis] [--kill 200] [--on path/to/bun]
  */
 
 export type StoreName = 'redis' | 'postgres' | 'sqlite';

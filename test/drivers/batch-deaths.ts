@@ -9,7 +9,7 @@ import { payoutOf } from './once-payouts.ts';
 
 /*
  * A payroll that is killed at random moments, started again each time, and then left to end:
- * node test/full/batch-deaths.ts --payouts 2000 --kills 20 [--store redis]
+ * node test/drivers/batch-deaths.ts --payouts 2000 --kills 20 [--store redis]
  */
 
 export interface BatchDeaths {

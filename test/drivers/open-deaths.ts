@@ -11,7 +11,7 @@ import { openJournalAt, payoutOf, type WorkerOrder, type WorkerReport } from './
 /*
  * Workers are killed while they pay, and no call repeats their payments: `payments-journal list`
  * has to show exactly that, and the loop of docs/on-call.md finishes it.
- * node test/full/open-deaths.ts --payouts 2000 --kills 20 [--store redis]
+ * node test/drivers/open-deaths.ts --payouts 2000 --kills 20 [--store redis]
  */
 
 export interface OpenDeaths {

@@ -10,7 +10,7 @@ import { FaultPlatform, nonceHeader, type Exchange } from './server.ts';
 /*
  * Bun and Deno repeat a request without a report when a reused connection is dead. Here reused
  * connections die after a write took effect: it has to arrive once, with the outcome unknown.
- * Runs on every runtime: node test/full/sealing.ts
+ * Runs on every runtime: node test/drivers/sealing.ts
  */
 
 /** How a connection dies after the effect. */

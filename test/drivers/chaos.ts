@@ -11,7 +11,7 @@ import { FaultPlatform } from './server.ts';
 
 /*
  * Plays random plans and checks the outcomes against a ledger:
- * node test/full/chaos.ts --runs 300 --seed 7 [--mutant name] [--plan json]
+ * node test/drivers/chaos.ts --runs 300 --seed 7 [--mutant name] [--plan json]
  * Runs on every runtime, so it imports no test runner.
  */
 

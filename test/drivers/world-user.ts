@@ -3,7 +3,7 @@ import { PaymentsClient } from 'payments-platform-sdk';
 
 /*
  * A test process with a world of its own: it creates records and fails if it sees any other.
- * node test/full/world-user.ts <rootUrl> <name> <count>
+ * node test/drivers/world-user.ts <rootUrl> <name> <count>
  */
 
 const [rootUrl = '', name = '', count = '10'] = process.argv.slice(2);
