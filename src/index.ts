@@ -34,13 +34,15 @@ export type { Reconciliation } from './search/search.ts';
 export type {
   ReconcileAllOptions,
   ReconciledBooks,
+  ReconciledSummary,
+} from './books/reconcile-all.ts';
+export type {
   ReconciledPayment,
   ReconciledRow,
-  ReconciledSummary,
   ReconciledTotal,
   ReconciledTotals,
   UnexpectedTransfer,
-} from './books/reconcile-all.ts';
+} from './books/rows.ts';
 export type {
   Batch,
   BatchCounts,

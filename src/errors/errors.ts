@@ -1,6 +1,7 @@
 import type { Issue } from '../internal/issues.ts';
 import { isObject } from '../internal/objects.ts';
-import { fieldOf, isError } from '../internal/thrown.ts';
+import { fieldOf } from '../internal/thrown.ts';
+import { causeInJson, factsOf, restoreCause, toPlainData } from './json.ts';
 import { describePublicly } from './public-message.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
@@ -392,43 +393,11 @@ export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   return error;
 }
 
-/** The types of the facts that this package reads. */
-const factTypes: Readonly<Record<string, string>> = {
-  operation: 'string',
-  method: 'string',
-  path: 'string',
-  startedAt: 'string',
-  idempotencyKey: 'string',
-  reference: 'string',
-  retryable: 'boolean',
-  retryAfterMs: 'number',
-  stack: 'string',
-};
-
-/** The data of an error. JSON may name a member of every error, such as `toJSON` or `__proto__`, which it would replace. */
-function factsOf(value: unknown, prototype: object): Record<string, unknown> {
-  const entries = Object.entries(Object(value) as Record<string, unknown>);
-  return Object.fromEntries(
-    entries.filter(
-      ([key, fact]) => !(key in prototype) && (factTypes[key] ?? typeof fact) === typeof fact,
-    ),
-  );
-}
-
 /** Adds the reference of the payment to the error of a call that makes or resolves one. */
 export const withReference = <E>(error: E, reference: string | undefined): E =>
   error instanceof PaymentsError && reference !== undefined
     ? Object.assign(error, { reference })
     : error;
-
-/** The error that {@link causeInJson} has described. */
-function restoreCause(cause: unknown): unknown {
-  const message = fieldOf(cause, 'message');
-  if (isError(cause) || typeof message !== 'string') return cause;
-  const { name, ...facts } = cause as { readonly name?: unknown };
-  const named = typeof name === 'string' ? { name } : {};
-  return Object.assign(new Error(message), factsOf(facts, Error.prototype), named);
-}
 
 const isOutcome = (value: unknown): value is Outcome =>
   value === 'not_sent' || value === 'rejected' || value === 'unknown';
@@ -470,25 +439,6 @@ const statusClasses: Readonly<Record<number, typeof ApiError>> = {
 /** The class that stands for a status. */
 export const apiErrorClass = (status: number): typeof ApiError =>
   statusClasses[status] ?? (status >= 500 ? ServerError : ApiError);
-
-/** The fields of a cause that JSON omits; no others, because the error may be the caller's. */
-function causeInJson(cause: unknown): unknown {
-  if (!isError(cause)) return typeof cause === 'object' ? undefined : cause;
-  const fields = ['name', 'message', 'code'].map((name) => [name, fieldOf(cause, name)] as const);
-  return Object.fromEntries(fields.filter(([, field]) => typeof field === 'string'));
-}
-
-/** A fact as plain data; what cannot be written as JSON is left out, because a log must get the others. */
-function toPlainData(fact: unknown): unknown {
-  try {
-    const text = JSON.stringify(fact, (_, value: unknown) =>
-      typeof value === 'bigint' ? String(value) : value,
-    ) as string | undefined;
-    return text === undefined ? undefined : (JSON.parse(text) as unknown);
-  } catch {
-    return undefined;
-  }
-}
 
 /*
  * `instanceof` must agree between the ESM and the CommonJS copy of this package in one process, so

@@ -14,7 +14,7 @@ import type {
   SendingEntry,
 } from '../journals/journal.ts';
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
-import type { RecordedPayment } from '../books/reconcile-all.ts';
+import type { RecordedPayment } from '../books/source-books.ts';
 import type { JournalContext } from './context.ts';
 import { correctClaim, isOpen } from './entries.ts';
 import { describeCause, PaymentErrors } from './in-doubt.ts';

@@ -5,7 +5,8 @@
  * @module payments-platform-sdk/sandbox
  */
 export { Sandbox } from './sandbox.ts';
-export type { SandboxClientOptions, SandboxOptions, SandboxRequest } from './sandbox.ts';
+export type { SandboxClientOptions, SandboxRequest } from './sandbox.ts';
+export type { SandboxOptions } from './options.ts';
 export { SandboxError } from './platform/sandbox-error.ts';
 export type { SandboxProblem } from './platform/sandbox-error.ts';
 export { seedDemo } from './control/demo.ts';

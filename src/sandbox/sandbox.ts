@@ -23,15 +23,19 @@ import {
   getPageFault,
   type SandboxFaults,
 } from './faults/faults.ts';
+import {
+  checkHostName,
+  checkOptionNames,
+  checkWholeNumber,
+  type SandboxOptions,
+} from './options.ts';
 import { Log, type SandboxLogEntry } from './log.ts';
 import { parseState, type SandboxState } from './state.ts';
 import { SandboxAccounts } from './platform/accounts.ts';
 import type { SandboxChange } from './platform/changes.ts';
-import type { SandboxClock } from './platform/clock.ts';
 import { SandboxCounterparties } from './platform/counterparties.ts';
 import { SandboxEntities } from './platform/entities.ts';
 import { SandboxIbans } from './platform/ibans.ts';
-import { parseHostName } from './platform/hosts.ts';
 import type { IdName } from './platform/ids.ts';
 import { SandboxInstructions } from './platform/instructions.ts';
 import { enableAutoAdvance } from './platform/auto-advance.ts';
@@ -47,41 +51,7 @@ import {
 import { listOrders } from './platform/table.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
-import { Webhooks, type SandboxWebhookShape } from './webhooks/webhooks.ts';
-
-/** How a {@link Sandbox} is set up. */
-export interface SandboxOptions {
-  /** The source of all timestamps. Default: the system time. */
-  clock?: SandboxClock | undefined;
-  /** Page size for requests without `limit`, 1 to 100. @default 50 */
-  pageSize?: number | undefined;
-  /**
-   * The order of every list of the versioned API, which the API reference does not name.
-   * @default 'oldest_first'
-   */
-  listOrder?: 'oldest_first' | 'newest_first' | 'shuffled' | undefined;
-  /** The API key that is accepted. Default: a fixed one. */
-  apiKey?: string | undefined;
-  /** The JWT that is accepted. Default: a fixed one. */
-  jwt?: string | undefined;
-  /**
-   * Milliseconds between the automatic steps of Transfers and of the verification of Entities, by the
-   * `clock`. Default: no automatic steps.
-   */
-  autoAdvance?: number | undefined;
-  /** Milliseconds before every response. @default 0 */
-  latency?: number | undefined;
-  /**
-   * What is sent to the `webhookUrl` for a change; undefined for nothing. Default: a body that says that
-   * it is made up, because the API reference shows none.
-   */
-  webhook?: SandboxWebhookShape | undefined;
-  /**
-   * Hosts that may be called besides `localhost` and loopback addresses, such as `['payments-service']`. A
-   * `webhookUrl` with any other host is kept and not called.
-   */
-  webhookHosts?: readonly string[] | undefined;
-}
+import { Webhooks } from './webhooks/webhooks.ts';
 
 /**
  * Observer that keeps the state of a sandbox after its process
@@ -93,19 +63,6 @@ export interface StateObserver {
   /** A number is about to be assigned to an id; see ids.ts. */
   reserve(name: IdName, number: number): void;
 }
-
-/** From a record, because the compiler then requires every option. */
-const optionNames = Object.keys({
-  clock: true,
-  pageSize: true,
-  listOrder: true,
-  apiKey: true,
-  jwt: true,
-  autoAdvance: true,
-  latency: true,
-  webhook: true,
-  webhookHosts: true,
-} satisfies Record<keyof SandboxOptions, true>);
 
 /** A request to {@link Sandbox.handle}. */
 export interface SandboxRequest {
@@ -501,31 +458,5 @@ export class Sandbox {
     // A request that was aborted before it arrived never takes effect.
     signal.throwIfAborted();
     return toResponse(await this.handle({ method, url, headers, body, signal }), caller);
-  }
-}
-
-function checkWholeNumber(name: string, value: unknown, least: number, most: number): void {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
-    return;
-  throw new TypeError(`The ${name} of a sandbox must be a whole number from ${least} to ${most}.`);
-}
-
-function checkHostName(text: string): string {
-  const name = parseHostName(text);
-  if (name !== undefined) return name;
-  throw new TypeError(
-    `The webhookHosts of a sandbox must be names of hosts, such as "payments-service", not ${JSON.stringify(text)}.`,
-  );
-}
-
-/** A misspelt option would change a test unnoticed. */
-function checkOptionNames(options: SandboxOptions): void {
-  const unknownOption = Object.keys(options).find(
-    (name) => !optionNames.some((one) => one === name),
-  );
-  if (unknownOption !== undefined) {
-    throw new TypeError(
-      `A sandbox has no option called ${unknownOption}; there are ${optionNames.join(', ')}.`,
-    );
   }
 }

@@ -51,7 +51,7 @@ const layers = ['internal', 'schemas', 'journals', 'errors', 'values', 'transpor
   ['.', 'commands'],
 );
 const sandboxLayers = ['platform', 'api', 'faults', 'log.ts', 'webhooks', 'state.ts'].concat(
-  ['sandbox.ts'],
+  ['options.ts', 'sandbox.ts'],
   ['control', 'openapi', 'page'],
   // Each entry point by itself: a page needs no server.
   ['index.ts', 'msw.ts', 'server.ts', 'command', 'bin.ts'],

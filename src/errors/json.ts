@@ -1,0 +1,52 @@
+import { fieldOf, isError } from '../internal/thrown.ts';
+
+/** The fields of a cause that JSON omits; no others, because the error may be the caller's. */
+export function causeInJson(cause: unknown): unknown {
+  if (!isError(cause)) return typeof cause === 'object' ? undefined : cause;
+  const fields = ['name', 'message', 'code'].map((name) => [name, fieldOf(cause, name)] as const);
+  return Object.fromEntries(fields.filter(([, field]) => typeof field === 'string'));
+}
+
+/** A fact as plain data; what cannot be written as JSON is left out, because a log must get the others. */
+export function toPlainData(fact: unknown): unknown {
+  try {
+    const text = JSON.stringify(fact, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ) as string | undefined;
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The types of the facts that this package reads. */
+const factTypes: Readonly<Record<string, string>> = {
+  operation: 'string',
+  method: 'string',
+  path: 'string',
+  startedAt: 'string',
+  idempotencyKey: 'string',
+  reference: 'string',
+  retryable: 'boolean',
+  retryAfterMs: 'number',
+  stack: 'string',
+};
+
+/** The data of an error. JSON may name a member of every error, such as `toJSON` or `__proto__`, which it would replace. */
+export function factsOf(value: unknown, prototype: object): Record<string, unknown> {
+  const entries = Object.entries(Object(value) as Record<string, unknown>);
+  return Object.fromEntries(
+    entries.filter(
+      ([key, fact]) => !(key in prototype) && (factTypes[key] ?? typeof fact) === typeof fact,
+    ),
+  );
+}
+
+/** The error that {@link causeInJson} has described. */
+export function restoreCause(cause: unknown): unknown {
+  const message = fieldOf(cause, 'message');
+  if (isError(cause) || typeof message !== 'string') return cause;
+  const { name, ...facts } = cause as { readonly name?: unknown };
+  const named = typeof name === 'string' ? { name } : {};
+  return Object.assign(new Error(message), factsOf(facts, Error.prototype), named);
+}

@@ -1,0 +1,204 @@
+import type { Journal, JournalEntry, OpenEntry } from './journal.ts';
+
+/** The wrong behaviour of a journal, with a hint that replaces the case's hint. */
+export class Mismatch extends Error {
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+export function describeValue(value: unknown): string {
+  const text = typeof value === 'string' || isObject(value) ? JSON.stringify(value) : String(value);
+  return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
+}
+
+/** Entries of the cases have a short name as their claim id. */
+function nameEntry(entry: JournalEntry | undefined): string {
+  if (entry === undefined) return 'undefined';
+  return 'claimId' in entry ? `${entry.claimId} (${entry.state})` : entry.state;
+}
+
+/** The first field that differs; the order of fields does not count, because a store may change it. */
+function findDifference(expected: unknown, got: unknown, path: string): string | undefined {
+  if (Object.is(expected, got)) return undefined;
+  const areObjects = isObject(expected) && isObject(got);
+  if (!areObjects || Array.isArray(expected) !== Array.isArray(got)) {
+    return `${path} is ${describeValue(got)} instead of ${describeValue(expected)}`;
+  }
+  for (const name of Object.keys({ ...expected, ...got })) {
+    const values = [Reflect.get(expected, name), Reflect.get(got, name)] as const;
+    const difference = findDifference(...values, `${path}.${name}`);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
+
+/** The error of a store may contain its connection string. */
+const describeError = (error: unknown): string =>
+  String((Object(error) as { message?: unknown }).message ?? error)
+    .replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@')
+    .slice(0, 300);
+
+/** Calls the handles in turn, and removes at the end what it wrote. */
+export class Trial {
+  readonly handles: readonly Journal[];
+  readonly #start = `testJournal ${crypto.randomUUID()} `;
+  readonly #references: string[] = [];
+  /** References that may have an entry. */
+  readonly #written = new Set<string>();
+  #calls = 0;
+
+  constructor(handles: readonly Journal[]) {
+    this.handles = handles;
+  }
+
+  /** A reference of this trial alone; at most 140 characters, as every reference. */
+  newReference(end = ''): string {
+    const reference = `${this.#start}${end || this.#references.length}`;
+    this.#references.push(reference);
+    return reference;
+  }
+
+  /** The end of a reference, which is what differs. */
+  nameReference(reference: string): string {
+    return `'…${reference.slice(this.#start.length).slice(-30)}'`;
+  }
+
+  async call<T>(name: string, run: () => Promise<T> | T): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (error instanceof Mismatch) throw error;
+      throw new Mismatch(`${name} rejected: ${describeError(error)}.`);
+    }
+  }
+
+  nextHandle(): Journal {
+    this.#calls += 1;
+    return this.handles[this.#calls % this.handles.length] as Journal;
+  }
+
+  /** Reads by every handle, so that each has an earlier entry that it must not return later. */
+  async read(reference: string, expected: JournalEntry | undefined): Promise<void> {
+    for (const handle of this.handles) {
+      const name = `read(${this.nameReference(reference)})`;
+      const entry = await this.call(name, () => handle.read(reference));
+      const difference = findDifference(expected, entry, `the entry of ${name}`);
+      if (difference === undefined) continue;
+      throw new Mismatch(
+        `${difference}.`,
+        typeof entry === 'string' ? 'Parse the stored string: JSON.parse.' : undefined,
+      );
+    }
+  }
+
+  async trySwap(
+    reference: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+  ): Promise<{ name: string; isWon: boolean }> {
+    if (after) this.#written.add(reference);
+    const entries = `${nameEntry(before)}, ${nameEntry(after)}`;
+    const name = `swap(${this.nameReference(reference)}, ${entries})`;
+    const isWon: unknown = await this.call(name, () =>
+      this.nextHandle().swap(reference, before, after),
+    );
+    if (isWon === true && !after) this.#written.delete(reference);
+    if (typeof isWon === 'boolean') return { name, isWon };
+    throw new Mismatch(
+      `${name} resolved to ${describeValue(isWon)} instead of true or false.`,
+      'Resolve to true if the statement changed one row, and to false if it changed none.',
+    );
+  }
+
+  /** Swaps by the next handle, and reads the result by every handle. */
+  async swap(
+    reference: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+  ): Promise<void> {
+    const { name, isWon } = await this.trySwap(reference, before, after);
+    if (!isWon) throw new Mismatch(`${name} resolved to false instead of true.`);
+    await this.read(reference, after);
+  }
+
+  /** A swap that has to change nothing. */
+  async swapInVain(
+    reference: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+    current: JournalEntry | undefined,
+  ): Promise<void> {
+    const { name, isWon } = await this.trySwap(reference, before, after);
+    if (isWon)
+      throw new Mismatch(
+        `${name} resolved to true while ${current ? nameEntry(current) : 'no entry'} was there.`,
+      );
+    await this.read(reference, current);
+  }
+
+  /** Makes the calls at the same time; returns the entry of the one that won. */
+  async race<T extends JournalEntry | undefined>(
+    reference: string,
+    before: JournalEntry | undefined,
+    afters: readonly T[],
+  ): Promise<T> {
+    const results = await Promise.all(
+      afters.map((after) => this.trySwap(reference, before, after)),
+    );
+    const won = afters.filter((_, index) => results[index]?.isWon);
+    if (won.length !== 1) {
+      throw new Mismatch(`${won.length} of ${afters.length} calls at once resolved to true.`);
+    }
+    await this.read(reference, won[0]);
+    return won[0] as T;
+  }
+
+  /** The entries that `open` of this handle yields, of references of this trial. */
+  async listOpen(handle: Journal, onEntry?: OnOpenEntry): Promise<Map<string, JournalEntry>> {
+    const listed = new Map<string, JournalEntry>();
+    await this.call('open()', async () => {
+      for await (const { reference, entry } of handle.open?.() ?? []) {
+        if (!this.#references.includes(reference)) continue;
+        if (listed.has(reference)) {
+          throw new Mismatch(`open() listed ${this.nameReference(reference)} twice.`);
+        }
+        listed.set(reference, entry);
+        await onEntry?.(reference, entry);
+      }
+    });
+    return listed;
+  }
+
+  /** Compares what every handle lists. */
+  async expectOpen(expected: ReadonlyMap<string, JournalEntry>): Promise<void> {
+    for (const handle of this.handles) {
+      const listed = await this.listOpen(handle);
+      for (const reference of new Set([...expected.keys(), ...listed.keys()])) {
+        const name = `the entry that open() listed for ${this.nameReference(reference)}`;
+        const difference = findDifference(expected.get(reference), listed.get(reference), name);
+        if (difference !== undefined) throw new Mismatch(`${difference}.`);
+      }
+    }
+  }
+
+  /** Best effort: a wrong journal may not remove an entry. */
+  async removeAll(): Promise<void> {
+    const [handle] = this.handles;
+    for (const reference of this.#written) {
+      try {
+        const entry = await handle?.read(reference);
+        if (entry !== undefined) await handle?.swap(reference, entry, undefined);
+      } catch {
+        // The failure is in the report.
+      }
+    }
+  }
+}
+
+export type OnOpenEntry = (reference: string, entry: OpenEntry) => Promise<unknown>;
