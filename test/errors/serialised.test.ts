@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { inspect, types } from 'node:util';
 import fc from 'fast-check';
 import * as sdk from 'payments-platform-sdk';
 import {
@@ -176,6 +176,7 @@ function useError(error: PaymentsError | undefined): void {
   expect(error.publicMessage).toMatch(/\.$/);
   expect(error.attempts.every((attempt) => typeof attempt === 'object')).toBe(true);
   expect(() => inspect(error)).not.toThrow();
+  if (types.isNativeError(error.cause)) expect(error.cause).toBeInstanceOf(Error);
 }
 
 const memberNames = Object.getOwnPropertyNames(Object.prototype).concat(
