@@ -3,9 +3,9 @@ import { identity, type CallRequest, type PreparedRequest } from './call.ts';
 import type { Credential } from './credential.ts';
 import { Deadline, type Clock, Stopped, type StopReason } from './time.ts';
 import type { Attempt, Outcome } from '../errors/errors.ts';
-import type { HookCall } from './hooks.ts';
+import type { HookCall, RequestEvent } from './hooks.ts';
 import type { Trace } from './tracing.ts';
-import type { Redact } from '../errors/redact.ts';
+import { redactHeader, type Redact } from '../errors/redact.ts';
 import type { BodyFault, Transport, Body, TransportResponse } from '../transports/transport.ts';
 import {
   abortedFailure,
@@ -58,6 +58,20 @@ export const createHookCall = ({
   attempt: attempts.length + 1,
   ...(reference !== undefined && { reference }),
 });
+
+/** Describes the request of the next attempt for hooks. */
+export function createRequestEvent(running: RunningCall): RequestEvent {
+  const { prepared, redact } = running;
+  const headers = Object.entries(prepared.headers).map(([name, value]) => [
+    redact(name),
+    redactHeader(name, value, redact),
+  ]);
+  return {
+    ...createHookCall(running),
+    url: redact(prepared.url),
+    headers: Object.fromEntries(headers) as Record<string, string>,
+  };
+}
 
 /** The status and the headers of a response. */
 interface ResponseHead {

@@ -1,13 +1,20 @@
 import { invalidArguments, type Path } from './arguments.ts';
 import { dropUndefined } from '../internal/objects.ts';
 import {
+  describeAttempt,
   readResponse,
   responseCheck,
   toResponse,
   type AttemptOutcome,
   type Success,
 } from './response.ts';
-import { sendAttempt, stopFailure, createHookCall, type RunningCall } from './attempt.ts';
+import {
+  createHookCall,
+  createRequestEvent,
+  sendAttempt,
+  stopFailure,
+  type RunningCall,
+} from './attempt.ts';
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
 import { askAuthorize, type Authorize } from './authorize.ts';
 import type { CreatedIds } from './created-ids.ts';
@@ -24,9 +31,9 @@ import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import { PaymentsError, withReference, type CallIdentity } from '../errors/errors.ts';
 import type { Issue } from '../internal/issues.ts';
 import { createCallError } from '../errors/call-error.ts';
-import { requestIdOf } from '../errors/failed-response.ts';
 import { isRejection, unexpectedFailure } from '../errors/failure.ts';
-import { redactHeader, redactor, type Redact } from '../errors/redact.ts';
+import type { Kind } from '../errors/outcome.ts';
+import { redactor, type Redact } from '../errors/redact.ts';
 import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
 import { callHook, type Hooks } from './hooks.ts';
 import { prepare } from './prepare.ts';
@@ -275,11 +282,9 @@ export class RequestPipeline {
 
   /** Makes attempts until there is a result or a reason to stop. */
   async #runAttempts<T, A>(running: RunningCall<Call<T, A>>): Promise<Success<T>> {
-    const { call, credential, maxRetries, prepared, total } = running;
-    const { budget, clock, rateLimiter, hooks } = this.#setup;
-    // With a key that the platform honours, a repeat cannot take effect twice.
-    const isKeyed = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
-    const kind = isKeyed ? 'safe' : call.kind;
+    const { credential, maxRetries, total } = running;
+    const { budget, clock } = this.#setup;
+    const kind = retryKindOf(running);
     let retries = 0;
     let hasRenewedToken = false;
     let lastCost: number | undefined;
@@ -288,16 +293,7 @@ export class RequestPipeline {
       total.check();
       const token = credential.fixed ?? (await tokenFor(running, clock));
       // Checked first, because `await` costs a turn of the event loop.
-      if (!rateLimiter.tryEnter()) {
-        await rateLimiter.enter(total, running.timeout, (ms) => {
-          const reason = 'the platform responded with 429';
-          callHook(hooks, 'onWait', () => ({
-            ...createHookCall(running),
-            delayMs: Math.round(ms),
-            reason,
-          }));
-        });
-      }
+      if (!this.#setup.rateLimiter.tryEnter()) await this.#waitForRateLimit(running);
       const attempt = await this.#attempt(running, token);
       if (attempt.ok) {
         budget.refund(lastCost);
@@ -318,13 +314,20 @@ export class RequestPipeline {
       if (!plan.again) throw createCallError(failure, running, plan.note);
       retries += 1;
       lastCost = plan.cost;
-      callHook(hooks, 'onRetry', () => ({
-        ...createHookCall(running),
-        delayMs: Math.round(plan.delayMs),
-        reason: failure.reason,
-      }));
+      this.#reportWait('onRetry', running, plan.delayMs, failure.reason);
       await total.sleep(plan.delayMs);
     }
+  }
+
+  #waitForRateLimit(running: RunningCall): Promise<void> {
+    return this.#setup.rateLimiter.enter(running.total, running.timeout, (ms) => {
+      this.#reportWait('onWait', running, ms, 'the platform responded with 429');
+    });
+  }
+
+  #reportWait(hook: 'onRetry' | 'onWait', running: RunningCall, ms: number, reason: string): void {
+    const delayMs = Math.round(ms);
+    callHook(this.#setup.hooks, hook, () => ({ ...createHookCall(running), delayMs, reason }));
   }
 
   /** Makes one attempt, and reports it to the hooks, the rate limiter and the list of attempts. */
@@ -333,20 +336,11 @@ export class RequestPipeline {
     token: string,
   ): Promise<AttemptOutcome<T>> {
     const { clock, rateLimiter, hooks } = this.#setup;
-    const { prepared, redact, transport, trace } = running;
+    const { redact, transport, trace } = running;
     trace.attempts += 1;
     running.tokens.push(token);
     running.startedAt ??= new Date(clock.now());
-    callHook(hooks, 'onRequest', () => ({
-      ...createHookCall(running),
-      url: redact(prepared.url),
-      headers: Object.fromEntries(
-        Object.entries(prepared.headers).map(([name, value]) => [
-          redact(name),
-          redactHeader(name, value, redact),
-        ]),
-      ),
-    }));
+    callHook(hooks, 'onRequest', () => createRequestEvent(running));
     const startedAt = clock.elapsed();
     const result = await sendAttempt(running, token, clock);
     if (result.ok && result.response.status === 200 && transport.flush !== undefined) {
@@ -355,41 +349,27 @@ export class RequestPipeline {
     }
     const attempt = result.ok ? readResponse(running, result, this.#setup) : result;
     const durationMs = Math.round(clock.elapsed() - startedAt);
-    if (attempt.ok) {
-      const { response } = attempt;
-      if (trace.isReported) {
-        trace.requestId = requestIdOf(response.headers, redact) ?? trace.requestId;
-      }
-      callHook(hooks, 'onResponse', () => ({
-        ...createHookCall(running),
-        status: response.status,
-        requestId: requestIdOf(response.headers, redact),
-        durationMs,
-        outcome: 'ok' as const,
-        reason: undefined,
-      }));
-      return attempt;
+    callHook(hooks, 'onResponse', () => ({
+      ...createHookCall(running),
+      ...describeAttempt(attempt, redact),
+      durationMs,
+    }));
+    if (trace.isReported) {
+      trace.requestId = describeAttempt(attempt, redact).requestId ?? trace.requestId;
     }
+    if (attempt.ok) return attempt;
     const { failure } = attempt;
     if (isRejection(failure) && failure.status === 429) rateLimiter.close(startedAt, failure);
     const { outcome, status, requestId, reason } = failure;
-    trace.requestId = requestId ?? trace.requestId;
-    callHook(hooks, 'onResponse', () => ({
-      ...createHookCall(running),
-      status,
-      requestId,
-      durationMs,
-      outcome,
-      reason,
-    }));
-    running.attempts.push({
-      outcome,
-      ...dropUndefined({ status, requestId }),
-      durationMs,
-      reason,
-    });
+    running.attempts.push({ outcome, ...dropUndefined({ status, requestId }), durationMs, reason });
     return attempt;
   }
+}
+
+/** With a key that the platform honours, a repeat cannot take effect twice. */
+function retryKindOf({ call, prepared }: RunningCall): Kind {
+  const isKeyed = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
+  return isKeyed ? 'safe' : call.kind;
 }
 
 /** Converts an error from between the attempts or before the first. */

@@ -35,24 +35,9 @@ export function prepare(
 ): PreparedRequest | undefined {
   const resolved = resolveCallOptions(options, issues);
   const path = call.path.resolve(issues);
-  const optionNames = call.optionNames ?? (() => Object.keys(callOptionChecks()));
-  const query = call.query && validate(call.query, issues, optionNames);
   checkExtraFields(call.belongsIn, resolved, issues);
-  const parameters: Parameter[] = [];
-  for (const [name, value] of Object.entries({ ...query, ...resolved.query })) {
-    const isExtra = Object.hasOwn(resolved.query, name);
-    const message = isExtra && hasField(query, name) ? setTwice : describeQueryProblem(name, value);
-    const at = isExtra ? 'options.query' : (call.query?.at ?? '');
-    if (message !== undefined) issues.push(issueAt(join(at, [name]), message, value));
-    parameters.push(...[value].flat().map((item) => ({ name, value: item })));
-  }
-  let payload: unknown;
-  if (call.body !== undefined || resolved.body !== undefined) {
-    const body = call.body === undefined ? {} : validate(call.body, issues, optionNames);
-    checkLossless(body, call.body?.at ?? '', issues);
-    checkLossless(resolved.body, 'options.body', issues);
-    payload = resolved.body === undefined ? body : mergeBody(body, resolved.body, issues);
-  }
+  const query = prepareQuery(call, resolved, issues);
+  const payload = preparePayload(call, resolved, issues);
   const idempotencyKey = chooseIdempotencyKey(call, resolved.headers, defaults);
   if (idempotencyKey?.trim() === '') {
     // A platform would treat a blank key as no key, and a retry with it could take effect twice.
@@ -74,7 +59,7 @@ export function prepare(
   if (idempotencyKey !== undefined && defaults.idempotencyHeader !== undefined) {
     headers[defaults.idempotencyHeader.toLowerCase()] = idempotencyKey;
   }
-  const url = `${defaults.baseUrl}${path}${formatQuery(parameters)}`;
+  const url = `${defaults.baseUrl}${path}${query}`;
   return {
     baseUrl: defaults.baseUrl,
     // Transports need a normalized URL; only an id or a path of the caller may not be.
@@ -84,6 +69,32 @@ export function prepare(
     options: resolved,
     idempotencyKey,
   };
+}
+
+const optionNamesOf = (call: CallRequest): (() => readonly string[]) =>
+  call.optionNames ?? (() => Object.keys(callOptionChecks()));
+
+/** The query with the caller's extra parameters, as it stands in a URL. */
+function prepareQuery(call: CallRequest, { query: extra }: ResolvedCallOptions, issues: Issue[]) {
+  const query = call.query && validate(call.query, issues, optionNamesOf(call));
+  const parameters: Parameter[] = [];
+  for (const [name, value] of Object.entries({ ...query, ...extra })) {
+    const isExtra = Object.hasOwn(extra, name);
+    const message = isExtra && hasField(query, name) ? setTwice : describeQueryProblem(name, value);
+    const at = isExtra ? 'options.query' : (call.query?.at ?? '');
+    if (message !== undefined) issues.push(issueAt(join(at, [name]), message, value));
+    parameters.push(...[value].flat().map((item) => ({ name, value: item })));
+  }
+  return formatQuery(parameters);
+}
+
+/** The body with the caller's extra fields. */
+function preparePayload(call: CallRequest, { body: extra }: ResolvedCallOptions, issues: Issue[]) {
+  if (call.body === undefined && extra === undefined) return undefined;
+  const body = call.body === undefined ? {} : validate(call.body, issues, optionNamesOf(call));
+  checkLossless(body, call.body?.at ?? '', issues);
+  checkLossless(extra, 'options.body', issues);
+  return extra === undefined ? body : mergeBody(body, extra, issues);
 }
 
 /** Rejects extra fields that belong elsewhere. */

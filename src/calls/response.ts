@@ -21,8 +21,8 @@ import {
   type Failure,
 } from '../errors/failure.ts';
 import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
-import { redactDeep } from '../errors/redact.ts';
-import { callHook, type Hooks } from './hooks.ts';
+import { redactDeep, type Redact } from '../errors/redact.ts';
+import { callHook, type Hooks, type ResponseEvent } from './hooks.ts';
 import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
 import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
 import { bodylessStatuses, type BodyFault } from '../transports/transport.ts';
@@ -48,85 +48,122 @@ export interface Success<T> {
 /** The result of an attempt, or its failure. */
 export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
 
+/** How an attempt ended, for hooks. The headers of a success are read only for this. */
+export function describeAttempt(
+  attempt: AttemptOutcome<unknown>,
+  redact: Redact,
+): Pick<ResponseEvent, 'status' | 'requestId' | 'outcome' | 'reason'> {
+  if (!attempt.ok) {
+    const { status, requestId, outcome, reason } = attempt.failure;
+    return { status, requestId, outcome, reason };
+  }
+  const { status, headers } = attempt.response;
+  return { status, requestId: requestIdOf(headers, redact), outcome: 'ok', reason: undefined };
+}
+
 /** Parses and checks a response as its `Call` declares; an invalid or failed response becomes a `Failure`. */
 export function readResponse<T, A>(
   running: RunningCall<Call<T, A>>,
   { response }: Extract<AttemptResult, { ok: true }>,
-  { validation, hooks, clock, isErrorBody, createdIds }: ReadingSetup,
+  setup: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = running;
   // The first read of `headers` creates them, for a seventh of a GET, so only branches that need them read them.
   const { status, text, fault } = response;
-  const fail = (failure: Failure): AttemptOutcome<T> => ({ ok: false, failure });
   if (status < 200 || status > 299) {
-    const { headers } = response;
-    const transient = isTransientStatus(status) && !forbidsRetry(headers);
-    const retryAfterMs = parseRetryAfter(headers, clock.now());
-    const body = parseIfJson(text);
-    // A promise of an async function is no `true`, and would make the page of a proxy a rejection.
-    const isPlatforms = (isErrorBody(body) as unknown) === true;
-    const redirectsToHttps = isHttpsRedirect(running.prepared.url, headers.get('location'));
-    const facts = { isPlatforms, redirectsToHttps };
-    const outcome = statusOutcome(status, call.kind, facts);
-    return fail(
-      rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact),
-    );
+    return { ok: false, failure: readRejection(running, response, setup) };
   }
-  const reportDrift: ReportDrift = (issues) => {
-    callHook(hooks, 'onDrift', () => ({
-      ...identity(call),
-      call: running.number,
-      status,
-      requestId: requestIdOf(response.headers, redact),
-      issues: redactDeep(issues, redact),
-    }));
-  };
   // The result type of such a call is void.
   if (call.response === 'nothing') return { ok: true, data: undefined as T, response };
   if (fault === 'stalled') {
-    const requestId = requestIdOf(response.headers, redact);
-    return fail(timeoutFailure('body', running.timeout, { outcome: 'unknown', status, requestId }));
+    const facts = { status, requestId: requestIdOf(response.headers, redact) };
+    const failure = timeoutFailure('body', running.timeout, { outcome: 'unknown', ...facts });
+    return { ok: false, failure };
   }
   if (call.response.acceptsNoBody === true && fault === undefined && text === '') {
     return { ok: true, data: undefined as T, response };
   }
   const body = parseBody(text, fault);
-  if (!body.ok) return fail(unusableFailure(response, body.reason, body.explanation, redact));
-  const failStray = (failure: Failure): AttemptOutcome<T> => {
-    // The response to this request may come next, and must not become that to another one.
-    response.closeConnection();
-    return fail(failure);
-  };
-  const { parsed } = body;
-  const stray = describeStray(running, parsed, createdIds);
-  if (stray !== undefined) return failStray(strayFailure(response, stray, redact));
-  const checked = call.response.safeParse(parsed);
-  const isAcceptable = call.acceptIf?.(parsed) ?? true;
-  const succeed = (result: A): AttemptOutcome<T> => {
-    const { transform } = call;
-    // Without `transform`, T is A: see Call.
-    const data = transform ? transform(result, response, reportDrift) : (result as unknown as T);
-    return { ok: true, data, response };
-  };
-  if (checked.success && isAcceptable) return succeed(checked.data);
-
-  const issues: Issue[] = checked.success
-    ? [{ path: 'id', message: 'expected an id of the documented form' }]
-    : checked.error.issues.flatMap((issue) => describeResponseIssue(issue, parsed));
-  // An accepted write must not fail because of a field: the caller could think that no money moved.
-  const isAccepted =
-    call.kind === 'safe'
-      ? validation === 'report' && call.response.isUsable?.(parsed) === true
-      : isObject(parsed);
-  if (!isAcceptable || !isAccepted) {
-    const decisive = validation === 'report' ? issues.find(isOfNeededField) : undefined;
-    const { path = '', message = 'it differs' } = decisive ?? issues[0] ?? {};
-    const explanation = ` and an undocumented ${path || 'response'}: ${message}`;
-    return failStray(unusableFailure(response, 'shape', redact(explanation), redact, issues));
+  if (!body.ok) {
+    return { ok: false, failure: unusableFailure(response, body.reason, body.explanation, redact) };
   }
-  reportDrift(issues);
-  // The type promises the documented shape; the hook has received the differences.
-  return succeed(parsed as A);
+  const result = readBody(running, response, body.parsed, call.response, setup);
+  // The response to this request may come next, and must not become that to another one.
+  if (!result.ok) response.closeConnection();
+  return result;
+}
+
+/** The failure of a call that the platform, or something before it, has not accepted. */
+function readRejection(
+  { call, prepared, redact }: RunningCall,
+  response: ReceivedResponse,
+  { clock, isErrorBody }: ReadingSetup,
+): Failure {
+  const { status, headers } = response;
+  const transient = isTransientStatus(status) && !forbidsRetry(headers);
+  const retryAfterMs = parseRetryAfter(headers, clock.now());
+  const body = parseIfJson(response.text);
+  // A promise of an async function is no `true`, and would make the page of a proxy a rejection.
+  const isPlatforms = (isErrorBody(body) as unknown) === true;
+  const redirectsToHttps = isHttpsRedirect(prepared.url, headers.get('location'));
+  const outcome = statusOutcome(status, call.kind, { isPlatforms, redirectsToHttps });
+  return rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact);
+}
+
+/** Checks the body of a success. */
+function readBody<T, A>(
+  running: RunningCall<Call<T, A>>,
+  response: ReceivedResponse,
+  parsed: unknown,
+  shape: ResponseCheck<A>,
+  { validation, hooks, createdIds }: ReadingSetup,
+): AttemptOutcome<T> {
+  const { call, redact } = running;
+  const stray = describeStray(running, parsed, createdIds);
+  if (stray !== undefined) return { ok: false, failure: strayFailure(response, stray, redact) };
+  const reportDrift: ReportDrift = (issues) => {
+    callHook(hooks, 'onDrift', () => ({
+      ...identity(call),
+      call: running.number,
+      status: response.status,
+      requestId: requestIdOf(response.headers, redact),
+      issues: redactDeep(issues, redact),
+    }));
+  };
+  const checked = shape.safeParse(parsed);
+  const isAcceptable = call.acceptIf?.(parsed) ?? true;
+  if (!checked.success || !isAcceptable) {
+    const issues: Issue[] = checked.success
+      ? [{ path: 'id', message: 'expected an id of the documented form' }]
+      : checked.error.issues.flatMap((issue) => describeResponseIssue(issue, parsed));
+    if (!isAcceptable || !isUsable(call, shape, parsed, validation)) {
+      const explanation = explainShape(issues, validation);
+      const failure = unusableFailure(response, 'shape', redact(explanation), redact, issues);
+      return { ok: false, failure };
+    }
+    reportDrift(issues);
+  }
+  // The type promises the documented shape; where the response differs, the hook has received how.
+  const accepted = checked.success ? checked.data : (parsed as A);
+  // Without `transform`, T is A: see Call.
+  const { transform } = call;
+  const data = transform ? transform(accepted, response, reportDrift) : (accepted as unknown as T);
+  return { ok: true, data, response };
+}
+
+/** An accepted write must not fail because of a field: the caller could think that no money moved. */
+const isUsable = (
+  { kind }: CallRequest,
+  shape: ResponseCheck<unknown>,
+  parsed: unknown,
+  validation: ReadingSetup['validation'],
+): boolean =>
+  kind === 'safe' ? validation === 'report' && shape.isUsable?.(parsed) === true : isObject(parsed);
+
+function explainShape(issues: readonly Issue[], validation: ReadingSetup['validation']): string {
+  const decisive = validation === 'report' ? issues.find(isOfNeededField) : undefined;
+  const { path = '', message = 'it differs' } = decisive ?? issues[0] ?? {};
+  return ` and an undocumented ${path || 'response'}: ${message}`;
 }
 
 /**

@@ -65,12 +65,12 @@ export function traceCall<T>(
   const isReported = tracing !== undefined || hooks.onCall !== undefined;
   const trace: Trace = { reference, isReported, attempts: 0, requestId: undefined };
   if (!isReported) return run(trace);
-  const startedAt = clock.elapsed();
   const call = { operation, ...(reference !== undefined && { reference }) };
   const message: TraceMessage = { ...call, method, path };
   const publish = (event: 'end' | 'asyncStart' | 'asyncEnd' | 'error'): void => {
     ignoreErrors(() => tracing?.[event].publish(message));
   };
+  const startedAt = clock.elapsed();
   const report = (outcome: 'ok' | Outcome, error?: PaymentsError): void => {
     const { attempts, requestId } = trace;
     const facts = { outcome, attempts, ...(requestId !== undefined && { requestId }) };
@@ -82,22 +82,27 @@ export function traceCall<T>(
     publish('asyncStart');
     publish('asyncEnd');
   };
-  const runAndReport = async (): Promise<T> => {
-    try {
-      const result = await run(trace);
-      report('ok');
-      return result;
-    } catch (error) {
-      if (error instanceof PaymentsError) report(error.outcome, error);
-      else report('unknown');
-      throw error;
-    }
-  };
+  const start = (): Promise<T> => reportEnd(() => run(trace), report);
   let promise: Promise<T> | undefined;
-  ignoreErrors(() => tracing?.start.runStores(message, () => (promise ??= runAndReport())));
-  promise ??= runAndReport();
+  ignoreErrors(() => tracing?.start.runStores(message, () => (promise ??= start())));
+  promise ??= start();
   publish('end');
   return promise;
+}
+
+async function reportEnd<T>(
+  run: () => Promise<T>,
+  report: (outcome: 'ok' | Outcome, error?: PaymentsError) => void,
+): Promise<T> {
+  try {
+    const result = await run();
+    report('ok');
+    return result;
+  } catch (error) {
+    if (error instanceof PaymentsError) report(error.outcome, error);
+    else report('unknown');
+    throw error;
+  }
 }
 
 /** A subscriber may throw, or freeze its message; the payment must not fail for it. */

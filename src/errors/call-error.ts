@@ -35,39 +35,48 @@ export function createCallError(failure: Failure, failed: FailedCall, note = '')
     startedAt: failed.startedAt?.toISOString(),
     idempotencyKey: prepared.idempotencyKey,
   };
-  const isWrite = call.kind !== 'safe';
-  const request = [
-    redact(`Request: ${call.method} ${prepared.baseUrl}${call.path.template} (${call.operation})`),
-    attempts.length > 1 && `${attempts.length} attempts`,
-    failure.requestId !== undefined && `request ${failure.requestId}`,
-    isWrite && outcome === 'unknown' && `started ${callFacts.startedAt}`,
-  ];
-  const readHint = callFacts.retryable && !isWrite ? 'A read changes nothing: try again.' : '';
-  const arrange = ({ what, hint, reported = '', isInline, isAccepted }: Words): MessageParts => {
-    const isInFirstLine =
-      isInline === true && reported !== '' && reported.length <= maxInlineLength;
-    return {
-      what: isInFirstLine ? `${what}: ${reported.replace(/\.$/, '')}` : what,
-      hint: hint || readHint,
-      reported: isInFirstLine ? undefined : reported,
-      notes: [note, isWrite && isAccepted === true && acceptedNote],
-      consequence: isWrite && describeConsequence(outcome, call.ifUnknown),
-      request: request.filter(Boolean).join(', '),
-    };
-  };
+  const describe = (words: Words): MessageParts => ({
+    ...arrangeWords(words, callFacts.retryable && call.kind === 'safe'),
+    notes: [note, call.kind !== 'safe' && words.isAccepted === true && acceptedNote],
+    consequence: call.kind !== 'safe' && describeConsequence(outcome, call.ifUnknown),
+    request: describeRequest(failure, failed, outcome),
+  });
   const error = failure.createError({
     path: call.path.template,
-    isWrite,
+    isWrite: call.kind !== 'safe',
     host: redact(new URL(prepared.baseUrl).host),
     checkUrl: urlHints[credential.kind],
     describeCredentialFix: () => credential.describeFix(),
     redact,
     create: (ErrorClass, words, facts) =>
-      createError(ErrorClass, arrange(words), { ...callFacts, ...facts }),
+      createError(ErrorClass, describe(words), { ...callFacts, ...facts }),
   });
   // V8 keeps ten frames, and those above this one would push out the caller's.
   if ('captureStackTrace' in Error) Error.captureStackTrace(error, createCallError);
   return error;
+}
+
+/** Puts a short message of the platform or the system into the first line. */
+function arrangeWords({ what, hint, reported = '', isInline }: Words, isRepeatable: boolean) {
+  const isInFirstLine = isInline === true && reported !== '' && reported.length <= maxInlineLength;
+  return {
+    what: isInFirstLine ? `${what}: ${reported.replace(/\.$/, '')}` : what,
+    hint: hint || (isRepeatable ? 'A read changes nothing: try again.' : ''),
+    reported: isInFirstLine ? undefined : reported,
+  };
+}
+
+function describeRequest(failure: Failure, failed: FailedCall, outcome: Outcome): string {
+  const { call, attempts, prepared, redact, startedAt } = failed;
+  const request = `Request: ${call.method} ${prepared.baseUrl}${call.path.template} (${call.operation})`;
+  return [
+    redact(request),
+    attempts.length > 1 && `${attempts.length} attempts`,
+    failure.requestId !== undefined && `request ${failure.requestId}`,
+    call.kind !== 'safe' && outcome === 'unknown' && `started ${startedAt?.toISOString()}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 /** A longer message of the platform or the system has its own line. */

@@ -37,7 +37,17 @@ export function listOf<T, Q extends PageQuery>(
   const response = search === undefined ? check : { ...check, isUsable: isPage };
   const filters = readInput(query === undefined ? ({} as Q) : query, querySchema);
   const { cursor: start, limit } = Object(filters) as PageQuery;
-  const call = { ...target, method: 'GET' as const };
+  const call = { ...target, kind: 'safe' as const, method: 'GET' as const };
+  const createPageCall = (cursor: string | undefined): Call<Page<T>, PageBody<T>> => ({
+    ...call,
+    belongsIn: setForEachPage('cursor'),
+    query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
+    response,
+    transform: (page, head, reportDrift) => {
+      search?.onHead(head, reportDrift);
+      return { ...page, nextCursor: readCursor(page) };
+    },
+  });
   return new Paged<T, Page<T>, string>({
     call: identity(call),
     start,
@@ -45,35 +55,22 @@ export function listOf<T, Q extends PageQuery>(
     // A filter may leave many pages empty (docs/gaps.md, row 59), and a growing list may repeat an item.
     maxStalePages: 1_000,
     redact: api.redactOwn,
-    fetch: (cursor, site, iteration) =>
-      api.call<Page<T>, PageBody<T>>(
-        {
-          ...call,
-          kind: 'safe',
-          belongsIn: setForEachPage('cursor'),
-          query: argument(querySchema, cursor === undefined ? filters : { ...filters, cursor }),
-          response,
-          transform: (page, head, reportDrift) => {
-            search?.onHead(head, reportDrift);
-            return { ...page, nextCursor: readCursor(page) };
-          },
-        },
-        options,
-        {
-          site,
-          within: search?.within,
-          cancel: iteration?.cancel,
-          prefetch:
-            iteration &&
-            ((text) => {
-              const next = findCursor(text);
-              return next !== undefined && iteration.prefetch(next);
-            }),
-        },
-      ),
+    fetch: (cursor, site, iteration) => {
+      const circumstances = { site, within: search?.within, cancel: iteration?.cancel };
+      const prefetch = iteration && prefetchNext(iteration);
+      return api.call(createPageCall(cursor), options, { ...circumstances, prefetch });
+    },
     next: ({ hasMore, nextCursor }) => (hasMore ? nextCursor || null : undefined),
   });
 }
+
+/** Requests the next page as soon as the text of this one shows its cursor. */
+const prefetchNext =
+  (iteration: { readonly prefetch: (next: string) => boolean }) =>
+  (text: string): boolean => {
+    const next = findCursor(text);
+    return next !== undefined && iteration.prefetch(next);
+  };
 
 /** A list of the root API: each page has the same body and another position. */
 export function offsetListOf<

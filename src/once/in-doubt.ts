@@ -126,15 +126,10 @@ export class PaymentErrors {
     const { cause } = otherFields;
     const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
     const reference = redactOwn(this.#reference);
-    const [, method = ''] = this.#call.operation.split('.');
-    const hints = [
-      retryAfterMs !== undefined &&
-        `Call ${method} again in ${retryAfterMs} ms (retryAfterMs) with this reference; a new one pays again.`,
-      expiresAt !== undefined &&
-        `Until ${formatTime(expiresAt)}, an earlier request may still take effect.`,
-    ];
-    const referenceLine = reference && `Reference: ${reference}.`;
-    const message = [`${redact(description)}.`, referenceLine, ...hints];
+    const what = `${redact(description)}.`;
+    const message = [what, reference && `Reference: ${reference}.`].concat(
+      this.#adviseOnTime(retryAfterMs, expiresAt),
+    );
     const fields = {
       ...this.#call,
       ...this.commonFields,
@@ -149,6 +144,21 @@ export class PaymentErrors {
         : { cause: redactError(cause, createPasswordRedactor(redact)) }),
     };
     return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
+  }
+
+  /** When to ask again, and until when an earlier request may still take effect. */
+  #adviseOnTime(retryAfterMs: number | undefined, expiresAt: number | undefined): string[] {
+    const [, method = ''] = this.#call.operation.split('.');
+    const advice: string[] = [];
+    if (retryAfterMs !== undefined) {
+      advice.push(
+        `Call ${method} again in ${retryAfterMs} ms (retryAfterMs) with this reference; a new one pays again.`,
+      );
+    }
+    if (expiresAt !== undefined) {
+      advice.push(`Until ${formatTime(expiresAt)}, an earlier request may still take effect.`);
+    }
+    return advice;
   }
 
   /** The caller's journal failed. Its error may say that another call would fail as well: see Journal. */

@@ -205,40 +205,12 @@ export class TransferSearch {
     options: ScanOptions,
   ): Promise<FindingsOf<S>> {
     try {
-      const state = createScanState();
       const targets = searches.map((search): Target => {
         const { input } = search;
         return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
       });
-      const index = new InputIndex(targets);
-      const earliest = Math.min(
-        ...searches.map(
-          ({ earliest: time = Number.NEGATIVE_INFINITY, clockSkew = defaultClockSkew }) =>
-            time - clockSkew,
-        ),
-      );
-      let stillScans = 0;
-      for (let scan = 1; ; scan += 1) {
-        let pages = 0;
-        for await (const transfers of this.scan(source, earliest, options, state)) {
-          pages += 1;
-          if (pages > maxQuietPages) warn(slowSearchWarning);
-          for (const transfer of transfers) {
-            for (const target of index.find(transfer)) addCandidate(target, transfer);
-          }
-          if (targets.every(({ hasTooMany }) => hasTooMany)) break;
-        }
-        if (state.problem !== undefined) throw createListError(state.problem);
-        const results = targets.map((target) => decide(target, state));
-        const isDecided = results.every(({ result }) => result !== 'not_found');
-        stillScans = state.hasMoved ? 0 : stillScans + 1;
-        // A scan with larger pages may have one page where the scan before it had two.
-        const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
-        if (isDecided || isStill) return results as FindingsOf<S>;
-        if (stillScans === 0 && scan >= maxScans) {
-          return results.map(hideNotFound) as FindingsOf<S>;
-        }
-      }
+      // A finding for each target, and a target for each search.
+      return (await this.#scanUntilDecided(source, targets, options)) as FindingsOf<S>;
     } catch (error) {
       const start = Math.min(...searches.map((search) => search.start ?? epoch));
       if (error instanceof ValidationError) {
@@ -246,6 +218,37 @@ export class TransferSearch {
         throw stillInDoubt(invalidArguments(reconcileCall, issues, this.#redact), start);
       }
       throw error instanceof PaymentsError ? stillInDoubt(error, start) : error;
+    }
+  }
+
+  /** Reads the list until each payment is found, or until it no longer moves. */
+  async #scanUntilDecided(
+    source: AccountId,
+    targets: readonly Target[],
+    options: ScanOptions,
+  ): Promise<readonly Finding[]> {
+    const state = createScanState();
+    const index = new InputIndex(targets);
+    const earliest = findEarliest(targets);
+    let stillScans = 0;
+    for (let scan = 1; ; scan += 1) {
+      let pages = 0;
+      for await (const transfers of this.scan(source, earliest, options, state)) {
+        pages += 1;
+        if (pages > maxQuietPages) warn(slowSearchWarning);
+        for (const transfer of transfers) {
+          for (const target of index.find(transfer)) addCandidate(target, transfer);
+        }
+        if (targets.every(({ hasTooMany }) => hasTooMany)) break;
+      }
+      if (state.problem !== undefined) throw createListError(state.problem);
+      const results = targets.map((target) => decide(target, state));
+      const isDecided = results.every(({ result }) => result !== 'not_found');
+      stillScans = state.hasMoved ? 0 : stillScans + 1;
+      // A scan with larger pages may have one page where the scan before it had two.
+      const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
+      if (isDecided || isStill) return results;
+      if (stillScans === 0 && scan >= maxScans) return results.map(hideNotFound);
     }
   }
 
@@ -265,27 +268,16 @@ export class TransferSearch {
     Object.assign(state, { hasMoved: false, problem: undefined });
     const order = new OrderCheck();
     let reportDrift: ReportDrift = () => undefined;
-    const onHead = ({ headers }: Head, reportPage: ReportDrift): void => {
+    const onHead = (head: Head, reportPage: ReportDrift): void => {
       reportDrift = reportPage;
-      state.isCached ||= Number(headers.get('age')) > 0;
-      const ahead = this.now() - parseHttpDate(headers.get('date'));
-      if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
+      readHead(head, state, this.now());
     };
     const query = { ...(this.#api.isFiltered && { accountId: source }), limit: pageSize() };
     for await (const page of this.#api.list(query, paging, { onHead, within }).pages()) {
       state.problem = findPageProblem(page, state.isCached);
       if (state.problem !== undefined) return;
       onPage?.();
-      for (const transfer of page.data) {
-        const side = sideOf(transfer);
-        if (side === undefined) {
-          state.withoutId += 1;
-        } else {
-          state.hasMoved ||= sidesOfScan.has(side);
-          sidesOfScan.add(side);
-          state.sides.add(side);
-        }
-      }
+      readSides(page.data, state, sidesOfScan);
       yield page.data;
       if (!isNewestFirst) continue;
       order.read(page.data);
@@ -299,6 +291,39 @@ export class TransferSearch {
     if (this.#hasReportedDisorder) return;
     this.#hasReportedDisorder = true;
     reportDrift([disorder]);
+  }
+}
+
+/** The time before which none of the payments was made. */
+const findEarliest = (targets: readonly Target[]): number =>
+  Math.min(
+    ...targets.map(({ search: { earliest = Number.NEGATIVE_INFINITY, clockSkew } }) => {
+      return earliest - (clockSkew ?? defaultClockSkew);
+    }),
+  );
+
+/** Notes whether a page came from a cache, and how far the clocks differ. */
+function readHead({ headers }: Head, state: ScanState, now: number): void {
+  state.isCached ||= Number(headers.get('age')) > 0;
+  const ahead = now - parseHttpDate(headers.get('date'));
+  if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
+}
+
+/** Counts the transfers of a page, and notes whether the scan has shown one of them before. */
+function readSides(
+  transfers: readonly Transfer[],
+  state: ScanState,
+  sidesOfScan: Set<string>,
+): void {
+  for (const transfer of transfers) {
+    const side = sideOf(transfer);
+    if (side === undefined) {
+      state.withoutId += 1;
+    } else {
+      state.hasMoved ||= sidesOfScan.has(side);
+      sidesOfScan.add(side);
+      state.sides.add(side);
+    }
   }
 }
 

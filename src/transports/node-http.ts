@@ -195,10 +195,12 @@ class Exchange {
       else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', end);
       return;
     }
-    if (!canReuse(socket, this.#request.method)) {
-      this.#reconnect(outgoing);
-      return;
-    }
+    if (canReuse(socket, this.#request.method)) this.#reuse(outgoing, socket);
+    else this.#reconnect(outgoing);
+  }
+
+  /** Sends on a used connection, if nothing has arrived on it that nobody asked for. */
+  #reuse(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (this.#body !== undefined) {
       // Renders the headers now, so that little time passes between the check and the first byte.
       outgoing.cork();
