@@ -284,11 +284,9 @@ export class RequestPipeline {
   async #runAttempts<T, A>(running: RunningCall<Call<T, A>>): Promise<Success<T>> {
     const { credential, maxRetries, total } = running;
     const { budget, clock } = this.#setup;
-    const kind = retryKindOf(running);
     let retries = 0;
     let hasRenewedToken = false;
     let lastCost: number | undefined;
-
     for (;;) {
       total.check();
       const token = credential.fixed ?? (await tokenFor(running, clock));
@@ -310,7 +308,7 @@ export class RequestPipeline {
         throw createCallError(failure, running, rejection);
       }
       const limits = { maxRetries, remaining: total.remaining, budget };
-      const plan = planRetry(kind, failure, retries, limits);
+      const plan = planRetry(retryKindOf(running), failure, retries, limits);
       if (!plan.again) throw createCallError(failure, running, plan.note);
       retries += 1;
       lastCost = plan.cost;

@@ -47,14 +47,7 @@ export function prepare(
     });
   }
   if (issues.length > 0) return undefined;
-  const headers: Record<string, string> = {
-    accept: 'application/json',
-    'user-agent': `payments-platform-sdk/${version}`,
-    // A cached list may lack a payment.
-    ...(call.method === 'GET' && { 'cache-control': 'no-cache' }),
-    ...defaults.headers,
-    ...resolved.headers,
-  };
+  const headers = createHeaders(call, resolved, defaults);
   if (payload !== undefined) headers['content-type'] = 'application/json';
   if (idempotencyKey !== undefined && defaults.idempotencyHeader !== undefined) {
     headers[defaults.idempotencyHeader.toLowerCase()] = idempotencyKey;
@@ -70,6 +63,19 @@ export function prepare(
     idempotencyKey,
   };
 }
+
+const createHeaders = (
+  call: CallRequest,
+  options: ResolvedCallOptions,
+  defaults: ClientDefaults,
+): Record<string, string> => ({
+  accept: 'application/json',
+  'user-agent': `payments-platform-sdk/${version}`,
+  // A cached list may lack a payment.
+  ...(call.method === 'GET' && { 'cache-control': 'no-cache' }),
+  ...defaults.headers,
+  ...options.headers,
+});
 
 const optionNamesOf = (call: CallRequest): (() => readonly string[]) =>
   call.optionNames ?? (() => Object.keys(callOptionChecks()));

@@ -121,15 +121,7 @@ function readBody<T, A>(
   const { call, redact } = running;
   const stray = describeStray(running, parsed, createdIds);
   if (stray !== undefined) return { ok: false, failure: strayFailure(response, stray, redact) };
-  const reportDrift: ReportDrift = (issues) => {
-    callHook(hooks, 'onDrift', () => ({
-      ...identity(call),
-      call: running.number,
-      status: response.status,
-      requestId: requestIdOf(response.headers, redact),
-      issues: redactDeep(issues, redact),
-    }));
-  };
+  const reportDrift = createDriftReport(running, response, hooks);
   const checked = shape.safeParse(parsed);
   const isAcceptable = call.acceptIf?.(parsed) ?? true;
   if (!checked.success || !isAcceptable) {
@@ -150,6 +142,18 @@ function readBody<T, A>(
   const data = transform ? transform(accepted, response, reportDrift) : (accepted as unknown as T);
   return { ok: true, data, response };
 }
+
+const createDriftReport =
+  ({ call, number, redact }: RunningCall, response: ReceivedResponse, hooks: Hooks): ReportDrift =>
+  (issues) => {
+    callHook(hooks, 'onDrift', () => ({
+      ...identity(call),
+      call: number,
+      status: response.status,
+      requestId: requestIdOf(response.headers, redact),
+      issues: redactDeep(issues, redact),
+    }));
+  };
 
 /** An accepted write must not fail because of a field: the caller could think that no money moved. */
 const isUsable = (
