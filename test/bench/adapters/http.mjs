@@ -10,7 +10,7 @@ export function open(_, origin) {
   const { hostname, port } = new URL(origin);
   const agent = new Agent({ keepAlive: true });
   const common = { accept: 'application/json', authorization: 'Bearer sk_bench' };
-  const read = (path, method = 'GET', body = undefined) =>
+  const read = (path, method = 'GET', body) =>
     new Promise((resolve, reject) => {
       const headers =
         body === undefined
