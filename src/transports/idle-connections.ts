@@ -72,19 +72,31 @@ interface Pool {
 }
 
 /**
- * Opens a write, and meanwhile hides from its agent the free connections that have not been silent for long
- * enough. The agent then takes another one or makes one, so that a series of writes neither waits nor closes them.
+ * Opens a write on a connection that has been silent for long enough. A series of writes then neither waits for
+ * the others nor closes them.
  */
-export function openWrite<T>(agent: NodeHttp.Agent, open: () => T): T {
+export const openWrite = <T>(agent: NodeHttp.Agent, open: () => T): T =>
+  openOn(agent, (idleness) => idleness === undefined || isSilent(idleness), open);
+
+/** Opens a request on a new connection. */
+export const openFresh = <T>(agent: NodeHttp.Agent, open: () => T): T =>
+  openOn(agent, () => false, open);
+
+/**
+ * Opens a request, and meanwhile hides from its agent the free connections that do not suit. The agent then
+ * takes another one or makes one.
+ */
+function openOn<T>(
+  agent: NodeHttp.Agent,
+  suits: (idleness: Idleness | undefined) => boolean,
+  open: () => T,
+): T {
   const pool: Pool = agent;
   const { freeSockets = {} } = pool;
   const hidden: [name: string, sockets: Socket[]][] = [];
   for (const [name, sockets = []] of Object.entries(freeSockets)) {
     // The agent adds a connection at the end, so all after the first one are as little silent.
-    const start = sockets.findIndex((socket) => {
-      const idleness = idle.get(socket);
-      return idleness !== undefined && !isSilent(idleness);
-    });
+    const start = sockets.findIndex((socket) => !suits(idle.get(socket)));
     if (start >= 0 && canGrow(pool, name)) hidden.push([name, sockets.splice(start)]);
   }
   try {

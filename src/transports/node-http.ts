@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Evidence } from '../errors/outcome.ts';
 import { builtinModule, isBrowser, runtime } from '../internal/runtime.ts';
 import { createFreshAgent, loadOrigin, type HttpAgent } from './agents.ts';
-import { canReuse, isUsed, markIdle, openWrite } from './idle-connections.ts';
+import { canReuse, isUsed, markIdle, openFresh, openWrite } from './idle-connections.ts';
 import { PushedResponse } from './pushed-response.ts';
 import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
 
@@ -60,10 +60,10 @@ function waitTurns(turns: number, then: () => void): void {
 /** How many turns of the event loop show what has arrived on a socket: the first may be under way. */
 const turnsToRead = 2;
 
-/** A request on a used connection is written one turn after its last check of the connection. */
+/** A read on a used connection is written before the next turn. */
 const waitUntilWritten = (): Promise<void> =>
   new Promise((resolve) => {
-    waitTurns(turnsToRead + 1, resolve);
+    waitTurns(1, resolve);
   });
 
 const isSecure = (socket: Socket | TLSSocket): socket is TLSSocket =>
@@ -89,7 +89,9 @@ class Exchange {
   readonly #body: Buffer | undefined;
   /** A server may ignore the body of a GET and read it as the next request. */
   readonly #isBodiedGet: boolean;
-  readonly #open: () => NodeHttp.ClientRequest;
+  #open: () => NodeHttp.ClientRequest;
+  /** Opens the request on a connection of its own. */
+  readonly #openFresh: () => NodeHttp.ClientRequest;
   #removeListener = doNothing;
   #hasFailed = false;
   #resolve: (response: TransportResponse) => void = doNothing;
@@ -97,6 +99,9 @@ class Exchange {
   /** The request on the connection that is tried now; undefined when the exchange is over. */
   #outgoing: NodeHttp.ClientRequest | undefined;
   #received: PushedResponse | undefined;
+  /** How many bytes had arrived on a used connection when a read was written on it. */
+  #bytesBefore: number | undefined;
+  #isRepeated = false;
   /** When the request was written, by the monotonic clock. */
   #startedAt = 0;
 
@@ -126,6 +131,7 @@ class Exchange {
     };
     const open = (): NodeHttp.ClientRequest => http.request(options);
     this.#open = method === 'GET' ? open : () => openWrite(options.agent, open);
+    this.#openFresh = () => openFresh(options.agent, open);
     if (evidence !== undefined) evidence.started = false;
     this.#removeListener = stop.onStop((reason) => {
       this.#fail(reason);
@@ -195,11 +201,19 @@ class Exchange {
       else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', end);
       return;
     }
-    if (canReuse(socket, this.#request.method)) this.#reuse(outgoing, socket);
-    else this.#reconnect(outgoing);
+    const { method } = this.#request;
+    if (!canReuse(socket, method)) this.#reconnect(outgoing);
+    else if (method === 'GET') {
+      this.#bytesBefore = socket.bytesRead;
+      // Node finishes a request once more that is ended before this event is over, and its diagnostics
+      // channel would tell of two requests. Fake timers cannot replace a promise.
+      void Promise.resolve().then(() => {
+        this.#end(outgoing, this.#body);
+      });
+    } else this.#reuse(outgoing, socket);
   }
 
-  /** Sends on a used connection, if nothing has arrived on it that nobody asked for. */
+  /** Sends a write on a used connection, if nothing has arrived on it that nobody asked for. */
   #reuse(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (this.#body !== undefined) {
       // Renders the headers now, so that little time passes between the check and the first byte.
@@ -242,8 +256,14 @@ class Exchange {
   /** Called when a connection failed, also after the exchange is over. */
   #break(outgoing: NodeHttp.ClientRequest, error: Error): void {
     if (outgoing !== this.#outgoing) return;
-    if (outgoing.reusedSocket && this.#evidence?.started === false) this.#reconnect(outgoing);
-    else this.#fail(error);
+    const { reusedSocket, socket } = outgoing;
+    if (reusedSocket && this.#evidence?.started === false) this.#reconnect(outgoing);
+    else if (reusedSocket && !this.#isRepeated && socket?.bytesRead === this.#bytesBefore) {
+      // A server closes idle connections at any moment, so a read goes again, once.
+      this.#isRepeated = true;
+      this.#open = this.#openFresh;
+      this.#reconnect(outgoing);
+    } else this.#fail(error);
   }
 
   #receive(outgoing: NodeHttp.ClientRequest, incoming: NodeHttp.IncomingMessage): void {

@@ -117,11 +117,12 @@ test('a list over a custom transport requests a page only after the previous one
 });
 
 test('a response that is not a page is never followed', async () => {
-  const server = await rawServer(
-    ...[0, 1].map((number) => responseBytes(200, Buffer.from(pageText(number, 5)), keepAlive)),
-    responseBytes(503, Buffer.from(pageText(2, 5)), keepAlive),
-    ...[2, 3, 4].map((number) => responseBytes(200, Buffer.from(pageText(number, 5)), keepAlive)),
-  );
+  const step =
+    (number: number, status = 200) =>
+    ({ write }: Exchange): void => {
+      write(responseBytes(status, Buffer.from(pageText(number, 5)), keepAlive));
+    };
+  const server = await rawServer(step(0), step(1), step(2, 503), step(2), step(3), step(4));
   const payments = clientAt(server, { maxRetries: 1, clock: new VirtualClock() });
   expect(await ids(payments.transfers.list())).toEqual(idsUpTo(5));
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c2', 'c3', 'c4']);

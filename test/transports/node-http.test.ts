@@ -235,30 +235,96 @@ const events: Readonly<Record<string, (exchange: Exchange) => void>> = {
     write(poison.subarray(0, 20));
   },
 };
-test.each(
-  Object.entries(events).flatMap(([name, apply]) => [
-    { name, apply, kind: 'write' },
-    { name, apply, kind: 'read' },
-  ]),
-)('a $kind takes another connection instead of one that $name', async ({ apply, kind }) => {
-  const exchanges: Exchange[] = [];
-  const server = await rawServer((exchange) => {
-    exchanges.push(exchange);
-    const response = kind === 'read' ? responseBytes(200, transfer, keepAlive) : undefined;
-    exchange.write(response ?? createdBytes(exchanges.length));
+test.each(Object.entries(events))(
+  'a write takes another connection instead of one that %s',
+  async (_, apply) => {
+    const exchanges: Exchange[] = [];
+    const server = await rawServer((exchange) => {
+      exchanges.push(exchange);
+      exchange.write(createdBytes(exchanges.length));
+    });
+    const payments = clientFor(server.origin, { agent: lastingAgent(), maxRetries: 0 });
+    const { advance } = stoppedClocks();
+    await payments.transfers.create(newTransfer);
+    advance(100);
+    // No turn of the event loop lies between the two.
+    for (const exchange of exchanges) apply(exchange);
+    expect((await payments.transfers.create(newTransfer)).id).toBe('txfr_2');
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+  },
+);
+
+const read = responseBytes(200, transfer, keepAlive);
+
+test.each(['reset', 'end'] as const)(
+  'a read goes again on a new connection if its used one ends with %s at any moment',
+  async (end) => {
+    let requests = 0;
+    const server = await rawServer(({ write, reset, socket }) => {
+      requests += 1;
+      write(read);
+      const close = end === 'reset' ? reset : () => socket.end();
+      // At once, in the next turn, or about when the next read arrives.
+      if (requests % 4 === 0) close();
+      else if (requests % 4 === 1) setImmediate(close);
+      else if (requests % 4 === 2) setTimeout(close, 1);
+    });
+    const events: string[] = [];
+    const payments = clientFor(server.origin, {
+      agent: lastingAgent(),
+      maxRetries: 0,
+      hooks: {
+        onRequest: ({ attempt }) => events.push(`request ${attempt}`),
+        onResponse: ({ attempt }) => events.push(`response ${attempt}`),
+      },
+    });
+    const count = 300;
+    for (let call = 0; call < count; call += 1) await payments.transfers.get('txfr_1');
+    expect(events).toEqual(Array.from({ length: count }, () => ['request 1', 'response 1']).flat());
+  },
+);
+
+const silentEnd = ({ socket }: Exchange): void => {
+  socket.end();
+};
+
+test.each<[string, AgentOptions, number[]]>([
+  ['a new connection', {}, [2]],
+  ['any connection of an agent at its limit', { maxSockets: 2 }, [0, 1]],
+])('a read goes again once, on %s', async (_, limits, again) => {
+  const server = await rawServer(keep(read), keep(read), silentEnd);
+  const agent = new Agent({ keepAlive: true, ...limits });
+  onTestFinished(() => {
+    agent.destroy();
+  });
+  const payments = clientFor(server.origin, { agent, maxRetries: 0 });
+  await Promise.all([payments.transfers.get('txfr_1'), payments.transfers.get('txfr_1')]);
+  const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+  expect(server.arrivals).toHaveLength(4);
+  expect([0, 1]).toContain(server.arrivals[2]?.connection);
+  expect(again).toContain(server.arrivals[3]?.connection);
+});
+
+test('a read does not go again after a byte of its response', async () => {
+  const server = await rawServer(keep(read), ({ write, socket }) => {
+    write(read.subarray(0, 1));
+    socket.end();
   });
   const payments = clientFor(server.origin, { agent: lastingAgent(), maxRetries: 0 });
-  const { advance } = stoppedClocks();
-  const call = async (): Promise<string> =>
-    kind === 'read'
-      ? (await payments.transfers.get('txfr_1')).id
-      : (await payments.transfers.create(newTransfer)).id;
-  await call();
-  advance(100);
-  // No turn of the event loop lies between the two.
-  for (const exchange of exchanges) apply(exchange);
-  expect(await call()).toBe(kind === 'read' ? 'txfr_1' : 'txfr_2');
-  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+  await payments.transfers.get('txfr_1');
+  await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+  expect(server.arrivals).toHaveLength(2);
+});
+
+test('a read that has gone again is unknown when its new connection fails', async () => {
+  const server = await rawServer(keep(read), silentEnd);
+  const agent = lastingAgent();
+  const payments = clientFor(server.origin, { agent, maxRetries: 0 });
+  await payments.transfers.get('txfr_1');
+  vi.spyOn(agent, 'createConnection').mockImplementation(() => connect(1, '127.0.0.1'));
+  const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
 test('a write does not take a connection that was idle for more than 300 milliseconds', async () => {
