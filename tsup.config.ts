@@ -1,8 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { defineConfig, type Options } from 'tsup';
 import { openApi } from './src/sandbox/openapi/openapi.ts';
 import { page } from './src/sandbox/page/page.ts';
-import kyGlobals from './src/transports/ky-globals.json' with { type: 'json' };
+import kyStandIns from './src/transports/ky-stand-ins.json' with { type: 'json' };
 import { llmsText } from './docs/generators/llms.ts';
 
 const client = { index: 'src/index.ts' };
@@ -28,11 +29,21 @@ const code: Options = {
   // Fewer files start faster, and the part of zod that is used is small. Where require() of ES modules is
   // disabled (AWS Lambda, Jest), ky has to be bundled. docs/decisions/where-the-time-goes.md.
   noExternal: bundled.map((name) => new RegExp(`^${name}(/|$)`)),
-  // ky checks for some globals to detect features, which makes Node load its whole network stack, and a
-  // Request with a signal of ky outlives young garbage collections. The SDK does not use these features.
-  define: kyGlobals,
+  // The globals of fetch make Node load its whole network stack, and only ky's core is used as it is.
+  define: kyStandIns.globals,
   inject: ['src/transports/ky-globals.ts'],
   esbuildPlugins: [
+    {
+      name: 'stand-ins for modules of ky',
+      setup(build) {
+        const importer = new RegExp(kyStandIns.importer);
+        build.onResolve({ filter: /^\.\.?\/.*\.js$/ }, (args) =>
+          importer.test(args.importer) && args.path !== kyStandIns.kept
+            ? { path: fileURLToPath(new URL('src/transports/ky-modules.ts', import.meta.url)) }
+            : undefined,
+        );
+      },
+    },
     {
       // A bundler keeps calls that may have side effects and all that they use: for one type guard, an
       // application would get the whole client.

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
-import kyGlobals from '../src/transports/ky-globals.json' with { type: 'json' };
+import kyStandIns from '../src/transports/ky-stand-ins.json' with { type: 'json' };
 import { changedFiles } from './mutants/apply.ts';
 import { mutants } from './mutants/mutants.ts';
 
@@ -33,13 +33,21 @@ const mutantPlugin: Plugin = {
   },
 };
 
-/** Gives ky the same stand-ins for globals as the build does. */
+/** Gives ky the same stand-ins as the build does. */
+const inKy = new RegExp(kyStandIns.importer);
 const kyPlugin: Plugin = {
-  name: 'globals of ky',
+  name: 'stand-ins for ky',
+  enforce: 'pre',
+  resolveId: (source, importer = '') =>
+    inKy.test(importer) && source.startsWith('.') && source !== kyStandIns.kept
+      ? resolvePath('../src/transports/ky-modules.ts')
+      : undefined,
   transform(code, id) {
-    if (!/\/ky\/distribution\/.*\.js/.test(id)) return undefined;
+    if (!inKy.test(id)) return undefined;
     let text = code;
-    for (const [name, standIn] of Object.entries(kyGlobals)) text = text.replaceAll(name, standIn);
+    for (const [name, standIn] of Object.entries(kyStandIns.globals)) {
+      text = text.replaceAll(name, standIn);
+    }
     const file = JSON.stringify(resolvePath('../src/transports/ky-globals.ts'));
     return `import { KyHeaders, KyRequest, KyResponse } from ${file};\n${text}`;
   },

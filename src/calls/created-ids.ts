@@ -3,14 +3,20 @@ const maxIds = 10_000;
 
 /** The ids that the platform has given to the latest creations of a client, each with its idempotency key. */
 export class CreatedIds {
-  readonly #keys = new Map<string, string | undefined>();
+  #latest = new Map<string, string | undefined>();
+  #earlier: ReadonlyMap<string, string | undefined> = new Map();
 
   /** Adds an id. False if another creation has it: without a key, two creations cannot be one. */
   add(id: string, key: string | undefined): boolean {
-    if (this.#keys.has(id)) return key !== undefined && this.#keys.get(id) === key;
-    this.#keys.set(id, key);
-    const [oldest] = this.#keys.keys();
-    if (this.#keys.size > maxIds && oldest !== undefined) this.#keys.delete(oldest);
+    for (const keys of [this.#latest, this.#earlier]) {
+      if (keys.has(id)) return key !== undefined && keys.get(id) === key;
+    }
+    // A Map from which the oldest one is removed each time searches for it among those removed before.
+    if (this.#latest.size === maxIds) {
+      this.#earlier = this.#latest;
+      this.#latest = new Map();
+    }
+    this.#latest.set(id, key);
     return true;
   }
 }

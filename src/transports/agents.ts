@@ -75,11 +75,16 @@ function createKeepingAgent(
   class KeepingAgent extends Agent {
     /** Called when a response has ended. */
     override keepSocketAlive(connection: Duplex): boolean {
-      const isKept: unknown = super.keepSocketAlive(connection);
-      const socket = connection as Socket;
-      // The server may have announced a shorter time.
-      socket.setTimeout(Math.min(socket.timeout || idleMs, idleMs));
-      return isKept !== false;
+      const { options } = this as unknown as { options: NodeHttp.AgentOptions };
+      const { timeout } = options;
+      // Node takes it, or a shorter time that the server announced, and starts no timer that it has.
+      options.timeout = idleMs;
+      try {
+        const isKept: unknown = super.keepSocketAlive(connection);
+        return isKept !== false;
+      } finally {
+        options.timeout = timeout;
+      }
     }
     /** Called for a new connection. A tunnel that never comes must not keep a process alive: its caller's timer does. */
     override createConnection(

@@ -69,6 +69,8 @@ interface Pool {
   readonly sockets?: NodeJS.ReadOnlyDict<Socket[]>;
   readonly maxSockets?: number;
   readonly maxTotalSockets?: number;
+  /** Whether it takes the last connection of such a list or the first. */
+  readonly scheduling?: 'lifo' | 'fifo';
 }
 
 /**
@@ -95,8 +97,9 @@ function openOn<T>(
   const { freeSockets = {} } = pool;
   const hidden: [name: string, sockets: Socket[]][] = [];
   for (const [name, sockets = []] of Object.entries(freeSockets)) {
-    // The agent adds a connection at the end, so all after the first one are as little silent.
-    const start = sockets.findIndex((socket) => !suits(idle.get(socket)));
+    // The agent adds a connection at the end, so all after the first unsuitable one are as little silent.
+    const candidates = pool.scheduling === 'fifo' ? sockets.slice(0, 1) : sockets;
+    const start = candidates.findIndex((socket) => !suits(idle.get(socket)));
     if (start >= 0 && canGrow(pool, name)) hidden.push([name, sockets.splice(start)]);
   }
   try {

@@ -81,12 +81,16 @@ interface ExchangeOptions {
   readonly agent?: HttpAgent | undefined;
 }
 
+/** The exchanges that wait for a response. */
+const written = new Set<Exchange>();
+
 /** One request and its response. */
 class Exchange {
   readonly response: Promise<TransportResponse>;
   readonly #request: TransportRequest;
   readonly #evidence: Evidence | undefined;
-  readonly #body: Buffer | undefined;
+  /** A string: Node writes it in one piece with the headers. */
+  readonly #body: string | undefined;
   /** A server may ignore the body of a GET and read it as the next request. */
   readonly #isBodiedGet: boolean;
   #open: () => NodeHttp.ClientRequest;
@@ -109,7 +113,7 @@ class Exchange {
     const { method, stop } = request;
     this.#request = request;
     this.#evidence = evidence;
-    this.#body = request.body === undefined ? undefined : Buffer.from(request.body);
+    this.#body = request.body;
     this.#isBodiedGet = method === 'GET' && request.body !== undefined;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -148,7 +152,7 @@ class Exchange {
     if (this.#body === undefined) return framed;
     // Without a length, node:http writes the body of a GET unframed, and the server would read it as the
     // next request.
-    framed['content-length'] = this.#body.byteLength;
+    framed['content-length'] = Buffer.byteLength(this.#body);
     if (this.#isBodiedGet) framed['connection'] = 'close';
     return framed;
   }
@@ -205,11 +209,15 @@ class Exchange {
     if (!canReuse(socket, method)) this.#reconnect(outgoing);
     else if (method === 'GET') {
       this.#bytesBefore = socket.bytesRead;
+      const end = (): void => {
+        this.#end(outgoing, this.#body);
+      };
+      // Among others it waits for those that become ready in this turn: a server that sleeps is woken up
+      // once for all of them, not by each.
+      if (written.size > 0) waitTurns(1, end);
       // Node finishes a request once more that is ended before this event is over, and its diagnostics
       // channel would tell of two requests. Fake timers cannot replace a promise.
-      void Promise.resolve().then(() => {
-        this.#end(outgoing, this.#body);
-      });
+      else void Promise.resolve().then(end);
     } else this.#reuse(outgoing, socket);
   }
 
@@ -232,7 +240,7 @@ class Exchange {
   }
 
   /** Writes the request with the rest of its body: from here on nothing proves that it was not sent. */
-  #end(outgoing: NodeHttp.ClientRequest, rest: Buffer | undefined): void {
+  #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
     try {
       // When a suspended process resumes, its sockets are served before its timers.
@@ -242,13 +250,17 @@ class Exchange {
       return;
     }
     if (this.#evidence !== undefined) this.#evidence.started = true;
+    written.add(this);
     this.#startedAt = performance.now();
+    // One piece; together with the end of the request it would be two.
+    if (outgoing.writableCorked > 0) outgoing.uncork();
     outgoing.end(rest);
   }
 
   /** Takes another connection instead of one that is closed, too old, not silent, or holds unrequested bytes. */
   #reconnect(outgoing: NodeHttp.ClientRequest): void {
     this.#outgoing = undefined;
+    written.delete(this);
     outgoing.destroy();
     this.#connect();
   }
@@ -287,6 +299,7 @@ class Exchange {
       if (this.#isBodiedGet) socket.destroy();
       else markIdle(socket, this.#startedAt);
       this.#outgoing = undefined;
+      written.delete(this);
       this.#removeListener();
       received.end();
     });
@@ -299,6 +312,7 @@ class Exchange {
   #fail(error: unknown): void {
     const outgoing = this.#outgoing;
     this.#outgoing = undefined;
+    written.delete(this);
     this.#hasFailed = true;
     this.#removeListener();
     outgoing?.destroy();
