@@ -21,7 +21,12 @@ export const idOf = (n) => `txfr_${String(n).padStart(20, '0')}`;
 
 export const one = JSON.stringify(transfer(idOf(7)));
 
-export const items = JSON.stringify(Array.from({ length: perPage }, (_, n) => transfer(idOf(n))));
+/** No id of a page's last item, which is the number of the page: an id that comes twice is a list that moved. */
+const firstOfItems = 10 ** 9;
+
+export const items = JSON.stringify(
+  Array.from({ length: perPage }, (_, n) => transfer(idOf(firstOfItems + n))),
+);
 
 /** The input of a POST, the same for all contenders. */
 export const input = {

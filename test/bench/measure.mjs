@@ -68,6 +68,23 @@ const works = {
     return { get: get.perSecond, getCpu: get.cpu, postCpu: post.cpu, list: list.perSecond };
   },
 
+  /** One call after another, as in most backends. In a process of its own: 32 at a time compile other code. */
+  async serial() {
+    const face = adapter.open(await adapter.load?.(), origin);
+    const count = Math.round(1_000 * scale);
+    await runInParallel(face.getOne, 3 * count, 1);
+    const get = await measure(7, count, () => runInParallel(face.getOne, count, 1));
+    await runInParallel(face.post, 2 * count, 1);
+    const post = await measure(7, count, () => runInParallel(face.post, count, 1));
+    return { oneGetCpu: get.cpu, onePostCpu: post.cpu };
+  },
+
+  /** The same with client and server on a core each; run.mjs sets that. */
+  async pinned() {
+    const { oneGetCpu, onePostCpu } = await works.serial();
+    return { pinnedGetCpu: oneGetCpu, pinnedPostCpu: onePostCpu };
+  },
+
   /** A server that takes 20 ms a page and a consumer that takes 20 ms a page. */
   async overlap() {
     const face = adapter.open(await adapter.load?.(), origin);

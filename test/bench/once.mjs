@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
@@ -20,8 +21,9 @@ import { input as baseInput } from './data.mjs';
 import { median, writeSection } from './report.mjs';
 
 /*
- * The cost of createOnce compared with create: one payment after another on one connection, in a
- * different order each round, as ratios within a round. `--write` updates docs/performance.md.
+ * The cost of createOnce compared with create, and with a floor: create between the two writes of the journal, by hand
+ * and without a check. One payment after another, in a different order each round, as ratios within a
+ * round. `--write` updates docs/performance.md.
  */
 
 const { values } = parseArgs({
@@ -51,53 +53,99 @@ const payOnce = (journal) => {
   const { transfers } = payments.withOptions({ journal });
   return (input) => transfers.createOnce(input);
 };
+/** Pays between two writes, without a promise about either. */
+const payByHand = (claim, record) => async (input) => {
+  await claim(input.description, 'claimed');
+  const { id } = await payments.transfers.create(input);
+  await record(input.description, id);
+};
+const table = '(reference text PRIMARY KEY, entry text)';
+const insert = 'INSERT INTO floor VALUES ($1, $2)';
+const update = 'UPDATE floor SET entry = $2 WHERE reference = $1';
+const database = new DatabaseSync(join(folder, 'floor.db'));
+database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE floor ${table}`);
+const [insertRow, updateRow] = [insert, update].map((sql) =>
+  database.prepare(sql.replaceAll('$', '?')),
+);
+await pool.query(`CREATE TABLE floor ${table}`);
+
 /** How each variant pays, and its number of payments in a round. */
 const variants = [
   { name: '`create`', count: 500, pay: (input) => payments.transfers.create(input) },
   { name: '`createOnce`, memory', count: 500, pay: payOnce(memoryJournal()) },
   { name: 'SQLite', count: 60, pay: payOnce(sqlite) },
   {
+    name: 'SQLite, by hand',
+    count: 60,
+    pay: payByHand(
+      (key, entry) => insertRow.run(key, entry),
+      (key, entry) => updateRow.run(key, entry),
+    ),
+  },
+  {
     name: 'PostgreSQL',
     count: 60,
     pay: payOnce(postgresJournal((text, params) => pool.query(text, params))),
+  },
+  {
+    name: 'PostgreSQL, by hand',
+    count: 60,
+    pay: payByHand(
+      (key, entry) => pool.query(insert, [key, entry]),
+      (key, entry) => pool.query(update, [key, entry]),
+    ),
   },
   {
     name: 'Redis (looks first: one page)',
     count: 60,
     pay: payOnce(redisJournal((name, ...args) => redis.call(name, ...args))),
   },
+  {
+    name: 'Redis, by hand',
+    count: 60,
+    pay: payByHand(
+      (key, entry) => redis.set(key, entry, 'NX'),
+      (key, entry) => redis.set(key, entry),
+    ),
+  },
 ];
 
 let paymentCount = 0;
-/** Microseconds for one payment. */
+/** Microseconds for one payment: elapsed, and of this process. */
 async function time({ count, pay }) {
   const startedAt = performance.now();
+  const before = process.cpuUsage();
   for (let at = 0; at < count; at += 1) {
     paymentCount += 1;
     await pay({ ...baseInput, description: `bench-${String(paymentCount).padStart(9, '0')}` });
   }
-  return ((performance.now() - startedAt) * 1_000) / count;
+  const { user, system } = process.cpuUsage(before);
+  return { us: ((performance.now() - startedAt) * 1_000) / count, cpu: (user + system) / count };
 }
 
 for (const variant of variants) await time({ ...variant, count: 10 * variant.count });
 const times = new Map(variants.map((variant) => [variant, []]));
 for (let round = 0; round < rounds; round += 1) {
-  // Steps of one to four through five variants: each order has every variant.
+  // Odd steps through eight variants: each order has every variant.
   const order = variants.map(
-    (_, at) => variants[(at * (1 + (round % 4)) + round) % variants.length],
+    (_, at) => variants[(at * (1 + 2 * (round % 4)) + round) % variants.length],
   );
   for (const variant of order) times.get(variant).push(await time(variant));
 }
 
 const [create] = times.values();
 const rows = [...times].map(([{ name }, list]) => {
-  const ratios = list.map((each, round) => each / create[round]);
-  const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((each) => each.toFixed(2));
-  return `| ${name} | ${Math.round(median(list))} | ${median(ratios).toFixed(2)} | ${low} to ${high} |`;
+  const columns = ['us', 'cpu'].flatMap((unit) => {
+    const ratios = list.map((each, round) => each[unit] / create[round][unit]);
+    const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((each) => each.toFixed(2));
+    const typical = Math.round(median(list.map((each) => each[unit])));
+    return [typical, median(ratios).toFixed(2), `${low} to ${high}`];
+  });
+  return `| ${[name, ...columns].join(' | ')} |`;
 });
 const text = [
-  '| one payment | µs | times `create` | span |',
-  '| --- | --: | --: | --- |',
+  '| one payment | µs | times `create` | span | CPU µs | times `create` | span |',
+  '| --- | --: | --: | --- | --: | --: | --- |',
   ...rows,
 ].join('\n');
 console.log(text);
@@ -107,6 +155,7 @@ await pool.end();
 await Promise.all([redisServer.close(), postgresServer.close()]);
 server.disconnect();
 sqlite.close();
+database.close();
 rmSync(folder, { recursive: true, force: true });
 
 if (values.write) await writeSection('once', text);

@@ -1,7 +1,7 @@
 /*
  * Compares this SDK with others, on the same server and the same work.
  *
- *   npm ci && npm run bench        every contender, about ten minutes; writes docs/performance.md
+ *   npm ci && npm run bench        every contender, about fifteen minutes; writes docs/performance.md
  *   npm run bench:quick            under a minute, with what is installed (at least ours, bare
  *                                  fetch, ky + zod); exits with 1 if a ratio is off by half
  *   node run.mjs --only=ours,fetch --rounds=3 --works=transport,start
@@ -39,20 +39,30 @@ const { values: flags } = parseArgs({
   },
 });
 const { quick } = flags;
-const allNames = ['ours', 'undici', 'fetch', 'ky-zod', ...peers];
+const allNames = ['ours', 'http', 'undici', 'fetch', 'ky-zod', ...peers];
 const selected = flags.only?.split(',') ?? (quick ? ['ours', 'fetch', 'ky-zod'] : allNames);
 const works = flags.works?.split(',') ?? [
   'check',
   'start',
   'overlap',
+  'serial',
+  ...(quick || cpus().length < 2 || process.platform !== 'linux' ? [] : ['pinned']),
   'transport',
   // size-limit checks the size of the bundle (`npm run check`).
   ...(quick ? [] : ['heap', 'bundle']),
 ];
 /** Rounds and size of each kind of work. */
 const plan = quick
-  ? { check: [1, 0.3], start: [7, 1], overlap: [1, 1], transport: [2, 0.5] }
-  : { check: [5, 1], start: [15, 1], overlap: [2, 1], transport: [4, 1], heap: [2, 1] };
+  ? { check: [1, 0.3], start: [7, 1], overlap: [1, 1], serial: [2, 0.5], transport: [2, 0.5] }
+  : {
+      check: [5, 1],
+      start: [15, 1],
+      overlap: [2, 1],
+      serial: [5, 1],
+      pinned: [3, 1],
+      transport: [4, 1],
+      heap: [2, 1],
+    };
 
 /** The version of a package; undefined if it is not installed. */
 async function versionOf(name) {
@@ -76,12 +86,17 @@ async function startServer() {
       server.send(setting);
       return (await received).busiest;
     },
+    /** Binds the server to some cores, such as `0-1`. */
+    bind: (list) =>
+      run('taskset', ['--all-tasks', '--cpu-list', '--pid', list, String(server.pid)]),
     stop: () => server.disconnect(),
   };
 }
 
 const settings = {
   transport: { total: 20_000, delay: 0 },
+  serial: { total: 20_000, delay: 0 },
+  pinned: { total: 20_000, delay: 0 },
   overlap: { total: 2_500, delay: 20 },
   start: { total: 20_000, delay: 0 },
   check: {},
@@ -94,11 +109,10 @@ const env = { PATH: process.env.PATH, HOME: process.env.HOME };
 async function measure(name, work, origin, scale) {
   const file = join(here, 'measure.mjs');
   const flagsOfNode = work === 'start' ? [] : ['--expose-gc'];
-  const { stdout } = await run(
-    process.execPath,
-    [...flagsOfNode, file, name, work, origin, String(scale)],
-    { env, timeout: 180_000 },
-  );
+  const command = [process.execPath, ...flagsOfNode, file, name, work, origin, String(scale)];
+  if (work === 'pinned') command.unshift('taskset', '--cpu-list', '1');
+  const [program, ...parameters] = command;
+  const { stdout } = await run(program, parameters, { env, timeout: 180_000 });
   return JSON.parse(stdout.trim().split('\n').at(-1));
 }
 
@@ -145,6 +159,7 @@ for (const work of works) {
   const rounds = flags.rounds === undefined ? planned : Number(flags.rounds);
   const field = work === 'check' || work === 'heap' ? names.slice(0, 1) : names;
   await server.set(settings[work]);
+  if (work === 'pinned') await server.bind('0');
   for (let round = 0; round < rounds; round += 1) {
     const order = field.map((_, at) => field[(at + round * 5) % field.length]);
     if (round % 2 === 1) order.reverse();
@@ -161,6 +176,7 @@ for (const work of works) {
       `${work} ${round + 1}/${rounds}, ${Math.round((performance.now() - startedAt) / 1e3)} s`,
     );
   }
+  if (work === 'pinned') await server.bind(`0-${cpus().length - 1}`);
   if (work === 'transport') busiest = await server.set({});
 }
 server.stop();
