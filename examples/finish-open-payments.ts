@@ -36,7 +36,11 @@ async function leaveOpen(): Promise<void> {
   sandbox.faults.add({ ...broken, times: Infinity });
   for (const [at, when] of (['after_commit', 'before_commit'] as const).entries()) {
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
-    const input = { ...accounts, amount: '20', description: `payroll-2026-11-000${at + 1}` };
+    const input = {
+      ...accounts,
+      amount: `${20 + at}`,
+      description: `payroll-2026-11-000${at + 1}`,
+    };
     await transfers.createOnce(input).catch(() => undefined);
   }
   sandbox.faults.clear();

@@ -49,12 +49,21 @@ const shutdown = new AbortController();
 process.once('SIGTERM', () => {
   shutdown.abort();
 });
+const startedAt = Date.now();
+const showProgress = (): void => {
+  const { paid, total, waiting, retryAt = 0 } = batch.counts;
+  const rate = Math.round((paid * 1_000) / (Date.now() - startedAt));
+  const seconds = Math.max(0, Math.ceil((retryAt - Date.now()) / 1_000));
+  const wait = waiting > 0 ? `, ${waiting} in doubt, next try in ${seconds} s` : '';
+  process.stdout.write(`\r${paid} of ${total} paid, ${rate} a second${wait}   `);
+};
+const progress = process.stdout.isTTY ? setInterval(showProgress, 500) : undefined;
 for await (const { reference, error } of batch) {
   if (error) console.log(`\n${reference}: ${error.message}`);
-  if (process.stdout.isTTY) process.stdout.write(`\r${batch.counts.paid} of ${salaries.length}`);
   // Starts no more payments and lets running ones end, so that no claim stays open.
   if (shutdown.signal.aborted) break;
 }
+clearInterval(progress);
 const { paid, failed, inDoubt } = batch.counts;
 console.log(`\n${paid} paid, ${inDoubt} in doubt, ${failed} failed`);
 if (paid < salaries.length) process.exitCode = 1;

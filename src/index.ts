@@ -31,11 +31,9 @@ export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from '
 export type { ResponseSchema, AnyRequest } from './calls/request.ts';
 export type { ReconcileOptions } from './search/reconcile.ts';
 export type { Reconciliation } from './search/search.ts';
-export type {
-  ReconcileAllOptions,
-  ReconciledBooks,
-  ReconciledSummary,
-} from './books/reconcile-all.ts';
+export type { ReconcileAllOptions } from './books/reconcile-all.ts';
+export type { ReconciledBooks, ReconciledSummary } from './books/reconciled-books.ts';
+export type { WaitForAllOptions } from './books/wait-for-all.ts';
 export type {
   ReconciledPayment,
   ReconciledRow,
@@ -54,6 +52,7 @@ export type {
 export { compareAmounts, sumAmounts } from './values/amounts.ts';
 export { hasTransferStatus } from './values/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
+export type { TransferCreatedOnce } from './once/create-once.ts';
 export type { OnceOptions, ResolveOptions } from './once/options.ts';
 export type {
   ClaimedPayment,

@@ -1,5 +1,6 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
 import type { OnceInput, Transfer } from '../schemas/transfer.ts';
+import type { BookedPayment } from './source-books.ts';
 
 /** A payment of one's own books, compared with the platform. */
 export interface ReconciledPayment {
@@ -32,7 +33,7 @@ export interface UnexpectedTransfer {
   readonly candidates?: undefined;
 }
 
-/** One row of `transfers.reconcileAll`. */
+/** One row of `transfers.reconcileAll`; `transfers.waitForAll` has those of payments alone. */
 export type ReconciledRow = ReconciledPayment | UnexpectedTransfer;
 
 /** The rows with one result. */
@@ -55,6 +56,8 @@ export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], Reconcil
 export interface CountedRow {
   readonly row: ReconciledRow;
   readonly money: { readonly amount: unknown; readonly currency: unknown };
+  /** Absent if the Transfer is unexpected. */
+  readonly payment?: BookedPayment;
 }
 
 /** Totals that still grow. */

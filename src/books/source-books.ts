@@ -60,8 +60,10 @@ export interface BookedPayment {
 /** The checked arguments. */
 export interface Books extends BooksContext {
   readonly paging: RequestOptions;
-  readonly since: number | undefined;
-  readonly until: number | undefined;
+  /** Returns the page size of a scan, counted from 1. */
+  readonly pageSize: (scan: number) => number;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
   readonly unexpected: boolean;
   /** The key of each reference in the books, of any source, with the place of its input. */
   readonly references: ReadonlyMap<string, string>;
@@ -74,6 +76,8 @@ const maxSimilar = 10;
 
 /** The payments of one source, compared with its list. */
 export class SourceBooks {
+  /** How many pages of the list showed all payments; one more than were read if those did not. */
+  pagesForAll: number | undefined;
   readonly #books: Books;
   readonly #source: AccountId;
   readonly #payments: readonly BookedPayment[];
@@ -99,9 +103,43 @@ export class SourceBooks {
   async *rows(): AsyncGenerator<CountedRow, void, undefined> {
     await this.#readRecords();
     yield* this.#readList();
+    yield* this.#decideAll();
+  }
+
+  /**
+   * The rows in few requests. If the id of each payment is known, reading the list ends when it has shown all of them,
+   * or after `maxPages`, and the rest are read one by one. Otherwise only the whole list can show them.
+   */
+  async *fewRequests(maxPages: number): AsyncGenerator<CountedRow, void, undefined> {
+    await this.#readRecords();
+    const areKnown = this.#payments.every(({ record }) => record.transferId !== undefined);
+    if (areKnown) await this.#readKnown(maxPages);
+    else yield* this.#readList();
+    yield* this.#decideAll();
+  }
+
+  async #readKnown(maxPages: number): Promise<void> {
+    const { transferSearch, paging, pageSize } = this.#books;
+    const state = createScanState();
+    const scan = { paging, pageSize: () => pageSize(1) };
+    const isComplete = (): boolean =>
+      this.#payments.every((payment) => findRecorded(payment) !== undefined);
+    let pages = 0;
+    const list = transferSearch.scan(this.#source, Number.NEGATIVE_INFINITY, scan, state);
+    for await (const transfers of maxPages > 0 ? list : []) {
+      pages += 1;
+      // No transfer is unexpected here, so there is nothing to yield.
+      for (const transfer of transfers) this.#assign(transfer).next();
+      if (isComplete() || pages === maxPages) break;
+    }
+    if (maxPages > 0) this.pagesForAll = isComplete() ? pages : pages + 1;
+    await this.#readUnlisted();
+  }
+
+  async *#decideAll(): AsyncGenerator<CountedRow, void, undefined> {
     for (const payment of this.#payments) {
       const { amount, currency = defaultCurrency } = payment.input;
-      yield { row: await this.#decide(payment), money: { amount, currency } };
+      yield { row: await this.#decide(payment), money: { amount, currency }, payment };
     }
     for (const transfer of this.#similar.values()) {
       const isTaken =
@@ -112,13 +150,14 @@ export class SourceBooks {
 
   async #readRecords(): Promise<void> {
     const { readRecord, paging } = this.#books;
-    if (readRecord === undefined) return;
     const queue = this.#payments.values();
     const readAll = async (): Promise<void> => {
       for (const payment of queue) {
         const { description } = payment.input;
-        const record = await readRecord(description, paging.signal);
-        if (record.spelling === description) payment.record = record;
+        if (payment.record.transferId === undefined && readRecord !== undefined) {
+          const record = await readRecord(description, paging.signal);
+          if (record.spelling === description) payment.record = record;
+        }
         const { transferId } = payment.record;
         if (transferId === undefined) continue;
         this.#byRecordedId.set(transferId, [...this.#recordedAs(transferId), payment]);
@@ -140,8 +179,7 @@ export class SourceBooks {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
     const state = createScanState();
     for (let scan = 1; ; scan += 1) {
-      // Another size than that of the scan before, which a cache may have kept.
-      const pageSize = (): number => 101 - scan;
+      const pageSize = (): number => this.#books.pageSize(scan);
       const earliest = since - defaultClockSkew;
       const pages = transferSearch.scan(this.#source, earliest, { paging, pageSize }, state);
       for await (const transfers of pages) {

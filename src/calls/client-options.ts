@@ -24,7 +24,9 @@ import {
   isBoolean,
   hasFunctions,
   checkBy,
+  defaultGracePeriod,
   milliseconds,
+  millisecondsOrInfinity,
   retries,
   optionalCheck,
   type OptionCheck,
@@ -115,8 +117,9 @@ export interface ClientOptions {
     | JournalSuchAs<'sqliteJournal(path), postgresJournal(query) or redisJournal(command)'>
     | undefined;
   /**
-   * For `transfers.createOnce`: how long after its deadline a request may still take effect, in
-   * milliseconds; longer than your processes may be suspended. @default 300000
+   * For `transfers.createOnce`: how long after its deadline a request may still take effect, in milliseconds; longer
+   * than your processes may be suspended. `Infinity`: nothing in doubt is sent again before an operator has decided.
+   * @default 900000
    */
   gracePeriod?: number | undefined; // How long a request may take effect is not shown: docs/gaps.md, row 61
   /**
@@ -242,7 +245,7 @@ const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions>
   idempotencyHeader: checkBy(describeKeyHeaderProblem),
   isErrorBody: callable,
   journal: journalCheck(),
-  gracePeriod: milliseconds,
+  gracePeriod: millisecondsOrInfinity,
   transfersNewestFirst: isBoolean,
   transfersFilter: checkBy(describeFilterProblem),
   clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
@@ -362,7 +365,7 @@ export function resolveOptions(options: ClientOptions) {
     idempotencyHeader: idempotencyHeader ?? undefined,
     isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
     journal: options.journal,
-    gracePeriod: options.gracePeriod ?? 300_000,
+    gracePeriod: options.gracePeriod ?? defaultGracePeriod,
     transfersNewestFirst: options.transfersNewestFirst ?? false,
     transfersFilter: options.transfersFilter ?? 'accountId',
     clock,
@@ -420,10 +423,10 @@ function withoutSlash(text: string): string {
 }
 
 /** Whether a URL can only be of a sandbox: on this machine, or of a host that cannot exist. */
-export function isTestUrl(url: string): boolean {
-  const { hostname } = new URL(url);
-  return isLoopback(hostname) || hostname.endsWith('.invalid');
-}
+const isTestUrl = (url: string): boolean => isLoopback(new URL(url).hostname) || isUnreachable(url);
+
+/** Whether no network has the host of a URL, so that only the sandbox of this process can respond. */
+export const isUnreachable = (url: string): boolean => new URL(url).hostname.endsWith('.invalid');
 
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' ||

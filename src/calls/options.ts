@@ -52,6 +52,11 @@ export const milliseconds = optionalCheck(
   'milliseconds above 0, such as 30_000',
   (value) => Number.isFinite(value) && Number(value) > 0,
 );
+/** For a span that may have no end. */
+export const millisecondsOrInfinity = optionalCheck(
+  'milliseconds above 0, such as 30_000, or Infinity',
+  (value) => typeof value === 'number' && value > 0,
+);
 export const retries = optionalCheck(
   'a whole number, 0 or more',
   (value) => Number.isInteger(value) && Number(value) >= 0,
@@ -179,6 +184,9 @@ export const journalCheck = (): OptionCheck =>
 
 /** How far this machine's clock and the platform's may differ. */
 export const defaultClockSkew = 120_000;
+
+/** A gateway may give up a request that runs on behind it: AWS Lambda's limit for one. */
+export const defaultGracePeriod = 900_000;
 
 // A string without an offset would be read in this machine's time zone, and miss the transfer.
 export const sinceCheck = /* @__PURE__ */ optionalCheck(expectedMoment, isMoment);

@@ -14,6 +14,7 @@ interface ProcessGlobal {
   /** The kind of process in Electron. */
   readonly type?: string;
   readonly getBuiltinModule?: (id: string) => unknown;
+  readonly on?: (event: 'exit', listener: () => void) => unknown;
 }
 
 /** Globals that only some runtimes have. */

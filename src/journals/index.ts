@@ -8,6 +8,7 @@ export type {
   FullJournal,
   Journal,
   JournalEntry,
+  JournalTransition,
   JournalSuchAs,
   NotPaidEntry,
   OpenEntry,

@@ -1,11 +1,32 @@
 import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 
+/** One change of a payment's entry. */
+export interface JournalTransition {
+  /** When, in whole milliseconds by the journal's clock. */
+  readonly at: number;
+  /** The state of the entry from then on. */
+  readonly state: 'sending' | 'ambiguous' | 'paid' | 'not_paid';
+  /** The operator who recorded it by `transfers.resolveOnce`; absent when a call did. */
+  readonly by?: string | undefined;
+  /** Name of the machine that wrote it. */
+  readonly host?: string | undefined;
+  /** Id of the call that claimed the payment. */
+  readonly claimId?: string | undefined;
+  /** The transfer that was made. */
+  readonly transferId?: TransferId | undefined;
+}
+
 /** Fields of every entry. */
 interface CommonEntry {
   /** The payment; without credentials. */
   readonly input: OnceInput;
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
+  /**
+   * How the entry came to its state, oldest first; every later entry of the payment keeps it. At most 32: the first, and
+   * the latest. Absent from an entry that another program has written.
+   */
+  readonly history?: readonly JournalTransition[] | undefined;
 }
 
 /** Fields that later entries of one payment keep until it is paid. */
@@ -24,8 +45,8 @@ interface ClaimedEntry extends UnpaidEntry {
   readonly host: string;
   /** Time of this claim, in milliseconds by the journal's clock. */
   readonly claimedAt: number;
-  /** After this time, the request of this claim can no longer take effect. */
-  readonly expiresAt: number;
+  /** After this time, the request of this claim can no longer take effect; null with `gracePeriod: Infinity`. */
+  readonly expiresAt: number | null;
 }
 
 /** A call has claimed the payment and may be sending it. */

@@ -121,7 +121,7 @@ const cases: readonly JournalCase[] = [
       const { ambiguous } = createEntries(reference);
       const similar: readonly JournalEntry[] = [
         { ...one, claimId: 'ONE' },
-        { ...one, expiresAt: one.expiresAt + 1 },
+        { ...one, expiresAt: Number(one.expiresAt) + 1 },
         { ...one, input: { ...one.input, amount: '12.5' } },
         ambiguous,
       ];
@@ -230,6 +230,20 @@ const cases: readonly JournalCase[] = [
       const reference = trial.newReference();
       const numbers = { claimedAt: 0, firstClaimedAt: 0.1 + 0.2, expiresAt: 2 ** 53 - 1 };
       const claim = createClaim(reference, 'one', numbers);
+      await trial.swap(reference, undefined, claim);
+      await trial.swap(reference, claim, undefined);
+    },
+  },
+  {
+    expected: 'an entry keeps its history in order, and a field that is null.',
+    hint: 'Store the entry as JSON text.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const history = Array.from({ length: 32 }, (_, at) => {
+        const state = at % 2 === 0 ? 'sending' : 'ambiguous';
+        return { at, state, host: `host-${at}` } as const;
+      });
+      const claim = createClaim(reference, 'one', { history, expiresAt: null });
       await trial.swap(reference, undefined, claim);
       await trial.swap(reference, claim, undefined);
     },

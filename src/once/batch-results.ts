@@ -10,7 +10,7 @@ export interface PaidResult {
   readonly input: OnceInput;
   /**
    * `created` by this call, `found` in the platform's list, or already `recorded` in the journal. The
-   * Transfer may still fail: see `waitFor`.
+   * Transfer may still fail: see `waitForAll`.
    */
   readonly result: 'created' | 'found' | 'recorded';
   /** The accepted Transfer. */
@@ -50,6 +50,10 @@ export interface BatchCounts {
   readonly inDoubt: number;
   /** Waiting for another try. */
   readonly waiting: number;
+  /** How many inputs there are; absent if they are not an array. */
+  readonly total?: number | undefined;
+  /** While nothing is left to do but to wait: when the next try is due, in milliseconds since 1970. */
+  readonly retryAt?: number | undefined;
 }
 
 /** Result of awaiting a batch. */

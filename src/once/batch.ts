@@ -38,19 +38,22 @@ const retryGridMs = 5_000;
 /** With this many payments in doubt, the platform or its list has a problem, and no new payment starts. */
 const maxWaiting = 1_000;
 
-export type Writable<T> = { -readonly [K in keyof T]: T[K] };
+/** Counts that still change. */
+export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
 
 /** One iteration of a batch: lanes that pay, and results that wait for the consumer. */
 export class BatchRun {
   readonly #setup: BatchSetup;
   readonly #payments: BatchPayments;
-  readonly #counts: Writable<BatchCounts>;
+  readonly #counts: LiveCounts;
   readonly #references = new Set<string>();
   readonly #results: BatchResult[] = [];
   /** Inputs that were read and not started. */
   readonly #unstarted: Job[] = [];
   /** Payments in doubt that wait for their next try. */
   readonly #inDoubt = new Set<Job>();
+  /** Payments that wait in their lane. */
+  readonly #sleeping = new Set<Job>();
   /** Wake lanes, reader and consumer after each change. */
   readonly #listeners = new Set<() => void>();
   #running = 0;
@@ -58,7 +61,7 @@ export class BatchRun {
   #hasLeft = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(setup: BatchSetup, payments: BatchPayments, counts: Writable<BatchCounts>) {
+  constructor(setup: BatchSetup, payments: BatchPayments, counts: LiveCounts) {
     this.#setup = setup;
     this.#payments = payments;
     this.#counts = counts;
@@ -208,7 +211,11 @@ export class BatchRun {
             return;
           }
           // The lane waits, so that the whole batch slows down.
-          await this.#sleep(delayMs);
+          job.dueAt = clock.elapsed() + delayMs;
+          this.#sleeping.add(job);
+          this.#notify();
+          await this.#sleepUntil(job.dueAt);
+          this.#sleeping.delete(job);
           this.#counts.waiting -= 1;
         }
       }
@@ -279,9 +286,21 @@ export class BatchRun {
     return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());
   }
 
-  async #sleep(ms: number): Promise<void> {
+  /** Notes when the first payment that waits is due, by the wall clock, while nothing else is left to do. */
+  #updateRetryAt(): void {
     const { clock } = this.#setup;
-    const endsAt = clock.elapsed() + ms;
+    const isIdle =
+      this.#isRead && this.#unstarted.length === 0 && this.#running === this.#sleeping.size;
+    const waiting = isIdle ? [...this.#inDoubt, ...this.#sleeping] : [];
+    if (waiting.length === 0 || this.#hasStopped()) delete this.#counts.retryAt;
+    else {
+      const dueAt = Math.min(...waiting.map((job) => job.dueAt));
+      this.#counts.retryAt = Math.round(clock.now() + dueAt - clock.elapsed());
+    }
+  }
+
+  async #sleepUntil(endsAt: number): Promise<void> {
+    const { clock } = this.#setup;
     while (!this.#hasStopped() && clock.elapsed() < endsAt) {
       await this.#waitForChange(endsAt - clock.elapsed());
     }
@@ -303,6 +322,7 @@ export class BatchRun {
   }
 
   #notify(): void {
+    this.#updateRetryAt();
     for (const wake of this.#listeners) wake();
   }
 }

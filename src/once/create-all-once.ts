@@ -10,18 +10,13 @@ import {
   type OptionChecks,
 } from '../calls/options.ts';
 import { createInputReader, findInputsIssues, type Inputs } from '../calls/inputs.ts';
+import { expectStart } from '../internal/unstarted.ts';
 import { createAwaitable } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
-import { BatchRun, type Writable } from './batch.ts';
+import { BatchRun, type LiveCounts } from './batch.ts';
 import { batchCall, BatchPayments, readOnceInput } from './batch-payments.ts';
-import type {
-  Batch,
-  BatchCounts,
-  BatchResult,
-  BatchSummary,
-  UnpaidResult,
-} from './batch-results.ts';
+import type { Batch, BatchResult, BatchSummary, UnpaidResult } from './batch-results.ts';
 import type { ClientContext } from './context.ts';
 import { onceOptionChecks, type OnceOptions } from './options.ts';
 
@@ -82,11 +77,12 @@ export function createAllOnce(
   const readInputs = createInputReader(inputs, (issues) =>
     invalidArguments(batchCall, issues, client.pipeline.redact),
   );
-  const noCounts = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
-  const counts = { ...noCounts };
+  const start = expectStart(batchCall.operation);
+  const counts = createCounts(inputs);
   async function* run(): AsyncGenerator<BatchResult, void, undefined> {
+    start();
     try {
-      Object.assign(counts, noCounts);
+      Object.assign(counts, createCounts(inputs));
       const batchRun = createRun(client, inputs, readInputs, options, counts);
       for await (const result of batchRun.results()) {
         if (result.error !== undefined) withCallSite(result.error, site);
@@ -104,13 +100,21 @@ export function createAllOnce(
   return Object.assign({ counts, [Symbol.asyncIterator]: run }, createAwaitable(runAll));
 }
 
+const createCounts = (inputs: Inputs<OnceInput>): LiveCounts => ({
+  paid: 0,
+  failed: 0,
+  inDoubt: 0,
+  waiting: 0,
+  ...(Array.isArray(inputs) && { total: inputs.length }),
+});
+
 /** Checks the arguments of one loop. */
 function createRun(
   client: ClientContext,
   inputs: Inputs<OnceInput>,
   readInputs: () => Inputs<OnceInput>,
   options: BatchOptions | undefined,
-  counts: Writable<BatchCounts>,
+  counts: LiveCounts,
 ): BatchRun {
   const issues: DetailedIssue[] = [];
   const checked = checkOptions(batchOptionChecks, options, issues);

@@ -33,12 +33,21 @@ const checkVerdict = /* @__PURE__ */ checkBy((value) =>
     : { expected: `the id of a Transfer, or 'not_paid'` },
 );
 
+/** What `transfers.createOnce` resolves to. */
+export type TransferCreatedOnce = TransferCreated & {
+  /**
+   * `created` by this call, `found` in the platform's list, or already `recorded` in the journal: perhaps a reference
+   * that was used before.
+   */
+  readonly result: 'created' | 'found' | 'recorded';
+};
+
 /** Makes a payment once, and reports it by `hooks.onOnce`. */
 export async function createOnce(
   client: ClientContext,
   callerInput: OnceInput,
   options: OnceOptions | undefined,
-): Promise<TransferCreated> {
+): Promise<TransferCreatedOnce> {
   const { hooks, clock } = client;
   const input = readInput(callerInput, transferCreateInputSchema());
   const startedAt = clock.elapsed();
@@ -48,7 +57,7 @@ export async function createOnce(
   try {
     const made = await payOnce(client, input, options, (read) => read());
     report(made);
-    return made.transfer;
+    return { ...made.transfer, result: made.result };
   } catch (error) {
     if (error instanceof PaymentsError) report({ result: describeFailure(error), error });
     throw error;

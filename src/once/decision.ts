@@ -1,3 +1,4 @@
+import { defaultGracePeriod } from '../calls/options.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 
 /** Where a payment stands: by the entry of the journal, or after the request of this call. */
@@ -52,14 +53,17 @@ export function decide(situation: Situation, scans: readonly Scan[]): Step {
   return { next: 'scan', isConfirmed: search === 'confirmed' };
 }
 
-/** `timeLeft` is that of the claim before the first scan, which may last; undefined without a claim. */
-export function findSituation(
-  timeLeft: number | undefined,
-  { gracePeriod, canForget }: { readonly gracePeriod: number; readonly canForget: boolean },
-): Situation {
-  if (timeLeft === undefined) return canForget ? 'perhaps_claimed' : 'free';
-  if (timeLeft <= 0) return 'expired';
-  return timeLeft > gracePeriod ? 'claimed' : 'in_grace_period';
+/** The times of a claim: `toRun` of its request, and `toTakeEffect` until that can change nothing any more. */
+export interface TimeLeft {
+  readonly toRun: number;
+  readonly toTakeEffect: number;
+}
+
+/** `left` is measured before the first scan, which may last; undefined without a claim. */
+export function findSituation(left: TimeLeft | undefined, canForget: boolean): Situation {
+  if (left === undefined) return canForget ? 'perhaps_claimed' : 'free';
+  if (left.toTakeEffect <= 0) return 'expired';
+  return left.toRun > 0 ? 'claimed' : 'in_grace_period';
 }
 
 /** `isCertain`: the request has certainly had no effect. */
@@ -79,11 +83,11 @@ const maxExpiredRetryMs = 60_000;
 
 /** When to call again. Waits grow with the age of a claim, so that many payments in doubt do not flood the platform. */
 export function findRetryDelay(
-  claim: { readonly claimedAt: number; readonly expiresAt: number } | undefined,
+  claim: { readonly claimedAt: number; readonly expiresAt: number | null } | undefined,
   now: number | undefined,
 ): number {
   if (claim === undefined || now === undefined) return minRetryMs;
-  const timeLeft = claim.expiresAt - now;
+  const timeLeft = claim.expiresAt === null ? defaultGracePeriod : claim.expiresAt - now;
   const age = Math.max(minRetryMs, now - claim.claimedAt);
   return Math.min(age, timeLeft > 0 ? timeLeft : maxExpiredRetryMs);
 }

@@ -2,6 +2,7 @@ import { hostName } from '../internal/runtime.ts';
 import type {
   AmbiguousEntry,
   JournalEntry,
+  JournalTransition,
   NotPaidEntry,
   OpenEntry,
   PaidEntry,
@@ -9,12 +10,14 @@ import type {
 } from '../journals/journal.ts';
 import type { TransferId } from '../schemas/transfer.ts';
 import { epoch, maxCandidates } from '../search/search.ts';
+import type { JournalContext } from './context.ts';
+import type { TimeLeft } from './decision.ts';
 
 /** The entry of a payment that is not known to be paid; undefined when the journal has none. */
 export type Before = OpenEntry | NotPaidEntry | undefined;
 
 /** Whose payment an entry is. */
-type Terms = Pick<JournalEntry, 'input' | 'platform'>;
+export type Terms = Pick<JournalEntry, 'input' | 'platform'>;
 
 /** Whether a payment is not decided. A copy of the one in journals/: the two folders share no code. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
@@ -23,6 +26,36 @@ export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
 /** A journal may have lost a field that it does not know. */
 export const readFirstClaim = ({ firstClaimedAt }: { firstClaimedAt?: number }): number =>
   firstClaimedAt ?? epoch;
+
+/** How long the request of a claim may still run and take effect: for ever, if the claim or this caller says so. */
+export function findTimeLeft(
+  { claimedAt, expiresAt }: OpenEntry,
+  now: number,
+  { totalTimeout, gracePeriod }: Pick<JournalContext, 'totalTimeout' | 'gracePeriod'>,
+): TimeLeft {
+  if (expiresAt === null) {
+    return { toRun: claimedAt + totalTimeout - now, toTakeEffect: Number.POSITIVE_INFINITY };
+  }
+  const toTakeEffect = Number.isFinite(gracePeriod) ? expiresAt - now : Number.POSITIVE_INFINITY;
+  return { toRun: expiresAt - gracePeriod - now, toTakeEffect };
+}
+
+/** So that an entry does not grow without bound. */
+const maxTransitions = 32;
+
+/** The history of the entry that follows `before`. Above the limit, the oldest transition but the first goes. */
+function addTransition(
+  before: JournalEntry | undefined,
+  { at, ...transition }: JournalTransition,
+): readonly JournalTransition[] {
+  // Another program may have written anything.
+  const history: unknown = before?.history;
+  const earlier = Array.isArray(history) ? (history as readonly JournalTransition[]) : [];
+  const all = [...earlier, { at: Math.floor(at), ...transition, host: hostName() }];
+  return all.length <= maxTransitions
+    ? all
+    : [...all.slice(0, 1), ...all.slice(1 - maxTransitions)];
+}
 
 /** The entry of a call that sends the payment. `requestedAt`: when the caller first asked for it. */
 export const createClaim = (
@@ -33,47 +66,83 @@ export const createClaim = (
     requestedAt,
   }: Pick<OpenEntry, 'claimedAt' | 'expiresAt'> & { readonly requestedAt: number },
   terms: Terms,
-): SendingEntry => ({
-  state: 'sending',
-  claimId: crypto.randomUUID(),
-  host: hostName(),
-  claimedAt,
-  expiresAt,
-  firstClaimedAt: Math.min(
-    readFirstClaim(before ?? { firstClaimedAt: claimedAt }),
+): SendingEntry => {
+  const claimId = crypto.randomUUID();
+  return {
+    state: 'sending',
+    claimId,
+    host: hostName(),
     claimedAt,
-    requestedAt,
-  ),
-  // An operator has dismissed these once for all calls.
-  ...(before?.dismissed !== undefined && { dismissed: before.dismissed }),
-  ...terms,
-});
+    expiresAt,
+    firstClaimedAt: Math.min(
+      readFirstClaim(before ?? { firstClaimedAt: claimedAt }),
+      claimedAt,
+      Math.floor(requestedAt),
+    ),
+    // An operator has dismissed these once for all calls.
+    ...(before?.dismissed !== undefined && { dismissed: before.dismissed }),
+    ...terms,
+    history: addTransition(before, { at: claimedAt, state: 'sending', claimId }),
+  };
+};
+
+/** What a claim has replaced, after its request was rejected: an earlier request may still have paid. */
+export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): Before =>
+  before && {
+    ...before,
+    history: addTransition(claim, {
+      at,
+      state: before.state,
+      ...(isOpen(before) && { claimId: before.claimId }),
+    }),
+  };
 
 /** A claim whose times are of a clock that was ahead, at `now`: the time of the first claim is then not known. */
 export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => ({
   ...claim,
   claimedAt: now,
-  expiresAt: now + claim.expiresAt - claim.claimedAt,
+  expiresAt: claim.expiresAt === null ? null : now + claim.expiresAt - claim.claimedAt,
   firstClaimedAt: epoch,
 });
 
-/** The entry that an operator can see and resolve. */
+/** The entry that an operator can see and resolve. `before` is what the journal has: nothing, or an operator's decision, has no claim. */
 export const createAmbiguous = (
-  claim: OpenEntry,
-  candidates: readonly TransferId[],
-): AmbiguousEntry => ({ ...claim, state: 'ambiguous', candidates });
+  before: Before,
+  {
+    claim,
+    candidates,
+    at,
+  }: Pick<AmbiguousEntry, 'candidates'> & {
+    readonly claim: OpenEntry;
+    readonly at: number;
+  },
+): AmbiguousEntry => ({
+  ...claim,
+  state: 'ambiguous',
+  candidates,
+  history: addTransition(before, { at, state: 'ambiguous', claimId: claim.claimId }),
+});
 
 export const createPaid = (
-  transferId: TransferId,
-  paidAt: number,
+  before: JournalEntry | undefined,
+  {
+    transferId,
+    at,
+    by,
+  }: Pick<PaidEntry, 'transferId'> & { readonly at: number; readonly by?: string | undefined },
   terms: Terms,
-  resolvedBy?: string,
 ): PaidEntry => ({
   state: 'paid',
   ...terms,
   transferId,
-  paidAt,
-  ...(resolvedBy !== undefined && { resolvedBy }),
+  paidAt: Math.floor(at),
+  ...(by !== undefined && { resolvedBy: by }),
+  history: addTransition(before, {
+    at,
+    state: 'paid',
+    transferId,
+    ...(by !== undefined && { by }),
+  }),
 });
 
 /** The entry of an operator's decision, which dismisses the transfers that the list shows. */
@@ -91,5 +160,10 @@ export function createNotPaid(
     resolvedAt,
     firstClaimedAt: readFirstClaim(before),
     ...(dismissed.length > 0 && { dismissed: dismissed.slice(0, maxCandidates) }),
+    history: addTransition(before, {
+      at: resolvedAt,
+      state: 'not_paid',
+      ...(by !== undefined && { by }),
+    }),
   };
 }

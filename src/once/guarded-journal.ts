@@ -16,12 +16,13 @@ import type {
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
 import type { RecordedPayment } from '../books/source-books.ts';
 import type { JournalContext } from './context.ts';
+import { Doubts } from './doubts.ts';
 import { correctClaim, isOpen } from './entries.ts';
 import { describeCause, PaymentErrors } from './in-doubt.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import { isError } from '../internal/thrown.ts';
-import { isTestUrl } from '../calls/client-options.ts';
+import { isUnreachable } from '../calls/client-options.ts';
 
 /** The mark of memoryJournal: the two folders share no code. */
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
@@ -38,6 +39,8 @@ export const hasWorked = (journal: Journal | undefined): boolean =>
 /** The caller's journal: every step has a deadline, and every result is checked. */
 export class GuardedJournal {
   readonly errors: PaymentErrors;
+  /** What this process has left in doubt. */
+  readonly doubts: Doubts;
   readonly #call: CallIdentity;
   readonly #key: string;
   readonly #context: JournalContext;
@@ -58,11 +61,13 @@ export class GuardedJournal {
         'Pass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
       );
     }
-    if (memoryMark in journal && !isTestUrl(context.baseUrl)) warn(memoryWarning);
+    // A loopback address may be a tunnel to a platform.
+    if (memoryMark in journal && !isUnreachable(context.baseUrl)) warn(memoryWarning);
     this.#call = call;
     this.#key = journalKey(reference);
     this.#context = context;
     this.#journal = journal;
+    this.doubts = Doubts.of(journal);
     this.errors = new PaymentErrors(call, reference, context, () => this.estimateTime());
     this.#phase = this.#createPhase(signal, context.totalTimeout);
   }
@@ -171,7 +176,8 @@ export class GuardedJournal {
     const run = (journal: Journal) => journal.now(journalKey(reference));
     const { clock } = this.#context;
     const startedAt = clock.now();
-    const now = await this.#callJournal('now', run, Number.isFinite);
+    // Whole milliseconds: a store's clock may have fractions.
+    const now = Math.floor(await this.#callJournal('now', run, Number.isFinite));
     this.#offset = now - clock.elapsed();
     this.#lead = now - startedAt;
     return now;
@@ -264,7 +270,7 @@ function isEntry(entry: unknown): boolean {
   const { state, claimedAt, expiresAt, candidates, dismissed, transferId, input } =
     entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
   if (!hasTerms(input) || !Array.isArray(dismissed ?? [])) return false;
-  const isClaim = Number.isFinite(claimedAt) && Number.isFinite(expiresAt);
+  const isClaim = Number.isFinite(claimedAt) && (expiresAt === null || Number.isFinite(expiresAt));
   switch (state) {
     case 'paid':
       return isTransferId(transferId);

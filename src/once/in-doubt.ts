@@ -82,6 +82,14 @@ export class PaymentErrors {
     });
   }
 
+  /** `claim` is that of the payment with the other reference. */
+  newReference(reference: string, claim: OpenEntry): PaymentInDoubtError {
+    const description = `A payment with the same terms is in doubt: ${reference}.\nIf this is a retry of it, call again with that reference: each new one pays again. If not, it can be sent when that one is decided`;
+    return this.createInDoubtError('in_doubt', description, {
+      retryAfterMs: findRetryDelay(claim, this.#journalTime()),
+    });
+  }
+
   /** The journal or the platform has something else than the caller says. */
   conflict(description: string, cause?: unknown): PaymentInDoubtError {
     return this.createInDoubtError('conflict', description, { cause });
@@ -119,7 +127,7 @@ export class PaymentErrors {
     }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause' | 'retryable'>> & {
       /** By the journal's clock. */
       readonly claimedAt?: number | undefined;
-      readonly expiresAt?: number | undefined;
+      readonly expiresAt?: number | null | undefined;
     } = {},
   ): PaymentInDoubtError {
     const { redact, redactOwn } = this.#pipeline;
@@ -147,7 +155,7 @@ export class PaymentErrors {
   }
 
   /** When to ask again, and until when an earlier request may still take effect. */
-  #adviseOnTime(retryAfterMs: number | undefined, expiresAt: number | undefined): string[] {
+  #adviseOnTime(retryAfterMs: number | undefined, expiresAt: number | null | undefined): string[] {
     const [, method = ''] = this.#call.operation.split('.');
     const advice: string[] = [];
     if (retryAfterMs !== undefined) {
@@ -155,7 +163,11 @@ export class PaymentErrors {
         `Call ${method} again in ${retryAfterMs} ms (retryAfterMs) with this reference; a new one pays again.`,
       );
     }
-    if (expiresAt !== undefined) {
+    if (expiresAt === null) {
+      advice.push(
+        'It is never sent again by itself: an operator decides with transfers.resolveOnce.',
+      );
+    } else if (expiresAt !== undefined) {
       advice.push(`Until ${formatTime(expiresAt)}, an earlier request may still take effect.`);
     }
     return advice;

@@ -9,7 +9,7 @@ import {
 } from '../calls/options.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
-import type { Journal, OpenEntry } from '../journals/journal.ts';
+import type { Journal, JournalTransition, OpenEntry } from '../journals/journal.ts';
 import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { formatTime } from './in-doubt.ts';
@@ -41,6 +41,8 @@ export interface UnreadablePayment {
   /** Absent: not known. */
   readonly input?: undefined;
   /** Absent: not known. */
+  readonly history?: undefined;
+  /** Absent: not known. */
   readonly candidates?: undefined;
 }
 
@@ -52,12 +54,14 @@ export interface ClaimedPayment {
   readonly state: OpenEntry['state'];
   /** Time of its claim, in ISO 8601 by the journal's clock. */
   readonly claimedAt: string;
-  /** After this time, the request of its claim can no longer take effect. */
-  readonly expiresAt: string;
+  /** After this time, the request of its claim can no longer take effect; null with `gracePeriod: Infinity`. */
+  readonly expiresAt: string | null;
   /** Name of the machine that claimed it. */
   readonly host: string;
   /** The input with which `createOnce` finishes the payment. */
   readonly input: OnceInput;
+  /** How its entry came to its state, oldest first. */
+  readonly history: readonly JournalTransition[];
   /** Ids of the transfers that may be the payment; set when `state` is `ambiguous`. */
   readonly candidates?: readonly TransferId[];
 }
@@ -112,9 +116,10 @@ async function listUndecided(
       reference: entry.input.description,
       state: entry.state,
       claimedAt: formatTime(entry.claimedAt),
-      expiresAt: formatTime(entry.expiresAt),
+      expiresAt: entry.expiresAt === null ? null : formatTime(entry.expiresAt),
       host: entry.host,
       input: entry.input,
+      history: entry.history ?? [],
       ...(entry.state === 'ambiguous' && { candidates: entry.candidates }),
     }));
   return [

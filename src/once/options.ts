@@ -2,7 +2,7 @@ import {
   callOptionChecks,
   isBoolean,
   journalCheck,
-  milliseconds,
+  millisecondsOrInfinity,
   optionalCheck,
   sinceCheck,
   type OptionChecks,
@@ -16,7 +16,7 @@ export interface OnceOptions extends RequestOptions {
   journal?: Journal | undefined;
   /**
    * How long after its deadline a request may still take effect and appear in the list, in
-   * milliseconds. Default: the client's.
+   * milliseconds; `Infinity` is allowed. Default: the client's.
    */
   gracePeriod?: number | undefined;
   /**
@@ -39,7 +39,7 @@ export interface ResolveOptions extends Omit<OnceOptions, 'since'> {
 
 const journalOptionChecks = (): OptionChecks<Omit<OnceOptions, 'since'>> => ({
   journal: journalCheck(),
-  gracePeriod: milliseconds,
+  gracePeriod: millisecondsOrInfinity,
   ...callOptionChecks(),
 });
 

@@ -28,8 +28,10 @@ import {
   createAmbiguous,
   createClaim,
   createPaid,
+  findTimeLeft,
   isOpen,
   readFirstClaim,
+  withdrawClaim,
   type Before,
 } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
@@ -99,6 +101,12 @@ export class Payment {
 
   /** Makes the payment, or returns the one that was made. */
   async make(): Promise<MadePayment> {
+    const made = await this.#make();
+    this.#journal.doubts.remove(this.#terms);
+    return made;
+  }
+
+  async #make(): Promise<MadePayment> {
     const entry = await this.#journal.readOwn(this.#input.description);
     if (entry !== undefined) this.#rejectOtherFields(entry);
     if (entry?.state === 'paid') return await this.#describeRecorded(entry);
@@ -106,19 +114,17 @@ export class Payment {
   }
 
   async #findPosition(stored: Before): Promise<Position> {
-    const { gracePeriod } = this.#context;
     const canForget = this.#journal.canForget();
     if (stored === undefined) {
-      const situation = findSituation(undefined, { gracePeriod, canForget });
-      return { situation, entry: undefined };
+      return { situation: findSituation(undefined, canForget), entry: undefined };
     }
     this.#journal.rejectOtherPlatform(stored);
     // Read before the search: the transfer may appear during the search.
     const now = await this.#journal.now();
     const entry = await this.#journal.correctTimes(stored, now);
     this.#rejectLaterSince(readFirstClaim(entry), now);
-    const timeLeft = isOpen(entry) ? entry.expiresAt - now : undefined;
-    return { situation: findSituation(timeLeft, { gracePeriod, canForget }), entry };
+    const left = isOpen(entry) ? findTimeLeft(entry, now, this.#context) : undefined;
+    return { situation: findSituation(left, canForget), entry };
   }
 
   /** Does what the decision says, until the payment is made or cannot be made by this call. */
@@ -144,6 +150,7 @@ export class Payment {
         case 'in_progress':
           throw this.#journal.errors.inProgress(claim);
         case 'in_doubt':
+          this.#journal.doubts.add(this.#terms);
           throw this.#journal.errors.inDoubt(claim, error);
       }
     }
@@ -153,6 +160,7 @@ export class Payment {
   async #send(before: Before): Promise<MadePayment> {
     const { clock, totalTimeout, signal } = this.#context;
     this.#journal.startPhase(signal);
+    if (before === undefined) await this.#rejectNewReference();
     // Read before the journal's time, so that no request starts after the deadline of the claim.
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
@@ -170,6 +178,17 @@ export class Payment {
     return { result: 'created', transferId: created.id, transfer: created };
   }
 
+  /** A payment with the same terms is in doubt, and its caller may have made a new reference for the retry. */
+  async #rejectNewReference(): Promise<void> {
+    for (const reference of this.#journal.doubts.find(this.#terms)) {
+      const entry = await this.#journal.read(reference);
+      const now = await this.#journal.now();
+      const isInDoubt = isOpen(entry) && findTimeLeft(entry, now, this.#context).toTakeEffect > 0;
+      if (isInDoubt) throw this.#journal.errors.newReference(reference, entry);
+      this.#journal.doubts.remove(this.#terms, reference);
+    }
+  }
+
   /** Asks the option `authorize`. A veto of a takeover proves nothing about the earlier request. */
   async #authorize(before: Before): Promise<void> {
     const { errors } = this.#journal;
@@ -184,7 +203,8 @@ export class Payment {
   async #claim(before: Before): Promise<SendingEntry> {
     const { totalTimeout, gracePeriod } = this.#context;
     const claimedAt = await this.#journal.now();
-    const expiresAt = claimedAt + totalTimeout + gracePeriod;
+    // JSON has no Infinity.
+    const expiresAt = Number.isFinite(gracePeriod) ? claimedAt + totalTimeout + gracePeriod : null;
     const requestedAt = this.#requestedAt(claimedAt) ?? Number.POSITIVE_INFINITY;
     const claim = createClaim(before, { claimedAt, expiresAt, requestedAt }, this.#terms);
     if (await this.#journal.claim(before, claim)) return claim;
@@ -198,8 +218,13 @@ export class Payment {
     const positionOf = (entry: Before, isTakeover = isOpen(before)): Position => {
       return { situation: findSituationAfterRequest({ isCertain, isTakeover }), entry, error };
     };
-    if (!isCertain) return await this.#proceed(positionOf(claim));
-    if ((await this.#journal.tryToSwap(claim, before)) !== true) {
+    if (!isCertain) {
+      // Before the search, which may fail.
+      this.#journal.doubts.add(this.#terms);
+      return await this.#proceed(positionOf(claim));
+    }
+    const withdrawn = withdrawClaim(before, claim, await this.#journal.readTime());
+    if ((await this.#journal.tryToSwap(claim, withdrawn)) !== true) {
       this.#journal.startPhase();
       const entry = await this.#journal.tryToRead();
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
@@ -207,7 +232,7 @@ export class Payment {
       const isTakenOver = isOpen(entry) && entry.claimId !== claim.claimId;
       if (isTakenOver) return await this.#proceed(positionOf(entry, true));
     }
-    return await this.#proceed(positionOf(before));
+    return await this.#proceed(positionOf(withdrawn));
   }
 
   get #terms() {
@@ -257,7 +282,11 @@ export class Payment {
     const shownIds = ids.slice(0, maxShownCandidates);
     const claim = isOpen(before) ? before : await this.#createExpiredClaim(before);
     const isWritten = before?.state === 'ambiguous' && before.candidates.join() === shownIds.join();
-    if (!isWritten) await this.#journal.tryToSwap(before, createAmbiguous(claim, shownIds));
+    if (!isWritten) {
+      const at = await this.#journal.readTime();
+      const entry = createAmbiguous(before, { claim, candidates: shownIds, at });
+      await this.#journal.tryToSwap(before, entry);
+    }
     const rest = candidates.length - shownIds.length;
     const names = shownIds.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
     return this.#journal.errors.createInDoubtError(
@@ -287,9 +316,10 @@ export class Payment {
     { id }: TransferCreated,
     { isFound = false } = {},
   ): Promise<void> {
-    const paid = createPaid(id, await this.#journal.readTime(), this.#terms);
+    const at = await this.#journal.readTime();
     let current: JournalEntry | undefined = before;
     for (let tries = 1; tries <= maxRecordTries; tries += 1) {
+      const paid = createPaid(current, { transferId: id, at }, this.#terms);
       if ((await this.#journal.tryToSwap(current, paid)) !== false) return;
       current = await this.#journal.read().catch(() => paid);
       if (current?.state === 'paid') break;

@@ -1,3 +1,4 @@
+import { defaultGracePeriod } from '../calls/options.ts';
 import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
 import type { NotPaidEntry, OpenEntry } from '../journals/journal.ts';
 import type { OnceInput, TransferId } from '../schemas/transfer.ts';
@@ -44,7 +45,7 @@ export class Resolution {
     const after =
       verdict === 'not_paid'
         ? createNotPaid(before, now, { listed: await this.#list(before, now, force), by }, terms)
-        : createPaid(verdict, now, terms, by);
+        : createPaid(before, { transferId: verdict, at: now, by }, terms);
     if (!(await this.#journal.swap(before, after))) throw errors.inProgress();
   }
 
@@ -71,7 +72,9 @@ export class Resolution {
       if (!force) throw error;
       this.#journal.startPhase(this.#context.signal);
     }
-    const timeLeft = entry.expiresAt - now;
+    const { totalTimeout } = this.#context;
+    const decidableAt = entry.expiresAt ?? entry.claimedAt + totalTimeout + defaultGracePeriod;
+    const timeLeft = decidableAt - now;
     if (timeLeft > 0 && !force) {
       throw this.#journal.errors.inDoubt(entry, undefined, '', timeLeft);
     }

@@ -10,9 +10,15 @@ import type {
 } from '../schemas/transfer.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
+import type { CallIdentity } from '../errors/errors.ts';
 import type { Batch } from '../once/batch-results.ts';
 import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
-import { createOnce, resolveCall, resolveOnce } from '../once/create-once.ts';
+import {
+  createOnce,
+  resolveCall,
+  resolveOnce,
+  type TransferCreatedOnce,
+} from '../once/create-once.ts';
 import { creationCall } from '../once/creation.ts';
 import type { ClientContext } from '../once/context.ts';
 import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
@@ -21,8 +27,9 @@ import {
   reconcileAll,
   reconcileAllCall,
   type ReconcileAllOptions,
-  type ReconciledBooks,
 } from '../books/reconcile-all.ts';
+import type { ReconciledBooks } from '../books/reconciled-books.ts';
+import { waitForAll, waitForAllCall, type WaitForAllOptions } from '../books/wait-for-all.ts';
 import { createRecordReader } from '../once/guarded-journal.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
 import { reconcileCall, TransferSearch, type Reconciliation } from '../search/search.ts';
@@ -55,8 +62,32 @@ export class Transfers {
   }
 
   /**
-   * Sends money from an Account; resolves to the accepted Transfer. It is sent again only if the
-   * last attempt provably had no effect, or with `idempotencyHeader`.
+   * Makes a payment once, for any number of calls and processes; `input.description` is its
+   * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer, with `result`.
+   * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
+   * @example
+   * ```ts
+   * import { PaymentsClient } from 'payments-platform-sdk';
+   * import { sqliteJournal } from 'payments-platform-sdk/journals';
+   *
+   * const journal = sqliteJournal('/var/lib/payments/journal.db');
+   * const payments = new PaymentsClient({ journal });
+   * const { id, result } = await payments.transfers.createOnce({
+   *   sourceAccountId: 'acc_000001',
+   *   destinationAccountId: 'acc_000002',
+   *   amount: '12.50',
+   *   description: 'invoice 4711',
+   * });
+   * console.log(id, result);
+   * ```
+   */
+  createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreatedOnce> {
+    return runFromCallSite(() => createOnce(this.#once, input, options));
+  }
+
+  /**
+   * Sends money; `createOnce` does so once. Resolves to the accepted Transfer. It is sent again only if the last
+   * attempt provably had no effect, or with `idempotencyHeader`.
    * @throws {@link PaymentsError} with an `outcome`: whether money may have moved
    * @example
    * ```ts
@@ -82,37 +113,15 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once, for any number of calls and processes; `input.description` is its
-   * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer.
-   * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
-   * @example
-   * ```ts
-   * import { PaymentsClient } from 'payments-platform-sdk';
-   * import { memoryJournal } from 'payments-platform-sdk/journals';
-   *
-   * const payments = new PaymentsClient({ journal: memoryJournal() });
-   * const { id, status } = await payments.transfers.createOnce({
-   *   sourceAccountId: 'acc_000001',
-   *   destinationAccountId: 'acc_000002',
-   *   amount: '12.50',
-   *   description: 'invoice 4711',
-   * });
-   * console.log(id, status);
-   * ```
-   */
-  createOnce(input: OnceInput, options?: OnceOptions): Promise<TransferCreated> {
-    return runFromCallSite(() => createOnce(this.#once, input, options));
-  }
-
-  /**
    * Makes many payments, each once, as `createOnce` does: `await` it or iterate, and again after a crash. An
-   * accepted Transfer may still fail: see `waitFor`.
+   * accepted Transfer may still fail: see `waitForAll`.
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
-   * import { memoryJournal } from 'payments-platform-sdk/journals';
+   * import { sqliteJournal } from 'payments-platform-sdk/journals';
    *
-   * const payments = new PaymentsClient({ journal: memoryJournal() });
+   * const journal = sqliteJournal('/var/lib/payments/journal.db');
+   * const payments = new PaymentsClient({ journal });
    * const salaries: OnceInput[] = [];
    * const { counts, unpaid } = await payments.transfers.createAllOnce(salaries);
    * for (const { reference, error } of unpaid) console.error(reference, error.message);
@@ -209,7 +218,7 @@ export class Transfers {
   }
 
   /**
-   * Polls a Transfer until it is `completed`, and resolves to it.
+   * Polls one Transfer until it is `completed`, and resolves to it; `waitForAll` follows many.
    * @throws {@link WaitError} with `last`, when it failed, its status went backwards, or time ran
    * out, which proves nothing about the money
    * @example
@@ -278,8 +287,33 @@ export class Transfers {
     inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
     options?: ReconcileAllOptions,
   ): ReconciledBooks {
-    const readRecord = createRecordReader(this.#once, reconcileAllCall);
-    const context = { ...this.#once, readRecord, redact: this.#pipeline.redact };
-    return reconcileAll(context, inputs, options);
+    return reconcileAll(this.#booksContext(reconcileAllCall), inputs, options);
+  }
+
+  /**
+   * Follows payments and sends nothing: `for await` returns each once, when it arrived or failed, or is open after a
+   * day. A new call returns all again.
+   * @throws {@link PaymentsError} if five rounds in a row failed: call again
+   * @example
+   * ```ts
+   * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+   *
+   * const payments = new PaymentsClient();
+   * const salaries: OnceInput[] = [];
+   * for await (const { reference, result } of payments.transfers.waitForAll(salaries)) {
+   *   console.log(reference, result);
+   * }
+   * ```
+   */
+  waitForAll(
+    inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
+    options?: WaitForAllOptions,
+  ): ReconciledBooks {
+    return waitForAll(this.#booksContext(waitForAllCall), inputs, options);
+  }
+
+  #booksContext(call: CallIdentity) {
+    const readRecord = createRecordReader(this.#once, call);
+    return { ...this.#once, readRecord, redact: this.#pipeline.redact };
   }
 }

@@ -308,7 +308,7 @@ describe('an option', () => {
     idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
     isErrorBody: [true, {}, 'error'],
     journal: [null, 'memory', {}, { read: () => 1, swap: () => true }],
-    gracePeriod: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null],
+    gracePeriod: [0, -1, Number.NaN, Number.NEGATIVE_INFINITY, '5', null],
     transfersNewestFirst: [null, 'true', 1],
     transfersFilter: [null, true, '', 'account id', 'cursor', 'limit'],
     allowHttp: [null, 'true', 1],

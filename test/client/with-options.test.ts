@@ -251,7 +251,7 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       left.abort();
       await call.catch(() => undefined);
       const entry = await journal.read(once.description);
-      return entry?.state === 'sending' ? entry.expiresAt - entry.claimedAt : undefined;
+      return entry?.state === 'sending' ? Number(entry.expiresAt) - entry.claimedAt : undefined;
     },
   },
   transfersNewestFirst: {

@@ -1,14 +1,15 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { SandboxFault } from '../../src/sandbox/index.ts';
+import type { Sandbox, SandboxFault } from '../../src/sandbox/index.ts';
 import { listen } from '../../src/sandbox/server.ts';
 import type { BatchOrder, BatchReport } from './batch-worker.ts';
 import { createPayrollSandbox, stores, withStore, type StoreName } from './once-deaths.ts';
 import { payoutOf } from './once-payouts.ts';
 
 /*
- * A payroll that is killed at random moments, started again each time, and then left to end:
+ * A payroll that is killed at random moments, started again each time, and then left to end, and followed by processes
+ * that are killed, too:
  * node test/drivers/batch-deaths.ts --payouts 2000 --kills 20 [--store redis]
  */
 
@@ -34,6 +35,10 @@ const retryMs = 10_000;
 
 /** Every run makes a new payment so soon, in spite of the claims of earlier runs. */
 const maxIdleMs = limits.gracePeriod;
+
+const workerFile = fileURLToPath(new URL('batch-worker.ts', import.meta.url));
+const startWorker = (): ChildProcess =>
+  fork(workerFile, { execArgv: ['--disable-warning=ExperimentalWarning'] });
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -81,9 +86,7 @@ export async function killPayroll(
 
   /** Runs the payroll until it is killed, or to its end. */
   const run = async (place: string, killAfterMs: number | undefined): Promise<void> => {
-    const worker = fork(fileURLToPath(new URL('batch-worker.ts', import.meta.url)), {
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-    });
+    const worker = startWorker();
     results = {};
     let loopStartedAt = 0;
     worker.on('message', (report: BatchReport) => {
@@ -104,8 +107,8 @@ export async function killPayroll(
     });
     const { apiKey } = sandbox;
     const { baseUrl } = server;
-    const order: BatchOrder = { store: place, baseUrl, apiKey, ...limits, payouts };
-    worker.send(order);
+    const order = { store: place, baseUrl, apiKey, ...limits, payouts, follows: false };
+    worker.send(order satisfies BatchOrder);
     await new Promise<void>((resolve) => {
       worker.on('exit', (_, signal) => {
         if (signal !== 'SIGKILL') wrong.push('a run ended by itself');
@@ -123,6 +126,10 @@ export async function killPayroll(
   await withStore(store, async (place) => {
     for (let kill = 1; kill <= kills; kill += 1) await run(place, Math.random() * 500);
     await run(place, undefined);
+    const { apiKey } = sandbox;
+    const { baseUrl } = server;
+    const order = { store: place, baseUrl, apiKey, ...limits, payouts, follows: true };
+    wrong.push(...(await killFollower(sandbox, order, kills)));
   });
   await server.close();
 
@@ -143,6 +150,46 @@ export async function killPayroll(
   if (lastRunMs > maxLastRunMs) wrong.push(`the last run took ${lastRunMs} ms`);
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
   return { store, payouts, ledger, pages, results, lastRunMs, seconds, wrong };
+}
+
+/** Lets the transfers of a payroll end, while runs that follow them are killed. Returns what is wrong. */
+async function killFollower(sandbox: Sandbox, order: BatchOrder, kills: number): Promise<string[]> {
+  const wrong: string[] = [];
+  const ends = new Map<string, string>();
+  const run = async (killAfterMs: number | undefined): Promise<void> => {
+    const worker = startWorker();
+    const reported = new Set<string>();
+    const exit = new Promise((resolve) => worker.on('exit', resolve));
+    worker.on('message', (report: BatchReport) => {
+      if (report.kind === 'started' && killAfterMs !== undefined) {
+        void pause(killAfterMs).then(() => worker.kill('SIGKILL'));
+      } else if (report.kind === 'ended') worker.kill('SIGKILL');
+      if (report.kind !== 'result') return;
+      const { reference, result } = report;
+      if (reported.has(reference)) wrong.push(`${reference} was reported twice in one run`);
+      reported.add(reference);
+      if ((ends.get(reference) ?? result) !== result) wrong.push(`${reference} has two ends`);
+      ends.set(reference, result);
+    });
+    worker.send(order);
+    await exit;
+  };
+  const transfers = sandbox.transfers.list();
+  const steps = transfers.flatMap(({ id }, at) => [
+    () => sandbox.transfers.advance(id),
+    () => (at % 10 === 0 ? sandbox.transfers.fail(id) : sandbox.transfers.advance(id)),
+  ]);
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const running = run(Math.random() * 1_000);
+    for (const step of steps.splice(0, Math.ceil((2 * transfers.length) / kills))) step();
+    await running;
+  }
+  await run(undefined);
+  for (const { description = '', status } of sandbox.transfers.list()) {
+    const end = ends.get(String(description)) ?? 'not reported';
+    if (end !== status) wrong.push(`${description} is ${status}, and was ${end}`);
+  }
+  return wrong;
 }
 
 if (import.meta.main) {

@@ -2,7 +2,8 @@ import { PaymentsClient } from 'payments-platform-sdk';
 import { journalAt, payoutOf } from './once-payouts.ts';
 
 /*
- * A process that makes a payroll by createAllOnce until it is killed. batch-deaths.ts starts it.
+ * A process that makes a payroll by createAllOnce, or follows one by waitForAll, until it is killed. batch-deaths.ts
+ * starts it.
  */
 
 /** The job of a worker: the payouts with the numbers from 1. */
@@ -13,9 +14,10 @@ export interface BatchOrder {
   readonly gracePeriod: number;
   readonly totalTimeout: number;
   readonly payouts: number;
+  readonly follows: boolean;
 }
 
-/** The report of a worker: that it starts to pay, one result, or its end. */
+/** The report of a worker: that it starts to pay or follow, one result, or its end. */
 export type BatchReport =
   | { readonly kind: 'started' }
   | {
@@ -38,6 +40,14 @@ async function work(order: BatchOrder): Promise<void> {
   const { transfers } = new PaymentsClient(options);
   const inputs = Array.from({ length: payouts }, (_, at) => payoutOf(at + 1));
   sendReport({ kind: 'started' });
+  if (order.follows) {
+    for await (const row of transfers.waitForAll(inputs, { interval: 100 })) {
+      const { reference = '', result, transfer } = row;
+      sendReport({ kind: 'result', reference, result, transferId: transfer?.id });
+    }
+    sendReport({ kind: 'ended' });
+    return;
+  }
   for await (const { input, result, transferId } of transfers.createAllOnce(inputs)) {
     sendReport({ kind: 'result', reference: input.description, result, transferId });
   }

@@ -9,7 +9,7 @@ import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, type SandboxOptions } from 'payments-platform-sdk/sandbox';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-export const gracePeriod = 300_000;
+export const gracePeriod = 900_000;
 export const totalTimeout = 120_000;
 const company = 'acc_000001';
 export const otherCompany = 'acc_000002';

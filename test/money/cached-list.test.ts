@@ -10,7 +10,7 @@ import { expect, test, vi } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-const [totalTimeout, gracePeriod] = [120_000, 300_000];
+const [totalTimeout, gracePeriod] = [120_000, 900_000];
 const input: OnceInput = {
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',

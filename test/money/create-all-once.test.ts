@@ -40,7 +40,7 @@ describe('results', () => {
     const salaries = createSalaries(3);
     const batch = payments.transfers.createAllOnce(salaries, { concurrency: 1 });
     const { counts } = batch;
-    expect(counts).toEqual(none);
+    expect(counts).toEqual({ ...none, total: 3 });
     const seen: number[] = [];
     await run(
       (async () => {
@@ -53,7 +53,7 @@ describe('results', () => {
       })(),
     );
     expect(seen).toEqual([1, 2, 3]);
-    expect(counts).toEqual({ ...none, paid: 3 });
+    expect(counts).toEqual({ ...none, paid: 3, total: 3 });
     expect(paid()).toEqual(salaries.map(({ description }) => description));
     expect(operations()).toEqual(Array(3).fill('transfers.create'));
   });
@@ -152,7 +152,7 @@ describe('results', () => {
     const error = results.find(({ result }) => result === 'in_doubt')?.error;
     expect(error).toBeInstanceOf(PaymentInDoubtError);
     expect(error?.message).toBe(single.message);
-    expect(batch.counts).toEqual({ ...none, paid: 1, inDoubt: 1 });
+    expect(batch.counts).toEqual({ ...none, paid: 1, inDoubt: 1, total: 2 });
   });
 
   test('a batch can be iterated again, and counts from zero', async () => {
@@ -161,7 +161,7 @@ describe('results', () => {
     await run(collect(batch));
     const again = await run(collect(batch));
     expect(again.map(({ result }) => result)).toEqual(Array(4).fill('recorded'));
-    expect(batch.counts).toEqual({ ...none, paid: 4 });
+    expect(batch.counts).toEqual({ ...none, paid: 4, total: 4 });
     expect(count('transfers.create')).toBe(4);
   });
 
@@ -172,7 +172,7 @@ describe('results', () => {
     const batch = payments.transfers.createAllOnce(createSalaries(3), { concurrency: 1 });
     const [summary, same] = await run(Promise.all([batch, batch.then((each) => each)]));
     expect(summary).toEqual({
-      counts: { ...none, paid: 2, failed: 1 },
+      counts: { ...none, paid: 2, failed: 1, total: 3 },
       unpaid: [expect.objectContaining({ reference: salaryOf(2).description, result: 'failed' })],
     });
     expect(same).toBe(summary);
@@ -184,7 +184,7 @@ describe('results', () => {
       'recorded',
       'recorded',
     ]);
-    expect(summary.counts).toEqual({ ...none, paid: 2, failed: 1 });
+    expect(summary.counts).toEqual({ ...none, paid: 2, failed: 1, total: 3 });
   });
 
   test('a batch that is neither awaited nor iterated sends nothing', async () => {
@@ -345,7 +345,7 @@ describe('inputs', () => {
     expect((await run(results.next())).done).toBe(true);
     expect(paid()).toHaveLength(1);
     expect(operations()).toEqual(['transfers.create']);
-    expect(batch.counts).toEqual({ ...none, paid: 1, failed: 2 });
+    expect(batch.counts).toEqual({ ...none, paid: 1, failed: 2, total: 3 });
   });
 
   test('a payment is made as its input was when it was read', async () => {

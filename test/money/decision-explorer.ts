@@ -83,8 +83,11 @@ function begin(world: World, at: number, canForget: boolean): World {
   );
   const begun = { ...world, callers };
   if (entry?.state === 'paid') return begun;
-  const timeLeft = entry === undefined ? undefined : entry.expiresAt - time;
-  const situation = findSituation(timeLeft, { gracePeriod, canForget });
+  const left = entry && {
+    toRun: entry.expiresAt - gracePeriod - time,
+    toTakeEffect: entry.expiresAt - time,
+  };
+  const situation = findSituation(left, canForget);
   return move(begun, at, { at: 'deciding', situation, before: entry, scans: [] });
 }
 

@@ -7,7 +7,10 @@ import {
   plans,
   type Scan,
   type Situation,
+  type TimeLeft,
 } from '../../src/once/decision.ts';
+import { findTimeLeft } from '../../src/once/entries.ts';
+import type { OpenEntry } from '../../src/journals/journal.ts';
 import type { Transfer, TransferId } from '../../src/schemas/transfer.ts';
 import { explore, type Bounds, type Decide } from './decision-explorer.ts';
 
@@ -56,24 +59,45 @@ test.each(situations)(
   },
 );
 
-test.each<[number | undefined, boolean, Situation]>([
+test.each<[TimeLeft | undefined, boolean, Situation]>([
   [undefined, false, 'free'],
   [undefined, true, 'perhaps_claimed'],
-  [51, false, 'claimed'],
-  [51, true, 'claimed'],
-  [50, false, 'in_grace_period'],
-  [50, true, 'in_grace_period'],
-  [1, false, 'in_grace_period'],
-  [1, true, 'in_grace_period'],
-  [0, false, 'expired'],
-  [0, true, 'expired'],
-  [-1, false, 'expired'],
-])(
-  'with %s ms left of a claim, and a journal that forgets: %s, a payment is %s',
-  (timeLeft, canForget, situation) => {
-    expect(findSituation(timeLeft, { gracePeriod: 50, canForget })).toBe(situation);
-  },
-);
+  [{ toRun: 1, toTakeEffect: 51 }, false, 'claimed'],
+  [{ toRun: 1, toTakeEffect: 51 }, true, 'claimed'],
+  [{ toRun: 0, toTakeEffect: 50 }, false, 'in_grace_period'],
+  [{ toRun: 0, toTakeEffect: 50 }, true, 'in_grace_period'],
+  [{ toRun: -49, toTakeEffect: 1 }, false, 'in_grace_period'],
+  [{ toRun: -49, toTakeEffect: 1 }, true, 'in_grace_period'],
+  [{ toRun: -50, toTakeEffect: 0 }, false, 'expired'],
+  [{ toRun: -50, toTakeEffect: 0 }, true, 'expired'],
+  [{ toRun: 1, toTakeEffect: Infinity }, false, 'claimed'],
+  [{ toRun: -1e12, toTakeEffect: Infinity }, false, 'in_grace_period'],
+])('with %o of a claim, and a journal that forgets: %s, a payment is %s', (left, ...row) => {
+  const [canForget, situation] = row;
+  expect(findSituation(left, canForget)).toBe(situation);
+});
+
+const ofHours = { claimedAt: 0, expiresAt: 90_000 };
+test.each([
+  ['that expires', ofHours, 80_000, 5_000, { toRun: 5_000, toTakeEffect: 10_000 }],
+  [
+    'for a caller who never sends again',
+    ofHours,
+    80_000,
+    Infinity,
+    { toRun: -Infinity, toTakeEffect: Infinity },
+  ],
+  [
+    'that never expires',
+    { claimedAt: 0, expiresAt: null },
+    80_000,
+    5_000,
+    { toRun: 20_000, toTakeEffect: Infinity },
+  ],
+])('the time left of a claim %s', (_, claim, now, period, left) => {
+  const limits = { totalTimeout: 100_000, gracePeriod: period };
+  expect(findTimeLeft(claim as OpenEntry, now, limits)).toEqual(left);
+});
 
 test.each<[boolean, boolean, Situation]>([
   [true, false, 'rejected'],
@@ -93,6 +117,8 @@ test.each([
   ['a claim of 20 s ago', { claimedAt: 0, expiresAt: 90_000 }, 20_000, 20_000],
   ['a claim that ends before that', { claimedAt: 0, expiresAt: 90_000 }, 70_000, 20_000],
   ['a claim that has expired', { claimedAt: 0, expiresAt: 90_000 }, 1_000_000, 60_000],
+  ['a claim that never expires', { claimedAt: 0, expiresAt: null }, 20_000, 20_000],
+  ['an old claim that never expires', { claimedAt: 0, expiresAt: null }, 86_400_000, 900_000],
 ])('the next call is due after a wait for %s', (_, claim, now, wait) => {
   expect(findRetryDelay(claim, now)).toBe(wait);
 });

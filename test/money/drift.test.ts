@@ -81,7 +81,7 @@ test.each(identifying)(
       );
       await die('after_commit');
       // No request can still take effect, so that a payment that is not found would be sent again.
-      await clock.advance(600_000);
+      await clock.advance(1_200_000);
       for (let call = 0; call < 2; call += 1) {
         const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
         expect(error).toMatchObject({ reason: 'ambiguous', retryable: false });
@@ -119,7 +119,7 @@ test.each([...identifying, 'createdAt', 'status', 'type', 'direction'])(
         sandbox.transfers.create({ ...input, amount, description: 'old' });
       }
       await die('before_commit');
-      await clock.advance(600_000);
+      await clock.advance(1_200_000);
       const { id } = await payments.transfers.createOnce(input);
       expect(made().map((transfer) => transfer.id)).toEqual([id]);
     }

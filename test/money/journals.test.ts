@@ -191,11 +191,10 @@ test('memoryJournal warns once on a platform that may move money', async () => {
     const { transfers } = new sdk.PaymentsClient({ ...options, fetch });
     return transfers.createOnce(newInput()).catch(() => undefined);
   };
-  for (const host of ['https://sandbox.invalid', 'http://127.0.0.1:4010', 'http://localhost']) {
-    await pay(`${host}/v0`);
-  }
+  await pay('https://sandbox.invalid/v0');
   expect(write).not.toHaveBeenCalled();
-  await pay('https://api.example.com/v0');
+  // A loopback address may be a tunnel.
+  await pay('http://127.0.0.1:4010/v0');
   await pay('https://api.example.com/v0');
   expect(write).toHaveBeenCalledOnce();
   expect(write.mock.calls[0]?.[0]).toContain('memoryJournal ends with this process');
@@ -304,7 +303,7 @@ test('an entry that another program has written again is still the same entry', 
   };
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   platform.faults.add({ operation: 'transfers.create', times: 2, fault });
-  const [first, second] = [newInput(), newInput()];
+  const [first, second] = [newInput(), { ...newInput(), amount: '2.00' }];
   for (const input of [first, second]) await failureOf(payments.transfers.createOnce(input));
   migrate();
   await payments.transfers.resolveOnce(second.description, 'not_paid', { force: true });

@@ -106,6 +106,23 @@ function createTextJournal(now: () => number) {
   return { journal, rewrite, isEmpty: () => text === '' };
 }
 
+/** What tells two states apart: no decision depends on a history, which is checked at each write instead. */
+const withoutHistory = (value: unknown): string =>
+  JSON.stringify(value, (name, field: unknown) => (name === 'history' ? undefined : field)) ?? '';
+
+/** Whether an entry has the history of the one that it replaces, and its own state as the last transition. */
+function isContinued(stored: JournalEntry | undefined, after: JournalEntry | undefined): boolean {
+  if (after === undefined) return true;
+  const [before, history] = [stored?.history ?? [], after.history ?? []];
+  const isSame = JSON.stringify(history.slice(0, before.length)) === JSON.stringify(before);
+  const isCorrection =
+    stored?.state === after.state && 'claimId' in stored && 'claimId' in after
+      ? stored.claimId === after.claimId
+      : false;
+  const isLonger = history.length === before.length + 1 && history.at(-1)?.state === after.state;
+  return isSame && (isLonger || (isCorrection && history.length === before.length));
+}
+
 /** The limits of an exploration. */
 export interface Bounds {
   readonly callers: number;
@@ -137,6 +154,8 @@ class Simulation {
   readonly callers: Caller[];
   readonly choices: Choices;
   readonly journal: Journal;
+  /** Writes an entry of a backup. */
+  readonly restore: (before: JournalEntry | undefined, after: JournalEntry | undefined) => unknown;
   /** Writes the entry again, as another program does. */
   readonly rewrite: () => void;
   readonly isUnclaimed: () => boolean;
@@ -146,6 +165,8 @@ class Simulation {
   readonly bounds: Bounds;
   /** The entries that the journal has had. */
   readonly backups = new Map<string, JournalEntry | undefined>([['', undefined]]);
+  /** Whether a write did not keep the history of the entry that it replaced, with one transition more. */
+  hasLostHistory = false;
   hasMissed = false;
   hasRestored = false;
   /** When the first caller was called. */
@@ -160,13 +181,17 @@ class Simulation {
     this.#isAmbiguous = isAmbiguous;
     const { journal, rewrite, isEmpty } = createTextJournal(() => this.time);
     this.rewrite = rewrite;
+    this.restore = (before, after) => journal.swap(input.description, before, after);
     this.isUnclaimed = isEmpty;
     this.journal = {
       ...journal,
       forgets,
-      swap: (reference, before, after) => {
-        this.backups.set(JSON.stringify(after) ?? '', after);
-        return journal.swap(reference, before, after);
+      swap: async (reference, before, after) => {
+        this.backups.set(withoutHistory(after), after);
+        const stored = await journal.read(reference);
+        const isWon = await journal.swap(reference, before, after);
+        if (isWon && !isContinued(stored, after)) this.hasLostHistory = true;
+        return isWon;
       },
     };
     this.callers = ['a', 'b'].slice(0, callers).map((name) => {
@@ -281,7 +306,7 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
     const fault = await simulation.step(caller, name, kinds, (kind) => kind);
     if (fault === 'fails before') throw new Error(fault);
     const result = await call();
-    caller.history.push(JSON.stringify(result) ?? '');
+    caller.history.push(withoutHistory(result));
     if (fault === 'fails after') throw new Error(fault);
     // A driver that sends the command again sees its own write.
     return fault === 'says lost' ? (false as T) : result;
@@ -452,7 +477,8 @@ async function playRun(
       start(caller, totalTimeout + gracePeriod);
     }
     const stored = await simulation.journal.read(input.description);
-    const key = simulation.key(JSON.stringify(stored), operator);
+    if (simulation.hasLostHistory) return 'a history with a gap';
+    const key = simulation.key(withoutHistory(stored), operator);
     if (choices.isNew && seen.has(key)) return undefined;
     seen.add(key);
     const isQuiet = simulation.steps.every(({ name }) => name === 'begin');
@@ -461,7 +487,7 @@ async function playRun(
       if (backup !== 'none') {
         simulation.hasRestored = true;
         simulation.time += totalTimeout + gracePeriod;
-        await simulation.journal.swap(input.description, stored, simulation.backups.get(backup));
+        await simulation.restore(stored, simulation.backups.get(backup));
         continue;
       }
     }

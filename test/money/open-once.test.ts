@@ -50,7 +50,7 @@ const referencesOf = (payments: readonly { reference: string }[]) =>
 test('openOnce lists undecided payments, oldest first, as plain JSON', async () => {
   const { list, young, ambiguous, old, sandbox } = await setup();
   const listed = await list();
-  const common = { host: 'worker-1' };
+  const common = { host: 'worker-1', history: [] };
   expect(listed).toEqual([
     {
       ...common,

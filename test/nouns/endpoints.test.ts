@@ -38,6 +38,7 @@ describe('the client', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     const beyondTheDocument = [
       'waitFor',
+      'waitForAll',
       'reconcile',
       'reconcileAll',
       'createOnce',

@@ -47,14 +47,14 @@ export class VirtualClock extends PublicClock {
     this.passed += ms;
   }
 
-  /** Advances time in small steps while the promise is pending: for tests on real sockets. */
-  async stepTimersDuring<T>(promise: Promise<T>): Promise<T> {
+  /** Advances time in steps while the promise is pending; in small ones for tests on real sockets. */
+  async stepTimersDuring<T>(promise: Promise<T>, stepMs = 10): Promise<T> {
     let isPending = true;
     const done = (): void => {
       isPending = false;
     };
     promise.then(done, done);
-    while (isPending) await this.advance(10);
+    while (isPending) await this.advance(stepMs);
     return promise;
   }
 

@@ -1,5 +1,5 @@
 import type { UndecidedPayment } from '../../once/open-once.ts';
-import type { JournalEntry } from '../../journals/journal.ts';
+import type { JournalEntry, JournalTransition } from '../../journals/journal.ts';
 import { clean, formatColumns } from '../table.ts';
 
 /** Names of the fields of an entry that hold a time. */
@@ -17,7 +17,7 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
       reference,
       state,
       formatAge(now - Date.parse(claimedAt)),
-      formatExpiry(Date.parse(expiresAt) - now),
+      expiresAt === null ? 'never' : formatExpiry(Date.parse(expiresAt) - now),
       host,
       `${amount} ${currency}`.trim(),
       sourceAccountId,
@@ -38,7 +38,7 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   ...Object.fromEntries(
     Object.entries(entry).map(([name, value]) => [
       name,
-      timeNames.has(name) ? formatTime(Number(value)) : value,
+      timeNames.has(name) && value !== null ? formatTime(Number(value)) : value,
     ]),
   ),
 });
@@ -50,17 +50,27 @@ export function formatEntry(
   now: number,
   client: string,
 ): string {
-  const { input: _, ...rest } = entry;
+  const { input: _, history = [], ...rest } = entry;
   const fields = [
     ['reference', reference],
     ...Object.entries(rest).map(([name, value]) => [name, formatField(name, value, now)]),
+    ...history.map((transition, at) => [at === 0 ? 'history' : '', formatTransition(transition)]),
     ['client', client],
   ].map((field) => field.map(clean));
   const width = Math.max(...fields.map(([name = '']) => name.length));
   return fields.map(([name = '', text]) => `${name.padEnd(width)}  ${text}\n`).join('');
 }
 
+/** When, into which state, and by whom. */
+const formatTransition = ({ at, state, ...others }: JournalTransition): string =>
+  [
+    formatTime(at),
+    state,
+    ...Object.entries(others).map(([name, value]) => `${name} ${value}`),
+  ].join('  ');
+
 function formatField(name: string, value: unknown, now: number): string {
+  if (name === 'expiresAt' && value === null) return 'never';
   if (!timeNames.has(name)) return String(value);
   const time = Number(value);
   const distance = time > now ? formatExpiry(time - now) : `${formatAge(now - time)} ago`;

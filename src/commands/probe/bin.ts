@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ConfigurationError, PaymentsClient } from '../../index.ts';
+import { ConfigurationError, PaymentsClient, type RequestEvent } from '../../index.ts';
 import { redactDeep, redactor } from '../../errors/redact.ts';
 import { version } from '../../version.ts';
 import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
@@ -38,7 +38,7 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
   // A platform may echo a credential in any field.
   const redact = redactor(credentials().filter((credential) => credential !== ''));
   const watch = { payments, clock, readTls, hasJwt, order, onPaying: nameTransferAtExit };
-  const probed = redactDeep(await runProbe(watch), redact);
+  const probed = redactDeep(await runProbe(watch).finally(clearProgress), redact);
   const { report } = probed;
   const changes = before === undefined ? undefined : compareReports(before, report);
   if (json) print(`${JSON.stringify({ ...report, changes }, null, 2)}\n`);
@@ -64,11 +64,24 @@ function nameTransferAtExit(search: string): void {
 function createClient(): PaymentsClient {
   try {
     // The probe paces and repeats its requests by itself.
-    return new PaymentsClient({ validation: 'report', maxRetries: 0 });
+    const hooks = process.stderr.isTTY ? { onRequest: showProgress } : {};
+    return new PaymentsClient({ validation: 'report', maxRetries: 0, hooks });
   } catch (cause) {
     if (cause instanceof ConfigurationError) throw new UsageError(cause.message, { cause });
     throw cause;
   }
+}
+
+let requests = 0;
+
+/** One line, because the probe takes a minute, or several with a payment. */
+function showProgress({ method, path }: RequestEvent): void {
+  requests += 1;
+  process.stderr.write(`\r\u001B[K${requests} requests, now ${method} ${path}`);
+}
+
+function clearProgress(): void {
+  if (requests > 0) process.stderr.write('\r\u001B[K');
 }
 
 async function confirmOrder(payments: PaymentsClient, order: PaymentOrder): Promise<void> {

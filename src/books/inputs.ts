@@ -1,0 +1,64 @@
+import { argument, readInput, validate } from '../calls/arguments.ts';
+import { findInputsIssues, type Inputs } from '../calls/inputs.ts';
+import type { Issue } from '../errors/errors.ts';
+import { describeReferenceProblem, journalKey } from '../internal/formats.ts';
+import { issueAt, maxIssues } from '../internal/issues.ts';
+import type { AccountId } from '../schemas/account.ts';
+import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
+import type { BookedPayment } from './source-books.ts';
+
+/** The payments of one's own books. */
+export interface BookedInputs {
+  readonly sources: Map<AccountId, BookedPayment[]>;
+  /** The key of each reference, with the place of its input. */
+  readonly references: ReadonlyMap<string, string>;
+}
+
+/** Reads all inputs, unless `issues` has some already; adds what is wrong with them. */
+export async function readInputsOfBooks(
+  inputs: Inputs<OnceInput>,
+  readInputs: () => Inputs<OnceInput>,
+  issues: Issue[],
+): Promise<BookedInputs> {
+  issues.push(...findInputsIssues(inputs));
+  const sources = new Map<AccountId, BookedPayment[]>();
+  const references = new Map<string, string>();
+  let at = 0;
+  for await (const callerInput of issues.length === 0 ? readInputs() : []) {
+    const input = checkInput(callerInput, `inputs[${at}]`, references, issues);
+    at += 1;
+    if (issues.length >= maxIssues) break;
+    if (input === undefined) continue;
+    const payments = sources.get(input.sourceAccountId) ?? [];
+    sources.set(input.sourceAccountId, payments);
+    payments.push({ callerInput, input, record: {}, exact: new Map(), similar: new Map() });
+  }
+  return { sources, references };
+}
+
+/**
+ * Copies and checks an input; `issues` gets what is wrong. Undefined only if the input does not match its
+ * schema.
+ */
+function checkInput(
+  callerInput: OnceInput,
+  at: string,
+  references: Map<string, string>,
+  issues: Issue[],
+): OnceInput | undefined {
+  const copy = readInput(callerInput, transferCreateInputSchema());
+  if (validate(argument(transferCreateInputSchema(), copy, at), issues) === undefined) {
+    return undefined;
+  }
+  const { description } = copy;
+  const place = `${at}.description`;
+  const problem = describeReferenceProblem(description);
+  if (problem !== undefined) issues.push(issueAt(place, problem, description));
+  const key = problem === undefined ? journalKey(description) : '';
+  const earlier = references.get(key);
+  if (earlier !== undefined) {
+    const message = `${earlier} has the reference "${description}", too; a reference belongs to one payment`;
+    issues.push({ path: place, message });
+  } else if (key !== '') references.set(key, at);
+  return copy;
+}

@@ -1,0 +1,80 @@
+import { invalidArguments } from '../calls/arguments.ts';
+import { createInputReader, type Inputs } from '../calls/inputs.ts';
+import { captureCallSite, withCallSite } from '../errors/call-site.ts';
+import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
+import { reattribute } from '../errors/message.ts';
+import { expectStart } from '../internal/unstarted.ts';
+import { createAwaitable, type Awaitable } from '../lists/pager.ts';
+import type { OnceInput } from '../schemas/transfer.ts';
+import {
+  addRow,
+  createTotals,
+  type CountedRow,
+  type ReconciledRow,
+  type ReconciledTotals,
+} from './rows.ts';
+import type { BooksContext } from './source-books.ts';
+
+/** What `await` returns of a reconciliation, or of payments that were followed. */
+export interface ReconciledSummary {
+  /** How many rows ended how. */
+  readonly totals: ReconciledTotals;
+  /** The rows that are not `completed`. */
+  readonly open: readonly ReconciledRow[];
+}
+
+/** Books compared with the platform: `for await` returns one row at a time, `await` what is not `completed`. */
+export interface ReconciledBooks
+  extends Awaitable<ReconciledSummary>, AsyncIterable<ReconciledRow> {
+  /** Live, for progress and a summary. */
+  readonly totals: ReconciledTotals;
+}
+
+/** Creates what `reconcileAll` and `waitForAll` return. Each loop reads its rows anew. */
+export function createReconciledBooks(
+  context: BooksContext,
+  call: CallIdentity,
+  inputs: Inputs<OnceInput>,
+  readRows: (readInputs: () => Inputs<OnceInput>) => AsyncIterable<CountedRow>,
+): ReconciledBooks {
+  const site = captureCallSite();
+  const start = expectStart(call.operation);
+  const totals = createTotals();
+  const readInputs = createInputReader(inputs, (issues) =>
+    invalidArguments(call, issues, context.redact),
+  );
+  async function* run(counted = createTotals()): AsyncGenerator<ReconciledRow, void, undefined> {
+    start();
+    const startedAt = new Date(context.transferSearch.now()).toISOString();
+    try {
+      Object.assign(totals, counted);
+      for await (const { row, money } of readRows(readInputs)) {
+        addRow(counted, row.result, money);
+        Object.assign(totals, counted);
+        yield row;
+      }
+    } catch (error) {
+      throw withCallSite(reattributeTo(call, error, startedAt), site);
+    }
+  }
+  const runAll = async (): Promise<ReconciledSummary> => {
+    const counted = createTotals();
+    const open: ReconciledRow[] = [];
+    for await (const row of run(counted)) if (row.result !== 'completed') open.push(row);
+    return { totals: counted, open };
+  };
+  return Object.assign({ totals, [Symbol.asyncIterator]: run }, createAwaitable(runAll));
+}
+
+/** A failed search proves nothing about the payments. */
+function reattributeTo({ operation }: CallIdentity, error: unknown, startedAt: string): unknown {
+  if (!(error instanceof PaymentsError) || error.operation === operation) return error;
+  const what = 'Whether the payments arrived is not known: the search failed';
+  const hint = `Call ${operation.replace('transfers.', '')} again: it sends nothing`;
+  const { retryable } = error;
+  return reattribute(
+    error,
+    { what, hint },
+    { operation, outcome: 'unknown', retryable, startedAt },
+  );
+}

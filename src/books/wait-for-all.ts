@@ -1,0 +1,196 @@
+import { invalidArguments } from '../calls/arguments.ts';
+import type { Inputs } from '../calls/inputs.ts';
+import {
+  callOptionChecks,
+  checkOptions,
+  milliseconds,
+  millisecondsOrInfinity,
+  type OptionChecks,
+  type RequestOptions,
+} from '../calls/options.ts';
+import { Deadline, Stopped, type Clock } from '../calls/time.ts';
+import {
+  AbortError,
+  ApiError,
+  PaymentsError,
+  type CallIdentity,
+  type Issue,
+} from '../errors/errors.ts';
+import { cloneInput } from '../internal/objects.ts';
+import { maxTimerMs } from '../internal/runtime.ts';
+import type { AccountId } from '../schemas/account.ts';
+import type { OnceInput } from '../schemas/transfer.ts';
+import { readInputsOfBooks } from './inputs.ts';
+import { createReconciledBooks, type ReconciledBooks } from './reconciled-books.ts';
+import type { CountedRow } from './rows.ts';
+import { SourceBooks, type BookedPayment, type Books, type BooksContext } from './source-books.ts';
+
+/** Options of `transfers.waitForAll`. */
+export interface WaitForAllOptions extends Omit<RequestOptions, 'timeout'> {
+  /**
+   * Milliseconds after which the payments that have not ended are reported as they are. `Infinity` waits for the end of
+   * each. @default 86400000
+   */
+  timeout?: number | undefined;
+  /** Milliseconds between the first two rounds; grows to 5 minutes. @default 30000 */
+  interval?: number | undefined;
+}
+
+/** What following payments works with. */
+interface FollowContext extends BooksContext {
+  readonly clock: Required<Clock>;
+}
+
+export const waitForAllCall: CallIdentity = {
+  operation: 'transfers.waitForAll',
+  method: 'GET',
+  path: '/transfers',
+};
+
+const waitForAllOptionChecks = (): OptionChecks<WaitForAllOptions> => ({
+  ...callOptionChecks(),
+  timeout: millisecondsOrInfinity,
+  interval: milliseconds,
+});
+
+const maxIntervalMs = 300_000;
+/** Rounds in a row that may fail, each after the retries of its requests. */
+const maxFailedRounds = 5;
+/** As many different page sizes in turn, so that a cache rarely has the page of an earlier round. */
+const pageSizeCount = 20;
+
+/** Follows payments until their ends are known; sends nothing. */
+export const waitForAll = (
+  context: FollowContext,
+  inputs: Inputs<OnceInput>,
+  options: WaitForAllOptions | undefined,
+): ReconciledBooks =>
+  createReconciledBooks(context, waitForAllCall, inputs, async function* (readInputs) {
+    const issues: Issue[] = [];
+    const checked = checkOptions(waitForAllOptionChecks, cloneInput(options), issues);
+    const { timeout = 86_400_000, interval = 30_000, ...paging } = checked;
+    const { sources, references } = await readInputsOfBooks(inputs, readInputs, issues);
+    if (issues.length > 0) throw invalidArguments(waitForAllCall, issues, context.redact);
+    const books = { ...context, paging, references, unexpected: false };
+    yield* new Following(books, sources, { timeout, interval }).rows();
+  });
+
+/** The payments that have not ended, by their source. */
+class Following {
+  readonly #books: Omit<Books, 'pageSize'> & FollowContext;
+  readonly #sources: Map<AccountId, BookedPayment[]>;
+  readonly #times: { readonly timeout: number; readonly interval: number };
+  /** How many pages of a source's list showed all of its payments in an earlier round. */
+  readonly #pagesOf = new Map<AccountId, number>();
+  #rounds = 0;
+
+  constructor(
+    books: Omit<Books, 'pageSize'> & FollowContext,
+    sources: Map<AccountId, BookedPayment[]>,
+    times: { readonly timeout: number; readonly interval: number },
+  ) {
+    this.#books = books;
+    this.#sources = sources;
+    this.#times = times;
+  }
+
+  /** Each payment once: when it has ended, or when the time is over. */
+  async *rows(): AsyncGenerator<CountedRow, void, undefined> {
+    const { clock } = this.#books;
+    const { timeout, interval } = this.#times;
+    const endsAt = clock.elapsed() + timeout;
+    let pause = interval;
+    let failedRounds = 0;
+    for (;;) {
+      const isLast = clock.elapsed() >= endsAt;
+      const rest: CountedRow[] = [];
+      const failure = yield* this.#readRound(isLast ? rest : undefined);
+      failedRounds = failure === undefined ? 0 : failedRounds + 1;
+      if (failedRounds === maxFailedRounds) throw failure;
+      // A round that failed proves nothing of the rest, so another one follows it.
+      if (this.#sources.size === 0 || (isLast && failure === undefined)) {
+        yield* rest;
+        return;
+      }
+      const timeLeft = endsAt - clock.elapsed();
+      await this.#sleep(timeLeft > 0 ? Math.min(pause, timeLeft) : pause);
+      pause = Math.max(interval, Math.min(pause * 1.5, maxIntervalMs));
+    }
+  }
+
+  /** Reads each source once; `rest` gets what has not ended. Returns the error of a source that failed. */
+  async *#readRound(
+    rest: CountedRow[] | undefined,
+  ): AsyncGenerator<CountedRow, unknown, undefined> {
+    this.#rounds += 1;
+    let failure: unknown;
+    for (const [source, payments] of this.#sources) {
+      try {
+        for await (const counted of this.#readSource(source, payments)) {
+          if (hasEnded(counted)) yield counted;
+          else rest?.push(counted);
+        }
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        failure ??= error;
+      }
+    }
+    return failure;
+  }
+
+  /** The rows of a source, which afterwards has only the payments that have not ended. */
+  async *#readSource(
+    source: AccountId,
+    payments: readonly BookedPayment[],
+  ): AsyncGenerator<CountedRow, void, undefined> {
+    const pageSize = (): number => 100 - (this.#rounds % pageSizeCount);
+    const round = new SourceBooks({ ...this.#books, pageSize }, source, payments);
+    const open = new Set(payments);
+    const isScanDearer = (this.#pagesOf.get(source) ?? 0) > open.size;
+    try {
+      for await (const counted of round.fewRequests(isScanDearer ? 0 : open.size)) {
+        const { row, payment } = counted;
+        if (payment !== undefined && hasEnded(counted)) open.delete(payment);
+        if (payment !== undefined && row.transfer !== undefined) {
+          payment.record = { ...payment.record, transferId: row.transfer.id };
+        }
+        yield counted;
+      }
+    } finally {
+      if (round.pagesForAll !== undefined) this.#pagesOf.set(source, round.pagesForAll);
+      // What this round has read of a transfer is out of date in the next one.
+      for (const payment of open) {
+        payment.exact.clear();
+        payment.similar.clear();
+      }
+      if (open.size === 0) this.#sources.delete(source);
+      else this.#sources.set(source, [...open]);
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const { clock, paging, transferSearch } = this.#books;
+    const { signal } = paging;
+    const deadline = new Deadline(clock, maxTimerMs, 'total', { signals: [signal] });
+    try {
+      await deadline.sleep(ms);
+    } catch (error) {
+      if (!(error instanceof Stopped) || error.why.by !== 'caller') throw error;
+      const startedAt = new Date(transferSearch.now()).toISOString();
+      const message = 'Following the payments was aborted by its signal.';
+      const cause = error.why.reason;
+      throw new AbortError(message, { ...waitForAllCall, outcome: 'unknown', startedAt, cause });
+    } finally {
+      deadline.close();
+    }
+  }
+}
+
+const hasEnded = ({ row: { result } }: CountedRow): boolean =>
+  result === 'completed' || result === 'failed';
+
+/** Whether the next round may succeed. Credentials that were rejected end the loop, as they end a batch. */
+const isTemporary = (error: unknown): boolean =>
+  error instanceof PaymentsError &&
+  !(error instanceof AbortError) &&
+  !(error instanceof ApiError && error.status === 401);

@@ -1,0 +1,31 @@
+import { host, warn } from './runtime.ts';
+
+/** How many calls of each operation wait for their loop or `await`. */
+const waiting = new Map<string, number>();
+
+function report(): void {
+  for (const [operation, count] of waiting) {
+    if (count === 0) continue;
+    const calls = count === 1 ? '1 call' : `${count} calls`;
+    warn(
+      `payments-platform-sdk: ${calls} of ${operation} did nothing, because the result was not awaited or iterated. Write: await ${operation}(inputs).`,
+    );
+  }
+}
+
+/**
+ * Counts a call whose work starts with its loop or `await`; returns what to call then. A payroll whose `await` was
+ * forgotten looks like one that was paid, and is reported when the process exits.
+ */
+export function expectStart(operation: string): () => void {
+  if (waiting.size === 0) host.process?.on?.('exit', report);
+  const change = (by: number): void => {
+    waiting.set(operation, (waiting.get(operation) ?? 0) + by);
+  };
+  change(1);
+  let hasStarted = false;
+  return () => {
+    if (!hasStarted) change(-1);
+    hasStarted = true;
+  };
+}

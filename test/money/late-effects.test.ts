@@ -1,0 +1,73 @@
+import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const input = {
+  sourceAccountId: 'acc_000001',
+  counterpartyId: 'cpty_000001',
+  amount: '125.50',
+  description: 'invoice 4711',
+} as const;
+
+/** How many transfers a platform makes whose first request acts so late, for a caller that tries again for long enough. */
+async function countTransfers(lateMs: number, options: ClientOptions = {}): Promise<number> {
+  const clock = new VirtualClock();
+  const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
+  const { fetch: platform, ...clientOptions } = sandbox.clientOptions;
+  let isFirst = true;
+  const fetch = async (request: Request, init?: RequestInit): Promise<Response> => {
+    if (!isFirst || request.method !== 'POST') return await platform(request, init);
+    isFirst = false;
+    const copy = request.clone();
+    const body = await copy.text();
+    clock.setTimeout(() => {
+      void platform(new Request(copy.url, { method: 'POST', headers: copy.headers, body }));
+    }, lateMs);
+    // Its response never comes.
+    return await new Promise((_, reject) => {
+      const { signal } = request;
+      signal.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
+  };
+  const journal = memoryJournal({ now: () => clock.now() });
+  const payments = new PaymentsClient({ ...clientOptions, clock, fetch, journal, ...options });
+  let isPaid = false;
+  const pay = (): Promise<unknown> =>
+    payments.transfers.createOnce(input).then(
+      () => {
+        isPaid = true;
+      },
+      () => undefined,
+    );
+  while (clock.passed < lateMs + hour) {
+    const call = isPaid ? Promise.resolve() : pay();
+    await clock.stepTimersDuring(call, 5 * second);
+    await clock.advance(lateMs > hour ? hour : 5 * minute);
+  }
+  return sandbox.transfers.list().filter(({ description }) => description === input.description)
+    .length;
+}
+
+const times = [1, 60, 300, 425, 600, 900, 1_000].map((seconds) => seconds * second);
+
+test.each(times)('a request that acts %i ms late is paid once by default', async (late) => {
+  expect(await countTransfers(late)).toBe(1);
+});
+
+test.each([...times, 17 * minute, hour, 24 * hour])(
+  'with a grace period of Infinity, a request that acts %i ms late is paid once',
+  async (late) => {
+    expect(await countTransfers(late, { gracePeriod: Infinity })).toBe(1);
+  },
+);
+
+test('a request that acts after the grace period is paid twice, as the guide says', async () => {
+  expect(await countTransfers(25 * minute)).toBe(2);
+});

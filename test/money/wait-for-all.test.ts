@@ -1,0 +1,308 @@
+import {
+  AbortError,
+  ApiError,
+  PaymentsError,
+  ValidationError,
+  type OnceInput,
+  type ReconciledRow,
+  type Transfer,
+  type WaitForAllOptions,
+} from 'payments-platform-sdk';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { collect, createSalaries, otherCompany, salaryOf } from './batches.ts';
+
+const minute = 60_000;
+const start = Date.UTC(2026, 0, 15);
+const baseUrl = 'https://api.example.com/v0';
+
+/** What a platform shows of a payment at a time. */
+type StatusAt = (number: number, ms: number) => string | undefined;
+
+interface World {
+  readonly count?: number;
+  readonly history?: number;
+  /** Undefined while the platform does not show the transfer. */
+  readonly statusAt: StatusAt;
+  readonly order?: 'newest first' | 'oldest first';
+  /** Whether the journal has the id of each payment. */
+  readonly isRecorded?: boolean;
+  readonly transfersNewestFirst?: boolean;
+  /** Responds instead of the platform. */
+  readonly fail?: (url: URL, round: number) => Response | undefined;
+}
+
+const idOf = (number: number): Transfer['id'] => `txfr_${String(number).padStart(6, '0')}`;
+
+/** A platform whose transfers change with the time, and a client that follows them. */
+function setup({
+  count = 1,
+  history = 0,
+  statusAt,
+  order = 'newest first',
+  isRecorded = false,
+  transfersNewestFirst = false,
+  fail,
+}: World) {
+  const clock = new VirtualClock(start);
+  const requests: { readonly at: number; readonly line: string }[] = [];
+  const common = { currency: 'USDC', type: 'book', direction: 'outgoing' };
+  const others = Array.from({ length: history }, (_, at) => ({
+    ...salaryOf(1),
+    ...common,
+    id: idOf(500_000 + at),
+    description: `other ${at}`,
+    status: 'completed',
+    createdAt: new Date(start - 86_400_000 - at * 1_000).toISOString(),
+  }));
+  const describe = (number: number, source?: OnceInput['sourceAccountId']) => {
+    const status = statusAt(number, clock.passed);
+    if (status === undefined) return undefined;
+    const createdAt = new Date(start - 3_600_000 + number * 1_000).toISOString();
+    return { ...salaryOf(number, source), ...common, id: idOf(number), status, createdAt };
+  };
+  const list = (source: OnceInput['sourceAccountId']): readonly object[] => {
+    const own = Array.from({ length: count }, (_, at) => describe(count - at, source));
+    const newestFirst = [...own.filter((each) => each !== undefined), ...others];
+    return order === 'newest first' ? newestFirst : newestFirst.toReversed();
+  };
+  const { payments } = clientOf(
+    (request) => {
+      const url = new URL(request.url);
+      const { searchParams, pathname } = url;
+      const line = `${request.method} ${pathname.slice('/v0'.length)}`;
+      requests.push({ at: clock.passed, line });
+      const failure = fail?.(url, new Set(requests.map(({ at }) => at)).size);
+      if (failure !== undefined) return failure;
+      const headers = { date: new Date(clock.now()).toUTCString() };
+      const id = /\/transfers\/txfr_(\d+)$/.exec(pathname)?.[1];
+      if (id !== undefined) {
+        const transfer = describe(Number(id));
+        if (transfer !== undefined) return respond(200, transfer, headers);
+        return respond(404, { error: 'No such transfer.', code: 'not_found' });
+      }
+      const [from, limit] = ['cursor', 'limit'].map((name) => Number(searchParams.get(name) ?? 0));
+      const all = list(searchParams.get('accountId') as OnceInput['sourceAccountId']);
+      const next = (from ?? 0) + (limit ?? 0);
+      const hasMore = next < all.length;
+      const data = all.slice(from, next);
+      return respond(200, { data, hasMore, nextCursor: hasMore ? String(next) : null }, headers);
+    },
+    {
+      baseUrl,
+      clock,
+      maxRetries: 0,
+      transfersNewestFirst,
+      ...(isRecorded && { journal: recordedJournal() }),
+    },
+  );
+  const follow = (inputs: Iterable<OnceInput>, options?: WaitForAllOptions) =>
+    clock.runTimersDuring(collect(payments.transfers.waitForAll(inputs, options)));
+  return { payments, clock, requests, follow };
+}
+
+/** A journal that has each salary as paid. */
+const recordedJournal = (): Journal => ({
+  ...memoryJournal(),
+  read: async (reference) => {
+    const number = Number(/\d+$/.exec(reference)?.[0]);
+    const input = { ...salaryOf(number), description: reference };
+    return { state: 'paid', transferId: idOf(number), paidAt: 0, input, platform: baseUrl };
+  },
+});
+
+const outline = (rows: readonly ReconciledRow[]): string[] =>
+  rows.map(({ reference, result }) => `${Number(reference?.slice(-6))} ${result}`);
+
+/** A salary ends after as many minutes as its number. */
+const endsByNumber: StatusAt = (number, ms) => (ms < number * minute ? 'pending' : 'completed');
+
+// Without jitter, each pause has its mean length.
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+
+test('each payment is reported once, when its end is seen', async () => {
+  const statusAt: StatusAt = (number, ms) =>
+    ms < number * minute ? 'processing' : (['completed', 'failed', 'cancelled'][number - 1] ?? '');
+  const { follow, requests } = setup({ count: 3, statusAt });
+  expect(outline(await follow(createSalaries(3)))).toEqual(['1 completed', '2 failed', '3 failed']);
+  expect(requests.every(({ line }) => line.startsWith('GET '))).toBe(true);
+});
+
+test('the rest is reported once when the time is over', async () => {
+  const statusAt: StatusAt = (number) => ['completed', 'pending', 'settled'][number - 1];
+  const { follow, clock } = setup({ count: 4, statusAt });
+  const rows = await follow(createSalaries(4), { timeout: 10 * minute });
+  expect(outline(rows)).toEqual(['1 completed', '2 pending', '3 pending', '4 missing']);
+  expect(clock.passed).toBe(10 * minute);
+});
+
+test('a day is the default, and Infinity waits for each end', async () => {
+  const late = setup({ statusAt: endsByNumber });
+  expect(outline(await late.follow([salaryOf(2_000)]))).toEqual(['2000 missing']);
+  expect(late.clock.passed).toBe(24 * 60 * minute);
+  const statusAt: StatusAt = (_, ms) => (ms < 5_000 * minute ? 'pending' : 'failed');
+  const { follow, clock } = setup({ statusAt });
+  expect(outline(await follow([salaryOf(1)], { timeout: Infinity }))).toEqual(['1 failed']);
+  expect(clock.passed).toBeGreaterThan(5_000 * minute);
+});
+
+test('rounds follow after 30 seconds at first, and after at most 5 minutes', async () => {
+  const { follow, requests } = setup({ statusAt: () => 'pending' });
+  await follow([salaryOf(1)], { timeout: 40 * minute });
+  const times = requests.map(({ at }) => at / 1_000);
+  const pauses = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+  expect(pauses.slice(0, 3)).toEqual([30, 45, 67.5]);
+  expect(Math.max(...pauses)).toBeCloseTo(300);
+  const first = setup({ statusAt: () => 'pending' });
+  await first.follow([salaryOf(1)], { timeout: 5_000, interval: 1_000 });
+  expect(first.requests.map(({ at }) => at)).toEqual([0, 1_000, 2_500, 4_750, 5_000]);
+});
+
+const isShortly: StatusAt = (number, ms) =>
+  ms < (number / 200) * 30 * minute ? 'processing' : 'completed';
+
+test('200 payments before a history of 100,000 cost at most 70 requests, if their ids are known', async () => {
+  const { follow, requests, clock } = setup({
+    count: 200,
+    history: 100_000,
+    statusAt: isShortly,
+    isRecorded: true,
+    transfersNewestFirst: true,
+  });
+  const rows = await follow(createSalaries(200));
+  expect(rows.map(({ result }) => result)).toEqual(Array.from({ length: 200 }, () => 'completed'));
+  expect(new Set(rows.map(({ reference }) => reference)).size).toBe(200);
+  expect(clock.passed).toBeGreaterThanOrEqual(30 * minute);
+  expect(requests.length).toBeLessThanOrEqual(70);
+});
+
+test('without a journal, one whole scan finds the ids, and later rounds read a part of the list', async () => {
+  const { follow, requests } = setup({ count: 200, history: 10_000, statusAt: isShortly });
+  await follow(createSalaries(200));
+  const [first = [], ...later] = Object.values(Object.groupBy(requests, ({ at }) => at));
+  // 10,200 transfers in pages of 99.
+  expect(first).toHaveLength(104);
+  expect(Math.max(...later.map((round) => round?.length ?? 0))).toBeLessThanOrEqual(4);
+});
+
+test('a long list that shows them late costs a request for each payment, and is not read again', async () => {
+  const { follow, requests } = setup({
+    count: 5,
+    history: 10_000,
+    order: 'oldest first',
+    isRecorded: true,
+    statusAt: endsByNumber,
+  });
+  await follow(createSalaries(5));
+  const [lists, reads] = ['GET /transfers', `GET /transfers/${idOf(5)}`].map(
+    (line) => requests.filter((request) => request.line === line).length,
+  );
+  // The pager requests one page ahead.
+  expect(lists).toBeLessThanOrEqual(6);
+  expect(reads).toBe(new Set(requests.map(({ at }) => at)).size);
+});
+
+const unavailable = (): Response => respond(503, { error: 'Later.', code: 'unavailable' });
+
+test('a round that fails is tried again in the next, and four in a row end nothing', async () => {
+  const statusAt: StatusAt = (_, ms) => (ms < 25 * minute ? 'pending' : 'completed');
+  const { follow } = setup({
+    statusAt,
+    fail: (_, round) => (round % 5 === 0 ? undefined : unavailable()),
+  });
+  expect(outline(await follow([salaryOf(1)]))).toEqual(['1 completed']);
+});
+
+test('five failed rounds in a row end the loop with their error', async () => {
+  const { payments, clock, requests } = setup({ statusAt: endsByNumber, fail: unavailable });
+  const followed = payments.transfers.waitForAll([salaryOf(1)]);
+  const error = await clock.runTimersDuring(failureOf(followed, ApiError));
+  expect([error.status, error.outcome, error.operation]).toEqual([
+    503,
+    'unknown',
+    'transfers.waitForAll',
+  ]);
+  expect(error.message).toContain('Call waitForAll again');
+  expect(requests).toHaveLength(5);
+});
+
+test('the time is over only after a round that succeeded', async () => {
+  const { follow, clock } = setup({
+    statusAt: () => 'pending',
+    fail: (_, round) => (round === 3 ? unavailable() : undefined),
+  });
+  const rows = await follow([salaryOf(1)], { timeout: 31_000 });
+  expect(outline(rows)).toEqual(['1 pending']);
+  expect(clock.passed).toBe(31_000 + 67_500);
+});
+
+test('a source that fails does not keep the ends of another', async () => {
+  const { payments, clock } = setup({
+    statusAt: () => 'completed',
+    fail: ({ searchParams }) =>
+      searchParams.get('accountId') === otherCompany ? unavailable() : undefined,
+  });
+  const rows: ReconciledRow[] = [];
+  const run = async (): Promise<void> => {
+    for await (const row of payments.transfers.waitForAll([salaryOf(9, otherCompany), salaryOf(1)]))
+      rows.push(row);
+  };
+  await clock.runTimersDuring(failureOf(run(), PaymentsError));
+  expect(outline(rows)).toEqual(['1 completed']);
+});
+
+test('a rejected credential ends it at once', async () => {
+  const { payments, clock, requests } = setup({
+    statusAt: endsByNumber,
+    fail: () => respond(401, { error: 'No.', code: 'unauthorized' }),
+  });
+  const followed = payments.transfers.waitForAll([salaryOf(1)]);
+  const error = await clock.runTimersDuring(failureOf(followed, ApiError));
+  expect([error.status, requests.length]).toEqual([401, 1]);
+});
+
+test('a signal ends a pause', async () => {
+  const { payments, clock, requests } = setup({ statusAt: () => 'pending' });
+  const controller = new AbortController();
+  clock.setTimeout(() => {
+    controller.abort(new Error('deploy'));
+  }, minute);
+  const followed = payments.transfers.waitForAll([salaryOf(1)], { signal: controller.signal });
+  const error = await clock.runTimersDuring(failureOf(followed, AbortError));
+  expect([error.outcome, error.operation]).toEqual(['unknown', 'transfers.waitForAll']);
+  expect(error.cause).toEqual(new Error('deploy'));
+  expect(requests).toHaveLength(2);
+});
+
+test('invalid inputs and two of one reference reject before the first request', async () => {
+  const { payments, requests } = setup({ statusAt: endsByNumber });
+  const twice = payments.transfers.waitForAll([salaryOf(1), salaryOf(1)]);
+  expect((await failureOf(twice, ValidationError)).message).toContain('inputs[1].description');
+  const options = { interval: 0, timeout: 0 };
+  const invalid = await failureOf(
+    payments.transfers.waitForAll([salaryOf(1)], options),
+    ValidationError,
+  );
+  expect(invalid.issues.map(({ path }) => path)).toEqual(['options.timeout', 'options.interval']);
+  expect(requests).toEqual([]);
+});
+
+test('await returns totals and what did not arrive, and totals are live', async () => {
+  const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : 'failed');
+  const { payments, clock } = setup({ count: 2, statusAt });
+  const followed = payments.transfers.waitForAll(createSalaries(2));
+  const { totals, open } = await clock.runTimersDuring(Promise.resolve(followed));
+  expect(totals.completed).toEqual({ count: 1, amounts: { USDC: '12.5' }, unreadable: 0 });
+  expect(outline(open)).toEqual(['2 failed']);
+  expect(followed.totals).toEqual(totals);
+});
+
+test('a transfer that is no longer found is not an end', async () => {
+  const statusAt: StatusAt = (_, ms) => (ms < 2 * minute ? 'pending' : undefined);
+  const { follow } = setup({ statusAt });
+  expect(outline(await follow([salaryOf(1)], { timeout: 10 * minute }))).toEqual(['1 missing']);
+});
