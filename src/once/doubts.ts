@@ -42,8 +42,8 @@ export class Doubts {
     if (this.#references.size > maxTerms) this.#references.delete(oldest);
   }
 
-  /** Notes that the payment of a reference is decided. */
-  remove(terms: Terms, reference = terms.input.description): void {
+  /** Notes that the payment of a reference with these terms is decided. */
+  remove(terms: Terms, reference: string): void {
     const key = keyOf(terms);
     const references = this.#references.get(key);
     references?.delete(reference);

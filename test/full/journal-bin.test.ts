@@ -217,6 +217,23 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       await journal.swap(reference, entry, undefined);
     });
 
+    test('show prints the history of an entry, and a claim without an end', async () => {
+      const { flags, journal } = open();
+      const claimed = { at: 1, state: 'sending', host: 'h-1', claimId: 'c-1' } as const;
+      const history = [claimed, { at: 2, state: 'ambiguous', by: 'ada' } as const];
+      const { reference, entry } = await claimAt(journal, 10, { history, expiresAt: null });
+      const { out } = await run(['show', reference, ...flags]);
+      expect(out).toMatch(/^expiresAt +never$/m);
+      expect(out).toMatch(/^history +1970-01-01T00:00:00.001Z  sending  host h-1  claimId c-1\n/m);
+      expect(out).toMatch(/^ +1970-01-01T00:00:00.002Z  ambiguous  by ada\n/m);
+      expect((await run(['list', ...flags])).out).toMatch(
+        new RegExp(`^${reference} .* never `, 'm'),
+      );
+      const json = await run(['list', '--json', ...flags]);
+      expect(JSON.parse(json.out)).toMatchObject([{ reference, expiresAt: null, history }]);
+      await journal.swap(reference, entry, undefined);
+    });
+
     test('prune removes what was paid before a date', async () => {
       const { flags, journal } = open();
       await journal.prune({ paidBefore: new Date() });

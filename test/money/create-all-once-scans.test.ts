@@ -340,6 +340,28 @@ describe('retries', () => {
     expect(batch.counts).toEqual({ paid: 24, failed: 0, inDoubt: 0, waiting: 0, total: 24 });
   });
 
+  test('counts say when the next try is due, while nothing is left to do but to wait', async () => {
+    const world = setupBatch();
+    await claimAsDead(world, salaryOf(1));
+    world.sandbox.faults.add({
+      operation: 'transfers.create',
+      fault: { kind: 'status', status: 429, retryAfter: 90 },
+    });
+    const batch = world.payments.transfers.createAllOnce(createSalaries(2), { concurrency: 2 });
+    const [startedAt, sampled] = [world.clock.now(), [] as (number | undefined)[]];
+    for (const ms of [30_000, 100_000]) {
+      world.clock.setTimeout(() => sampled.push(batch.counts.retryAt), ms);
+    }
+    await world.run(collect(batch));
+    // One lane waits for 90 s. Then the claim of the dead is looked at from time to time.
+    const [first = 0, second = 0] = sampled.map((time = 0) => (time - startedAt) / 1_000);
+    expect(first).toBeGreaterThanOrEqual(30);
+    expect(first).toBeLessThanOrEqual(90);
+    expect(second).toBeGreaterThanOrEqual(100);
+    expect(batch.counts).toEqual({ paid: 2, failed: 0, inDoubt: 0, waiting: 0, total: 2 });
+    expect('retryAt' in batch.counts).toBe(false);
+  });
+
   test('nothing new starts while 1,000 payments are in doubt', async () => {
     let isDown = false;
     const world = setupBatch({

@@ -1,0 +1,78 @@
+import { PaymentInDoubtError, PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { collect } from './batches.ts';
+
+const minute = 60_000;
+const input = {
+  sourceAccountId: 'acc_000001',
+  counterpartyId: 'cpty_000001',
+  amount: '125.50',
+  description: 'invoice 4711',
+} as const;
+
+/** A client whose first request was lost. */
+async function setup(options: ClientOptions = { gracePeriod: Infinity }) {
+  const clock = new VirtualClock();
+  const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
+  const journal = memoryJournal({ now: () => clock.now() });
+  const common = { ...sandbox.clientOptions, clock, journal };
+  const payments = new PaymentsClient({ ...common, ...options });
+  const endless = new PaymentsClient({ ...common, gracePeriod: Infinity });
+  const run = <T>(promise: Promise<T>): Promise<T> => clock.stepTimersDuring(promise, 1_000);
+  const pay = (client = payments) => run(client.transfers.createOnce(input));
+  const doubt = (client = payments) =>
+    run(failureOf(client.transfers.createOnce(input), PaymentInDoubtError));
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'before_commit' },
+  });
+  await doubt();
+  return { clock, sandbox, journal, payments, endless, run, pay, doubt };
+}
+
+test('a claim has no end in the journal, and openOnce says so', async () => {
+  const { journal, payments, run } = await setup();
+  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending', expiresAt: null });
+  const open = await run(collect(payments.transfers.openOnce()));
+  expect(open[0]).toMatchObject({ state: 'sending', expiresAt: null });
+});
+
+test('its payment is not sent again, but found', async () => {
+  const { clock, sandbox, pay, doubt } = await setup();
+  clock.jump(365 * 24 * 60 * minute);
+  const error = await doubt();
+  expect(error).toMatchObject({ reason: 'in_doubt', retryable: true, retryAfterMs: 15 * minute });
+  expect(error.message).toContain('never sent again by itself');
+  sandbox.transfers.create(input);
+  expect((await pay()).result).toBe('found');
+});
+
+test('while its request may run, it is in progress', async () => {
+  const { clock, doubt, endless } = await setup();
+  expect((await doubt(endless)).reason).toBe('in_progress');
+  clock.jump(2 * minute);
+  expect((await doubt(endless)).reason).toBe('in_doubt');
+});
+
+test('a caller with Infinity does not take over the claim of another', async () => {
+  const { clock, endless, doubt, pay } = await setup({ gracePeriod: minute });
+  clock.jump(60 * minute);
+  expect((await doubt(endless)).reason).toBe('in_doubt');
+  expect((await pay()).result).toBe('created');
+});
+
+test('an operator decides when totalTimeout and 15 minutes have passed', async () => {
+  const { clock, payments, run, pay } = await setup();
+  const decide = () => run(payments.transfers.resolveOnce('invoice 4711', 'not_paid'));
+  clock.jump(16 * minute);
+  const error = await failureOf(decide(), PaymentInDoubtError);
+  expect(error.reason).toBe('in_doubt');
+  expect(error.retryAfterMs).toBeLessThanOrEqual(minute);
+  clock.jump(minute);
+  await decide();
+  expect((await pay()).result).toBe('created');
+});
