@@ -1,5 +1,5 @@
 import { PaymentsClient, transferId, type ClientOptions } from 'payments-platform-sdk';
-import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
+import { memoryJournal, type Journal, type SendingEntry } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo, type SandboxFault } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { collect } from './batches.ts';
@@ -132,9 +132,12 @@ test('it keeps the first and the latest 31 transitions', async () => {
 });
 
 test('openOnce shows it', async () => {
-  const { payments, pay, fail, run } = setup();
+  const { payments, pay, fail, run, memory } = setup();
   fail();
   await pay();
+  const entry = await memory.read('invoice 4711');
+  const { claimedAt, expiresAt, firstClaimedAt } = entry as SendingEntry;
+  expect([claimedAt, expiresAt, firstClaimedAt].every(Number.isInteger)).toBe(true);
   const open = await run(collect(payments.transfers.openOnce()));
   expect(open[0]?.history?.map(({ state }) => state)).toEqual(['sending']);
 });

@@ -180,6 +180,33 @@ test('200 payments before a history of 100,000 cost at most 70 requests, if thei
   expect(requests.length).toBeLessThanOrEqual(70);
 });
 
+test('after 1,000 kills at random moments, each end has been told', async () => {
+  vi.mocked(Math.random).mockRestore();
+  const { payments, clock } = setup({ count: 200, statusAt: isShortly, isRecorded: true });
+  const told = new Map<string, string>();
+  /** Follows until it is killed: after some ends, of which the last is not told, or in a pause. */
+  const follow = async (endsLeft: number, signal?: AbortSignal): Promise<void> => {
+    let left = endsLeft;
+    for await (const { reference = '', result } of payments.transfers.waitForAll(
+      createSalaries(200),
+      { signal },
+    )) {
+      if (left === 0) return;
+      left -= 1;
+      told.set(reference, result);
+    }
+  };
+  for (let kill = 1; kill <= 1_000; kill += 1) {
+    const controller = new AbortController();
+    const run = follow(Math.floor(Math.random() * 300), controller.signal).catch(() => undefined);
+    await clock.advance(Math.random() * 4_000);
+    controller.abort();
+    await run;
+  }
+  await clock.runTimersDuring(follow(200));
+  expect([...told.values()]).toEqual(Array.from({ length: 200 }, () => 'completed'));
+}, 60_000);
+
 test('without a journal, one whole scan finds the ids, and later rounds read a part of the list', async () => {
   const { follow, requests } = setup({ count: 200, history: 10_000, statusAt: isShortly });
   await follow(createSalaries(200));
