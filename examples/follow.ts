@@ -54,17 +54,25 @@ async function run(stopAfter = Number.POSITIVE_INFINITY): Promise<number> {
   }
   console.log(`${batch.counts.paid} of ${batch.counts.total} accepted`);
   const interval = isReal ? undefined : 20;
-  const following = payments.transfers.waitForAll(salaries, { interval });
+  const { signal } = shutdown;
+  const following = payments.transfers.waitForAll(salaries, { interval, signal });
+  const startedAt = Date.now();
   let told = 0;
-  for await (const { reference, result } of following) {
-    if (reference === undefined) continue;
-    if (tell(reference, result)) told += 1;
-    const { completed, failed } = following.totals;
-    const ended = completed.count + failed.count;
-    if (process.stdout.isTTY) {
-      process.stdout.write(`\r${ended} of ${salaries.length} ended, waiting for the platform`);
+  try {
+    for await (const { reference, result } of following) {
+      if (reference === undefined) continue;
+      if (tell(reference, result)) told += 1;
+      const { completed, failed } = following.totals;
+      const ended = completed.count + failed.count;
+      if (process.stdout.isTTY) {
+        const rate = Math.round((ended * 60_000) / (Date.now() - startedAt));
+        process.stdout.write(`\r${ended} of ${salaries.length} ended, ${rate} a minute   `);
+      }
+      if (told >= stopAfter) break;
     }
-    if (told >= stopAfter || shutdown.signal.aborted) break;
+  } catch (error) {
+    // It sends nothing, so a pause of minutes may end at once.
+    if (!signal.aborted) throw error;
   }
   return told;
 }
