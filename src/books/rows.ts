@@ -1,6 +1,5 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
 import type { OnceInput, Transfer } from '../schemas/transfer.ts';
-import type { BookedPayment } from './source-books.ts';
 
 /** A payment of one's own books, compared with the platform. */
 export interface ReconciledPayment {
@@ -56,8 +55,6 @@ export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], Reconcil
 export interface CountedRow {
   readonly row: ReconciledRow;
   readonly money: { readonly amount: unknown; readonly currency: unknown };
-  /** Absent if the Transfer is unexpected. */
-  readonly payment?: BookedPayment;
 }
 
 /** Totals that still grow. */

@@ -57,6 +57,11 @@ export interface BookedPayment {
   readonly similar: Map<unknown, Transfer>;
 }
 
+/** A row with its payment; an unexpected transfer has none. */
+export interface BookedRow extends CountedRow {
+  readonly payment?: BookedPayment;
+}
+
 /** The checked arguments. */
 export interface Books extends BooksContext {
   readonly paging: RequestOptions;
@@ -100,7 +105,7 @@ export class SourceBooks {
     this.#byReference = new Map(payments.map((payment) => [payment.input.description, payment]));
   }
 
-  async *rows(): AsyncGenerator<CountedRow, void, undefined> {
+  async *rows(): AsyncGenerator<BookedRow, void, undefined> {
     await this.#readRecords();
     yield* this.#readList();
     yield* this.#decideAll();
@@ -110,7 +115,7 @@ export class SourceBooks {
    * The rows in few requests. If the id of each payment is known, reading the list ends when it has shown all of them,
    * or after `maxPages`, and the rest are read one by one. Otherwise only the whole list can show them.
    */
-  async *fewRequests(maxPages: number): AsyncGenerator<CountedRow, void, undefined> {
+  async *fewRequests(maxPages: number): AsyncGenerator<BookedRow, void, undefined> {
     await this.#readRecords();
     const areKnown = this.#payments.every(({ record }) => record.transferId !== undefined);
     if (areKnown) await this.#readKnown(maxPages);
@@ -136,7 +141,7 @@ export class SourceBooks {
     await this.#readUnlisted();
   }
 
-  async *#decideAll(): AsyncGenerator<CountedRow, void, undefined> {
+  async *#decideAll(): AsyncGenerator<BookedRow, void, undefined> {
     for (const payment of this.#payments) {
       const { amount, currency = defaultCurrency } = payment.input;
       yield { row: await this.#decide(payment), money: { amount, currency }, payment };
@@ -175,7 +180,7 @@ export class SourceBooks {
    * Reads the list, and again while it moves and a payment is not listed; with `unexpected`, whenever it
    * moved. Throws if it still moves in the last of `maxScans`.
    */
-  async *#readList(): AsyncGenerator<CountedRow, void, undefined> {
+  async *#readList(): AsyncGenerator<BookedRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
     const state = createScanState();
     for (let scan = 1; ; scan += 1) {
@@ -197,7 +202,7 @@ export class SourceBooks {
   }
 
   /** Adds a listed transfer to the payments that it may be, or returns it as unexpected. */
-  *#assign(transfer: Transfer): Generator<CountedRow, void, undefined> {
+  *#assign(transfer: Transfer): Generator<BookedRow, void, undefined> {
     const owners = [
       ...this.#recordedAs(transfer.id),
       this.#byReference.get(transfer.description),
@@ -219,7 +224,7 @@ export class SourceBooks {
     );
   }
 
-  *#returnUnexpected(transfer: Transfer): Generator<CountedRow, void, undefined> {
+  *#returnUnexpected(transfer: Transfer): Generator<BookedRow, void, undefined> {
     if (!this.#isUnexpected(transfer) || this.#returned.has(keyOf(transfer))) return;
     this.#returned.add(keyOf(transfer));
     const { amount, currency } = transfer;

@@ -22,8 +22,13 @@ import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import { readInputsOfBooks } from './inputs.ts';
 import { createReconciledBooks, type ReconciledBooks } from './reconciled-books.ts';
-import type { CountedRow } from './rows.ts';
-import { SourceBooks, type BookedPayment, type Books, type BooksContext } from './source-books.ts';
+import {
+  SourceBooks,
+  type BookedPayment,
+  type BookedRow,
+  type Books,
+  type BooksContext,
+} from './source-books.ts';
 
 /** Options of `transfers.waitForAll`. */
 export interface WaitForAllOptions extends Omit<RequestOptions, 'timeout'> {
@@ -95,7 +100,7 @@ class Following {
   }
 
   /** Each payment once: when it has ended, or when the time is over. */
-  async *rows(): AsyncGenerator<CountedRow, void, undefined> {
+  async *rows(): AsyncGenerator<BookedRow, void, undefined> {
     const { clock } = this.#books;
     const { timeout, interval } = this.#times;
     const endsAt = clock.elapsed() + timeout;
@@ -103,7 +108,7 @@ class Following {
     let failedRounds = 0;
     for (;;) {
       const isLast = clock.elapsed() >= endsAt;
-      const rest: CountedRow[] = [];
+      const rest: BookedRow[] = [];
       const failure = yield* this.#readRound(isLast ? rest : undefined);
       failedRounds = failure === undefined ? 0 : failedRounds + 1;
       if (failedRounds === maxFailedRounds) throw failure;
@@ -119,9 +124,7 @@ class Following {
   }
 
   /** Reads each source once; `rest` gets what has not ended. Returns the error of a source that failed. */
-  async *#readRound(
-    rest: CountedRow[] | undefined,
-  ): AsyncGenerator<CountedRow, unknown, undefined> {
+  async *#readRound(rest: BookedRow[] | undefined): AsyncGenerator<BookedRow, unknown, undefined> {
     this.#rounds += 1;
     let failure: unknown;
     for (const [source, payments] of this.#sources) {
@@ -142,7 +145,7 @@ class Following {
   async *#readSource(
     source: AccountId,
     payments: readonly BookedPayment[],
-  ): AsyncGenerator<CountedRow, void, undefined> {
+  ): AsyncGenerator<BookedRow, void, undefined> {
     const pageSize = (): number => 100 - (this.#rounds % pageSizeCount);
     const round = new SourceBooks({ ...this.#books, pageSize }, source, payments);
     const open = new Set(payments);
@@ -186,7 +189,7 @@ class Following {
   }
 }
 
-const hasEnded = ({ row: { result } }: CountedRow): boolean =>
+const hasEnded = ({ row: { result } }: BookedRow): boolean =>
   result === 'completed' || result === 'failed';
 
 /** Whether the next round may succeed. Credentials that were rejected end the loop, as they end a batch. */
