@@ -113,13 +113,15 @@ export class SourceBooks {
 
   /**
    * The rows in few requests. If the id of each payment is known, reading the list ends when it has shown all of them,
-   * or after `maxPages`, and the rest are read one by one. Otherwise only the whole list can show them.
+   * or after `maxPages`, and the rest are read one by one. Otherwise, or if the platform does not know an id, only the whole
+   * list can show them.
    */
   async *fewRequests(maxPages: number): AsyncGenerator<BookedRow, void, undefined> {
     await this.#readRecords();
-    const areKnown = this.#payments.every(({ record }) => record.transferId !== undefined);
-    if (areKnown) await this.#readKnown(maxPages);
-    else yield* this.#readList();
+    const areKnown = (): boolean =>
+      this.#payments.every(({ record }) => record.transferId !== undefined);
+    if (areKnown()) await this.#readKnown(maxPages);
+    if (!areKnown()) yield* this.#readList();
     yield* this.#decideAll();
   }
 

@@ -103,13 +103,13 @@ function setup({
   return { payments, clock, requests, follow };
 }
 
-/** A journal that has each salary as paid. */
-const recordedJournal = (): Journal => ({
+/** A journal that has each salary as paid; with a shift, by the id of another one. */
+const recordedJournal = (shift = 0): Journal => ({
   ...memoryJournal(),
   read: async (reference) => {
     const number = Number(/\d+$/.exec(reference)?.[0]);
     const input = { ...salaryOf(number), description: reference };
-    return { state: 'paid', transferId: idOf(number), paidAt: 0, input, platform: baseUrl };
+    return { state: 'paid', transferId: idOf(number + shift), paidAt: 0, input, platform: baseUrl };
   },
 });
 
@@ -231,6 +231,15 @@ test('a long list that shows them late costs a request for each payment, and is 
   // The pager requests one page ahead.
   expect(lists).toBeLessThanOrEqual(6);
   expect(reads).toBe(new Set(requests.map(({ at }) => at)).size);
+});
+
+test('a payment whose recorded id the platform does not know is looked for in the list', async () => {
+  const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : undefined);
+  const { payments, clock, requests } = setup({ statusAt, history: 150 });
+  const client = payments.withOptions({ journal: recordedJournal(900_000) });
+  const rows = await clock.runTimersDuring(collect(client.transfers.waitForAll([salaryOf(1)])));
+  expect(outline(rows)).toEqual(['1 completed']);
+  expect(requests.map(({ line }) => line)).toContain(`GET /transfers/${idOf(900_001)}`);
 });
 
 const unavailable = (): Response => respond(503, { error: 'Later.', code: 'unavailable' });
