@@ -235,7 +235,8 @@ test('a long list that shows them late costs a request for each payment, and is 
 
 test('a payment whose recorded id the platform does not know is looked for in the list', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : undefined);
-  const { payments, clock, requests } = setup({ statusAt, history: 150 });
+  const order = 'oldest first';
+  const { payments, clock, requests } = setup({ statusAt, history: 150, order });
   const client = payments.withOptions({ journal: recordedJournal(900_000) });
   const rows = await clock.runTimersDuring(collect(client.transfers.waitForAll([salaryOf(1)])));
   expect(outline(rows)).toEqual(['1 completed']);
