@@ -43,7 +43,7 @@ export class Doubts {
   }
 
   /** Notes that the payment of a reference with these terms is decided. */
-  remove(terms: Terms, reference: string): void {
+  remove(terms: Terms, reference = terms.input.description): void {
     const key = keyOf(terms);
     const references = this.#references.get(key);
     references?.delete(reference);

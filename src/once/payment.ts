@@ -101,6 +101,13 @@ export class Payment {
 
   /** Makes the payment, or returns the one that was made. */
   async make(): Promise<MadePayment> {
+    const made = await this.#make();
+    // The journal may have failed to record it.
+    this.#journal.doubts.remove(this.#terms);
+    return made;
+  }
+
+  async #make(): Promise<MadePayment> {
     const entry = await this.#journal.readOwn(this.#input.description);
     if (entry !== undefined) this.#rejectOtherFields(entry);
     if (entry?.state === 'paid') return await this.#describeRecorded(entry);

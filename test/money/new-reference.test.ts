@@ -4,7 +4,7 @@ import {
   type ClientOptions,
   type OnceInput,
 } from 'payments-platform-sdk';
-import { memoryJournal } from 'payments-platform-sdk/journals';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
@@ -114,6 +114,21 @@ test('it ends when the payment is decided, here or elsewhere', async () => {
   sandbox.faults.clear();
   await pay(inputOf('invoice 4714'), payments);
   expect(references()).toContain('invoice 4714');
+});
+
+test('it ends when the payment is found, although the journal fails to record it', async () => {
+  const { pay, references, sandbox, payments, journal } = setup();
+  let isBroken = false;
+  const swap: Journal['swap'] = (...swapped) =>
+    isBroken ? Promise.reject(new Error('no connection')) : journal.swap(...swapped);
+  const client = payments.withOptions({ journal: { ...journal, swap } });
+  await failureOf(pay(inputOf('invoice 4711'), client), PaymentInDoubtError);
+  sandbox.faults.clear();
+  isBroken = true;
+  expect((await pay(inputOf('invoice 4711'), client)).result).toBe('found');
+  isBroken = false;
+  await pay(inputOf('invoice 4712'), client);
+  expect(references()).toEqual(['invoice 4711', 'invoice 4712']);
 });
 
 test('it ends when the claim has expired', async () => {
