@@ -109,7 +109,8 @@ export class Payment {
 
   async #make(): Promise<MadePayment> {
     const entry = await this.#journal.readOwn(this.#input.description);
-    if (entry !== undefined) this.#rejectOtherFields(entry);
+    if (entry === undefined) await this.#rejectNewReference();
+    else this.#rejectOtherFields(entry);
     if (entry?.state === 'paid') return await this.#describeRecorded(entry);
     return await this.#proceed(await this.#findPosition(entry));
   }
@@ -161,7 +162,6 @@ export class Payment {
   async #send(before: Before): Promise<MadePayment> {
     const { clock, totalTimeout, signal } = this.#context;
     this.#journal.startPhase(signal);
-    if (before === undefined) await this.#rejectNewReference();
     // Read before the journal's time, so that no request starts after the deadline of the claim.
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;

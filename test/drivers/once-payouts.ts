@@ -45,10 +45,13 @@ export type WorkerReport =
   | { readonly number: number; readonly reason: string }
   | 'done';
 
-/** Payouts differ in the reference only, and no reference is a prefix of another. */
+/**
+ * Every hundredth payout differs in the reference only, and no reference is a prefix of another. Equal ones wait while
+ * one of them is in doubt.
+ */
 export const payoutOf = (number: number): OnceInput => ({
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',
-  amount: '12.50',
+  amount: `${10 + (number % 100)}.50`,
   description: `payroll-2026-11-${String(number).padStart(4, '0')}`,
 });

@@ -80,6 +80,20 @@ test.each([
   expect(payments).toBeDefined();
 });
 
+test('it needs no request, also if the journal forgets', async () => {
+  const { pay, payments, journal, sandbox } = setup();
+  const forgetful = payments.withOptions({ journal: { ...journal, forgets: true } });
+  sandbox.faults.clear();
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'before_commit' },
+  });
+  await failureOf(pay(inputOf('invoice 4711'), forgetful), PaymentInDoubtError);
+  const before = sandbox.log.length;
+  await failureOf(pay(inputOf('invoice 4712'), forgetful), PaymentInDoubtError);
+  expect(sandbox.log).toHaveLength(before);
+});
+
 test('terms are compared by value', async () => {
   const { pay } = setup();
   await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
