@@ -1,9 +1,11 @@
 import type * as NodeHttp from 'node:http';
+import type * as NodeNet from 'node:net';
 import type { Socket } from 'node:net';
 import type * as NodeTimers from 'node:timers';
+import type * as NodeTls from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { Evidence } from '../errors/outcome.ts';
-import { builtinModule, isBrowser, runtime } from '../internal/runtime.ts';
+import { builtinModule, isBrowser, requiredModule, runtime } from '../internal/runtime.ts';
 import { createFreshAgent, loadOrigin, type HttpAgent } from './agents.ts';
 import { canReuse, isUsed, markIdle, openFresh, openWrite } from './idle-connections.ts';
 import { PushedResponse } from './pushed-response.ts';
@@ -66,14 +68,21 @@ const waitUntilWritten = (): Promise<void> =>
     waitTurns(1, resolve);
   });
 
-const isSecure = (socket: Socket | TLSSocket): socket is TLSSocket =>
-  Reflect.get(socket, 'encrypted') === true;
+const isOf = (object: object | null, { prototype }: { readonly prototype: object }): boolean =>
+  object !== null && Object.getPrototypeOf(object) === prototype;
+const isSecure = (socket: Socket | null): socket is TLSSocket =>
+  isOf(socket, (builtinModule('node:tls') as typeof NodeTls).TLSSocket);
+
+/** Whether Node made a socket. The events of all others prove nothing: those of a mock may wait for the request. */
+const isOwn = (socket: Socket | null): socket is Socket =>
+  isOf(socket, (builtinModule('node:net') as typeof NodeNet).Socket) || isSecure(socket);
+
+const isOwnRequest = (outgoing: NodeHttp.ClientRequest): boolean =>
+  isOf(outgoing, (requiredModule('node:http') as typeof NodeHttp).ClientRequest);
 
 /** Whether bytes that are written now may reach the server. */
-function isConnected(socket: Socket): boolean {
-  if (socket.connecting) return false;
-  return !isSecure(socket) || socket.getPeerFinished() !== undefined;
-}
+const isConnected = (socket: Socket): boolean =>
+  !socket.connecting && (!isSecure(socket) || socket.getPeerFinished() !== undefined);
 
 interface ExchangeOptions {
   /** Absent where the runtime repeats requests, so that its events prove nothing. */
@@ -167,18 +176,22 @@ class Exchange {
       });
       // After an unexpected 101 there is no error event.
       outgoing.on('close', () => {
-        // Each request closes, usually after its exchange, and an Error captures a stack.
-        if (outgoing !== this.#outgoing) return;
+        // Each request closes, usually after its exchange, and an Error captures a stack. That of nock 14
+        // closes before its response has ended.
+        if (outgoing !== this.#outgoing || this.#received !== undefined) return;
         this.#break(outgoing, new Error('The connection was closed without a response.'));
       });
       outgoing.on('response', (incoming) => {
         this.#receive(outgoing, incoming);
       });
       if (this.#evidence === undefined) outgoing.end(this.#body);
-      else {
+      else if (isOwnRequest(outgoing)) {
         outgoing.on('socket', (socket) => {
           this.#use(outgoing, socket);
         });
+      } else {
+        // msw 2.0 looks at its mocks only when a request ends, and connects to the real host meanwhile.
+        this.#endMocked(outgoing);
       }
     } catch (error) {
       this.#fail(error);
@@ -201,7 +214,8 @@ class Exchange {
       const end = (): void => {
         this.#end(outgoing, this.#body);
       };
-      if (isConnected(socket)) end();
+      if (!isOwn(socket)) this.#endMocked(outgoing);
+      else if (isConnected(socket)) end();
       else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', end);
       return;
     }
@@ -257,6 +271,12 @@ class Exchange {
     outgoing.end(rest);
   }
 
+  /** Writes the request to a mock library, whose responses may have no length. */
+  #endMocked(outgoing: NodeHttp.ClientRequest): void {
+    outgoing.setHeader('connection', 'close');
+    this.#end(outgoing, this.#body);
+  }
+
   /** Takes another connection instead of one that is closed, too old, not silent, or holds unrequested bytes. */
   #reconnect(outgoing: NodeHttp.ClientRequest): void {
     this.#outgoing = undefined;
@@ -285,19 +305,21 @@ class Exchange {
       this.#reconnect(outgoing);
       return;
     }
-    const { socket, statusCode = 0, statusMessage = '', rawHeaders } = incoming;
+    const { statusCode = 0, statusMessage = '', rawHeaders } = incoming;
+    // msw 2.0 has none.
+    const socket = incoming.socket as Socket | null;
     const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
       outgoing.destroy();
       // After the end of the response, the connection is no longer that of the request.
-      socket.destroy();
+      socket?.destroy();
     });
     this.#received = received;
     incoming.on('data', (chunk: Uint8Array) => {
       received.addChunk(chunk);
     });
     incoming.on('end', () => {
-      if (this.#isBodiedGet) socket.destroy();
-      else markIdle(socket, this.#startedAt);
+      if (isOwn(socket) && !this.#isBodiedGet) markIdle(socket, this.#startedAt);
+      else socket?.destroy();
       this.#outgoing = undefined;
       written.delete(this);
       this.#removeListener();

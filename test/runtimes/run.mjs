@@ -5,7 +5,7 @@
  *                                       docs/runtimes.md differs
  *   node test/runtimes/run.mjs --update the same, and writes docs/runtimes.md and test/types/mistakes.txt
  *   node test/runtimes/run.mjs --install installs the tools only
- *   node test/runtimes/run.mjs --only=matrix,sealing,transports,realms,bundles,modules,types,examples
+ *   node test/runtimes/run.mjs --only=matrix,sealing,transports,mocks,realms,bundles,modules,types,examples
  *
  * The tools come from the lockfile of this folder and are installed if they are missing.
  * Every runtime is the binary that npm serves for 64-bit Linux; Chromium is the distribution's.
@@ -30,7 +30,7 @@ for (const name of Object.keys(process.env)) {
 
 /** They run side by side: the first lane mostly waits, the second computes. */
 const lanes = [
-  ['matrix', 'bundles', 'modules', 'realms', 'sealing', 'transports'],
+  ['matrix', 'bundles', 'modules', 'realms', 'sealing', 'transports', 'mocks'],
   ['types', 'examples'],
 ];
 const allParts = lanes.flat();
@@ -49,6 +49,7 @@ const { checkBothCopies, checkContents, checkNewUser, jestRow, runPackageTools }
   await import('./modules.mjs');
 const { checkDeclarations, checkHovers, checkMistakes, compilerRows } = await import('./types.mjs');
 const { zodRows } = await import('./zods.mjs');
+const { checkMocks } = await import('./mocks.mjs');
 const { checkRealms } = await import('./realms.mjs');
 const { runExamples } = await import('./examples.mjs');
 const { cell, formatChecks, formatMatrix, updateDocument } = await import('./table.mjs');
@@ -82,6 +83,7 @@ const parts = {
       ...(await checkNewUser(place)),
     ];
   },
+  mocks: () => checkMocks(consumer),
   realms: () => checkRealms(consumer),
   sealing: () => checkSealing(consumer),
   transports: () => checkTransports(consumer),

@@ -561,6 +561,57 @@ test('an aborted call does not fetch a credential', async () => {
   expect(credentialCalls).toBe(0);
 });
 
+/** An agent with a socket like that of nock 14 and msw 2, which connects when it has received the request. */
+const mockingAgent = (respond: (socket: Duplex, request: string) => void): Agent =>
+  Object.assign(new Agent({ keepAlive: true }), {
+    createConnection: () =>
+      Object.assign(
+        new Duplex({
+          read: () => undefined,
+          write(chunk, _, done) {
+            this.emit('connect');
+            respond(this, String(chunk));
+            done();
+          },
+        }),
+        { connecting: true },
+      ),
+  });
+
+test('a socket that connects when it has the request receives it, and ends a response without a length', async () => {
+  const agent = mockingAgent((socket, request) => {
+    socket.push(`HTTP/1.1 201 Created\r\n\r\n${JSON.stringify(transferCreated)}`);
+    if (request.includes('connection: close')) socket.push(null);
+  });
+  const { transfers } = clientFor('http://127.0.0.1:9', { agent, timeout: 2_000 });
+  expect(await transfers.create(newTransfer)).toEqual(transferCreated);
+});
+
+test('a socket that Node did not make proves nothing', async () => {
+  const agent = mockingAgent((socket) => {
+    socket.destroy(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+  });
+  const { transfers } = clientFor('http://127.0.0.1:9', { agent, timeout: 2_000 });
+  const error = await failureOf(transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
+});
+
+test('a request that Node did not make ends before it has a connection', async () => {
+  const server = await rawServer(created);
+  class MockRequest extends http.ClientRequest {}
+  const request = vi.spyOn(http, 'request');
+  request.mockImplementation(((options: http.RequestOptions) => {
+    const mocked = new MockRequest(options);
+    mocked.once('socket', () => {
+      expect(mocked.writableEnded).toBe(true);
+    });
+    return mocked;
+  }) as typeof http.request);
+  const { transfers } = clientFor(server.origin);
+  expect(await transfers.create(newTransfer)).toEqual(transferCreated);
+  expect.assertions(2);
+});
+
 test('an agent that never makes a connection proves that nothing was sent', async () => {
   const payments = clientFor('http://127.0.0.1:9', {
     agent: Object.assign(new Agent(), { createConnection: () => undefined }),
