@@ -4,7 +4,7 @@ import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import { expectStart } from '../internal/unstarted.ts';
-import { createAwaitable, type Awaitable } from '../lists/pager.ts';
+import { createLazy, type Awaitable } from '../lists/pager.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import {
   addRow,
@@ -63,7 +63,7 @@ export function createReconciledBooks(
     for await (const row of run(counted)) if (row.result !== 'completed') open.push(row);
     return { totals: counted, open };
   };
-  return Object.assign({ totals, [Symbol.asyncIterator]: run }, createAwaitable(runAll));
+  return Object.assign(createLazy(run, runAll), { totals });
 }
 
 /** A failed search proves nothing about the payments. */

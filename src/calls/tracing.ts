@@ -47,11 +47,11 @@ function findSubscribedChannel(): TracingChannel | undefined {
 
 /**
  * Captures the current asynchronous context. The returned function runs its argument in it, for requests
- * that start later.
+ * that start later: hooks and subscribers of the channel find the logger or the span of the caller in it.
  */
 export function keepContext(): <T>(run: () => T) => T {
-  if (findSubscribedChannel() === undefined) return (run) => run();
-  return (builtinModule('node:async_hooks') as typeof AsyncHooks).AsyncLocalStorage.snapshot();
+  const hooks = builtinModule('node:async_hooks') as Partial<typeof AsyncHooks> | undefined;
+  return hooks?.AsyncLocalStorage?.snapshot() ?? ((run) => run());
 }
 
 /** Runs a call of a public method, and reports its end to `hooks.onCall` and to the channel. */

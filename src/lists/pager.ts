@@ -25,15 +25,32 @@ export interface Awaitable<T> extends PromiseLike<T> {
   finally(onFinally?: (() => void) | null): Promise<T>;
 }
 
-/** Does the work once, when it is first awaited. */
-export function createAwaitable<T>(work: () => Promise<T>): Awaitable<T> {
-  let result: Promise<T> | undefined;
-  const run = (): Promise<T> => (result ??= work());
+/** Does the work once when it is first awaited, or in each loop; always in the context of the call that made it. */
+export function createLazy<T, R>(
+  iterate: () => AsyncGenerator<T, void, undefined>,
+  work: () => Promise<R>,
+): Awaitable<R> & AsyncIterable<T> {
+  const runInContext = keepContext();
+  let result: Promise<R> | undefined;
+  const run = (): Promise<R> => (result ??= runInContext(work));
   return {
     then: (onFulfilled, onRejected) => run().then(onFulfilled, onRejected),
     catch: (onRejected) => run().catch(onRejected),
     finally: (onFinally) => run().finally(onFinally),
+    [Symbol.asyncIterator]: () => {
+      const generator = iterate();
+      const next = generator.next.bind(generator);
+      return override(generator, { next: () => runInContext(next) });
+    },
   };
+}
+
+/** Replaces methods of a generator. Assigning them would throw where prototypes are frozen, as by SES. */
+function override<G extends object>(generator: G, methods: Partial<G>): G {
+  for (const [name, value] of Object.entries(methods)) {
+    Object.defineProperty(generator, name, { value });
+  }
+  return generator;
 }
 
 const maxProblem = {
@@ -121,6 +138,7 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
 > {
   readonly #source: PageSource<P, Position>;
   readonly #site = captureCallSite();
+  readonly #runInContext = keepContext();
   #first: ApiCall<P> | undefined;
 
   constructor(source: PageSource<P, Position>) {
@@ -148,13 +166,12 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
 
   pages(): AsyncIterable<P> {
     return {
-      [Symbol.asyncIterator]: () =>
-        startIteration((stop, site) => iteratePages(this.#source, stop, site)),
+      [Symbol.asyncIterator]: () => startIteration((stop, site) => this.#iterate(stop, site)),
     };
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
-    return startIteration((stop, site) => iterateItems<T>(iteratePages(this.#source, stop, site)));
+    return startIteration((stop, site) => iterateItems<T>(this.#iterate(stop, site)));
   }
 
   async toArray(options: ToArrayOptions): Promise<T[]> {
@@ -171,8 +188,13 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
     return items;
   }
 
+  #iterate(stop: AbortController, site: Error): AsyncGenerator<P, undefined> {
+    return iteratePages(this.#source, stop, site, this.#runInContext);
+  }
+
   #firstPage(): ApiCall<P> {
-    this.#first ??= this.#source.fetch(this.#source.start, this.#site);
+    const { fetch, start } = this.#source;
+    this.#first ??= this.#runInContext(() => fetch(start, this.#site));
     return this.#first;
   }
 }
@@ -184,7 +206,7 @@ function startIteration<T>(
   const stop = new AbortController();
   const generator = iterate(stop, captureCallSite());
   const endGenerator = generator.return.bind(generator);
-  return Object.assign(generator, {
+  return override(generator, {
     return: () => {
       stop.abort();
       return endGenerator(undefined);
@@ -208,6 +230,7 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
   source: PageSource<P, Position>,
   stop: AbortController,
   site: Error,
+  runInContext: <R>(run: () => R) => R,
 ): AsyncGenerator<P, undefined> {
   const usedPositions = new Set<Position>();
   let position = source.start;
@@ -219,7 +242,6 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
   let lastItem: string | undefined;
   let stalePages = 0;
 
-  const runInContext = keepContext();
   const requestPage = (at: Position | undefined): Promise<P> => {
     const iteration: Iteration<Position> = {
       cancel: stop.signal,

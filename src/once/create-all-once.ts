@@ -11,7 +11,7 @@ import {
 } from '../calls/options.ts';
 import { createInputReader, findInputsIssues, type Inputs } from '../calls/inputs.ts';
 import { expectStart } from '../internal/unstarted.ts';
-import { createAwaitable } from '../lists/pager.ts';
+import { createLazy } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
 import { BatchRun, type LiveCounts } from './batch.ts';
@@ -97,7 +97,7 @@ export function createAllOnce(
     for await (const result of run()) if (result.error !== undefined) unpaid.push(result);
     return { counts: { ...counts }, unpaid };
   };
-  return Object.assign({ counts, [Symbol.asyncIterator]: run }, createAwaitable(runAll));
+  return Object.assign(createLazy(run, runAll), { counts });
 }
 
 const createCounts = (inputs: Inputs<OnceInput>): LiveCounts => ({

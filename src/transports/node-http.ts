@@ -22,6 +22,8 @@ export function createNodeTransport(agent: HttpAgent | undefined): Transport | u
   if (runtime() !== 'node' || isBrowser() || builtinModule('node:module') === undefined) {
     return undefined;
   }
+  // Tests create their client before they fake timers.
+  findSetImmediate();
   return {
     runtime: 'node',
     sendsOnce: true,
@@ -49,11 +51,18 @@ export function createBodiedGetTransport(): Transport | undefined {
   };
 }
 
-// Not from the global object, where fake timers may replace it and never call back.
-let schedule: typeof NodeTimers.setImmediate | undefined;
+let setImmediateOfNode: typeof NodeTimers.setImmediate | undefined;
+
+/** Finds `setImmediate`. Fake timers replace it, also in node:timers, so that of Node is kept once it was there. */
+function findSetImmediate(): typeof NodeTimers.setImmediate {
+  if (setImmediateOfNode !== undefined) return setImmediateOfNode;
+  const { setImmediate } = builtinModule('node:timers') as typeof NodeTimers;
+  if (String(setImmediate).includes('new Immediate(')) setImmediateOfNode = setImmediate;
+  return setImmediate;
+}
+
 function waitTurns(turns: number, then: () => void): void {
-  schedule ??= (builtinModule('node:timers') as typeof NodeTimers).setImmediate;
-  schedule(() => {
+  findSetImmediate()(() => {
     if (turns > 1) waitTurns(turns - 1, then);
     else then();
   });

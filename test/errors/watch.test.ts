@@ -304,6 +304,30 @@ test('nothing of an input, a result, a body or a credential is in a trace', asyn
   }
 });
 
+test('hooks see the context in which a list, a batch or a comparison was made', async () => {
+  const store = new AsyncLocalStorage<string>();
+  const seen = new Set<string | undefined>();
+  const { payments } = setup({ hooks: { onRequest: () => seen.add(store.getStore()) } });
+  const byMaker = <T>(make: () => T): T => store.run('its maker', make);
+  const lists = Array.from({ length: 4 }, () => byMaker(() => payments.transfers.list({ limit: 2 })));
+  const batches = [1, 2].map((number) =>
+    byMaker(() => payments.transfers.createAllOnce([{ ...payment, description: `batch ${number}` }])),
+  );
+  const comparisons = [1, 2].map(() => byMaker(() => payments.transfers.reconcileAll([payment])));
+  await store.run('another', async () => {
+    const [first, second, third, fourth] = lists;
+    await first;
+    await second?.toArray({ max: 5 });
+    for await (const _ of third ?? []) continue;
+    for await (const _ of fourth?.pages() ?? []) continue;
+    for (const [awaited, looped] of [batches, comparisons]) {
+      await awaited;
+      for await (const _ of looped ?? []) continue;
+    }
+  });
+  expect([...seen]).toEqual(['its maker']);
+});
+
 test('the store that a subscriber binds is that of each request, page and shared scan', async () => {
   const store = new AsyncLocalStorage<string>();
   let spans = 0;

@@ -4,7 +4,7 @@ import {
   type ClientOptions,
   type PaymentsClient,
 } from 'payments-platform-sdk';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, page, transferNumber } from '../support/values.ts';
@@ -255,4 +255,18 @@ test('an iterator can be used in for await', async () => {
   await flushPromises();
   await heldRequests[1]?.give(true);
   expect(await pages).toBe(1);
+});
+
+test('a loop works where the methods of generators cannot be replaced, as under SES', async () => {
+  const methods: object = Object.getPrototypeOf(async function* () {}.prototype);
+  const names = ['next', 'return'];
+  const allow = (writable: boolean): void => {
+    for (const name of names) Object.defineProperty(methods, name, { writable });
+  };
+  allow(false);
+  onTestFinished(() => {
+    allow(true);
+  });
+  const { payments } = clientOf(() => respond(200, page([transferNumber(1)])));
+  expect(await payments.transfers.list().toArray({ max: 2 })).toEqual([transferNumber(1)]);
 });

@@ -3,6 +3,7 @@ import http, { Agent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { Duplex } from 'node:stream';
+import { mock } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { connect as connectTls } from 'node:tls';
 import {
@@ -610,6 +611,36 @@ test('a request that Node did not make ends before it has a connection', async (
   const { transfers } = clientFor(server.origin);
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
   expect.assertions(2);
+});
+
+/** Loads the SDK again, and creates transfers with a client, each on a connection that is silent. */
+async function freshCreations(): Promise<() => Promise<unknown>> {
+  vi.resetModules();
+  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+  const { baseUrl } = await rawServer(createNext());
+  const { transfers } = new Fresh({ baseUrl, apiKey, timeout: 2_000, maxRetries: 0 });
+  const { advance } = stoppedClocks();
+  return () => {
+    advance(200);
+    return transfers.create(newTransfer);
+  };
+}
+
+test('a fake setImmediate of node:test is forgotten when it is taken away', async () => {
+  mock.timers.enable({ apis: ['setImmediate'] });
+  const create = await freshCreations();
+  await create();
+  mock.timers.reset();
+  for (const _ of [1, 2]) await create();
+});
+
+test('a fake setImmediate that is newer than the client is not called', async () => {
+  const create = await freshCreations();
+  mock.timers.enable({ apis: ['setImmediate'] });
+  onTestFinished(() => {
+    mock.timers.reset();
+  });
+  for (const _ of [1, 2]) await create();
 });
 
 test('an agent that never makes a connection proves that nothing was sent', async () => {
