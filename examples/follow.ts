@@ -61,7 +61,7 @@ async function run(stopAfter = Number.POSITIVE_INFINITY): Promise<number> {
   let told = 0;
   try {
     for await (const { reference, result } of following) {
-      if (reference === undefined || (result !== 'completed' && result !== 'failed')) continue;
+      if (result !== 'completed' && result !== 'failed') continue;
       if (tell(reference, result)) told += 1;
       const { completed, failed } = following.totals;
       const ended = completed.count + failed.count;

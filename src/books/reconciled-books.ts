@@ -16,34 +16,34 @@ import {
 import type { BooksContext } from './source-books.ts';
 
 /** What `await` returns of a reconciliation, or of payments that were followed. */
-export interface ReconciledSummary {
+export interface ReconciledSummary<Row extends ReconciledRow = ReconciledRow> {
   /** How many rows ended how. */
   readonly totals: ReconciledTotals;
   /** The rows that are not `completed`. */
-  readonly open: readonly ReconciledRow[];
+  readonly open: readonly Row[];
 }
 
 /** Books compared with the platform: `for await` returns one row at a time, `await` what is not `completed`. */
-export interface ReconciledBooks
-  extends Awaitable<ReconciledSummary>, AsyncIterable<ReconciledRow> {
+export interface ReconciledBooks<Row extends ReconciledRow = ReconciledRow>
+  extends Awaitable<ReconciledSummary<Row>>, AsyncIterable<Row> {
   /** Live, for progress and a summary. */
   readonly totals: ReconciledTotals;
 }
 
 /** Creates what `reconcileAll` and `waitForAll` return. Each loop reads its rows anew. */
-export function createReconciledBooks(
+export function createReconciledBooks<Row extends ReconciledRow>(
   context: BooksContext,
   call: CallIdentity,
   inputs: Inputs<OnceInput>,
-  readRows: (readInputs: () => Inputs<OnceInput>) => AsyncIterable<CountedRow>,
-): ReconciledBooks {
+  readRows: (readInputs: () => Inputs<OnceInput>) => AsyncIterable<CountedRow<Row>>,
+): ReconciledBooks<Row> {
   const site = captureCallSite();
   const start = expectStart(call.operation);
   const totals = createTotals();
   const readInputs = createInputReader(inputs, (issues) =>
     invalidArguments(call, issues, context.redact),
   );
-  async function* run(counted = createTotals()): AsyncGenerator<ReconciledRow, void, undefined> {
+  async function* run(counted = createTotals()): AsyncGenerator<Row, void, undefined> {
     start();
     const startedAt = new Date(context.transferSearch.now()).toISOString();
     try {
@@ -57,9 +57,9 @@ export function createReconciledBooks(
       throw withCallSite(reattributeTo(call, error, startedAt), site);
     }
   }
-  const runAll = async (): Promise<ReconciledSummary> => {
+  const runAll = async (): Promise<ReconciledSummary<Row>> => {
     const counted = createTotals();
-    const open: ReconciledRow[] = [];
+    const open: Row[] = [];
     for await (const row of run(counted)) if (row.result !== 'completed') open.push(row);
     return { totals: counted, open };
   };

@@ -32,7 +32,7 @@ export interface UnexpectedTransfer {
   readonly candidates?: undefined;
 }
 
-/** One row of `transfers.reconcileAll`; `transfers.waitForAll` has those of payments alone. */
+/** One row of `transfers.reconcileAll`. */
 export type ReconciledRow = ReconciledPayment | UnexpectedTransfer;
 
 /** The rows with one result. */
@@ -52,8 +52,8 @@ export interface ReconciledTotal {
 export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], ReconciledTotal>>;
 
 /** A row, and the money in its total: the caller may have changed the row's input since it was read. */
-export interface CountedRow {
-  readonly row: ReconciledRow;
+export interface CountedRow<Row extends ReconciledRow = ReconciledRow> {
+  readonly row: Row;
   readonly money: { readonly amount: unknown; readonly currency: unknown };
 }
 

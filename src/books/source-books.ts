@@ -23,7 +23,7 @@ import {
 } from '../search/search.ts';
 import type { TransferApi } from '../search/transfer-api.ts';
 import { statusMeaning } from '../values/transfer-status.ts';
-import type { CountedRow, ReconciledPayment } from './rows.ts';
+import type { CountedRow, ReconciledPayment, UnexpectedTransfer } from './rows.ts';
 
 /** What the journal has of a payment. */
 export interface RecordedPayment {
@@ -57,10 +57,12 @@ export interface BookedPayment {
   readonly similar: Map<unknown, Transfer>;
 }
 
-/** A row with its payment; an unexpected transfer has none. */
-export interface BookedRow extends CountedRow {
-  readonly payment?: BookedPayment;
+/** The row of a payment of the books. */
+export interface BookedRow extends CountedRow<ReconciledPayment> {
+  readonly payment: BookedPayment;
 }
+
+type UnexpectedRow = CountedRow<UnexpectedTransfer>;
 
 /** The checked arguments. */
 export interface Books extends BooksContext {
@@ -105,14 +107,15 @@ export class SourceBooks {
     this.#byReference = new Map(payments.map((payment) => [payment.input.description, payment]));
   }
 
-  async *rows(): AsyncGenerator<BookedRow, void, undefined> {
+  async *rows(): AsyncGenerator<CountedRow, void, undefined> {
     await this.#readRecords();
     yield* this.#readList();
-    yield* this.#decideAll();
+    yield* this.#decidePayments();
+    yield* this.#decideSimilar();
   }
 
   /**
-   * The rows in few requests. If the id of each payment is known, reading the list ends when it has shown all of them,
+   * The rows of the payments in few requests. If the id of each payment is known, reading the list ends when it has shown all of them,
    * or after `maxPages`, and the rest are read one by one. Otherwise, or if the platform does not know an id, only the whole
    * list can show them.
    */
@@ -121,8 +124,9 @@ export class SourceBooks {
     const areKnown = (): boolean =>
       this.#payments.every(({ record }) => record.transferId !== undefined);
     if (areKnown()) await this.#readKnown(maxPages);
-    if (!areKnown()) yield* this.#readList();
-    yield* this.#decideAll();
+    // No transfer is unexpected here, so the list has nothing to yield.
+    if (!areKnown()) await this.#readList().next();
+    yield* this.#decidePayments();
   }
 
   async #readKnown(maxPages: number): Promise<void> {
@@ -143,11 +147,15 @@ export class SourceBooks {
     await this.#readUnlisted();
   }
 
-  async *#decideAll(): AsyncGenerator<BookedRow, void, undefined> {
+  async *#decidePayments(): AsyncGenerator<BookedRow, void, undefined> {
     for (const payment of this.#payments) {
       const { amount, currency = defaultCurrency } = payment.input;
       yield { row: await this.#decide(payment), money: { amount, currency }, payment };
     }
+  }
+
+  /** Returns as unexpected what is similar to payments, but belongs to none of them. */
+  async *#decideSimilar(): AsyncGenerator<UnexpectedRow, void, undefined> {
     for (const transfer of this.#similar.values()) {
       const isTaken =
         !(await this.#isOtherPayment(transfer)) && this.#findSimilar(transfer).some(isUnlisted);
@@ -182,7 +190,7 @@ export class SourceBooks {
    * Reads the list, and again while it moves and a payment is not listed; with `unexpected`, whenever it
    * moved. Throws if it still moves in the last of `maxScans`.
    */
-  async *#readList(): AsyncGenerator<BookedRow, void, undefined> {
+  async *#readList(): AsyncGenerator<UnexpectedRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
     const state = createScanState();
     for (let scan = 1; ; scan += 1) {
@@ -204,7 +212,7 @@ export class SourceBooks {
   }
 
   /** Adds a listed transfer to the payments that it may be, or returns it as unexpected. */
-  *#assign(transfer: Transfer): Generator<BookedRow, void, undefined> {
+  *#assign(transfer: Transfer): Generator<UnexpectedRow, void, undefined> {
     const owners = [
       ...this.#recordedAs(transfer.id),
       this.#byReference.get(transfer.description),
@@ -226,7 +234,7 @@ export class SourceBooks {
     );
   }
 
-  *#returnUnexpected(transfer: Transfer): Generator<BookedRow, void, undefined> {
+  *#returnUnexpected(transfer: Transfer): Generator<UnexpectedRow, void, undefined> {
     if (!this.#isUnexpected(transfer) || this.#returned.has(keyOf(transfer))) return;
     this.#returned.add(keyOf(transfer));
     const { amount, currency } = transfer;

@@ -22,6 +22,7 @@ import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import { readInputsOfBooks } from './inputs.ts';
 import { createReconciledBooks, type ReconciledBooks } from './reconciled-books.ts';
+import type { ReconciledPayment } from './rows.ts';
 import {
   SourceBooks,
   type BookedPayment,
@@ -69,7 +70,7 @@ export const waitForAll = (
   context: FollowContext,
   inputs: Inputs<OnceInput>,
   options: WaitForAllOptions | undefined,
-): ReconciledBooks =>
+): ReconciledBooks<ReconciledPayment> =>
   createReconciledBooks(context, waitForAllCall, inputs, async function* (readInputs) {
     const issues: Issue[] = [];
     const checked = checkOptions(waitForAllOptionChecks, cloneInput(options), issues);
@@ -153,8 +154,8 @@ class Following {
     try {
       for await (const counted of round.fewRequests(isScanDearer ? 0 : open.size)) {
         const { row, payment } = counted;
-        if (payment !== undefined && hasEnded(counted)) open.delete(payment);
-        if (payment !== undefined && row.transfer !== undefined) {
+        if (hasEnded(counted)) open.delete(payment);
+        if (row.transfer !== undefined) {
           payment.record = { ...payment.record, transferId: row.transfer.id };
         }
         yield counted;

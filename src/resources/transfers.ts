@@ -29,6 +29,7 @@ import {
   type ReconcileAllOptions,
 } from '../books/reconcile-all.ts';
 import type { ReconciledBooks } from '../books/reconciled-books.ts';
+import type { ReconciledPayment } from '../books/rows.ts';
 import { waitForAll, waitForAllCall, type WaitForAllOptions } from '../books/wait-for-all.ts';
 import { createRecordReader } from '../once/guarded-journal.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
@@ -308,7 +309,7 @@ export class Transfers {
   waitForAll(
     inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
     options?: WaitForAllOptions,
-  ): ReconciledBooks {
+  ): ReconciledBooks<ReconciledPayment> {
     return waitForAll(this.#booksContext(waitForAllCall), inputs, options);
   }
 

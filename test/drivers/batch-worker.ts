@@ -42,7 +42,7 @@ async function work(order: BatchOrder): Promise<void> {
   sendReport({ kind: 'started' });
   if (order.follows) {
     for await (const row of transfers.waitForAll(inputs, { interval: 100 })) {
-      const { reference = '', result, transfer } = row;
+      const { reference, result, transfer } = row;
       sendReport({ kind: 'result', reference, result, transferId: transfer?.id });
     }
     sendReport({ kind: 'ended' });

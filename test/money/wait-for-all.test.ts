@@ -187,10 +187,9 @@ test('after 1,000 kills at random moments, each end has been told', async () => 
   /** Follows until it is killed: after some ends, of which the last is not told, or in a pause. */
   const follow = async (endsLeft: number, signal?: AbortSignal): Promise<void> => {
     let left = endsLeft;
-    for await (const { reference = '', result } of payments.transfers.waitForAll(
-      createSalaries(200),
-      { signal },
-    )) {
+    for await (const { reference, result } of payments.transfers.waitForAll(createSalaries(200), {
+      signal,
+    })) {
       if (left === 0) return;
       left -= 1;
       told.set(reference, result);

@@ -26,6 +26,8 @@ import {
   type Pager,
   type PaginationError,
   type PaymentInDoubtError,
+  type ReconciledPayment,
+  type ReconciledRow,
   type TimeoutError,
   type Transaction,
   type Transfer,
@@ -246,6 +248,25 @@ type AnyError =
   | ValidationError
   | WaitError;
 type FieldsOf<E extends Error> = E extends unknown ? Omit<E, keyof Error> : never;
+
+type RowOf<Rows> = Rows extends AsyncIterable<infer Row> ? Row : never;
+type RowsOf<Method extends keyof PaymentsClient['transfers']> = RowOf<
+  ReturnType<PaymentsClient['transfers'][Method]>
+>;
+
+test('a row of waitForAll has a payment with its reference, and so has a paid one of createAllOnce', () => {
+  expectTypeOf<RowsOf<'waitForAll'>>().toEqualTypeOf<ReconciledPayment>();
+  type Summary = Awaited<ReturnType<PaymentsClient['transfers']['waitForAll']>>;
+  expectTypeOf<Summary['open'][number]>().toEqualTypeOf<ReconciledPayment>();
+  expectTypeOf<ReconciledPayment['reference']>().toEqualTypeOf<string>();
+  // The rows of reconcileAll include transfers that belong to no payment.
+  expectTypeOf<RowsOf<'reconcileAll'>>().toEqualTypeOf<ReconciledRow>();
+  const describe = ({ reference, result, error }: RowsOf<'createAllOnce'>) => {
+    if (error === undefined) expectTypeOf(reference).toEqualTypeOf<string>();
+    if (result === 'recorded') expectTypeOf(reference).toEqualTypeOf<string>();
+  };
+  expect(describe).toBeTypeOf('function');
+});
 
 test('a result cannot be changed', () => {
   expectTypeOf<Mutable<AllResults, ''>>().toEqualTypeOf<never>();
