@@ -89,8 +89,6 @@ async function readBooks(
   const { sources, references } = await readInputsOfBooks(inputs, readInputs, issues);
   if (issues.length > 0) throw invalidArguments(reconcileAllCall, issues, context.redact);
   for (const account of accounts) sources.set(account, sources.get(account) ?? []);
-  // Each scan has another size than the one before, which a cache may have kept.
-  const pageSize = (scan: number): number => 101 - scan;
-  const limits = { paging, pageSize, since: start, until: end, unexpected };
+  const limits = { paging, since: start, until: end, unexpected };
   return { sources, books: { ...context, ...limits, references } };
 }

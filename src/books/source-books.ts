@@ -17,6 +17,7 @@ import { InputIndex } from '../search/input-index.ts';
 import {
   createListError,
   createScanState,
+  largestPage,
   maxScans,
   movingList,
   type TransferSearch,
@@ -67,8 +68,8 @@ type UnexpectedRow = CountedRow<UnexpectedTransfer>;
 /** The checked arguments. */
 export interface Books extends BooksContext {
   readonly paging: RequestOptions;
-  /** Returns the page size of a scan, counted from 1. */
-  readonly pageSize: (scan: number) => number;
+  /** The page size of a source's first scan. @default 100 */
+  readonly pageSize?: number | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly unexpected: boolean;
@@ -98,11 +99,15 @@ export class SourceBooks {
   readonly #similar = new Map<unknown, Transfer>();
   /** Keys of the Transfers already returned as unexpected, because a second scan lists them again. */
   readonly #returned = new Set<unknown>();
+  /** Each scan has smaller pages than the one before, which a cache may have kept. */
+  #pageSize: number;
+  readonly #nextPageSize = (): number => this.#pageSize--;
 
   constructor(books: Books, source: AccountId, payments: readonly BookedPayment[]) {
     this.#books = books;
     this.#source = source;
     this.#payments = payments;
+    this.#pageSize = books.pageSize ?? largestPage();
     this.#index = new InputIndex(payments);
     this.#byReference = new Map(payments.map((payment) => [payment.input.description, payment]));
   }
@@ -130,9 +135,9 @@ export class SourceBooks {
   }
 
   async #readKnown(maxPages: number): Promise<void> {
-    const { transferSearch, paging, pageSize } = this.#books;
+    const { transferSearch, paging } = this.#books;
     const state = createScanState();
-    const scan = { paging, pageSize: () => pageSize(1) };
+    const scan = { paging, pageSize: this.#nextPageSize };
     const isComplete = (): boolean =>
       this.#payments.every((payment) => findRecorded(payment) !== undefined);
     let pages = 0;
@@ -194,9 +199,9 @@ export class SourceBooks {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
     const state = createScanState();
     for (let scan = 1; ; scan += 1) {
-      const pageSize = (): number => this.#books.pageSize(scan);
       const earliest = since - defaultClockSkew;
-      const pages = transferSearch.scan(this.#source, earliest, { paging, pageSize }, state);
+      const options = { paging, pageSize: this.#nextPageSize };
+      const pages = transferSearch.scan(this.#source, earliest, options, state);
       for await (const transfers of pages) {
         for (const transfer of transfers) yield* this.#assign(transfer);
       }

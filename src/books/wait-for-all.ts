@@ -83,7 +83,7 @@ export const waitForAll = (
 
 /** The payments that have not ended, by their source. */
 class Following {
-  readonly #books: Omit<Books, 'pageSize'> & FollowContext;
+  readonly #books: Books & FollowContext;
   readonly #sources: Map<AccountId, BookedPayment[]>;
   readonly #times: { readonly timeout: number; readonly interval: number };
   /** How many pages of a source's list showed all of its payments in an earlier round. */
@@ -91,7 +91,7 @@ class Following {
   #rounds = 0;
 
   constructor(
-    books: Omit<Books, 'pageSize'> & FollowContext,
+    books: Books & FollowContext,
     sources: Map<AccountId, BookedPayment[]>,
     times: { readonly timeout: number; readonly interval: number },
   ) {
@@ -147,7 +147,7 @@ class Following {
     source: AccountId,
     payments: readonly BookedPayment[],
   ): AsyncGenerator<BookedRow, void, undefined> {
-    const pageSize = (): number => 100 - (this.#rounds % pageSizeCount);
+    const pageSize = 100 - (this.#rounds % pageSizeCount);
     const round = new SourceBooks({ ...this.#books, pageSize }, source, payments);
     const open = new Set(payments);
     const isScanDearer = (this.#pagesOf.get(source) ?? 0) > open.size;

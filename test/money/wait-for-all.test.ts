@@ -242,6 +242,24 @@ test('a payment whose recorded id the platform does not know is looked for in th
   expect(requests.map(({ line }) => line)).toContain(`GET /transfers/${idOf(900_001)}`);
 });
 
+test('each scan of a round has other page sizes when the list moves', async () => {
+  const limits: (string | null)[] = [];
+  const moving = { data: [{ id: idOf(7), direction: 'outgoing' }], hasMore: true };
+  const { follow } = setup({
+    statusAt: () => 'completed',
+    fail: ({ searchParams }) => {
+      if (searchParams.has('cursor')) {
+        return respond(200, { ...moving, hasMore: false, nextCursor: null });
+      }
+      limits.push(searchParams.get('limit'));
+      // The fourth list, which is the first of the second round, does not move.
+      return limits.length > 3 ? undefined : respond(200, { ...moving, nextCursor: '1' });
+    },
+  });
+  expect(outline(await follow([salaryOf(1)]))).toEqual(['1 completed']);
+  expect(limits).toEqual(['99', '98', '97', '98']);
+});
+
 const unavailable = (): Response => respond(503, { error: 'Later.', code: 'unavailable' });
 
 test('a round that fails is tried again in the next, and four in a row end nothing', async () => {
