@@ -145,7 +145,7 @@ export class Transfers {
    * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
-   * for await (const { input } of payments.transfers.openOnce({ olderThan: 900_000 })) {
+   * for await (const { input } of payments.transfers.openOnce({ olderThan: 1_200_000 })) {
    *   if (input) console.log((await payments.transfers.createOnce(input)).id);
    * }
    * ```

@@ -143,7 +143,7 @@ async function setup(store: Store) {
   const leaveOpen = async (description: string, minutes: number): Promise<OnceInput> => {
     const input: OnceInput = { ...newInput(), description };
     const claimedAt = (await journal.now(description)) - minutes * minute;
-    const times = { claimedAt, firstClaimedAt: claimedAt, expiresAt: claimedAt + 7 * minute };
+    const times = { claimedAt, firstClaimedAt: claimedAt, expiresAt: claimedAt + 17 * minute };
     await journal.swap(description, undefined, createClaim(input, { ...times, platform: baseUrl }));
     return input;
   };
@@ -276,8 +276,8 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
   test('the open payments of a machine that is gone are listed, shown and finished', async () => {
     const store = await stores[name]();
     const { transfers, env, leaveOpen, readLedger } = await setup(store);
-    await transfers.create(await leaveOpen('r-1', 20));
-    await leaveOpen('r-2', 16);
+    await transfers.create(await leaveOpen('r-1', 25));
+    await leaveOpen('r-2', 21);
     await transfers.createOnce({ ...newInput(), description: 'paid' });
 
     const list = await runLine(listLine, store);
@@ -302,7 +302,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
     expect(await runLine(listLine, store)).toEqual({ status: 0, out: 'No payment is open.\n' });
   });
 
-  test('the alert is silent until a payment is open for 15 minutes', async () => {
+  test('the alert is silent until a payment is open for 20 minutes', async () => {
     const store = await stores[name]();
     const { env, leaveOpen } = await setup(store);
     const [, command = ''] = /^\*\/5 \* \* \* \* (.+)$/m.exec(cronLine) ?? [];
@@ -318,9 +318,9 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
         env,
         `${store.code[0]}\nprocess.stdout.write(await countOpen(new PaymentsClient({ journal: JOURNAL })));`,
       );
-    await leaveOpen('r-1', 14);
+    await leaveOpen('r-1', 19);
     expect(await runLine(line, store)).toEqual({ status: 0, out: '' });
-    await leaveOpen('r-2', 16);
+    await leaveOpen('r-2', 21);
     expect((await runLine(line, store)).out).toMatch(/^r-2 .*\n\n1 payment is not decided\.$/m);
     expect(await count()).toEqual({
       status: 0,
@@ -391,7 +391,7 @@ test('a payment in doubt for an hour gets its cause, and an end', async () => {
   });
   const first = await runBlock(block, store, env);
   expect(first.out).toMatch(/^r-1 in_doubt .*\nThe cause: /m);
-  expect((await runLine(listLine.replace('15m', '1h'), store)).status).toBe(3);
+  expect((await runLine(listLine.replace('20m', '1h'), store)).status).toBe(3);
 
   const { id } = await transfers.create(input);
   const notPaid = notPaidLine.replace('r-2', 'r-1');

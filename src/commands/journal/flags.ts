@@ -20,7 +20,7 @@ The store, one of them:
   --prefix <text>             the key prefix of your Redis client
 
 Options:
-  --older-than <time>         of list: claimed longer ago than 90s, 15m, 2h or 3d
+  --older-than <time>         of list: claimed longer ago than 90s, 20m, 2h or 3d
   --rebuild                   of list with --redis: build the index again, after a copy of keys
   --json                      of list, show and prune: for programs
   --by <name>                 of resolve: who decides; kept in the entry
@@ -201,7 +201,7 @@ function parseAge(text: string | undefined): number | undefined {
   const ms = Number(count) * (unitMs[unit] ?? 0);
   if (ms > 0) return ms;
   throw new UsageError(
-    `--older-than takes a number above 0 and a unit, such as 90s, 15m, 2h or 3d, and not "${text}".`,
+    `--older-than takes a number above 0 and a unit, such as 90s, 20m, 2h or 3d, and not "${text}".`,
   );
 }
 
