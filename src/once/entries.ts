@@ -33,11 +33,10 @@ export function findTimeLeft(
   now: number,
   { totalTimeout, gracePeriod }: Pick<JournalContext, 'totalTimeout' | 'gracePeriod'>,
 ): TimeLeft {
-  if (expiresAt === null) {
+  if (expiresAt === null || !Number.isFinite(gracePeriod)) {
     return { toRun: claimedAt + totalTimeout - now, toTakeEffect: Number.POSITIVE_INFINITY };
   }
-  const toTakeEffect = Number.isFinite(gracePeriod) ? expiresAt - now : Number.POSITIVE_INFINITY;
-  return { toRun: expiresAt - gracePeriod - now, toTakeEffect };
+  return { toRun: expiresAt - gracePeriod - now, toTakeEffect: expiresAt - now };
 }
 
 /** So that an entry does not grow without bound. */

@@ -85,7 +85,7 @@ test.each([
     ofHours,
     80_000,
     Infinity,
-    { toRun: -Infinity, toTakeEffect: Infinity },
+    { toRun: 20_000, toTakeEffect: Infinity },
   ],
   [
     'that never expires',

@@ -60,6 +60,7 @@ test('while its request may run, it is in progress', async () => {
 
 test('a caller with Infinity does not take over the claim of another', async () => {
   const { clock, endless, doubt, pay } = await setup({ gracePeriod: minute });
+  expect((await doubt(endless)).reason).toBe('in_progress');
   clock.jump(60 * minute);
   expect((await doubt(endless)).reason).toBe('in_doubt');
   expect((await pay()).result).toBe('created');
