@@ -57,6 +57,7 @@ export type { OnceOptions, ResolveOptions } from './once/options.ts';
 export type {
   ClaimedPayment,
   OpenOnceOptions,
+  PaymentTransition,
   UndecidedPayment,
   UnreadablePayment,
 } from './once/open-once.ts';

@@ -1,3 +1,4 @@
+import { isObject } from '../internal/objects.ts';
 import { hostName } from '../internal/runtime.ts';
 import type {
   AmbiguousEntry,
@@ -39,6 +40,10 @@ export function findTimeLeft(
   return { toRun: expiresAt - gracePeriod - now, toTakeEffect: expiresAt - now };
 }
 
+/** The history of an entry, without what another program may have written there. */
+export const readHistory = ({ history }: { history?: unknown }): readonly JournalTransition[] =>
+  Array.isArray(history) ? (history.filter(isObject) as JournalTransition[]) : [];
+
 /** So that an entry does not grow without bound. */
 const maxTransitions = 32;
 
@@ -47,10 +52,10 @@ function addTransition(
   before: JournalEntry | undefined,
   { at, ...transition }: JournalTransition,
 ): readonly JournalTransition[] {
-  // Another program may have written anything.
-  const history: unknown = before?.history;
-  const earlier = Array.isArray(history) ? (history as readonly JournalTransition[]) : [];
-  const all = [...earlier, { at: Math.floor(at), ...transition, host: hostName() }];
+  const all = [
+    ...readHistory(before ?? {}),
+    { at: Math.floor(at), ...transition, host: hostName() },
+  ];
   return all.length <= maxTransitions
     ? all
     : [...all.slice(0, 1), ...all.slice(1 - maxTransitions)];

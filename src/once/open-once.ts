@@ -12,6 +12,7 @@ import type { CallIdentity, Issue } from '../errors/errors.ts';
 import type { Journal, JournalTransition, OpenEntry } from '../journals/journal.ts';
 import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 import { GuardedJournal } from './guarded-journal.ts';
+import { readHistory } from './entries.ts';
 import { formatTime } from './in-doubt.ts';
 import type { ClientContext } from './context.ts';
 
@@ -46,6 +47,12 @@ export interface UnreadablePayment {
   readonly candidates?: undefined;
 }
 
+/** One change of a payment that is not decided. */
+export interface PaymentTransition extends Omit<JournalTransition, 'at'> {
+  /** When, in ISO 8601 by the journal's clock. */
+  readonly at: string;
+}
+
 /** A payment that `createOnce` has not decided yet. */
 export interface ClaimedPayment {
   /** The `description` of its input. */
@@ -61,7 +68,7 @@ export interface ClaimedPayment {
   /** The input with which `createOnce` finishes the payment. */
   readonly input: OnceInput;
   /** How its entry came to its state, oldest first. */
-  readonly history: readonly JournalTransition[];
+  readonly history: readonly PaymentTransition[];
   /** Ids of the transfers that may be the payment; set when `state` is `ambiguous`. */
   readonly candidates?: readonly TransferId[];
 }
@@ -119,7 +126,7 @@ async function listUndecided(
       expiresAt: entry.expiresAt === null ? null : formatTime(entry.expiresAt),
       host: entry.host,
       input: entry.input,
-      history: entry.history ?? [],
+      history: readHistory(entry).map(({ at, ...others }) => ({ at: formatTime(at), ...others })),
       ...(entry.state === 'ambiguous' && { candidates: entry.candidates }),
     }));
   return [

@@ -230,7 +230,13 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
         new RegExp(`^${reference} .* never `, 'm'),
       );
       const json = await run(['list', '--json', ...flags]);
-      expect(JSON.parse(json.out)).toMatchObject([{ reference, expiresAt: null, history }]);
+      const shown = [
+        { ...claimed, at: '1970-01-01T00:00:00.001Z' },
+        { at: '1970-01-01T00:00:00.002Z', state: 'ambiguous', by: 'ada' },
+      ];
+      expect(JSON.parse(json.out)).toMatchObject([{ reference, expiresAt: null, history: shown }]);
+      const one = await run(['show', reference, '--json', ...flags]);
+      expect(JSON.parse(one.out)).toMatchObject({ reference, history: shown });
       await journal.swap(reference, entry, undefined);
     });
 

@@ -131,7 +131,7 @@ test('it keeps the first and the latest 31 transitions', async () => {
   expect(times.at(-1)).toBeGreaterThan(clock.now() - 120_000);
 });
 
-test('openOnce shows it', async () => {
+test('openOnce shows it, with its times in ISO 8601', async () => {
   const { payments, pay, fail, run, memory } = setup();
   fail();
   await pay();
@@ -139,16 +139,19 @@ test('openOnce shows it', async () => {
   const { claimedAt, expiresAt, firstClaimedAt } = entry as SendingEntry;
   expect([claimedAt, expiresAt, firstClaimedAt].every(Number.isInteger)).toBe(true);
   const open = await run(collect(payments.transfers.openOnce()));
-  expect(open[0]?.history?.map(({ state }) => state)).toEqual(['sending']);
+  const at = new Date(claimedAt).toISOString();
+  expect(open[0]).toMatchObject({ claimedAt: at, history: [{ at, state: 'sending' }] });
 });
 
 test('an entry with something else in its history is paid all the same', async () => {
-  const { clock, pay, fail, memory, history } = setup();
+  const { clock, payments, pay, fail, run, memory, history } = setup();
   fail();
   await pay();
   const entry = await memory.read('invoice 4711');
   if (entry === undefined) throw new Error('no entry');
   await memory.swap('invoice 4711', entry, { ...entry, history: 'none' as never });
+  const [open] = await run(collect(payments.transfers.openOnce()));
+  expect(open?.history).toEqual([]);
   clock.jump(20 * 60_000);
   await pay();
   expect(await history()).toEqual(['sending', 'paid']);

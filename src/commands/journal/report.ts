@@ -1,4 +1,5 @@
-import type { UndecidedPayment } from '../../once/open-once.ts';
+import { isObject } from '../../internal/objects.ts';
+import type { PaymentTransition, UndecidedPayment } from '../../once/open-once.ts';
 import type { JournalEntry, JournalTransition } from '../../journals/journal.ts';
 import { clean, formatColumns } from '../table.ts';
 
@@ -32,7 +33,7 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
   return `${formatColumns(table).join('\n')}\n\n${count} not decided.\n`;
 }
 
-/** The entry with its times in ISO 8601, as `list --json` has them. */
+/** The entry with its times in ISO 8601, those of its history too, as `list --json` has them. */
 export const describeEntry = (reference: string, entry: JournalEntry): object => ({
   reference,
   ...Object.fromEntries(
@@ -41,7 +42,15 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
       timeNames.has(name) && value !== null ? formatTime(Number(value)) : value,
     ]),
   ),
+  history: describeHistory(entry),
 });
+
+/** The history of an entry, as openOnce shows it. Another program may have written anything there. */
+const describeHistory = ({ history }: { history?: unknown }): readonly PaymentTransition[] =>
+  (Array.isArray(history) ? history.filter(isObject) : []).map((transition) => {
+    const { at, ...others } = transition as JournalTransition;
+    return { at: formatTime(at), ...others };
+  });
 
 /** One line for each field of an entry but its input, and one for the client. */
 export function formatEntry(
@@ -50,11 +59,14 @@ export function formatEntry(
   now: number,
   client: string,
 ): string {
-  const { input: _, history = [], ...rest } = entry;
+  const { input: _, history: _history, ...rest } = entry;
   const fields = [
     ['reference', reference],
     ...Object.entries(rest).map(([name, value]) => [name, formatField(name, value, now)]),
-    ...history.map((transition, at) => [at === 0 ? 'history' : '', formatTransition(transition)]),
+    ...describeHistory(entry).map((transition, at) => [
+      at === 0 ? 'history' : '',
+      formatTransition(transition),
+    ]),
     ['client', client],
   ].map((field) => field.map(clean));
   const width = Math.max(...fields.map(([name = '']) => name.length));
@@ -62,12 +74,8 @@ export function formatEntry(
 }
 
 /** When, into which state, and by whom. */
-const formatTransition = ({ at, state, ...others }: JournalTransition): string =>
-  [
-    formatTime(at),
-    state,
-    ...Object.entries(others).map(([name, value]) => `${name} ${value}`),
-  ].join('  ');
+const formatTransition = ({ at, state, ...others }: PaymentTransition): string =>
+  [at, state, ...Object.entries(others).map(([name, value]) => `${name} ${value}`)].join('  ');
 
 function formatField(name: string, value: unknown, now: number): string {
   if (name === 'expiresAt' && value === null) return 'never';
