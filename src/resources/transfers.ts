@@ -292,9 +292,9 @@ export class Transfers {
   }
 
   /**
-   * Follows payments and sends nothing: `for await` returns each once, when it arrived or failed, or is open after a
-   * day. A new call returns all again.
-   * @throws {@link PaymentsError} if five rounds in a row failed: call again
+   * Follows payments and sends nothing: `for await` returns each once, when it ended or `timeout` is over; `await`
+   * returns totals and what did not arrive. Keeps no state.
+   * @throws {@link PaymentsError} after five failed rounds, a 401 or an abort
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
