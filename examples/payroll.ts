@@ -51,11 +51,13 @@ process.once('SIGTERM', () => {
 });
 const startedAt = Date.now();
 const showProgress = (): void => {
-  const { paid, total, waiting, retryAt = 0 } = batch.counts;
+  const { paid, total, waiting, retryAt } = batch.counts;
   const rate = Math.round((paid * 1_000) / (Date.now() - startedAt));
-  const seconds = Math.max(0, Math.ceil((retryAt - Date.now()) / 1_000));
-  const wait = waiting > 0 ? `, ${waiting} in doubt, next try in ${seconds} s` : '';
-  process.stdout.write(`\r${paid} of ${total} paid, ${rate} a second${wait}   `);
+  const waitMs = retryAt === undefined ? undefined : Math.max(0, retryAt - Date.now());
+  const next = waitMs === undefined ? '' : `, next try in ${Math.ceil(waitMs / 1_000)} s`;
+  const line = `${paid} of ${total} paid, ${rate} a second, ${waiting} waiting${next}`;
+  // Clears what is left of a longer line.
+  process.stdout.write(`\r${line}\u001B[K`);
 };
 const progress = process.stdout.isTTY ? setInterval(showProgress, 500) : undefined;
 for await (const { reference, error } of batch) {
