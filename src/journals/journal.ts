@@ -23,8 +23,8 @@ interface CommonEntry {
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
   /**
-   * How the entry came to its state, oldest first; every later entry of the payment keeps it. At most 32: the first, and
-   * the latest. Absent from an entry that another program has written.
+   * How the entry came to its state, oldest first: at most the first transition and the latest 31. Later entries keep it,
+   * but a rejected first claim removes the entry and its history. Absent if another program wrote it.
    */
   readonly history?: readonly JournalTransition[] | undefined;
 }
