@@ -36,8 +36,8 @@ const checkVerdict = /* @__PURE__ */ checkBy((value) =>
 /** What `transfers.createOnce` resolves to. */
 export type TransferCreatedOnce = TransferCreated & {
   /**
-   * `created` by this call, `found` in the platform's list, or already `recorded` in the journal: perhaps a reference
-   * that was used before.
+   * `created` by this call, `found` in the platform's list, or `recorded` in the journal by an earlier call. If you meant a
+   * new payment, its reference was used before.
    */
   readonly result: 'created' | 'found' | 'recorded';
 };

@@ -31,8 +31,8 @@ export interface ResolveOptions extends Omit<OnceOptions, 'since'> {
   /** Who decides; kept in the journal's entry. */
   by?: string | undefined;
   /**
-   * Accepts `'not_paid'` before the claim has expired, although the list shows the payment, and for
-   * an entry of another platform. @default false
+   * Accepts `'not_paid'` even if the claim has not expired, the list shows the payment, or the entry is of another
+   * platform. @default false
    */
   force?: boolean | undefined;
 }
@@ -57,7 +57,7 @@ export const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   ...journalOptionChecks(),
 });
 
-/** The options of a call for its reads; extra fields are meant for the creation. */
+/** The options that a call passes to its reads. Its `query` and `body` are left out, because they are meant for the creation. */
 export const selectReadOptions = ({
   journal: _journal,
   gracePeriod: _gracePeriod,

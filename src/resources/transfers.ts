@@ -63,9 +63,9 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once, for any number of calls and processes; `input.description` is its
-   * reference. Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer, with `result`.
-   * @throws {@link PaymentInDoubtError} while that is in doubt: call again after `retryAfterMs`
+   * Makes a payment once across all calls and processes; `input.description` is its reference. Needs a shared
+   * {@link ClientOptions.journal}. Resolves to the accepted Transfer, with `result`.
+   * @throws {@link PaymentInDoubtError} while its outcome is unknown: call again after `retryAfterMs`
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -87,7 +87,7 @@ export class Transfers {
   }
 
   /**
-   * Sends money; `createOnce` does so once. Resolves to the accepted Transfer. It is sent again only if the last
+   * Sends money: each call pays again, unlike `createOnce`. Resolves to the accepted Transfer. Retries only if the last
    * attempt provably had no effect, or with `idempotencyHeader`.
    * @throws {@link PaymentsError} with an `outcome`: whether money may have moved
    * @example
