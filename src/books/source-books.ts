@@ -84,7 +84,7 @@ const maxSimilar = 10;
 
 /** The payments of one source, compared with its list. */
 export class SourceBooks {
-  /** How many pages of the list showed all payments; one more than were read if those did not. */
+  /** How many pages had to be read to see all payments. If those that were read did not show all, one more is assumed. */
   pagesForAll: number | undefined;
   readonly #books: Books;
   readonly #source: AccountId;

@@ -422,7 +422,7 @@ function withoutSlash(text: string): string {
   return trimTrailingSlashes(`${origin}${pathname}`);
 }
 
-/** Whether a URL can only be of a sandbox: on this machine, or of a host that cannot exist. */
+/** Whether a URL may be that of a sandbox, because it is on this machine or its host cannot exist. */
 const isTestUrl = (url: string): boolean => isLoopback(new URL(url).hostname) || isUnreachable(url);
 
 /** Whether no network has the host of a URL, so that only the sandbox of this process can respond. */

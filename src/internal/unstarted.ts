@@ -1,6 +1,6 @@
 import { host, warn } from './runtime.ts';
 
-/** How many calls of each operation wait for their loop or `await`. */
+/** How many calls of each operation have not started, because no loop and no `await` has read their result. */
 const waiting = new Map<string, number>();
 
 function report(): void {
@@ -14,8 +14,8 @@ function report(): void {
 }
 
 /**
- * Counts a call whose work starts with its loop or `await`; returns what to call then. A payroll whose `await` was
- * forgotten looks like one that was paid, and is reported when the process exits.
+ * Counts a call that starts with its loop or `await`, and returns a function that the start has to call. Calls that never
+ * start are reported when the process exits, because a payroll whose `await` was forgotten looks like one that was paid.
  */
 export function expectStart(operation: string): () => void {
   if (waiting.size === 0) host.process?.on?.('exit', report);

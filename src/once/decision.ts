@@ -53,9 +53,11 @@ export function decide(situation: Situation, scans: readonly Scan[]): Step {
   return { next: 'scan', isConfirmed: search === 'confirmed' };
 }
 
-/** The times of a claim: `toRun` of its request, and `toTakeEffect` until that can change nothing any more. */
+/** The milliseconds that a claim has left; 0 or less when its time is over. */
 export interface TimeLeft {
+  /** How long its request may still run. */
   readonly toRun: number;
+  /** How long its request may still take effect, perhaps after it has ended. */
   readonly toTakeEffect: number;
 }
 
@@ -75,13 +77,13 @@ export function findSituationAfterRequest({
   return isTakeover ? 'takeover_rejected' : 'rejected';
 }
 
-/** When to call again while another call is in progress whose claim is not known. */
+/** The wait while another call is in progress whose claim is not known. */
 export const inProgressRetryMs = 1_000;
 const minRetryMs = 5_000;
 /** The longest wait when no request can still take effect. */
 const maxExpiredRetryMs = 60_000;
 
-/** When to call again. Waits grow with the age of a claim, so that many payments in doubt do not flood the platform. */
+/** Milliseconds until the next call makes sense. They grow with the age of the claim, so that many payments in doubt do not flood the platform. */
 export function findRetryDelay(
   claim: { readonly claimedAt: number; readonly expiresAt: number | null } | undefined,
   now: number | undefined,

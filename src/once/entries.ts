@@ -28,7 +28,10 @@ export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
 export const readFirstClaim = ({ firstClaimedAt }: { firstClaimedAt?: number }): number =>
   firstClaimedAt ?? epoch;
 
-/** How long the request of a claim may still run and take effect: for ever, if the claim or this caller says so. */
+/**
+ * How long the request of a claim may still run, and take effect. It may take effect for ever if the claim has no end, or
+ * if this caller has `gracePeriod: Infinity`.
+ */
 export function findTimeLeft(
   { claimedAt, expiresAt }: OpenEntry,
   now: number,
@@ -90,7 +93,10 @@ export const createClaim = (
   };
 };
 
-/** What a claim has replaced, after its request was rejected: an earlier request may still have paid. */
+/**
+ * The entry that replaces a claim whose request was rejected. It is the one from before that claim, because the request
+ * of an earlier claim may still have paid.
+ */
 export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): Before =>
   before && {
     ...before,
@@ -109,7 +115,10 @@ export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => (
   firstClaimedAt: epoch,
 });
 
-/** The entry that an operator can see and resolve. `before` is what the journal has: nothing, or an operator's decision, has no claim. */
+/**
+ * The entry of a payment that an operator decides. The claim is passed beside `before`, because the journal has none if it
+ * has no entry of the payment, or only an operator's decision.
+ */
 export const createAmbiguous = (
   before: Before,
   {

@@ -235,8 +235,8 @@ class Exchange {
       const end = (): void => {
         this.#end(outgoing, this.#body);
       };
-      // Among others it waits for those that become ready in this turn: a server that sleeps is woken up
-      // once for all of them, not by each.
+      // While other requests are on their way, the read waits for those that become ready in this turn, so that a server
+      // that sleeps is woken up once for all of them.
       if (written.size > 0) waitTurns(1, end);
       // Node finishes a request once more that is ended before this event is over, and its diagnostics
       // channel would tell of two requests. Fake timers cannot replace a promise.

@@ -121,7 +121,7 @@ export interface Listing {
   readonly isContradictory: boolean;
 }
 
-/** So many transfers show an order. */
+/** How many transfers are read to find their order. */
 export const sampleSize = 1_000;
 /** A platform that ignores `limit` sends pages of 50. */
 const maxPages = 20;

@@ -34,13 +34,13 @@ export interface Reading {
 export class ProbeEnded extends Error {}
 
 const maxRequests = 200;
-/** Four a second: with five, a late request would make six. */
+/** Four requests a second. With five, one that is sent late would be the sixth in a second. */
 const minGapMs = 250;
-/** As often as the client sends a read by default. */
+/** A read is sent as often as the client sends it by default. */
 const maxTries = 3;
 const retryDelayMs = 1_000;
 const maxWaitMs = 300_000;
-/** So many readings without a response, one after the other, mean that the platform is gone. */
+/** After this many readings in a row without a response, the probe ends. */
 const maxSilent = 3;
 
 type Query = NonNullable<AnyRequest['query']>;

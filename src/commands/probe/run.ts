@@ -40,7 +40,7 @@ interface ProbeOptions {
   readonly onPaying?: ((search: string) => void) | undefined;
 }
 
-/** The payment and the watch for it may take so many. */
+/** Requests that are kept for the payment and for watching it. */
 const requestsOfPayment = 80;
 
 /**

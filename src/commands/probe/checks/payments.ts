@@ -94,7 +94,7 @@ export const paymentChecks: readonly Check[] = [
   }),
 ];
 
-/** A probe sees one transfer on a good day. */
+/** The probe sees one transfer, perhaps at a time when the platform is fast. */
 const lateEffectAdvice =
   'This is the delay of the list alone. For how long after a timeout a POST may still create a transfer, only the platform can say: the option gracePeriod has to be longer.';
 
@@ -124,7 +124,8 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
   if (equal?.isRefused === true) {
     return finding('Not honoured: an equal request with the same key was rejected.', made);
   }
-  // A check for duplicates that ignores the key looks the same: the client believes no id that it was given before.
+  // A platform that finds duplicates without reading the key looks the same. It returns an id that the client was given
+  // before, and does not accept again.
   if (control !== undefined && !isAnother(control)) {
     return unknown('Unclear: a request with another key made no other transfer.', made);
   }

@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from './verdict.ts';
 
-/** As in the client: clocks of one platform are closer. */
+/** The same as in the client. The clocks of one platform differ by less. */
 const tolerableMs = 120_000;
 const minTimes = 10;
 const withdraws = 'transfersNewestFirst';

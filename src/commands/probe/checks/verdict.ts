@@ -4,7 +4,7 @@ export type Result = 'confirmed' | 'contradicted' | 'found' | 'unknown';
 export interface Suggestion {
   readonly name: string;
   readonly value: string | number | boolean;
-  /** The value as TypeScript, if it is a function. @default its JSON */
+  /** The source text to print for the value. Only a function needs it; other values are printed as JSON. */
   readonly code?: string | undefined;
   readonly reason: string;
 }
