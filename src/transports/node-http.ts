@@ -22,8 +22,6 @@ export function createNodeTransport(agent: HttpAgent | undefined): Transport | u
   if (runtime() !== 'node' || isBrowser() || builtinModule('node:module') === undefined) {
     return undefined;
   }
-  // Tests create their client before they fake timers.
-  findSetImmediate();
   return {
     runtime: 'node',
     sendsOnce: true,
@@ -51,18 +49,18 @@ export function createBodiedGetTransport(): Transport | undefined {
   };
 }
 
-let setImmediateOfNode: typeof NodeTimers.setImmediate | undefined;
-
-/** Finds `setImmediate`. Fake timers replace it, also in node:timers, so that of Node is kept once it was there. */
-function findSetImmediate(): typeof NodeTimers.setImmediate {
-  if (setImmediateOfNode !== undefined) return setImmediateOfNode;
-  const { setImmediate } = builtinModule('node:timers') as typeof NodeTimers;
-  if (String(setImmediate).includes('new Immediate(')) setImmediateOfNode = setImmediate;
-  return setImmediate;
+/** That of Node, or undefined: fake timers replace it, also in node:timers. */
+function readSetImmediate(): typeof NodeTimers.setImmediate | undefined {
+  const { setImmediate } = (builtinModule('node:timers') ?? {}) as Partial<typeof NodeTimers>;
+  return String(setImmediate).includes('new Immediate(') ? setImmediate : undefined;
 }
+let setImmediateOfNode = /* @__PURE__ */ readSetImmediate();
 
 function waitTurns(turns: number, then: () => void): void {
-  findSetImmediate()(() => {
+  setImmediateOfNode ??= readSetImmediate();
+  const schedule =
+    setImmediateOfNode ?? (builtinModule('node:timers') as typeof NodeTimers).setImmediate;
+  schedule(() => {
     if (turns > 1) waitTurns(turns - 1, then);
     else then();
   });
