@@ -60,9 +60,10 @@ const code: Options = {
   ],
 };
 
-/** Removes white space, so that the package stays small; names stay, for stacks. */
+/** Removes white space, so that the package stays small; names stay, for stacks. Node prints a line with each error. */
 const shorten: NonNullable<Options['esbuildOptions']> = (options) => {
   options.minifyWhitespace = true;
+  options.lineLimit = 200;
 };
 
 /** Builds the sandbox's page now, so that its module holds only the result. */

@@ -1,4 +1,5 @@
 import type * as NodeHttp from 'node:http';
+import type * as NodeHttps from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { requiredModule } from '../internal/runtime.ts';
@@ -25,6 +26,9 @@ interface Protocol {
 
 /** How long a connection may have been idle when a request takes it. */
 export const maxIdleMs = { read: 4_000, write: 300 };
+
+/** How many connections to one host an agent opens: a process may have 256 files and connections open on macOS. */
+const maxConnections = 100;
 
 /** How long a proxy may take for a tunnel: Node does not end a tunnel with its request. */
 const tunnelTimeoutMs = 30_000;
@@ -88,9 +92,11 @@ function createKeepingAgent(
     }
     /** Called for a new connection. A tunnel that never comes must not keep a process alive: its caller's timer does. */
     override createConnection(
-      ...parameters: Parameters<NodeHttp.Agent['createConnection']>
+      ...[options, callback]: Parameters<NodeHttp.Agent['createConnection']>
     ): ReturnType<NodeHttp.Agent['createConnection']> {
-      const connection = super.createConnection(...parameters);
+      // Some applications set the certificate authority of their network there.
+      const { ca } = readOptions(globalAgent);
+      const connection = super.createConnection({ ...options, ...(ca && { ca }) }, callback);
       // The request refers to it again when it takes it.
       if (proxy !== undefined) (connection as Socket).unref();
       return connection;
@@ -98,6 +104,7 @@ function createKeepingAgent(
   }
   return new KeepingAgent({
     keepAlive: true,
+    maxSockets: maxConnections,
     scheduling,
     ...(proxy && { ...proxy, timeout: tunnelTimeoutMs }),
   });
@@ -109,6 +116,9 @@ export const createFreshAgent = ({ Agent, globalAgent }: HttpModule): NodeHttp.A
 
 /** The proxy that Node read from its environment for its own agents. */
 function findProxyOption(globalAgent: NodeHttp.Agent): NodeHttp.AgentOptions | undefined {
-  const { proxyEnv } = (globalAgent as { options?: NodeHttp.AgentOptions }).options ?? {};
+  const { proxyEnv } = readOptions(globalAgent);
   return proxyEnv && { proxyEnv };
 }
+
+const readOptions = (agent: NodeHttp.Agent): NodeHttps.AgentOptions =>
+  (agent as { options?: NodeHttps.AgentOptions }).options ?? {};

@@ -15,8 +15,13 @@ import { maxIdleMs } from './agents.ts';
  */
 const delayedAckMs = 40;
 
+/** How long a connection is used, so that traffic follows an address that has moved: a new one asks for the address. */
+const maxAgeMs = 240_000;
+
 /** What is known of a connection since its last response. */
 interface Idleness {
+  /** When its first response ended, by the monotonic clock. */
+  readonly openSince: number;
   /** When the response ended, by the wall clock and by the monotonic one. */
   readonly since: number;
   readonly sinceElapsed: number;
@@ -33,9 +38,11 @@ const idle = new WeakMap<Socket, Idleness>();
 export function markIdle(socket: Socket, startedAt: number): void {
   const sinceElapsed = performance.now();
   const roundTripMs = sinceElapsed - startedAt;
+  const last = idle.get(socket);
   // The longer one of two, because a surplus response that was taken for the response seems faster than one.
-  const longerMs = Math.max(roundTripMs, idle.get(socket)?.roundTripMs ?? 0);
+  const longerMs = Math.max(roundTripMs, last?.roundTripMs ?? 0);
   idle.set(socket, {
+    openSince: last?.openSince ?? sinceElapsed,
     since: Date.now(),
     sinceElapsed,
     roundTripMs,
@@ -52,6 +59,7 @@ export function canReuse(socket: Socket, method: string): boolean {
   const idleness = idle.get(socket);
   // Unrequested bytes may be a part of a response.
   if (idleness === undefined || idleness.bytesRead !== socket.bytesRead) return false;
+  if (idleness.sinceElapsed - idleness.openSince > maxAgeMs) return false;
   // By the wall clock, which continues while the machine is suspended; but it may be set back.
   const ms = Date.now() - idleness.since;
   const isRead = method === 'GET';

@@ -309,9 +309,13 @@ test('hooks see the context in which a list, a batch or a comparison was made', 
   const seen = new Set<string | undefined>();
   const { payments } = setup({ hooks: { onRequest: () => seen.add(store.getStore()) } });
   const byMaker = <T>(make: () => T): T => store.run('its maker', make);
-  const lists = Array.from({ length: 4 }, () => byMaker(() => payments.transfers.list({ limit: 2 })));
+  const lists = Array.from({ length: 4 }, () =>
+    byMaker(() => payments.transfers.list({ limit: 2 })),
+  );
   const batches = [1, 2].map((number) =>
-    byMaker(() => payments.transfers.createAllOnce([{ ...payment, description: `batch ${number}` }])),
+    byMaker(() =>
+      payments.transfers.createAllOnce([{ ...payment, description: `batch ${number}` }]),
+    ),
   );
   const comparisons = [1, 2].map(() => byMaker(() => payments.transfers.reconcileAll([payment])));
   await store.run('another', async () => {

@@ -193,6 +193,18 @@ test('ky is built in without its combined AbortSignal', async () => {
   }
 });
 
+test('an error that nobody catches prints 3 kB at most', async () => {
+  const script = `
+    const { PaymentsClient } = require('payments-platform-sdk');
+    const options = { baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test', maxRetries: 0 };
+    new PaymentsClient(options).accounts.get('acc_1');
+  `;
+  const failure: unknown = await node('-e', script).catch((error: unknown) => error);
+  const { stderr } = failure as { readonly stderr: string };
+  expect(stderr).toContain('ConnectionError: The connection to localhost:1 failed (ECONNREFUSED).');
+  expect(stderr.length).toBeLessThanOrEqual(3_000);
+});
+
 test.each(['require', 'import'])('%s() creates a Request only for a custom fetch', async (load) => {
   const { stdout } = await node(
     '-e',

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer as createHttps } from 'node:https';
+import { createServer as createHttps, globalAgent } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { isPaymentsError, PaymentsClient, type PaymentsError } from '../../src/index.ts';
 import { accountId } from '../drivers/bodies.ts';
 import { createCertificate } from '../drivers/certificate.ts';
@@ -183,3 +183,14 @@ withCertificate(
     expect(countRequests()).toBe(0);
   },
 );
+
+withCertificate('the authority of https.globalAgent counts, as for https.get', async () => {
+  const { payments, read } = await startTlsPlatform(() => undefined, { connections: 0 });
+  const { options } = globalAgent;
+  options.ca = pair?.cert;
+  onTestFinished(() => {
+    delete options.ca;
+  });
+  await create(payments);
+  expect(read()).toBe(1);
+});

@@ -422,6 +422,25 @@ test.each(['write', 'read'])(
   },
 );
 
+test.each(['write', 'read'])(
+  'a %s takes no connection that is older than four minutes',
+  async (kind) => {
+    const server = await rawServer(
+      kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
+    );
+    const { transfers } = clientFor(server.origin, { agent: lastingAgent() });
+    const { advance } = stoppedClocks();
+    const start = Date.now();
+    for (const until of [240_000, 241_000]) {
+      while (Date.now() - start < until) {
+        await (kind === 'read' ? transfers.get('txfr_1') : transfers.create(newTransfer));
+        advance(200);
+      }
+      expect(server.connections).toHaveLength(until === 240_000 ? 1 : 2);
+    }
+  },
+);
+
 test('an idle connection is closed although the server would keep it', async () => {
   const server = await rawServer(keep(created));
   await clientFor(server.origin).transfers.create(newTransfer);
