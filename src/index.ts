@@ -98,6 +98,7 @@ export {
   WaitError,
 } from './errors/errors.ts';
 export { httpStatusOf } from './errors/status-for-caller.ts';
+export type { JsonValue } from './errors/json.ts';
 export type {
   Attempt,
   InvalidResponseReason,

@@ -1,7 +1,7 @@
 import type { Issue } from '../internal/issues.ts';
 import { isObject } from '../internal/objects.ts';
 import { fieldOf } from '../internal/thrown.ts';
-import { causeInJson, factsOf, restoreCause, toPlainData } from './json.ts';
+import { causeInJson, factsOf, restoreCause, toPlainData, type JsonValue } from './json.ts';
 import { describePublicly } from './public-message.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
@@ -150,12 +150,14 @@ export class PaymentsError extends Error {
   }
 
   /** Everything that a log needs, as plain data; bigints become strings. */
-  toJSON(): Record<string, unknown> {
+  toJSON(): { readonly [name: string]: JsonValue } {
     const { cause, ...facts } = this as PaymentsError & { cause?: unknown };
     const { name, message } = this;
     const all = Object.assign({ name, message }, facts, { cause: causeInJson(cause) });
     const entries = Object.entries(all).map(([key, fact]) => [key, toPlainData(fact)] as const);
-    return Object.fromEntries(entries.filter(([, fact]) => fact !== undefined));
+    return Object.fromEntries(
+      entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+    );
   }
 }
 

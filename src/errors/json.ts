@@ -7,13 +7,17 @@ export function causeInJson(cause: unknown): unknown {
   return Object.fromEntries(fields.filter(([, field]) => typeof field === 'string'));
 }
 
+/** A value that JSON can hold. */
+export type JsonValue =
+  string | number | boolean | null | { readonly [name: string]: JsonValue } | readonly JsonValue[];
+
 /** A fact as plain data; what cannot be written as JSON is left out, because a log must get the others. */
-export function toPlainData(fact: unknown): unknown {
+export function toPlainData(fact: unknown): JsonValue | undefined {
   try {
     const text = JSON.stringify(fact, (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     ) as string | undefined;
-    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+    return text === undefined ? undefined : (JSON.parse(text) as JsonValue);
   } catch {
     return undefined;
   }

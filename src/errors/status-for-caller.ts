@@ -19,10 +19,12 @@ import {
 } from './errors.ts';
 import { isReading } from './public-message.ts';
 
+type CallerStatus = ReturnType<typeof httpStatusOf>;
+
 type ErrorClass = abstract new (...args: never) => PaymentsError;
 
 /** The first class that matches decides; any other error is a response that cannot be used. */
-const statuses: readonly (readonly [ErrorClass, number])[] = [
+const statuses: readonly (readonly [ErrorClass, CallerStatus])[] = [
   [ValidationError, 400],
   [BadRequestError, 422],
   [UnprocessableEntityError, 422],
@@ -52,7 +54,9 @@ const statuses: readonly (readonly [ErrorClass, number])[] = [
  * console.log(response.status); // 404
  * ```
  */
-export function httpStatusOf(value: unknown): number {
+export function httpStatusOf(
+  value: unknown,
+): 202 | 400 | 403 | 404 | 409 | 422 | 500 | 502 | 503 | 504 {
   const error = paymentsErrorFrom(value);
   if (error === undefined) return 500;
   if (error instanceof WaitError) return waitStatuses.get(error.reason) ?? 202;
@@ -66,7 +70,7 @@ export function httpStatusOf(value: unknown): number {
 }
 
 /** A reason that is missing says as little as a timeout. */
-const waitStatuses = /* @__PURE__ */ new Map<unknown, number>([
+const waitStatuses = /* @__PURE__ */ new Map<unknown, CallerStatus>([
   ['failed', 422],
   ['regressed', 409],
 ]);

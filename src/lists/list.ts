@@ -35,7 +35,9 @@ export function listOf<T, Q extends PageQuery>(
   const check = getPageCheck(item);
   // A search reads what there is: one item without a field hides no other.
   const response = search === undefined ? check : { ...check, isUsable: isPage };
-  const filters = readInput(query === undefined ? ({} as Q) : query, querySchema);
+  const given = readInput(query === undefined ? ({} as Q) : query, querySchema);
+  const isFirst = (Object(given) as PageQuery).cursor === null;
+  const filters = isFirst ? { ...given, cursor: undefined } : given;
   const { cursor: start, limit } = Object(filters) as PageQuery;
   const call = { ...target, kind: 'safe' as const, method: 'GET' as const };
   const createPageCall = (cursor: string | undefined): Call<Page<T>, PageBody<T>> => ({
@@ -50,7 +52,7 @@ export function listOf<T, Q extends PageQuery>(
   });
   return new Paged<T, Page<T>, string>({
     call: identity(call),
-    start,
+    start: start ?? undefined,
     limit,
     // A filter may leave many pages empty (docs/gaps.md, row 59), and a growing list may repeat an item.
     maxStalePages: 1_000,

@@ -143,7 +143,7 @@ export const moment = (): Schema<Date | string> =>
 const expectedLimit = /* @__PURE__ */ expectation('a whole number from 1 to 100');
 /** The two paging parameters of every list of the versioned API; a larger limit: docs/gaps.md, row 63. */
 export const pageQueryShape = () => ({
-  cursor: z.optional(nonEmptyString('the nextCursor of an earlier page')),
+  cursor: z.optional(z.nullable(nonEmptyString('the nextCursor of an earlier page'))),
   limit: z.optional(
     z.int(expectedLimit).check(z.refine((limit) => limit >= 1 && limit <= 100, expectedLimit)),
   ),
@@ -151,8 +151,8 @@ export const pageQueryShape = () => ({
 
 /** First page and page size of a list. */
 export interface PageQuery {
-  /** Start after this point: the `nextCursor` of an earlier page. Default: the first page. */
-  cursor?: string | undefined;
+  /** Start after this point: the `nextCursor` of an earlier page. Default, and null: the first page. */
+  cursor?: string | null | undefined;
   /** Items per page, 1 to 100. Not sent by default; the platform then uses 50. */
   limit?: number | undefined;
 }

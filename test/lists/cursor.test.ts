@@ -146,6 +146,14 @@ test('a list can start at a cursor', async () => {
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
+test('the nextCursor of a last page starts a list at its first page, as without a cursor', async () => {
+  const { payments, queries } = platformOf(3);
+  const { nextCursor } = await payments.transfers.list();
+  expect(nextCursor).toBeNull();
+  expect(idsOf((await payments.transfers.list({ cursor: nextCursor })).data)).toEqual([0, 1, 2]);
+  expect(queries[1]?.has('cursor')).toBe(false);
+});
+
 test('a list continues after an empty page with hasMore', async () => {
   const { payments, queries } = scripted(
     page([transferNumber(0)], 'a'),

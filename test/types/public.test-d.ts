@@ -1,5 +1,6 @@
 import {
   hasTransferStatus,
+  type httpStatusOf,
   isApiError,
   isKnownTransferStatus,
   isOutcomeUnknown,
@@ -33,6 +34,7 @@ import {
   type Transfer,
   type TransferCreated,
   type TransferId,
+  type TransferListQuery,
   type TransferStatus,
   type WithResponse,
 } from 'payments-platform-sdk';
@@ -266,6 +268,23 @@ test('a row of waitForAll has a payment with its reference, and so has a paid on
     if (result === 'recorded') expectTypeOf(reference).toEqualTypeOf<string>();
   };
   expect(describe).toBeTypeOf('function');
+});
+
+/** What Prisma accepts for a column of JSON. */
+type PrismaJson =
+  | string
+  | number
+  | boolean
+  | { readonly [name in string]?: PrismaJson | null }
+  | ReadonlyArray<PrismaJson | null>;
+
+test('results fit where others use them', () => {
+  expectTypeOf<ReturnType<ValidationError['toJSON']>>().toExtend<PrismaJson>();
+  // Hono accepts the numbers of statuses with a body.
+  expectTypeOf<ReturnType<typeof httpStatusOf>>().toExtend<
+    202 | 400 | 403 | 404 | 409 | 422 | 500 | 502 | 503 | 504
+  >();
+  expectTypeOf<Page<Transfer>['nextCursor']>().toExtend<TransferListQuery['cursor']>();
 });
 
 test('a result cannot be changed', () => {

@@ -37,9 +37,9 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
 ): Page<Item> {
   const { cursor } = query;
   const start =
-    cursor === undefined
-      ? { position: 0, hop: 0, limit: query.limit ?? pageSize }
-      : decodeCursor(cursor, scope, query.limit);
+    typeof cursor === 'string'
+      ? decodeCursor(cursor, scope, query.limit)
+      : { position: 0, hop: 0, limit: query.limit ?? pageSize };
   const { limit } = start;
   if (fault === 'empty_page') {
     const nextCursor = encodeCursor({ position: start.position, hop: start.hop + 1 }, scope, limit);

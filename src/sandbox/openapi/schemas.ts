@@ -147,7 +147,10 @@ export function createParameters(
   ) as JsonObject;
   const { properties } = describe(converted, type, docs);
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
-    const { description, 'x-gap': gaps, ...rest } = property as JsonObject;
-    return { name, in: 'query', description: description ?? '', schema: rest, ...mergeGaps(gaps) };
+    const { description, 'x-gap': gaps, anyOf = [], ...rest } = property as JsonObject;
+    // No query holds a null: it stands for the first page.
+    const [withoutNull] = anyOf as readonly JsonObject[];
+    const facts = { description: description ?? '', schema: { ...withoutNull, ...rest } };
+    return { name, in: 'query', ...facts, ...mergeGaps(gaps) };
   });
 }
