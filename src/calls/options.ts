@@ -185,6 +185,10 @@ export const journalCheck = (): OptionCheck =>
 /** How far this machine's clock and the platform's may differ. */
 export const defaultClockSkew = 120_000;
 
+/** How long an attempt and a call may take: docs/gaps.md, row 66. */
+export const defaultTimeout = 30_000;
+export const defaultTotalTimeout = 120_000;
+
 /** A gateway may give up a request that runs on behind it: AWS Lambda's limit for one. */
 export const defaultGracePeriod = 900_000;
 

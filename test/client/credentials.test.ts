@@ -19,6 +19,7 @@ import {
   transferCreated,
 } from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
+import { defaultTimeout } from '../../src/calls/options.ts';
 
 const tokenOf = (request: Request): string =>
   request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
@@ -259,7 +260,7 @@ test.each([
 );
 
 test.each([
-  [{}, 30_000],
+  [{}, defaultTimeout],
   [{ timeout: 2_000 }, 2_000],
   [{ totalTimeout: 1_000 }, 1_000],
 ])('a credential function that never returns is abandoned: %j', async (options, ms) => {
@@ -283,7 +284,7 @@ test('a credential function that hung is called again by the next call', async (
   const source = vi.fn(() => Promise.resolve('sk_second')).mockReturnValueOnce(first.promise);
   const { payments, requests } = clientOf(() => respond(200, transfer), { clock, apiKey: source });
   const hung = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
-  await clock.advance(30_000);
+  await clock.advance(defaultTimeout);
   await hung;
   expect(await clock.runTimersDuring(payments.transfers.get('txfr_1'))).toEqual(transfer);
   expect(source).toHaveBeenCalledTimes(2);

@@ -221,7 +221,7 @@ describe('the message of', () => {
       [never<Response>, { apiKey: () => never<string>() }],
     ] as const) {
       const clock = new VirtualClock();
-      const { payments } = clientOf(fetch, { clock, ...options });
+      const { payments } = clientOf(fetch, { clock, timeout: 30_000, ...options });
       const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
       const error = await clock.runTimersDuring(call);
       messages[error.phase] = timeless(error);

@@ -39,7 +39,8 @@ const page = { 'content-type': 'text/html' };
 /** A client that gets no response within the time of one attempt. */
 function silent(run: (payments: PaymentsClient) => Promise<unknown>): Promise<unknown> {
   const clock = new VirtualClock();
-  const { payments } = clientOf(() => new Promise(() => undefined), { clock, maxRetries: 0 });
+  const options = { clock, maxRetries: 0, timeout: 30_000 };
+  const { payments } = clientOf(() => new Promise(() => undefined), options);
   return clock.runTimersDuring(
     run(payments).catch((error: unknown) => Promise.reject(error as Error)),
   );

@@ -8,9 +8,10 @@ import {
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, type SandboxOptions } from 'payments-platform-sdk/sandbox';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
+import { defaultGracePeriod, defaultTotalTimeout } from '../../src/calls/options.ts';
 
-export const gracePeriod = 900_000;
-export const totalTimeout = 120_000;
+export const gracePeriod = defaultGracePeriod;
+export const totalTimeout = defaultTotalTimeout;
 const company = 'acc_000001';
 export const otherCompany = 'acc_000002';
 const staff = 'acc_000003';

@@ -9,8 +9,9 @@ import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test, vi } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { defaultGracePeriod, defaultTotalTimeout } from '../../src/calls/options.ts';
 
-const [totalTimeout, gracePeriod] = [120_000, 900_000];
+const [totalTimeout, gracePeriod] = [defaultTotalTimeout, defaultGracePeriod];
 const input: OnceInput = {
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',

@@ -20,6 +20,7 @@ import { closedPort } from '../support/closed-port.ts';
 import { address, errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { clockFrom, Deadline, Stopped } from '../../src/calls/time.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
+import { defaultTimeout } from '../../src/calls/options.ts';
 
 const stalled = (status: number): Promise<RawServer> =>
   rawServer(({ write }) => {
@@ -78,7 +79,7 @@ test.each([
       errorClass as typeof PaymentsError,
     );
     await headersArrived;
-    await clock.advance(30_000);
+    await clock.advance(defaultTimeout);
     expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
     await server.closed(0);
   },
@@ -326,7 +327,7 @@ test('a body that ignores its signal is abandoned and cancelled at the timeout',
     );
   const { payments } = clientOf(endless, { clock });
   const failed = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  await clock.advance(30_000);
+  await clock.advance(defaultTimeout);
   expect(await failed).toMatchObject({ phase: 'body', attempts: [{ status: 201 }] });
   expect(cancel).toHaveBeenCalledTimes(1);
 
@@ -409,7 +410,7 @@ test.each([
     const call = failureOf(send(clientAt(server, { clock, ...transport }), options), TimeoutError);
     await server.arrived(1);
     expect(listeners(timedOut.signal)).toBe(1);
-    await clock.advance(30_000);
+    await clock.advance(defaultTimeout);
     await call;
     expect(listeners(timedOut.signal)).toBe(0);
 

@@ -17,9 +17,10 @@ import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
+import { defaultTotalTimeout } from '../../src/calls/options.ts';
 
 const gracePeriod = 900_000;
-const totalTimeout = 120_000;
+const totalTimeout = defaultTotalTimeout;
 const platform = new Sandbox().clientOptions.baseUrl;
 const input: OnceInput = {
   sourceAccountId: 'acc_000001',

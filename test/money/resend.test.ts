@@ -23,6 +23,7 @@ import { headersReceived, rawServer } from '../support/raw-server.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { errorBody, html, newTransfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { defaultTimeout } from '../../src/calls/options.ts';
 
 /** The calls that are resent: none, those that may take effect twice, or all. */
 type Resend = 'nobody' | 'reads' | 'everybody';
@@ -168,7 +169,7 @@ const faults: readonly Fault[] = [
   {
     name: 'headers that never come',
     step: (_, clock) => {
-      void clock.advance(30_000);
+      void clock.advance(defaultTimeout);
     },
     error: TimeoutError,
     facts: { phase: 'headers', code: 'ETIMEDOUT' },
@@ -177,7 +178,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a body that stalls',
     step: ({ write }, clock) => {
-      void headersReceived().then(() => clock.advance(30_000));
+      void headersReceived().then(() => clock.advance(defaultTimeout));
       write(partialResponse);
     },
     error: TimeoutError,

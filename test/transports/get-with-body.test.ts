@@ -21,6 +21,7 @@ import { instruction, transactionNumber } from '../support/records.ts';
 import { address } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { version } from '../../src/version.ts';
+import { defaultTimeout } from '../../src/calls/options.ts';
 
 const text = 'Grüße, 5 €, 日本, 🧾';
 const both = [
@@ -195,7 +196,7 @@ describe.each(transports)('over $transport', (transport) => {
     const call = both[0].send(clientAt(server, { clock, maxRetries: 0 }));
     const failed = failureOf(call, TimeoutError);
     await server.arrived(1);
-    await clock.advance(30_000);
+    await clock.advance(defaultTimeout);
     expect(await failed).toMatchObject({ phase: 'headers', outcome: 'unknown', retryable: true });
     await server.closed(0);
     expect(clock.pending).toBe(0);
@@ -212,7 +213,7 @@ describe.each(transports)('over $transport', (transport) => {
       TimeoutError,
     );
     await headersArrived;
-    await clock.advance(30_000);
+    await clock.advance(defaultTimeout);
     expect(await failed).toMatchObject({ phase: 'body', outcome: 'unknown' });
     await server.closed(0);
   });
