@@ -8,10 +8,9 @@ import {
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, type SandboxOptions } from 'payments-platform-sdk/sandbox';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
-import { defaultGracePeriod, defaultTotalTimeout } from '../../src/calls/options.ts';
+import { fixedTimes } from '../support/values.ts';
 
-export const gracePeriod = defaultGracePeriod;
-export const totalTimeout = defaultTotalTimeout;
+export const { gracePeriod, totalTimeout } = fixedTimes;
 const company = 'acc_000001';
 export const otherCompany = 'acc_000002';
 const staff = 'acc_000003';
@@ -86,6 +85,7 @@ export function setupBatch(
   };
   const payments = new PaymentsClient({
     ...sandbox.clientOptions,
+    ...fixedTimes,
     fetch,
     clock,
     journal,

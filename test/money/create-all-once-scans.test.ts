@@ -341,7 +341,7 @@ describe('retries', () => {
   });
 
   test('counts say when the next try is due, while nothing is left to do but to wait', async () => {
-    const world = setupBatch({}, { timeout: 30_000 });
+    const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     world.sandbox.faults.add({
       operation: 'transfers.create',

@@ -9,7 +9,7 @@ import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
-import { newTransfer, page, transfer, transferNumber } from '../support/values.ts';
+import { fixedTimes, newTransfer, page, transfer, transferNumber } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { runDrift } from './drifting-platform.ts';
 
@@ -34,6 +34,7 @@ function setup(change: (record: Record<string, unknown>) => object) {
   const journal = memoryJournal({ now: () => clock.now() });
   const payments = new PaymentsClient({
     ...sandbox.clientOptions,
+    ...fixedTimes,
     clock,
     journal,
     validation: 'report',

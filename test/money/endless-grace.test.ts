@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { collect } from './batches.ts';
+import { fixedTimes } from '../support/values.ts';
 
 const minute = 60_000;
 const input = {
@@ -19,7 +20,7 @@ async function setup(options: ClientOptions = { gracePeriod: Infinity }) {
   const clock = new VirtualClock();
   const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
   const journal = memoryJournal({ now: () => clock.now() });
-  const common = { ...sandbox.clientOptions, clock, journal };
+  const common = { ...sandbox.clientOptions, ...fixedTimes, clock, journal };
   const payments = new PaymentsClient({ ...common, ...options });
   const endless = new PaymentsClient({ ...common, gracePeriod: Infinity });
   const run = <T>(promise: Promise<T>): Promise<T> => clock.stepTimersDuring(promise, 1_000);

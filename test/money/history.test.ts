@@ -4,6 +4,7 @@ import { Sandbox, seedDemo, type SandboxFault } from 'payments-platform-sdk/sand
 import { expect, test } from 'vitest';
 import { collect } from './batches.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { fixedTimes } from '../support/values.ts';
 
 const input = {
   sourceAccountId: 'acc_000001',
@@ -35,6 +36,7 @@ function setup(options: ClientOptions = {}) {
   };
   const payments = new PaymentsClient({
     ...sandbox.clientOptions,
+    ...fixedTimes,
     clock,
     journal,
     maxRetries: 0,

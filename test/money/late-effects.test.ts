@@ -3,6 +3,7 @@ import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { fixedTimes } from '../support/values.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -37,7 +38,14 @@ async function countTransfers(lateMs: number, options: ClientOptions = {}): Prom
     });
   };
   const journal = memoryJournal({ now: () => clock.now() });
-  const payments = new PaymentsClient({ ...clientOptions, clock, fetch, journal, ...options });
+  const payments = new PaymentsClient({
+    ...clientOptions,
+    ...fixedTimes,
+    clock,
+    fetch,
+    journal,
+    ...options,
+  });
   let isPaid = false;
   const pay = (): Promise<unknown> =>
     payments.transfers.createOnce(input).then(

@@ -17,10 +17,9 @@ import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
-import { defaultTotalTimeout } from '../../src/calls/options.ts';
+import { fixedTimes } from '../support/values.ts';
 
-const gracePeriod = 900_000;
-const totalTimeout = defaultTotalTimeout;
+const { gracePeriod, totalTimeout } = fixedTimes;
 const platform = new Sandbox().clientOptions.baseUrl;
 const input: OnceInput = {
   sourceAccountId: 'acc_000001',
@@ -40,7 +39,13 @@ function setup(options: ClientOptions = {}, funds = '1000') {
   }
   sandbox.accounts.fund('acc_000001', funds);
   const journal = memoryJournal({ now: () => clock.now() });
-  const payments = new PaymentsClient({ ...sandbox.clientOptions, clock, journal, ...options });
+  const payments = new PaymentsClient({
+    ...sandbox.clientOptions,
+    ...fixedTimes,
+    clock,
+    journal,
+    ...options,
+  });
   const pay = (changes: Partial<OnceInput> = {}, callOptions?: OnceOptions) =>
     payments.transfers.createOnce({ ...input, ...changes } as OnceInput, callOptions);
   /** Writes the claim of a dead process. */

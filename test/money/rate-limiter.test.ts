@@ -24,6 +24,7 @@ interface Setup {
   /** When each request arrived. */
   readonly arrivals: number[];
 }
+import { defaultTotalTimeout } from '../../src/calls/options.ts';
 
 /**
  * A client of `response`, which receives the number of the request from 1; undefined stands for a
@@ -210,7 +211,7 @@ describe('a call that is held back', () => {
     await failureOf(read(payments), RateLimitError);
     const waiting = failureOf(payments.transfers.create(newTransfer));
     await flushPromises();
-    clock.jump(200_000);
+    clock.jump(defaultTotalTimeout + 80_000);
     await clock.advance(1_000);
     expect(await waiting).toMatchObject({ outcome: 'not_sent' });
     expect(arrivals).toHaveLength(1);

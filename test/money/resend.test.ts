@@ -265,7 +265,8 @@ test.each(faultRows)(
     const server = await rawServer((exchange) => {
       step(exchange, clock);
     });
-    const call = calls[kind].send(clientAt(server, { clock, ...options }));
+    const totalTimeout = 4 * defaultTimeout;
+    const call = calls[kind].send(clientAt(server, { clock, totalTimeout, ...options }));
     if (accepted && kind === 'DELETE') {
       await call;
       expect(server.arrivals).toHaveLength(1);
