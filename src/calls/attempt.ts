@@ -218,7 +218,7 @@ export function stopFailure(
   return timeoutFailure(phase, timeout, { outcome, status });
 }
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+let strictUtf8: InstanceType<typeof TextDecoder> | undefined;
 
 async function readBody(
   received: TransportResponse,
@@ -236,6 +236,7 @@ async function readBody(
   const { bytes, fault } =
     received.completeBody?.(limit) ?? (await collect(received, limit, deadline));
   try {
+    strictUtf8 ??= new TextDecoder('utf-8', { fatal: true });
     return new ReceivedResponse(received, strictUtf8.decode(bytes), fault);
   } catch {
     return new ReceivedResponse(received, new TextDecoder().decode(bytes), fault ?? 'not_text');

@@ -36,7 +36,7 @@ import {
 } from './options.ts';
 import type { JournalSuchAs } from '../journals/journal.ts';
 import { redactor } from '../errors/redact.ts';
-import { host, runtime, warn } from '../internal/runtime.ts';
+import { findMissingGlobal, host, runtime, warn } from '../internal/runtime.ts';
 import type { HttpAgent } from '../transports/agents.ts';
 import type { Fetch, GetWithBody } from '../transports/transport.ts';
 
@@ -319,6 +319,8 @@ export function resolveOptions(options: ClientOptions) {
     const place = describePlace(name, variables[name], value);
     return formatMessage({ what: `Invalid ${place}: ${message}`, hint });
   });
+  const missing = findMissingGlobal();
+  if (missing !== undefined) problems.push(missing);
   const { baseUrl = '', apiKey, jwt, idempotencyHeader } = options;
   if (options.baseUrl === undefined) {
     problems.push(`No base URL: pass the option baseUrl, or set ${variables['baseUrl']}.`);

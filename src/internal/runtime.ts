@@ -38,6 +38,12 @@ export function runtime(): Runtime {
 /** Whether stacks show the awaiting functions, as those of V8 do. */
 export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !== 'other';
 
+/** What to do where there is no TextDecoder, so that no response could be read; undefined elsewhere. */
+export const findMissingGlobal = (): string | undefined =>
+  Reflect.get(globalThis, 'TextDecoder') === undefined
+    ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'
+    : undefined;
+
 /** The oldest Node that this package is tested on: `engines` in package.json. */
 const oldestNode = 22;
 const warnings = new Set<string>();

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../internal/objects.ts';
-import { maxTimerMs } from '../internal/runtime.ts';
+import { findMissingGlobal, maxTimerMs } from '../internal/runtime.ts';
 import {
   errorReply,
   successReply,
@@ -147,6 +147,8 @@ export class Sandbox {
   /** @throws TypeError when an option does not exist or is out of range. */
   constructor(options: SandboxOptions = {}) {
     checkOptionNames(options);
+    const missing = findMissingGlobal();
+    if (missing !== undefined) throw new TypeError(missing);
     const { clock, pageSize = 50, listOrder = 'oldest_first', webhook } = options;
     const { autoAdvance, latency = 0 } = options;
     checkWholeNumber('pageSize', pageSize, 1, 100);

@@ -5,6 +5,7 @@ import {
   PaymentsClient,
   type ClientOptions,
 } from 'payments-platform-sdk';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { failureOf, clientOf } from '../support/clients.ts';
 import { owner } from '../support/platform.ts';
@@ -469,4 +470,12 @@ describe('the environment', () => {
       'https://api.example.com',
     );
   });
+});
+
+test.each([
+  ['client', () => new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey })],
+  ['sandbox', () => new Sandbox()],
+])('a %s says what to do in jest-environment-jsdom, which has no TextDecoder', (_, create) => {
+  vi.stubGlobal('TextDecoder', undefined);
+  expect(create).toThrow('@jest-environment node');
 });
