@@ -89,26 +89,41 @@ const clientApart: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-/** Loads the description of the API from its file, so that the package has it once. */
-const withOpenApi = (contents: string): NonNullable<Options['esbuildPlugins']> => [
+/** Replaces a module of src/sandbox/openapi, because generating the description needs the compiler and src. */
+const replaceOpenApi = (
+  file: string,
+  createContents: () => string | Promise<string>,
+): NonNullable<Options['esbuildPlugins']> => [
   ...withPage,
   {
     name: 'openapi',
     setup: (build) => {
-      build.onLoad({ filter: /[/\\]sandbox[/\\]openapi[/\\]openapi\.ts$/ }, () => ({ contents }));
-      build.onResolve({ filter: /\/openapi\.json$/ }, ({ path }) => ({ path, external: true }));
+      build.onLoad(
+        { filter: new RegExp(`[/\\\\]sandbox[/\\\\]openapi[/\\\\]${file}\\.ts$`) },
+        async () => ({
+          contents: await createContents(),
+        }),
+      );
     },
   },
 ];
-const importOpenApi = withOpenApi(`
-  import { createRequire } from 'node:module';
-  export const openApi = async () =>
-    createRequire(import.meta.url)('payments-platform-sdk/openapi.json');
-`);
-const requireOpenApi = withOpenApi(`
-  import document from 'payments-platform-sdk/openapi.json';
-  export const openApi = () => Promise.resolve(document);
-`);
+// There is no openapi.json beside a bundle, and Rollup cannot import JSON, so a file of code contains it.
+const containOpenApi = replaceOpenApi(
+  'generate',
+  async () => `export const generateOpenApi = () => (${JSON.stringify(await openApi())});`,
+);
+// Bundlers follow a require() of JSON, so the package needs no second file of code.
+const requireOpenApi = replaceOpenApi(
+  'openapi',
+  () => 'export const openApi = async () => requiredOpenApi;',
+);
+const lateRequire: NonNullable<Options['plugins']>[number] = {
+  name: 'late require',
+  // esbuild would replace the require() by a function of its own, which bundlers do not follow.
+  renderChunk: (text) => ({
+    code: text.replace('requiredOpenApi', `require('payments-platform-sdk/openapi.json')`),
+  }),
+};
 
 async function writeFiles(): Promise<void> {
   await Promise.all([writeNotices(), writeOpenApi(), writeFile('dist/llms.txt', llmsText('../'))]);
@@ -196,7 +211,7 @@ export default defineConfig([
       'probe/bin': 'src/commands/probe/bin.ts',
       'sandbox/bin': 'src/sandbox/bin.ts',
     },
-    esbuildPlugins: [...importOpenApi, clientApart],
+    esbuildPlugins: [...containOpenApi, clientApart],
     esbuildOptions: shorten,
   },
   {
@@ -204,6 +219,7 @@ export default defineConfig([
     format: 'cjs',
     entry: { ...schemas, ...journals, ...sandbox },
     esbuildPlugins: requireOpenApi,
+    plugins: [lateRequire],
     esbuildOptions: shorten,
   },
   // Types take five times as long as the code, and examples run without them.

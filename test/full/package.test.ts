@@ -185,6 +185,36 @@ test.each(['import', 'require'])('%s() warns once when Node is too old', async (
   ]);
 });
 
+test.each(['import', 'require'])(
+  '%s() of the sandbox server reads the description of the API for the first request, and serves openapi.json',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
+         const loaded = [];
+         require('node:module').registerHooks({
+           load: (url, context, next) => { loaded.push(url); return next(url, context); },
+         });
+         const { Sandbox } = await ${load}('payments-platform-sdk/sandbox');
+         const { listen } = await ${load}('payments-platform-sdk/sandbox/server');
+         const server = await listen(new Sandbox());
+         const before = loaded.length;
+         const served = await (await fetch(server.rootUrl + '/openapi.json')).json();
+         await server.close();
+         // The server replaces the URLs by its own.
+         const toText = (document) =>
+           JSON.stringify(document, (key, value) => (key === 'servers' ? undefined : value));
+         console.log(
+           before > 2,
+           loaded.length - before,
+           toText(served) === toText(require('payments-platform-sdk/openapi.json')),
+         );
+       })();`,
+    );
+    expect(stdout.trim()).toBe('true 1 true');
+  },
+);
+
 test('ky is built in without its combined AbortSignal', async () => {
   for (const name of ['index.js', 'index.cjs']) {
     const built = await readFile(join(root, 'dist', name), 'utf8');

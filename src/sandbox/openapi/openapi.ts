@@ -3,8 +3,8 @@ import type { OpenApiDocument } from './document.ts';
 let cachedDocument: Promise<OpenApiDocument> | undefined;
 
 /**
- * The description of the API. This module generates it for the first request; in the package it loads
- * `payments-platform-sdk/openapi.json` instead, see tsup.config.ts.
+ * The description of the API, which is generated for the first request. The package contains what was
+ * generated during its build, see tsup.config.ts.
  */
 export const openApi = (): Promise<OpenApiDocument> =>
   (cachedDocument ??= import('./generate.ts').then(({ generateOpenApi }) => generateOpenApi()));
