@@ -1,8 +1,11 @@
-// The story as an application bundles it: esbuild, Vite and webpack, for Node and for browsers.
+// The story as an application bundles it: esbuild, Vite and webpack, for Node and for browsers. And a bundled
+// sandbox.
+import { deepStrictEqual } from 'node:assert';
 import { isBuiltin } from 'node:module';
-import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { binaries, readResults } from './runtimes.mjs';
+import { mustRun } from './setup.mjs';
 
 const bundlers = {
   async esbuild({ entry, folder, file, browser }) {
@@ -11,7 +14,7 @@ const bundlers = {
       entryPoints: [entry],
       outfile: join(folder, file),
       bundle: true,
-      format: 'esm',
+      format: file.endsWith('.cjs') ? 'cjs' : 'esm',
       platform: browser ? 'browser' : 'node',
       logLevel: 'error',
     });
@@ -143,4 +146,44 @@ export async function bundleRows({ consumer, folder }, platform, openPage) {
     }
   }
   return { rows, checks };
+}
+
+/** The programs that a sandbox is bundled to, each with the command that runs it in its folder. */
+const sandboxes = {
+  'esbuild, ESM': ['esbuild', 'bundle.mjs'],
+  'esbuild, CJS': ['esbuild', 'bundle.cjs'],
+  vite: ['vite', 'bundle.mjs'],
+  webpack: ['webpack', 'bundle.cjs'],
+  'esbuild, executable': ['esbuild', 'bundle.cjs'],
+};
+
+/** Builds a single executable from a script, by Node 26, because Node 24 cannot do it alone. */
+async function buildExecutable(folder, file) {
+  const settings = { main: file, output: 'program', disableExperimentalSEAWarning: true };
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
+  await mustRun(binaries.node26, ['--build-sea', 'settings.json'], { cwd: folder });
+  return join(folder, settings.output);
+}
+
+/** Bundles a sandbox with its server, and runs it where its package is not found. */
+export async function checkSandboxes({ consumer, folder }) {
+  const entry = join(consumer, 'story/entries/sandbox.mjs');
+  const checks = [];
+  for (const [place, [bundler, file]] of Object.entries(sandboxes)) {
+    const name = `a bundled sandbox serves openapi.json and pays once, ${place}`;
+    const target = join(folder, `sandbox-${checks.length}`);
+    mkdirSync(target);
+    try {
+      await bundlers[bundler]({ entry, folder: target, file, browser: false });
+      const command = place.endsWith('executable')
+        ? [await buildExecutable(target, file), []]
+        : [binaries.node24, [file]];
+      const results = await readResults(...command, { world: {}, cwd: target });
+      deepStrictEqual(results, { status: 200, operations: 20, result: 'created' });
+      checks.push({ name, ok: true });
+    } catch (error) {
+      checks.push({ name, ok: false, detail: String(error) });
+    }
+  }
+  return checks;
 }

@@ -43,7 +43,7 @@ if (flags.install) process.exit();
 // These modules import tools that have just been installed.
 const { checkSealing, checkTransports, copyStory, processRows, workerRow } =
   await import('./runtimes.mjs');
-const { bundleRows } = await import('./bundles.mjs');
+const { bundleRows, checkSandboxes } = await import('./bundles.mjs');
 const { runInBrowser } = await import('./browser.mjs');
 const { checkBothCopies, checkContents, checkNewUser, jestRow, runPackageTools } =
   await import('./modules.mjs');
@@ -72,7 +72,7 @@ const parts = {
     const openPage = (folder) => runInBrowser(folder, platform);
     const bundled = await bundleRows(place, platform, openPage);
     rows.push(...bundled.rows);
-    return bundled.checks;
+    return [...bundled.checks, ...(await checkSandboxes(place))];
   },
   modules: async () => {
     rows.push(await jestRow(consumer, platform));

@@ -31,7 +31,7 @@ export const formatChecks = (checks) =>
     checks.map(({ name }) => {
       const [, fact = name, place] =
         /^(an editor shows the text of) (.+)$/.exec(name) ??
-        /^(.*?), (?:bundled by )?([\w.]+|\w+, msw)$/.exec(name) ??
+        /^(.*?), (?:bundled by )?([\w.]+|\w+, (?:msw|ESM|CJS|executable))$/.exec(name) ??
         [];
       return [fact, place];
     }),
