@@ -116,8 +116,20 @@ export function warnOfReplacedFetch(): void {
   );
 }
 
+/**
+ * The global `process`, if its functions can be called. An unknown runtime is not asked, because in the edge runtime
+ * of Next.js the functions exist and throw.
+ */
+const callableProcess = (): ProcessGlobal | undefined =>
+  runtime() === 'other' ? undefined : host.process;
+
 /** A module of Node without an import, which bundlers for browsers and Workers could not resolve. */
-export const builtinModule = (id: string): unknown => host.process?.getBuiltinModule?.(id);
+export const builtinModule = (id: string): unknown => callableProcess()?.getBuiltinModule?.(id);
+
+/** Calls a listener when the process exits, on runtimes that report it. */
+export function onExit(listener: () => void): void {
+  callableProcess()?.on?.('exit', listener);
+}
 
 let nodeRequire: ((id: string) => unknown) | undefined;
 

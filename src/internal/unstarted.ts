@@ -1,4 +1,4 @@
-import { host, warn } from './runtime.ts';
+import { onExit, warn } from './runtime.ts';
 
 /** How many calls of each operation have not started, because no loop and no `await` has read their result. */
 const waiting = new Map<string, number>();
@@ -18,7 +18,7 @@ function report(): void {
  * start are reported when the process exits, because a payroll whose `await` was forgotten looks like one that was paid.
  */
 export function expectStart(operation: string): () => void {
-  if (waiting.size === 0) host.process?.on?.('exit', report);
+  if (waiting.size === 0) onExit(report);
   const change = (by: number): void => {
     waiting.set(operation, (waiting.get(operation) ?? 0) + by);
   };

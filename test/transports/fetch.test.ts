@@ -11,6 +11,7 @@ import {
   ServerError,
   type PaymentsError,
 } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
 import { expect, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { calls, kinds } from '../support/kinds.ts';
@@ -144,6 +145,21 @@ test('a global fetch is used when it was installed after the client was created'
   expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
   expect(stub).toHaveBeenCalledTimes(1);
   expect(server.connections).toHaveLength(0);
+});
+
+test('a read and a batch start in the edge runtime of Next.js, where functions of process throw', async () => {
+  const unsupported = (): never => {
+    throw new Error('A Node.js API is used which is not supported in the Edge Runtime.');
+  };
+  vi.stubGlobal('process', { env: {}, getBuiltinModule: unsupported, on: unsupported });
+  vi.stubGlobal('fetch', () => Promise.resolve(respond(200, transfer)));
+  // Modules of Node are also looked up while the SDK is loaded.
+  vi.resetModules();
+  const sdk = await import('payments-platform-sdk');
+  const options = { baseUrl: 'https://api.example.com/v0', apiKey, journal: memoryJournal() };
+  const payments = new sdk.PaymentsClient(options);
+  expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
+  expect((await payments.transfers.createAllOnce([])).counts.total).toBe(0);
 });
 
 const refused = (): Promise<never> => {
