@@ -134,7 +134,7 @@ export async function bundleRows({ consumer, folder }, platform, openPage) {
           );
           const imports = findNodeImports(readBundle(target));
           checks.push({
-            name: `the browser bundle of ${name} imports nothing of Node`,
+            name: `a browser bundle imports nothing of Node, bundled by ${name}`,
             ok: imports.length === 0,
             detail: imports.join(', '),
           });

@@ -29,11 +29,12 @@ export const formatMatrix = (rows) =>
 export const formatChecks = (checks) =>
   formatGroups(
     checks.map(({ name }) => {
-      const [, fact = name, place] =
+      const [, fact = name, place, variant] =
         /^(an editor shows the text of) (.+)$/.exec(name) ??
-        /^(.*?), (?:bundled by )?([\w.]+|\w+, (?:msw|ESM|CJS|executable))$/.exec(name) ??
+        /^(.*?), (\w+), (ESM|CJS|executable)$/.exec(name) ??
+        /^(.*?), (?:bundled by )?([\w.]+|\w+, msw)$/.exec(name) ??
         [];
-      return [fact, place];
+      return [fact, place, variant];
     }),
   );
 

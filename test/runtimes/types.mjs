@@ -233,7 +233,7 @@ export function checkDeclarations(installed) {
       ...(text.match(/: any\b/g) ?? []),
     ];
     checks.push({
-      name: `${name} names no other package and no DOM`,
+      name: `declarations name no other package and no DOM, ${name}`,
       ok: foreignNames.length === 0 && text.includes('PaymentsClient'),
       detail: [...new Set(foreignNames)].join(', '),
     });
