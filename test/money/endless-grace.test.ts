@@ -6,6 +6,7 @@ import { failureOf } from '../support/clients.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { collect } from './batches.ts';
 import { fixedTimes } from '../support/values.ts';
+import { defaultGracePeriod } from '../../src/calls/options.ts';
 
 const minute = 60_000;
 const input = {
@@ -46,7 +47,11 @@ test('its payment is not sent again, but found', async () => {
   const { clock, sandbox, pay, doubt } = await setup();
   clock.jump(365 * 24 * 60 * minute);
   const error = await doubt();
-  expect(error).toMatchObject({ reason: 'in_doubt', retryable: true, retryAfterMs: 15 * minute });
+  expect(error).toMatchObject({
+    reason: 'in_doubt',
+    retryable: true,
+    retryAfterMs: defaultGracePeriod,
+  });
   expect(error.message).toContain('never sent again by itself');
   sandbox.transfers.create(input);
   expect((await pay()).result).toBe('found');
@@ -67,10 +72,10 @@ test('a caller with Infinity does not take over the claim of another', async () 
   expect((await pay()).result).toBe('created');
 });
 
-test('an operator decides when totalTimeout and 15 minutes have passed', async () => {
+test('an operator decides when totalTimeout and the default gracePeriod have passed', async () => {
   const { clock, payments, run, pay } = await setup();
   const decide = () => run(payments.transfers.resolveOnce('invoice 4711', 'not_paid'));
-  clock.jump(16 * minute);
+  clock.jump(fixedTimes.totalTimeout + defaultGracePeriod - minute);
   const error = await failureOf(decide(), PaymentInDoubtError);
   expect(error.reason).toBe('in_doubt');
   expect(error.retryAfterMs).toBeLessThanOrEqual(minute);

@@ -1,4 +1,8 @@
 import { isList, pathOf, withHeaders, withJson, withRecords, type Deviation } from './platforms.ts';
+import { defaultTimeout } from '../../src/calls/options.ts';
+
+/** More than a third of the default timeout. */
+const slowMs = defaultTimeout / 2 + 1_000;
 
 /** A platform that differs from the sandbox, and what the probe has to report of it. */
 export interface DeviatingPlatform {
@@ -516,7 +520,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     name: 'no Date, and slow responses',
     respond: async (_, next, clock) => {
       const response = await next();
-      clock.jump(16_000);
+      clock.jump(slowMs);
       response.headers.delete('date');
       return response;
     },
@@ -529,7 +533,11 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       '61 How soon is a new transfer listed?': 'found: After more than 10 seconds.',
       '66 How long do responses take?': 'found: More than a third of the default timeout.',
     },
-    options: { timeout: 50_000, gracePeriod: 960_000 },
+    options: {
+      timeout: Math.ceil((slowMs * 3) / 10_000) * 10_000,
+      // A transfer is listed after three responses.
+      gracePeriod: Math.ceil((slowMs * 3 * 20) / 60_000) * 60_000,
+    },
   },
   {
     name: 'ids of another form',

@@ -1,3 +1,4 @@
+import { defaultTimeout } from '../../../calls/options.ts';
 import { findProxy } from '../../../transports/proxy.ts';
 import type { Evidence } from '../evidence.ts';
 import type { Reading } from '../platform.ts';
@@ -82,7 +83,8 @@ export const connectionChecks: readonly Check[] = [
     const slowest = times.at(-1) ?? 0;
     const lost = silent === 0 ? '' : ` ${count(silent, 'requests')} had no response.`;
     const details = `${formatMs(times[Math.floor(times.length / 2)] ?? 0)} in the middle, ${formatMs(slowest)} at most.${lost}`;
-    if (slowest <= 10_000) return finding('Less than a third of the default timeout.', details);
+    if (slowest <= defaultTimeout / 3)
+      return finding('Less than a third of the default timeout.', details);
     const value = Math.ceil((slowest * 3) / 10_000) * 10_000;
     const reason = `a response took ${formatMs(slowest)}`;
     return {
