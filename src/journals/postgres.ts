@@ -15,8 +15,9 @@ const isOpenSql = `entry !~ '"state" *: *"(paid|not_paid)"'`;
 const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
 /**
- * The table that {@link postgresJournal} needs, and the index of what is open: two statements. Both do
- * nothing if they exist. An upgrade of the operating system leaves the collation `C` unchanged.
+ * The table that {@link postgresJournal} needs, and the index of what is open: one string with two statements, which
+ * `.split(';')` separates. They do nothing if both exist. An upgrade of the operating system leaves the collation
+ * `C` unchanged.
  */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   reference text COLLATE "C" PRIMARY KEY,

@@ -1,6 +1,7 @@
 import {
   isOpen,
   isUndecided,
+  LastingJournalError,
   pageSize,
   parseEntry,
   readPaidBefore,
@@ -117,10 +118,12 @@ export function redisJournal(
   const keyOf = (reference: string): string => `${keyPrefix}${reference}`;
   const read = async (reference: string): Promise<JournalEntry | undefined> => {
     const stored = await command('GET', keyOf(reference));
-    if (stored === null || stored === undefined) return undefined;
-    if (typeof stored !== 'string')
-      throw new Error('Redis returned an entry that is not a string.');
-    return parseEntry(stored);
+    if (stored === null) return undefined;
+    if (typeof stored === 'string') return parseEntry(stored);
+    // Undefined is no absence: the body of an error of a REST interface has no result.
+    throw new LastingJournalError(
+      `redisJournal: command returned ${typeof stored} for GET; expected a string or null.\nReturn the reply of Redis unparsed, and reject on an error: docs/paying-once.md has the function for each client.`,
+    );
   };
   async function* readOpen(references: readonly string[]): AsyncGenerator<OpenPayment, void> {
     const entries = await Promise.all(references.map(read));

@@ -632,3 +632,16 @@ test.each([null, 'OK', 2, undefined])(
     );
   },
 );
+
+// A call whose journal has no entry claims and sends, so the reply of a failure is never "no entry".
+test.each([
+  ['undefined', undefined],
+  ['object', { state: 'paid' }],
+  ['number', 7],
+])('redisJournal rejects, and is not asked again, when GET returns %s', async (name, reply) => {
+  const journal = redisJournal(async () => reply);
+  await expect(journal.read('a')).rejects.toMatchObject({
+    retryable: false,
+    message: expect.stringMatching(`^redisJournal: command returned ${name} for GET; expected `),
+  });
+});
