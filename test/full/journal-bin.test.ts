@@ -306,6 +306,60 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(JSON.parse(pruned.out)).toEqual({ pruned: 1 });
   });
 
+  test('every command reads the table in the ?schema= of a URL of Prisma, unless --table has one', async () => {
+    const [flag = '', url = ''] = (stores.get('PostgreSQL') as () => Store)().flags;
+    const pool = new Pool({ connectionString: url });
+    onTestFinished(() => pool.end());
+    const table = '"App-1".payments_journal';
+    await pool.query('CREATE SCHEMA "App-1"');
+    await pool.query(postgresJournalTable.replaceAll(' payments_journal ', ` ${table} `));
+    const journal = postgresJournal((text, values) => pool.query(text, values), { table });
+    const { reference } = await claimAt(journal, 10);
+    const prismaUrl = `${url}?connection_limit=5&schema=App-1`;
+    const { status, out, err } = await run(['list', '--json', flag, prismaUrl]);
+    expect({ status, err }).toEqual({ status: 3, err: '' });
+    expect(JSON.parse(out)).toMatchObject([{ reference }]);
+    expect((await run(['show', reference, flag, prismaUrl])).status).toBe(0);
+    const other = ['--table', 'public.payments_journal'];
+    expect((await run(['show', reference, flag, prismaUrl, ...other])).status).toBe(1);
+    expect((await run(['show', reference, flag, `${url}?schema=`])).status).toBe(1);
+    const odd = await run(['list', flag, `${url}?schema=a%22b`]);
+    expect(odd).toMatchObject({ status: 1, err: expect.stringContaining('table is') });
+  });
+
+  test('a command warns of a column of references without the collation C, until the ALTER it names', async () => {
+    const [flag = '', url = ''] = (stores.get('PostgreSQL') as () => Store)().flags;
+    const pool = new Pool({ connectionString: url });
+    onTestFinished(() => pool.end());
+    const table = 'old.payments_journal';
+    const created = postgresJournalTable.replaceAll(' payments_journal ', ` ${table} `);
+    await pool.query(`CREATE SCHEMA old; ${created.replace(' COLLATE "C"', '')}`);
+    const args = ['list', '--json', flag, `${url}?schema=old`];
+    const warned = await run(args);
+    expect(warned).toMatchObject({ status: 0, out: '[]\n' });
+    expect(warned.err).toMatch(
+      /^The column reference of "old"\.payments_journal has the collation "default" instead of "C"\./,
+    );
+    const [alter = ''] = /ALTER TABLE .*(?=\n)/.exec(warned.err) ?? [];
+    await pool.query(alter);
+    expect((await run(args)).err).not.toContain('collation');
+  });
+
+  test('a command warns of a Redis that may evict entries', async () => {
+    const server = await startRedis('--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru');
+    onTestFinished(() => server.close());
+    const redis = new Redis({ port: server.port });
+    onTestFinished(() => redis.disconnect());
+    const journal = redisJournal((name, ...args) => redis.call(name, ...args));
+    const { reference } = await claimAt(journal, 10);
+    const args = ['show', reference, '--redis', `redis://127.0.0.1:${server.port}`];
+    const { status, err } = await run(args);
+    expect(status).toBe(0);
+    expect(err).toMatch(/^Redis has the maxmemory-policy allkeys-lru, so it may remove an entry/);
+    await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    expect(await run(args)).toMatchObject({ status: 0, err: '' });
+  });
+
   test('list finds the keys of a client with a prefix only with --prefix', async () => {
     const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
     const redis = new Redis(url, { keyPrefix: 'app:', db: 2 });

@@ -197,6 +197,7 @@ async function main(args: string[]): Promise<number> {
   else {
     try {
       const store = await openStore(command.store);
+      if (store.warning !== undefined) process.stderr.write(`${store.warning}\n`);
       try {
         return await runOnStore(store, command);
       } finally {

@@ -14,7 +14,7 @@ Commands:
 
 The store, one of them:
   --sqlite <file>
-  --postgres <url>            needs pg in your project
+  --postgres <url>            needs pg in your project; ?schema= of Prisma is the schema of the table
   --table <name>              the table of --postgres, if it is not payments_journal
   --redis <url>               needs ioredis in your project
   --prefix <text>             the key prefix of your Redis client

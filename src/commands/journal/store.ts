@@ -15,10 +15,13 @@ export interface OpenedStore {
   readonly isEmpty: () => Promise<boolean>;
   /** Builds the index again; only Redis has one that can be incomplete. */
   readonly rebuild?: () => Promise<void>;
+  /** How the store may lose a claim, and what to do; undefined if nothing is wrong or it does not say. */
+  readonly warning?: string | undefined;
   close(): void | Promise<void>;
 }
 
-const anyEntrySql = (table = 'payments_journal') => `SELECT 1 FROM ${table} LIMIT 1`;
+const defaultTable = 'payments_journal';
+const anyEntrySql = (table = defaultTable) => `SELECT 1 FROM ${table} LIMIT 1`;
 
 const connectTimeoutMs = 10_000;
 
@@ -49,27 +52,52 @@ interface PostgresDriver {
   Client: new (options: object) => {
     on(event: 'error', listener: () => void): unknown;
     connect(): Promise<unknown>;
-    query(text: string, values: string[]): Promise<{ rows: PostgresRows }>;
+    query: QueryPostgres;
     end(): Promise<void>;
   };
 }
 
-async function openPostgres(url: string, table?: string): Promise<OpenedStore> {
+type QueryPostgres = (text: string, values: string[]) => Promise<{ rows: PostgresRows }>;
+
+async function openPostgres(url: string, name = defaultTable): Promise<OpenedStore> {
   checkUrl('postgres', url, /^postgres(ql)?:\/\//, 'postgres://user@host/database');
+  const table = addSchema(name, url);
   const { Client } = loadDriver('pg', 'postgres') as PostgresDriver;
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'payments-journal',
   });
+  const query: QueryPostgres = (text, values) => client.query(text, values);
+  const journal = postgresJournal(query, { table });
   // A pending query rejects, too.
   client.on('error', () => {});
   await client.connect();
   return {
-    journal: postgresJournal((text, values) => client.query(text, values), { table }),
-    isEmpty: async () => (await client.query(anyEntrySql(table), [])).rows.length === 0,
+    journal,
+    isEmpty: async () => (await query(anyEntrySql(table), [])).rows.length === 0,
+    warning: await warnOfCollation(query, table),
     close: () => client.end(),
   };
+}
+
+/** Prisma keeps the schema in its URL. The driver ignores that parameter, and would read a table of another schema. */
+function addSchema(table: string, url: string): string {
+  const schema = new URL(url).searchParams.get('schema');
+  const hasSchema = /^(?:"[^"]+"|\w+)\./.test(table);
+  return schema === null || schema === '' || hasSchema ? table : `"${schema}".${table}`;
+}
+
+const collationSql = `SELECT collname FROM pg_attribute JOIN pg_collation ON pg_collation.oid = attcollation
+ WHERE attrelid = to_regclass($1) AND attname = 'reference'`;
+
+/** Warns of a table of an earlier version, whose index an upgrade of the operating system damages. */
+async function warnOfCollation(query: QueryPostgres, table: string): Promise<string | undefined> {
+  // A store that does not say has no warning, because the operator needs the command nevertheless.
+  const { rows } = await query(collationSql, [table]).catch(() => ({ rows: [] }));
+  const collation = rows[0]?.['collname'];
+  if (collation === undefined || collation === 'C') return undefined;
+  return `The column reference of ${table} has the collation ${JSON.stringify(collation)} instead of "C". After an upgrade of the operating system its index may not find a payment, which is then made again. Stop what pays, and run: ALTER TABLE ${table} ALTER COLUMN reference TYPE text COLLATE "C"`;
 }
 
 interface RedisConnection {
@@ -92,8 +120,9 @@ async function openRedis(url: string, keyPrefix = ''): Promise<OpenedStore> {
   const once = { ...common, maxRetriesPerRequest: 0, retryStrategy: () => null };
   const server = await connect(new Redis(url, once));
   await checkDatabase(server);
+  const warning = await warnOfEviction(server);
   if (!String(await server.call('INFO', 'cluster')).includes('cluster_enabled:1')) {
-    return wrapRedis(server);
+    return wrapRedis(server, warning);
   }
   const { host, port, username, password, tls } = server.options;
   server.disconnect();
@@ -104,7 +133,14 @@ async function openRedis(url: string, keyPrefix = ''): Promise<OpenedStore> {
     clusterRetryStrategy: () => null,
     redisOptions,
   });
-  return wrapRedis(await connect(cluster));
+  return wrapRedis(await connect(cluster), warning);
+}
+
+async function warnOfEviction(server: RedisConnection): Promise<string | undefined> {
+  const memory = String(await server.call('INFO', 'memory'));
+  const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(memory) ?? [];
+  if (policy === 'noeviction') return undefined;
+  return `Redis has the maxmemory-policy ${policy}, so it may remove an entry of the journal, and its payment is then made again. Run: CONFIG SET maxmemory-policy noeviction, and set it in the configuration file, too.`;
 }
 
 /** The driver continues in database 0 when the one of the URL is not there. */
@@ -119,12 +155,13 @@ async function checkDatabase(server: RedisConnection): Promise<void> {
   }
 }
 
-function wrapRedis(connection: RedisConnection): OpenedStore {
+function wrapRedis(connection: RedisConnection, warning: string | undefined): OpenedStore {
   const command = (...args: [string, ...string[]]) => connection.call(...args);
   return {
     journal: redisJournal(command),
     isEmpty: () => isRedisEmpty(command),
     rebuild: () => rebuildRedisIndex(command),
+    warning,
     close: () => {
       connection.disconnect();
     },
