@@ -6,23 +6,40 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { missing, startPostgres } from '../stores/servers.ts';
+import { missing, startPostgres, startRedis } from '../stores/servers.ts';
 import { freePort } from '../support/free-port.ts';
 import { binaries } from './runtimes.mjs';
 import { mariadbServer, root, run } from './setup.mjs';
+import { startNeon, startUpstash, upstashToken } from './stubs.mjs';
 
 /** The packages that the recipes and the program below import. */
 export const recipePackages = [
   '@cloudflare/workers-types',
+  '@neondatabase/serverless',
   '@prisma/client',
   '@types/pg',
   'drizzle-orm',
+  'knex',
   'kysely',
   'mysql2',
   'pg',
+  'postgres',
+  'sequelize',
+  'typeorm',
 ];
 
-/** The function of a client of PostgreSQL, as the table has it. */
+const postgresClients = [
+  'postgres.js',
+  'Neon',
+  'Drizzle',
+  'Drizzle on postgres.js',
+  'Knex',
+  'Kysely',
+  'TypeORM',
+  'Sequelize',
+];
+
+/** The function of a client of PostgreSQL or Redis, as its table has it. */
 function readLine(client) {
   const guide = readFileSync(join(root, 'docs/paying-once.md'), 'utf8');
   const line = new RegExp(`^\\| ${client} +\\| \`(.+)\` +\\|$`, 'm').exec(guide)?.[1];
@@ -33,14 +50,23 @@ function readLine(client) {
 /** Its compilation proves the types; Prisma has no database without a download, so it is only compiled. */
 const createProgram = () => `
 import type { ClientOtherOps } from '@prisma/client/runtime/client';
+import { neon, neonConfig } from '@neondatabase/serverless';
 import { drizzle } from 'drizzle-orm/node-postgres';
+import { drizzle as drizzleOnPostgresJs } from 'drizzle-orm/postgres-js';
+import createKnex from 'knex';
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { createPool } from 'mysql2/promise';
 import { Pool } from 'pg';
-import { postgresJournal, postgresJournalTable, testJournal, type Journal } from 'payments-platform-sdk/journals';
+import {
+  postgresJournal, postgresJournalTable, redisJournal, testJournal, type Journal,
+} from 'payments-platform-sdk/journals';
+import postgres from 'postgres';
+import { QueryTypes, Sequelize } from 'sequelize';
+import { DataSource } from 'typeorm';
 import { mysqlJournal, mysqlJournalTable } from './journals/mysql.ts';
 
 const [mysqlPort, postgresPort] = process.argv.slice(2).map(Number) as [number, number];
+const [neonUrl = '', upstashUrl = ''] = process.argv.slice(4);
 
 const check = async (name: string, makeJournal: () => Journal): Promise<void> => {
   await testJournal(makeJournal);
@@ -70,7 +96,40 @@ await check('MySQL', () => mysqlJournal(mysql));
 }
 await mysql.end();
 
-const pool = new Pool({ host: '127.0.0.1', port: postgresPort, user: 'postgres' });
+const postgresUrl = 'postgres://postgres@127.0.0.1:' + postgresPort + '/postgres';
+{
+  neonConfig.fetchEndpoint = neonUrl;
+  const sql = neon('postgres://postgres:password@127.0.0.1/postgres');
+  for (const statement of postgresJournalTable.split(';')) await sql.query(statement);
+  await check('Neon', () => postgresJournal(${readLine('Neon over HTTP')}));
+}
+{
+  const sql = postgres(postgresUrl, { onnotice: () => {} });
+  await sql.unsafe(postgresJournalTable);
+  await check('postgres.js', () => postgresJournal(${readLine('postgres.js')}));
+  const db = drizzleOnPostgresJs(sql);
+  await check('Drizzle on postgres.js', () => postgresJournal(${readLine('Drizzle on postgres.js')}));
+  await sql.end();
+}
+{
+  const knex = createKnex({ client: 'pg', connection: postgresUrl });
+  await knex.raw(postgresJournalTable);
+  await check('Knex', () => postgresJournal(${readLine('Knex')}));
+  await knex.destroy();
+}
+{
+  const ds = await new DataSource({ type: 'postgres', url: postgresUrl }).initialize();
+  await ds.query(postgresJournalTable);
+  await check('TypeORM', () => postgresJournal(${readLine('TypeORM')}));
+  await ds.destroy();
+}
+{
+  const db = new Sequelize(postgresUrl, { logging: false });
+  await db.query(postgresJournalTable);
+  await check('Sequelize', () => postgresJournal(${readLine('Sequelize')}));
+  await db.close();
+}
+const pool = new Pool({ connectionString: postgresUrl });
 await pool.query(postgresJournalTable);
 {
   const db = drizzle(pool);
@@ -81,6 +140,10 @@ await pool.query(postgresJournalTable);
   await check('Kysely', () => postgresJournal(${readLine('Kysely')}));
 }
 await pool.end();
+{
+  const [url, headers] = [upstashUrl, { authorization: 'Bearer ${upstashToken}' }];
+  await check('Upstash', () => redisJournal(${readLine('Upstash')}));
+}
 
 export const prismaJournal = (prisma: ClientOtherOps) => postgresJournal(${readLine('Prisma')});
 `;
@@ -162,19 +225,25 @@ async function startMariadb() {
 /** Runs testJournal on each recipe. */
 export async function runRecipes(folder) {
   if (missing.length > 0) throw new Error(`apt-get install ${missing.join(' ')}`);
-  const servers = await Promise.all([startMariadb(), startPostgres()]);
+  const servers = await Promise.all([startMariadb(), startPostgres(), startRedis()]);
+  const [mariadb, postgres, redis] = servers.map(({ port }) => port);
+  const stubs = await Promise.all([startNeon(postgres), startUpstash(redis)]);
   try {
-    const ports = servers.map(({ port }) => String(port));
-    const { stdout, stderr } = await run(binaries.node24, ['recipes.ts', ...ports], {
+    const args = [mariadb, postgres, ...stubs.map(({ url }) => url)].map(String);
+    const { stdout, stderr } = await run(binaries.node24, ['recipes.ts', ...args], {
       cwd: folder,
     });
-    const output = stdout + stderr + (await runWorker(folder));
-    return ['MySQL', 'D1', 'Drizzle', 'Kysely'].map((name) => ({
-      name: `testJournal passes, ${name}`,
-      ok: output.includes(`passed ${name}`),
-      detail: output,
-    }));
+    const lines = `${stdout}${stderr}${await runWorker(folder)}`.split('\n');
+    const check = (title, name) => ({
+      name: `${title}, ${name}`,
+      ok: lines.includes(`passed ${name}`),
+      detail: lines.join('\n'),
+    });
+    return [
+      ...['MySQL', 'D1', 'Upstash'].map((name) => check('testJournal passes', name)),
+      ...postgresClients.map((name) => check('testJournal passes on PostgreSQL', name)),
+    ];
   } finally {
-    await Promise.all(servers.map((server) => server.close()));
+    for (const each of [...stubs, ...servers]) await each.close();
   }
 }

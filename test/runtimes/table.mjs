@@ -32,7 +32,7 @@ export const formatChecks = (checks) =>
       const [, fact = name, place, variant] =
         /^(an editor shows the text of) (.+)$/.exec(name) ??
         /^(.*?), (\w+), (ESM|CJS|executable)$/.exec(name) ??
-        /^(.*?), (?:bundled by )?([\w.]+|\w+, msw)$/.exec(name) ??
+        /^(.*?), (?:bundled by )?([\w.]+(?: on [\w.]+)?|\w+, msw)$/.exec(name) ??
         [];
       return [fact, place, variant];
     }),
