@@ -40,7 +40,7 @@ export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !==
 
 /** What to do where there is no TextDecoder, so that no response could be read; undefined elsewhere. */
 export const findMissingGlobal = (): string | undefined =>
-  Reflect.get(globalThis, 'TextDecoder') === undefined
+  !Reflect.has(globalThis, 'TextDecoder')
     ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'
     : undefined;
 

@@ -477,5 +477,6 @@ test.each([
   ['sandbox', () => new Sandbox()],
 ])('a %s says what to do in jest-environment-jsdom, which has no TextDecoder', (_, create) => {
   vi.stubGlobal('TextDecoder', undefined);
+  Reflect.deleteProperty(globalThis, 'TextDecoder');
   expect(create).toThrow('@jest-environment node');
 });
