@@ -2,7 +2,7 @@ import { ValidationError, type CallIdentity } from '../errors/errors.ts';
 import { createError, messagePartsOf } from '../errors/message.ts';
 import { cloneInput, isObject, isPlainObject, withoutMessage } from '../internal/objects.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
-import { describeKind, withArticle } from '../internal/text.ts';
+import { describeKind, findSimilar, withArticle } from '../internal/text.ts';
 import {
   issueAt,
   join,
@@ -205,7 +205,7 @@ export function unknownNameAt(
   names: readonly string[],
   optionNames: readonly string[] = [],
 ): DetailedIssue {
-  const similar = names.find((name) => isNear(key.toLowerCase(), name.toLowerCase(), 2));
+  const similar = findSimilar(key, names);
   const message = `unknown ${kind}`;
   if (similar !== undefined)
     return { path: place, message: `${message}; did you mean ${similar}?` };
@@ -228,17 +228,6 @@ function describeNameFix(
     return `The fields are ${names.join(', ')}. Pass the nextCursor of a page as cursor, or loop with for await; send an undocumented filter through options.query`;
   }
   return 'Check the spelling, or send an undocumented one through options.body or options.query';
-}
-
-/** Whether so few letters, added, removed or replaced, turn one word into the other. */
-function isNear(one: string, other: string, edits: number): boolean {
-  if (one === '' || other === '') return one.length + other.length <= edits;
-  const [less, fewer] = [one.slice(1), other.slice(1)];
-  if (one[0] === other[0]) return isNear(less, fewer, edits);
-  if (edits === 0) return false;
-  return [[less, fewer] as const, [less, other] as const, [one, fewer] as const].some(([a, b]) =>
-    isNear(a, b, edits - 1),
-  );
 }
 
 /** Whether the schema has no message of its own. */

@@ -1,20 +1,55 @@
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { findSimilar } from '../internal/text.ts';
 
 /** A mistake in the arguments, or in what is installed. */
 export class UsageError extends Error {}
 
-/** @throws UsageError for an unknown option or a missing value. */
-export function parseFlags<const T extends NonNullable<ParseArgsConfig['options']>>(
+type FlagOptions = NonNullable<ParseArgsConfig['options']>;
+
+/** @throws UsageError for an unknown option, a wrong value or an unexpected argument. */
+export function parseFlags<const T extends FlagOptions>(
   args: string[],
   options: T,
-  allowPositionals: boolean,
+  allowPositionals = false,
 ) {
-  try {
-    return parseArgs({ args, options, allowPositionals });
-  } catch (cause) {
-    throw new UsageError((cause as Error).message, { cause });
+  // The errors of a strict parse do not name the option as data, so the tokens are checked before it.
+  const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === 'option') {
+      checkOption(token, args[token.index] ?? '', options);
+    } else if (token.kind === 'positional' && !allowPositionals) {
+      throw new UsageError(`Unexpected argument "${token.value}".`);
+    }
+  }
+  return parseArgs({ args, options, allowPositionals });
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+function checkOption(token: OptionToken, argument: string, options: FlagOptions): void {
+  const { name, rawName, value, inlineValue } = token;
+  if (!Object.hasOwn(options, name)) {
+    // Node reads -port as -p, -o, -r and -t. What follows = may be secret, and is not shown.
+    const [word = ''] = argument.replace(/^-+/, '').split('=');
+    const similar = findSimilar(word, Object.keys(options));
+    const question = similar === undefined ? '.' : `; did you mean --${similar}?`;
+    throw new UsageError(`Unknown option ${rawName}${question}`);
+  }
+  if (options[name]?.type === 'boolean') {
+    if (value !== undefined) throw new UsageError(`${rawName} takes no value.`);
+  } else if (value === undefined) {
+    throw new UsageError(`${rawName} needs a value.`);
+  } else if (inlineValue === false && /^-./.test(value)) {
+    throw new UsageError(
+      `${rawName} needs a value. If the value begins with a dash, write ${rawName}=<value>.`,
+    );
   }
 }
 
@@ -29,7 +64,7 @@ export async function runProgram(
     process.exitCode = await main(process.argv.slice(2));
   } catch (cause) {
     const isUsage = cause instanceof UsageError;
-    const hint = isUsage ? `${name} --help lists the commands and options.\n` : '';
+    const hint = isUsage ? `${name} --help prints the usage.\n` : '';
     process.stderr.write(`${(cause as Error).message}\n${hint}`);
     process.exitCode = isUsage ? 2 : 1;
   }

@@ -30,3 +30,20 @@ export function describeArrival(value: unknown): string {
   const isShown = typeof value === 'string' && /^[-+\d.,e]{0,10}$/.test(value);
   return `got ${isShown ? `"${value}"` : describeKind(value)}`;
 }
+
+/** The name that a misspelt word probably means. Words that share no letter, such as -h and --by, are not similar. */
+export const findSimilar = (word: string, names: readonly string[]): string | undefined =>
+  names.find((name) =>
+    isNear(word.toLowerCase(), name.toLowerCase(), Math.min(2, word.length - 1, name.length - 1)),
+  );
+
+/** Whether so few letters, added, removed or replaced, turn one word into the other. */
+function isNear(one: string, other: string, edits: number): boolean {
+  if (one === '' || other === '') return one.length + other.length <= edits;
+  const [less, fewer] = [one.slice(1), other.slice(1)];
+  if (one[0] === other[0]) return isNear(less, fewer, edits);
+  if (edits <= 0) return false;
+  return [[less, fewer] as const, [less, other] as const, [one, fewer] as const].some(([a, b]) =>
+    isNear(a, b, edits - 1),
+  );
+}

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { print, runProgram } from '../commands/program.ts';
 import { version } from '../version.ts';
 import { readFlags, usage, type Flags } from './command/flags.ts';
 import { getWorldPath, listWorlds, readState, StateFile } from './command/state-file.ts';
@@ -6,7 +7,6 @@ import { formatBanner, writeLog } from './command/terminal.ts';
 import { loadWebhookShape } from './command/webhook-module.ts';
 import { seedDemo } from './control/demo.ts';
 import { createFailureRules } from './faults/faults.ts';
-import { getMessage } from './platform/sandbox-error.ts';
 import { Sandbox } from './sandbox.ts';
 import { listen, type SandboxServer } from './server.ts';
 
@@ -57,34 +57,16 @@ async function run(flags: Flags): Promise<void> {
   const worldNote = flags.worlds ? 'Each key sk_sandbox_<name> has a world of its own. ' : '';
   const storageNote =
     state === undefined ? 'Everything is kept in memory.' : `Everything is kept in ${state}.`;
-  // The reader of the lines may end before the sandbox: `| head`.
-  process.stdout.on('error', () => {});
-  process.stdout.write(formatBanner(sandbox, server, worldNote + storageNote));
+  print(formatBanner(sandbox, server, worldNote + storageNote));
   if (!flags.quiet) writeLog(sandbox, process.stdout);
 }
 
-function fail(status: number, message: string): void {
-  process.stderr.write(message);
-  process.exitCode = status;
+async function main(args: string[]): Promise<number> {
+  const flags = readFlags(args);
+  if (flags.help) print(usage);
+  else if (flags.version) print(`${version}\n`);
+  else await run(flags);
+  return 0;
 }
 
-function main(args: string[]): void {
-  let flags: Flags;
-  try {
-    flags = readFlags(args);
-  } catch (cause) {
-    fail(2, `${getMessage(cause)}\n\n${usage}`);
-    return;
-  }
-  if (flags.help) {
-    process.stdout.write(usage);
-  } else if (flags.version) {
-    process.stdout.write(`${version}\n`);
-  } else {
-    run(flags).catch((cause: unknown) => {
-      fail(1, `${getMessage(cause)}\n`);
-    });
-  }
-}
-
-main(process.argv.slice(2));
+await runProgram('payments-sandbox', main);

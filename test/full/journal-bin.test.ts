@@ -605,20 +605,42 @@ describe('resolve', () => {
 
 const date = '2026-02-30';
 test.each<[string, string[], RegExp]>([
-  ['no command', [], /^The command is one of list, show, resolve, prune, and not none\./],
-  ['an unknown command', ['ls'], /and not "ls"\./],
-  ['a name of Object', ['toString'], /and not "toString"\./],
-  ['no store', ['list'], /^Exactly one of --sqlite, --postgres and --redis .* not 0\./],
-  ['two stores', ['list', '--sqlite', 'a', '--redis', 'redis://b'], /, and not 2\./],
+  ['no command', [], /^A command is missing\. The commands are list, show, resolve, prune\.\n/],
+  ['an unknown command', ['ls'], /^There is no command "ls"\. The commands are list, /],
+  ['a misspelt command', ['lsit'], /^There is no command "lsit"; did you mean list\?\n/],
+  ['a name of Object', ['toString'], /^There is no command "toString"\./],
+  ['no store', ['list'], /^Exactly one of --sqlite, --postgres and --redis .* but got none\./],
+  ['two stores', ['list', '--sqlite', 'a', '--redis', 'redis://b'], /, but got 2\./],
   ['an empty file', ['list', '--sqlite='], /^--sqlite is empty\. Check the variable/],
-  ['an unknown option', ['list', '--sqllite', 'a'], /^Unknown option '--sqllite'/],
-  ['an option without its value', ['list', '--sqlite'], /^Option '--sqlite.*' argument missing/],
+  [
+    'an unknown option',
+    ['list', '--sqllite', 'a'],
+    /^Unknown option --sqllite; did you mean --sqlite\?\n/,
+  ],
+  [
+    'its value',
+    ['list', '--older-then', '2h'],
+    /^Unknown option --older-then; .* --older-than\?\n/,
+  ],
+  ['one like no other', ['list', '--colour'], /^Unknown option --colour\.\n/],
+  ['a name of Object as option', ['list', '--toString'], /^Unknown option --toString\.\n/],
+  ['an option without its value', ['list', '--sqlite'], /^--sqlite needs a value\.\n/],
+  [
+    'a value with a dash',
+    ['list', '--table', '-x'],
+    /^--table needs a value\. If .*--table=<value>\.\n/,
+  ],
   ['an option of another command', ['list', '--yes'], /^list has no option --yes\./],
   ['--rebuild of a file', ['list', '--rebuild'], /^--rebuild needs --redis\./],
   ['--table of a file', ['list', '--table', 'a'], /^--table needs --postgres\./],
   ['--prefix of a file', ['list', '--prefix', 'a'], /^--prefix needs --redis\./],
-  ['too many arguments', ['list', 'x'], /^list takes 0 arguments \(list\), and not 1\./],
-  ['too few', ['resolve', 'x'], /^resolve takes 2 arguments \(resolve <reference> <id or/],
+  ['too many arguments', ['list', 'x'], /^list takes no arguments \(list\), but got 1\.\n/],
+  ['none of one', ['show'], /^show takes one argument \(show <reference>\), but got none\.\n/],
+  [
+    'too few',
+    ['resolve', 'x'],
+    /^resolve takes 2 arguments \(resolve <reference> <id or.*got 1\.\n/,
+  ],
   ['an odd verdict', ['resolve', 'x', 'paid'], /txfr_…, or not_paid, and not "paid"\./],
   ['an age without a unit', ['list', '--older-than', '15'], /^--older-than takes .*"15"\./],
   ['an age of zero', ['list', '--older-than', '0m'], /^--older-than takes a number above 0/],
@@ -632,7 +654,14 @@ test.each<[string, string[], RegExp]>([
   const { status, out, err } = await run([...args, ...store]);
   expect({ status, out }).toEqual({ status: 2, out: '' });
   expect(err).toMatch(message);
-  expect(err).toContain('payments-journal --help lists the commands and options.\n');
+  expect(err).toContain('payments-journal --help prints the usage.\n');
+});
+
+test('a misspelt option with a password has status 2, and shows no password', async () => {
+  const { status, err } = await run(['list', `--postgress=postgres://u:${password}@h/db`]);
+  expect(status).toBe(2);
+  expect(err).toMatch(/^Unknown option --postgress; did you mean --postgres\?\n/);
+  expect(err).not.toContain(password);
 });
 
 test.each([

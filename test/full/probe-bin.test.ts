@@ -98,8 +98,10 @@ test('prints its help and its version', async () => {
 });
 
 test.each([
-  ['an unknown option', ['--all'], "Unknown option '--all'"],
-  ['an argument', ['now'], 'Unexpected argument'],
+  ['an unknown option', ['--form', 'acc_1'], 'Unknown option --form; did you mean --from?\n'],
+  ['a letter', ['-h'], 'Unknown option -h.\n'],
+  ['a value of a switch', ['--json=yes'], '--json takes no value.\n'],
+  ['an argument', ['now'], 'Unexpected argument "now".\n'],
   ['--from without --pay', ['--from', 'acc_000001'], '--from needs --pay.'],
   ['--pay-twice without --pay', ['--pay-twice'], '--pay-twice needs --pay.'],
   ['--pay without --from', ['--pay', '1'], '--pay needs --from <id>'],
@@ -115,7 +117,7 @@ test.each([
   const result = await run(args, env);
   expect(result).toMatchObject({ status: 2, out: '' });
   expect(result.err).toContain(message);
-  expect(result.err).toContain('payments-probe --help lists the commands and options.\n');
+  expect(result.err).toContain('payments-probe --help prints the usage.\n');
   expect(sandbox.log).toEqual([]);
 });
 

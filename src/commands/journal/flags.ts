@@ -1,3 +1,4 @@
+import { findSimilar } from '../../internal/text.ts';
 import { isTableName } from '../../journals/postgres.ts';
 import { parseFlags, UsageError } from '../program.ts';
 
@@ -119,15 +120,21 @@ export function readCommand(args: string[]): Command {
   const [name = '', ...rest] = positionals;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
-    const arrival = name === '' ? 'none' : `"${name}"`;
+    const problem = name === '' ? 'A command is missing' : `There is no command "${name}"`;
+    const names = Object.keys(commands);
+    const similar = findSimilar(name, names);
     throw new UsageError(
-      `The command is one of ${Object.keys(commands).join(', ')}, and not ${arrival}.`,
+      similar === undefined
+        ? `${problem}. The commands are ${names.join(', ')}.`
+        : `${problem}; did you mean ${similar}?`,
     );
   }
   if (rest.length !== command.arguments.length) {
     const expected = command.arguments.map((each) => ` <${each}>`).join('');
+    const { length } = command.arguments;
+    const count = ['no arguments', 'one argument'][length] ?? `${length} arguments`;
     throw new UsageError(
-      `${name} takes ${command.arguments.length} arguments (${name}${expected}), and not ${rest.length}.`,
+      `${name} takes ${count} (${name}${expected}), but got ${rest.length || 'none'}.`,
     );
   }
   const allowed = new Set<string>([...storeNames, 'table', 'prefix', ...command.options]);
@@ -179,7 +186,7 @@ function readStoreAddress(values: ReturnType<typeof parse>['values']): StoreAddr
   const [store] = stores;
   if (store === undefined || stores.length > 1) {
     throw new UsageError(
-      `Exactly one of --sqlite, --postgres and --redis is needed, and not ${stores.length}.`,
+      `Exactly one of --sqlite, --postgres and --redis is needed, but got ${stores.length || 'none'}.`,
     );
   }
   if (store.address === '') {

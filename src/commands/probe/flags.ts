@@ -48,7 +48,7 @@ export type Command =
 
 /** @throws UsageError */
 export function readCommand(args: string[]): Command {
-  const { values } = parseFlags(args, options, false);
+  const { values } = parseFlags(args, options);
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
   const { pay, from, to, yes, compare, json, 'pay-twice': twice } = values;

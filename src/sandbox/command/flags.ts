@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseFlags, UsageError } from '../../commands/program.ts';
 import { maxTimerMs } from '../../internal/runtime.ts';
 import { parseHostName } from '../platform/hosts.ts';
 
@@ -45,34 +45,31 @@ export interface Flags {
   help: boolean;
 }
 
-/** @throws Error with a message for the user. */
+/** @throws UsageError */
 export function readFlags(args: string[]): Flags {
-  const { values } = parseArgs({
-    args,
-    options: {
-      port: { type: 'string', default: '4010' },
-      host: { type: 'string', default: '127.0.0.1' },
-      'allow-host': { type: 'string', multiple: true, default: [] },
-      seed: { type: 'string' },
-      state: { type: 'string' },
-      worlds: { type: 'boolean', default: false },
-      auto: { type: 'string', default: '1000' },
-      latency: { type: 'string', default: '0' },
-      webhook: { type: 'string' },
-      'webhook-host': { type: 'string', multiple: true, default: [] },
-      failures: { type: 'string', default: '0' },
-      'failures-seed': { type: 'string', default: '1' },
-      quiet: { type: 'boolean', default: false },
-      version: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const { values } = parseFlags(args, {
+    port: { type: 'string', default: '4010' },
+    host: { type: 'string', default: '127.0.0.1' },
+    'allow-host': { type: 'string', multiple: true, default: [] },
+    seed: { type: 'string' },
+    state: { type: 'string' },
+    worlds: { type: 'boolean', default: false },
+    auto: { type: 'string', default: '1000' },
+    latency: { type: 'string', default: '0' },
+    webhook: { type: 'string' },
+    'webhook-host': { type: 'string', multiple: true, default: [] },
+    failures: { type: 'string', default: '0' },
+    'failures-seed': { type: 'string', default: '1' },
+    quiet: { type: 'boolean', default: false },
+    version: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   });
   const { seed, state, worlds, webhook, quiet, version, help } = values;
   if (seed !== undefined && seed !== 'demo' && !seed.endsWith('.json')) {
-    throw new Error(`--seed takes "demo" or the name of a .json file, not "${seed}".`);
+    throw new UsageError(`--seed takes "demo" or the name of a .json file, not "${seed}".`);
   }
-  if (state === '') throw new Error('--state takes the name of a file, not "".');
-  if (webhook === '') throw new Error('--webhook takes the name of a module, not "".');
+  if (state === '') throw new UsageError('--state takes the name of a file, not "".');
+  if (webhook === '') throw new UsageError('--webhook takes the name of a module, not "".');
   return {
     port: parseWholeNumber('--port', values.port, 0, 65_535),
     host: values.host,
@@ -104,16 +101,16 @@ function parseWholeNumber(
 ): number {
   const value = Number(text);
   if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
-  throw new Error(`${flag} takes a number from ${least} to ${most}${or}, not "${text}".`);
+  throw new UsageError(`${flag} takes a number from ${least} to ${most}${or}, not "${text}".`);
 }
 
 function parseHost(text: string): string {
   const name = parseHostName(text);
   if (name !== undefined) return name;
-  throw new Error(`--webhook-host takes the name of a host, not "${text}".`);
+  throw new UsageError(`--webhook-host takes the name of a host, not "${text}".`);
 }
 
 function parsePercent(text: string): number {
   if (/^\d{1,3}(\.\d{1,6})?$/.test(text) && Number(text) <= 100) return Number(text);
-  throw new Error(`--failures takes a number from 0 to 100, not "${text}".`);
+  throw new UsageError(`--failures takes a number from 0 to 100, not "${text}".`);
 }
