@@ -32,6 +32,8 @@ export interface SandboxLogEntry {
    * undefined when there is none.
    */
   readonly response: unknown;
+  /** The id of the record that the request created, also when the response was lost. */
+  readonly created: string | undefined;
   /** Why a delivery failed or was not sent, and what follows. */
   readonly note: string | undefined;
   /** The time to the response, in milliseconds; undefined before the end. */
@@ -77,6 +79,7 @@ export interface LogEnd {
   status?: number | undefined;
   /** The text of the body. */
   response?: string | undefined;
+  created?: string | undefined;
   note?: string | undefined;
 }
 
@@ -126,16 +129,18 @@ export class Log {
       get response() {
         return parse(responseText);
       },
+      created: undefined,
       note: undefined,
       ms: undefined,
       key: credential === undefined ? undefined : this.#numberKey(credential),
     };
     this.entries.push(entry);
     if (this.entries.length > maxEntries) this.entries.shift();
-    return ({ ms, status, response, note }) => {
+    return ({ ms, status, response, created, note }) => {
       entry.id = this.#nextId();
       entry.ms = ms;
       entry.status = status;
+      entry.created = created;
       entry.note = note;
       if (response !== undefined) responseText = truncate(redact(response), maxResponseLength);
       for (const listener of this.#listeners) listener(entry);

@@ -410,11 +410,13 @@ export class Sandbox {
       [this.apiKey, this.jwt],
       token,
     );
+    let created: string | undefined;
+    const onCreated = (recordId: string) => (created = recordId);
     const perform = () => {
       if (isMisplaced) return createWrongBaseReply(url.pathname, prefix);
       return route === undefined
         ? createNoRouteReply(request.method, url.pathname, candidates)
-        : this.#perform(route, token, {
+        : this.#perform(route, token, onCreated, {
             platform,
             operation: route.operation,
             id,
@@ -439,14 +441,22 @@ export class Sandbox {
       return { ...response, headers: { date, 'x-request-id': requestId, ...response.headers } };
     } finally {
       const ms = platform.clock.now().getTime() - started.getTime();
-      completeEntry({ ms, status, response: responseBody ?? undefined });
+      completeEntry({ ms, status, response: responseBody ?? undefined, created });
     }
   }
 
-  #perform(route: Route, token: string | undefined, call: Call): Reply {
+  #perform(
+    route: Route,
+    token: string | undefined,
+    onCreated: (id: string) => void,
+    call: Call,
+  ): Reply {
     try {
       authorise(route.api, token, this);
-      return successReply(route.status, route.run(call));
+      const value = route.run(call);
+      // Every operation with this status returns the record that it created.
+      if (route.status === 201) onCreated((value as { id: string }).id);
+      return successReply(route.status, value);
     } catch (problem) {
       // Anything else is a defect of the sandbox or of its clock, and must not become a response.
       if (problem instanceof SandboxError) return errorReply(problem);

@@ -273,6 +273,22 @@ test('opens a Transfer to its JSON, its timeline, its requests and its deliverie
   expect(await part('Log').getByText('transfers.get').count()).toBe(0);
 });
 
+test('shows the POST of a Transfer whose response was lost, and the Transfer of that POST', async () => {
+  const { sandbox, page, payments, row } = await opened();
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'after_commit' },
+  });
+  const input = { sourceAccountId: payroll, destinationAccountId: savings, amount: '7' } as const;
+  await expect(payments.transfers.create(input)).rejects.toMatchObject({ outcome: 'unknown' });
+  const id = String(sandbox.transfers.list().at(-1)?.id);
+  await row('Transfers', id).getByRole('link', { name: id }).click();
+  const calls = page.getByRole('dialog').getByRole('region', { name: 'Requests and deliveries' });
+  const lost = calls.getByRole('listitem').filter({ hasText: 'lost: reset' });
+  await lost.locator('summary').click();
+  await lost.getByText(`created ${id}`).waitFor();
+});
+
 test('finds a request by its body, its response and its record', async () => {
   const { page, payments, part } = await opened();
   await payments.entities.create({ email: 'Grace@example.com' });
@@ -469,8 +485,11 @@ test('exports, imports and resets the state', async () => {
   const path = await download.path();
   expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(before);
 
-  await press('Reset …');
-  await press('Keep it');
+  await page.getByRole('button', { name: 'Reset …' }).focus();
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep it');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
   expect(sandbox.accounts.list()).toHaveLength(3);
   await press('Reset …');
   await press('Reset to empty');
@@ -501,6 +520,26 @@ test('the page shows the error of a rejected action until the operator closes it
   expect(await page.getByLabel(`Amount for ${savings}`).inputValue()).toBe('ten');
   await press('Close');
   expect(await page.getByRole('alert').textContent()).toBe('');
+});
+
+test.each([
+  ['Add a fault', { width: 400, height: 600 }, 'expected a whole number'],
+  // This form is at the end of the page, where no further scrolling would be possible.
+  ['New IBAN', { width: 1280, height: 500 }, 'Created the IBAN.'],
+])('a notice does not cover the form that was sent: %s', async (name, viewport, notice) => {
+  const { page, openForm } = await opened({ viewport, expected: /status of 422/ });
+  await openForm('IBAN');
+  await page.getByLabel('Times').fill('never');
+  const form = page.getByRole('form', { name });
+  await page.evaluate(`
+    document.querySelector('[aria-label="${name}"]').scrollIntoView({ block: 'end' })`);
+  await form.getByRole('button').click();
+  await page.getByText(notice).waitFor();
+  const isAbove = async () => {
+    const [sent, shown] = [await form.boundingBox(), await page.locator('.notice').boundingBox()];
+    return Number(sent?.y) + Number(sent?.height) <= Number(shown?.y);
+  };
+  await expect.poll(isAbove).toBe(true);
 });
 
 test('shows text as text', async () => {

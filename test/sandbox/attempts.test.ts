@@ -22,6 +22,7 @@ function entry(id: number, part: Partial<SandboxLogEntry> & { at?: number } = {}
     key: 1,
     fault: undefined,
     response: undefined,
+    created: undefined,
     note: undefined,
     ...rest,
   };

@@ -168,6 +168,7 @@ test('the log holds the requests of the API and none of control', async () => {
     key: 1,
     status: 201,
     response: having({ id: 'ent_000001' }),
+    created: 'ent_000001',
     ms: 0,
   };
   expect(all.body).toEqual([first, having({ id: 2, query: { limit: '1' }, status: 200 })]);

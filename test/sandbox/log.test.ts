@@ -27,6 +27,7 @@ test('keeps the requests in their order', async () => {
       fault: undefined,
       status: 201,
       response: having({ id: 'ent_000001' }),
+      created: 'ent_000001',
     },
     {
       id: 2,
@@ -97,6 +98,30 @@ test('records the fault, and a status if one was sent', async () => {
   expect(sandbox.log).toMatchObject([
     { fault: 'status', status: 503 },
     { fault: 'reset', status: undefined, operation: undefined },
+  ]);
+});
+
+test('names the record that a request created, although its response was lost', async () => {
+  const sandbox = new Sandbox();
+  const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
+  const { id: sourceAccountId } = sandbox.accounts.create({ entityId });
+  const { id: destinationAccountId } = sandbox.accounts.create({ entityId });
+  sandbox.accounts.fund(sourceAccountId, '5');
+  const pay = (amount: string) =>
+    call(sandbox, 'POST', '/transfers', { sourceAccountId, destinationAccountId, amount });
+  for (const when of ['after_commit', 'before_commit'] as const) {
+    sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
+    await expect(pay('1')).rejects.toThrow('fetch failed');
+  }
+  await pay('100');
+  await pay('1');
+  await call(sandbox, 'GET', '/transfers/txfr_000001');
+  expect(sandbox.log.map(({ status, created }) => [status, created])).toEqual([
+    [undefined, 'txfr_000001'],
+    [undefined, undefined],
+    [422, undefined],
+    [201, 'txfr_000002'],
+    [200, undefined],
   ]);
 });
 

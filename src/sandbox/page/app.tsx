@@ -111,6 +111,8 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           return false;
         } finally {
           await page.refresh();
+          // The notice would cover a form at the bottom of the window.
+          document.activeElement?.closest('form')?.scrollIntoView({ block: 'nearest' });
         }
       },
     }),

@@ -85,7 +85,9 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
       <dialog ref={dialog} aria-labelledby="reset-title">
         <h2 id="reset-title">Reset the sandbox?</h2>
         <p>This deletes everything in it, the log too. Export the state first to keep it.</p>
+        {/* The first button gets the focus, so that pressing Enter twice deletes nothing. */}
         <div class="actions">
+          <Action label="Keep it" onClick={() => dialog.current?.close()} />
           <Action
             label="Reset to empty"
             kind="danger"
@@ -100,7 +102,6 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
               reset('{"seed":"demo"}', 'The sandbox holds the demo data.');
             }}
           />
-          <Action label="Keep it" onClick={() => dialog.current?.close()} />
         </div>
       </dialog>
     </Panel>

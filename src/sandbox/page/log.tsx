@@ -9,6 +9,7 @@ import {
   Empty,
   findRecordId,
   Json,
+  Linked,
   maxRows,
   Panel,
   Search,
@@ -62,6 +63,7 @@ function Attempt(props: {
       <small>
         {entry.ms ?? '?'} ms
         {entry.fault !== undefined && ` · fault ${entry.fault}`} · <code>{entry.requestId}</code>
+        {entry.created !== undefined && <Linked text={` · created ${entry.created}`} />}
       </small>
       {entry.note !== undefined && <p class="note">{entry.note}</p>}
       {entry.response !== undefined && (
