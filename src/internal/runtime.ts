@@ -108,8 +108,7 @@ export function warnOfReplacedFetch(): void {
   const env = host.process?.env ?? {};
   const isTestRun =
     env['NODE_ENV'] === 'test' ||
-    env['VITEST'] !== undefined ||
-    env['JEST_WORKER_ID'] !== undefined;
+    ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'].some((name) => env[name] !== undefined);
   if (!isTestRun || typeof fetch !== 'function' || isNativeFetch(fetch)) return;
   warn(
     'payments-platform-sdk: the global fetch was replaced, and the SDK does not call it on Node.js.\nPass the stub as the option fetch, or use the sandbox: new PaymentsClient(new Sandbox().clientOptions).',

@@ -48,7 +48,7 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
 }
 
 /** Marks a journal that ends with the process. */
-const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
+export const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 
 /** The caller may change the entry that it holds. */
 const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>

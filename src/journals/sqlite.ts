@@ -1,4 +1,5 @@
 import type * as NodeFs from 'node:fs';
+import { warn } from '../internal/runtime.ts';
 import {
   LastingJournalError,
   pageSize,
@@ -9,6 +10,7 @@ import {
   type FullJournal,
   type OpenEntry,
 } from './journal.ts';
+import { memoryMark } from './memory.ts';
 
 /** What node:sqlite and bun:sqlite have in common. */
 interface Database {
@@ -30,6 +32,11 @@ interface EndOfPage {
 }
 
 type DatabaseConstructor = new (path: string) => Database;
+
+type Path = {
+  readonly resolve: (path: string) => string;
+  readonly isAbsolute: (path: string) => boolean;
+};
 
 const lockTimeoutMs = 5_000;
 const lockRetryMs = 10;
@@ -59,6 +66,7 @@ function openDatabase(path: string, create: boolean): Database {
     );
   }
   rejectSharedFile(path);
+  warnOfRelativePath(path);
   try {
     return new (Constructor as DatabaseConstructor)(path);
   } catch (error) {
@@ -73,6 +81,16 @@ const cannotOpen = (path: string, cause: unknown): Error => {
     { cause },
   );
 };
+
+/** A relative path names another file in each working directory: that of a cron job is not that of a shell. */
+function warnOfRelativePath(path: string): void {
+  const { existsSync } = getBuiltin('node:fs') as typeof NodeFs;
+  const { isAbsolute, resolve } = getBuiltin('node:path') as Path;
+  if (path === ':memory:' || isAbsolute(path) || existsSync(path)) return;
+  warn(
+    `payments-platform-sdk: sqliteJournal creates ${resolve(path)}. From another folder this program uses another journal, and pays again: pass an absolute path.`,
+  );
+}
 
 /**
  * A container that mounts only this file, and a second name of it, has a write-ahead log of its own: each
@@ -97,7 +115,7 @@ function rejectSharedFile(path: string): void {
 function createFileCheck(path: string): () => void {
   const { statSync } = getBuiltin('node:fs') as typeof NodeFs;
   // The working directory may change.
-  const { resolve } = getBuiltin('node:path') as { resolve: (path: string) => string };
+  const { resolve } = getBuiltin('node:path') as Path;
   const file = resolve(path);
   const identify = (): string | undefined => {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
@@ -228,6 +246,7 @@ export function sqliteJournal(
   }
   const hasChanged = ({ changes }: { changes: number | bigint }): boolean => Number(changes) === 1;
   return {
+    ...(path === ':memory:' && { [memoryMark]: true }),
     forgets,
     read: async (reference) => {
       const row = await retryWhileBusy(() => prepare().read.get(reference));

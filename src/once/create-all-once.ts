@@ -10,6 +10,7 @@ import {
   type OptionChecks,
 } from '../calls/options.ts';
 import { createInputReader, findInputsIssues, type Inputs } from '../calls/inputs.ts';
+import { warn } from '../internal/runtime.ts';
 import { expectStart } from '../internal/unstarted.ts';
 import { createLazy } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
@@ -95,6 +96,11 @@ export function createAllOnce(
   const runAll = async (): Promise<BatchSummary> => {
     const unpaid: UnpaidResult[] = [];
     for await (const result of run()) if (result.error !== undefined) unpaid.push(result);
+    if (unpaid.length > 0) {
+      warn(
+        `payments-platform-sdk: a batch did not pay ${unpaid.length} of its payments; unpaid of its result has them.`,
+      );
+    }
     return { counts: { ...counts }, unpaid };
   };
   return Object.assign(createLazy(run, runAll), { counts });

@@ -27,7 +27,7 @@ import { isUnreachable } from '../calls/client-options.ts';
 /** The mark of memoryJournal: the two folders share no code. */
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
-  'payments-platform-sdk: memoryJournal ends with this process, and the next one pays again. Use another journal in production.';
+  'payments-platform-sdk: a journal in memory ends with this process, and the next one pays again. Use another journal in production.';
 
 const workingJournals = new WeakSet<Journal>();
 const failedJournals = new WeakSet<Journal>();
@@ -98,7 +98,7 @@ export class GuardedJournal {
     const entry = await this.read();
     if (entry === undefined || entry.input.description === reference) return entry;
     throw this.errors.conflict(
-      `The journal has this reference in another spelling (${entry.input.description}), and upper and lower case do not distinguish two payments.\nIf it is the same payment, pass the spelling of its first call`,
+      `The journal has this reference in another spelling (${entry.input.description}), and upper and lower case do not distinguish two payments.\nIf it is the same payment, pass the spelling of its first call; another payment needs another reference`,
     );
   }
 

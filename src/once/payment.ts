@@ -13,6 +13,7 @@ import {
   type TransferCreated,
   type TransferId,
 } from '../schemas/transfer.ts';
+import { warn } from '../internal/runtime.ts';
 import { findDifferingFields } from '../search/compare.ts';
 import { epoch } from '../search/search.ts';
 import type { OnceContext } from './context.ts';
@@ -37,6 +38,7 @@ import {
 import { GuardedJournal } from './guarded-journal.ts';
 import { PaymentSearch, transferIdsOf } from './payment-search.ts';
 import { readRecorded } from './recorded.ts';
+import { watchPayment } from './undecided.ts';
 
 /*
  * A payment made once. The journal is written before the first byte, and the platform's own list is the
@@ -75,6 +77,10 @@ interface Position {
 }
 
 const maxShownCandidates = 10;
+/** A retry comes sooner. */
+const oldPaymentMs = 604_800_000;
+const oldPayment =
+  'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
 /** Another caller may mark the entry ambiguous while this one records the payment. */
 const maxRecordTries = 3;
 
@@ -101,7 +107,8 @@ export class Payment {
 
   /** Makes the payment, or returns the one that was made. */
   async make(): Promise<MadePayment> {
-    const made = await this.#make();
+    const { baseUrl } = this.#context;
+    const made = await watchPayment(baseUrl, this.#input.description, () => this.#make());
     // The journal may have failed to record it.
     this.#journal.doubts.remove(this.#terms);
     return made;
@@ -264,7 +271,8 @@ export class Payment {
 
   /** An entry of another platform is believed when the transfer of its id is read here. */
   async #describeRecorded(entry: PaidEntry): Promise<MadePayment> {
-    const { platform, transferId } = entry;
+    const { platform, transferId, paidAt } = entry;
+    if (this.#context.clock.now() - paidAt > oldPaymentMs) warn(oldPayment);
     let read = () => readRecorded(entry, this.#context, this.#journal);
     if (platform !== this.#context.baseUrl) {
       const transfer = await read();

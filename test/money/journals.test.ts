@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { PaymentInDoubtError, PaymentsClient } from 'payments-platform-sdk';
 import {
   memoryJournal,
@@ -197,7 +197,7 @@ test('memoryJournal warns once on a platform that may move money', async () => {
   await pay('http://127.0.0.1:4010/v0');
   await pay('https://api.example.com/v0');
   expect(write).toHaveBeenCalledOnce();
-  expect(write.mock.calls[0]?.[0]).toContain('memoryJournal ends with this process');
+  expect(write.mock.calls[0]?.[0]).toContain('a journal in memory ends with this process');
 });
 
 test('memoryJournal lists a payment once when it is claimed again meanwhile', async () => {
@@ -362,6 +362,16 @@ describe('an open SQLite file', () => {
     expect(made()).toEqual([]);
     await clientOf().transfers.createOnce(input);
     expect(made()).toHaveLength(1);
+  });
+
+  test('a relative path is printed when it creates a file, and an absolute one is not', () => {
+    const print = vi.spyOn(console, 'warn').mockReturnValue();
+    const name = `relative-${process.pid}.db`;
+    for (const path of [name, name, join(folder, 'absolute.db'), ':memory:']) {
+      sqliteJournal(path).close();
+    }
+    for (const end of ['', '-wal', '-shm']) rmSync(`${name}${end}`, { force: true });
+    expect(print.mock.calls).toEqual([[expect.stringContaining(`creates ${resolve(name)}`)]]);
   });
 
   test('takes claims by a relative path after the working directory has changed', async () => {

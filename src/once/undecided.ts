@@ -1,0 +1,37 @@
+import { isOutcomeUnknown } from '../errors/errors.ts';
+import { onExit, warn } from '../internal/runtime.ts';
+
+/** The payments of this process that it is making or has left in doubt, by platform and reference. */
+const undecided = new Set<string>();
+/** With more of them, the number is no longer exact. */
+const maxUndecided = 10_000;
+let isReported = false;
+
+function report(): void {
+  const { size } = undecided;
+  if (size === 0) return;
+  const payments = size === 1 ? '1 payment' : `${size} payments`;
+  warn(
+    `payments-platform-sdk: this process ends without knowing whether ${payments} took effect. Call createOnce again with the same reference; payments-journal list shows what is open.`,
+  );
+}
+
+/** Runs the call of a payment. What it leaves in doubt is printed when the process exits: an error may be swallowed. */
+export async function watchPayment<T>(
+  platform: string,
+  reference: string,
+  run: () => Promise<T>,
+): Promise<T> {
+  if (!isReported) onExit(report);
+  isReported = true;
+  const key = `${platform} ${reference}`;
+  if (undecided.size < maxUndecided) undecided.add(key);
+  try {
+    const made = await run();
+    undecided.delete(key);
+    return made;
+  } catch (error) {
+    if (!isOutcomeUnknown(error)) undecided.delete(key);
+    throw error;
+  }
+}
