@@ -1,5 +1,4 @@
 import type * as NodeFs from 'node:fs';
-import { warn } from '../internal/runtime.ts';
 import {
   LastingJournalError,
   pageSize,
@@ -87,7 +86,8 @@ function warnOfRelativePath(path: string): void {
   const { existsSync } = getBuiltin('node:fs') as typeof NodeFs;
   const { isAbsolute, resolve } = getBuiltin('node:path') as Path;
   if (path === ':memory:' || isAbsolute(path) || existsSync(path)) return;
-  warn(
+  // oxlint-disable-next-line no-console -- stderr on every runtime
+  console.warn(
     `payments-platform-sdk: sqliteJournal creates ${resolve(path)}. From another folder this program uses another journal, and pays again: pass an absolute path.`,
   );
 }
