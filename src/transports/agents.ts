@@ -27,8 +27,8 @@ interface Protocol {
 /** How long a connection may have been idle when a request takes it. */
 export const maxIdleMs = { read: 4_000, write: 300 };
 
-/** How many connections to one host an agent opens: a process may have 256 files and connections open on macOS. */
-const maxConnections = 100;
+/** How many connections to one host read: a process may have 256 files and connections open on macOS. */
+const maxReadConnections = 100;
 
 /** How long a proxy may take for a tunnel: Node does not end a tunnel with its request. */
 const tunnelTimeoutMs = 30_000;
@@ -62,9 +62,13 @@ function loadProtocol(name: string): Protocol {
   const http = requiredModule(`node:${name.slice(0, -1)}`) as HttpModule;
   const protocol = {
     http,
-    reads: createKeepingAgent(http, maxIdleMs.read, 'lifo'),
-    // The connection that has been silent for the longest time comes first.
-    writes: createKeepingAgent(http, maxIdleMs.write, 'fifo'),
+    reads: createKeepingAgent(http, maxIdleMs.read, {
+      scheduling: 'lifo',
+      maxSockets: maxReadConnections,
+    }),
+    // The connection that has been silent for the longest time comes first. At a limit, a write that gets one which is
+    // not silent yet would wait again and again.
+    writes: createKeepingAgent(http, maxIdleMs.write, { scheduling: 'fifo' }),
   };
   protocols.set(name, protocol);
   return protocol;
@@ -73,7 +77,7 @@ function loadProtocol(name: string): Protocol {
 function createKeepingAgent(
   { Agent, globalAgent }: HttpModule,
   idleMs: number,
-  scheduling: 'fifo' | 'lifo',
+  limits: Pick<NodeHttp.AgentOptions, 'scheduling' | 'maxSockets'>,
 ): NodeHttp.Agent {
   const proxy = findProxyOption(globalAgent);
   class KeepingAgent extends Agent {
@@ -104,8 +108,7 @@ function createKeepingAgent(
   }
   return new KeepingAgent({
     keepAlive: true,
-    maxSockets: maxConnections,
-    scheduling,
+    ...limits,
     ...(proxy && { ...proxy, timeout: tunnelTimeoutMs }),
   });
 }

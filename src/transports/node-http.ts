@@ -186,6 +186,8 @@ class Exchange {
         // Each request closes, usually after its exchange, and an Error captures a stack. That of nock 14
         // closes before its response has ended.
         if (outgoing !== this.#outgoing || this.#received !== undefined) return;
+        // That of msw 2.0 closes with the connection that it made beside its mock.
+        if (!isOwnRequest(outgoing)) return;
         this.#break(outgoing, new Error('The connection was closed without a response.'));
       });
       outgoing.on('response', (incoming) => {
@@ -280,7 +282,7 @@ class Exchange {
 
   /** Writes the request to a mock library, whose responses may have no length. */
   #endMocked(outgoing: NodeHttp.ClientRequest): void {
-    outgoing.setHeader('connection', 'close');
+    if (!outgoing.headersSent) outgoing.setHeader('connection', 'close');
     this.#end(outgoing, this.#body);
   }
 

@@ -1,3 +1,4 @@
+import { channel as diagnosticsChannel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import http, { Agent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -614,6 +615,23 @@ test('a socket that Node did not make proves nothing', async () => {
   const { transfers } = clientFor('http://127.0.0.1:9', { agent, timeout: 2_000 });
   const error = await failureOf(transfers.create(newTransfer), ConnectionError);
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
+});
+
+test('a socket that Node did not make receives a request whose headers were flushed before', async () => {
+  const flush = (message: unknown): void => {
+    (message as { request: http.ClientRequest }).request.flushHeaders();
+  };
+  const channel = diagnosticsChannel('http.client.request.created');
+  channel.subscribe(flush);
+  onTestFinished(() => {
+    channel.unsubscribe(flush);
+  });
+  const agent = mockingAgent((socket, sent) => {
+    if (!sent.includes('{')) return;
+    socket.push(responseBytes(201, transferCreated));
+  });
+  const { transfers } = clientFor('http://127.0.0.1:9', { agent, timeout: 2_000 });
+  expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
 test('a request that Node did not make ends before it has a connection', async () => {
