@@ -113,7 +113,8 @@ export class BatchPayments {
 
   abortError(cause: unknown): AbortError {
     const startedAt = this.#startedAt;
-    return new AbortError(abortMessage, { ...batchCall, outcome: 'unknown', startedAt, cause });
+    const facts = { outcome: 'unknown', retryable: true, startedAt, cause } as const;
+    return new AbortError(abortMessage, { ...batchCall, ...facts });
   }
 }
 

@@ -597,6 +597,7 @@ describe('ends', () => {
     const { controller, signal, live } = countListeners();
     controller.abort('closing');
     const error = await failureOf(payAll(createSalaries(3), { signal }), AbortError);
+    expect(error.retryable).toBe(true);
     expect(error).toMatchObject({ outcome: 'unknown', cause: 'closing' });
     expect(error.operation).toBe('transfers.createAllOnce');
     expect(error.message).toContain('run the batch again with the same inputs');
