@@ -51,6 +51,8 @@ export function createBodiedGetTransport(): Transport | undefined {
 
 /** That of Node, or undefined: fake timers replace it, also in node:timers. */
 function readSetImmediate(): typeof NodeTimers.setImmediate | undefined {
+  // An import would load a part of Deno.
+  if (runtime() !== 'node') return undefined;
   const { setImmediate } = (builtinModule('node:timers') ?? {}) as Partial<typeof NodeTimers>;
   return String(setImmediate).includes('new Immediate(') ? setImmediate : undefined;
 }

@@ -244,7 +244,7 @@ export function checkDeclarations(installed) {
 const docstrings = {
   'transfer./*1*/amount': /decimal string/,
   'payments./*2*/transfers': /Movements of funds/,
-  'payments.transfers./*3*/create': /sent again only if/,
+  'payments.transfers./*3*/create': /provably had no effect/,
   '({} as ClientOptions)./*4*/timeout': /one attempt/,
   '({} as ClientOptions)./*5*/baseUrl': /versioned API/,
   '({} as RequestOptions)./*6*/signal': /Aborts the call/,
