@@ -14,7 +14,7 @@ export const plans = {
   claimed: { search: 'once', next: 'in_progress' },
   // The request of another call has ended, but may still take effect.
   in_grace_period: { search: 'once', next: 'in_doubt' },
-  // No request of another call can take effect any more.
+  // No request of another call can take effect any more. Assumption A2: docs/proof.md.
   expired: { search: 'twice', next: 'send' },
   // The platform has rejected the request of this call, the only one so far.
   rejected: { search: 'none', next: 'fail' },

@@ -21,7 +21,8 @@ import { correctClaim, isOpen } from './entries.ts';
 import { describeCause, PaymentErrors } from './in-doubt.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
-import { isError } from '../internal/thrown.ts';
+import { stringifyJson } from '../internal/json.ts';
+import { fieldOf, isError } from '../internal/thrown.ts';
 import { isUnreachable } from '../calls/client-options.ts';
 
 /** The mark of memoryJournal: the two folders share no code. */
@@ -30,6 +31,8 @@ const memoryWarning =
   'payments-platform-sdk: a journal in memory ends with this process, and the next one pays again. Use another journal in production.';
 
 const workingJournals = new WeakSet<Journal>();
+/** The check of the first claim of each journal. */
+const firstChecks = new WeakMap<Journal, Promise<void>>();
 const failedJournals = new WeakSet<Journal>();
 
 /** Whether any call of a journal has succeeded. */
@@ -126,9 +129,12 @@ export class GuardedJournal {
     return this.read().catch(() => undefined);
   }
 
-  swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
+  async swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
+    if (before?.state === 'paid') {
+      throw this.#fail('entry says that the payment was made', undefined, false);
+    }
     const run = (journal: Journal) => journal.swap(this.#key, before, after);
-    return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
+    return await this.#callJournal('swap', run, (result) => typeof result === 'boolean');
   }
 
   /**
@@ -147,6 +153,33 @@ export class GuardedJournal {
     if (entry?.state === 'sending' && entry.claimId === claim.claimId) return true;
     if (failure !== undefined) throw failure;
     return false;
+  }
+
+  /**
+   * Checks what a payment rests on before its first byte: the journal keeps the claim that it has acknowledged, and the
+   * claim has not ended. Assumptions A3 and A4: docs/proof.md. Only the first claim of a journal is read again; others wait for it.
+   */
+  async checkClaim(claim: SendingEntry): Promise<void> {
+    const check = firstChecks.get(this.#journal) ?? this.#readClaim(claim);
+    firstChecks.set(this.#journal, check);
+    try {
+      await check;
+    } catch (error) {
+      firstChecks.delete(this.#journal);
+      throw error;
+    }
+    const hasTime = claim.expiresAt === null || Number(this.estimateTime()) < claim.expiresAt;
+    if (!hasTime) throw this.#fail('claim has ended', undefined, false);
+  }
+
+  async #readClaim(claim: SendingEntry): Promise<void> {
+    const changed = findDifference(claim, await this.read());
+    if (changed.length === 0) return;
+    throw this.#fail(
+      `claim was not kept as it was written: ${changed.join(', ')}`,
+      undefined,
+      false,
+    );
   }
 
   /** The payments that are not decided, oldest first, and the references of entries that cannot be read. */
@@ -263,6 +296,15 @@ export class GuardedJournal {
       deadline.close();
     }
   }
+}
+
+/** The fields in which an entry differs from a claim; its history may be cut. */
+function findDifference(claim: SendingEntry, entry: JournalEntry | undefined): string[] {
+  if (entry === undefined) return ['it is gone'];
+  const { history: _, ...fields } = claim;
+  return Object.entries(fields)
+    .filter(([name, value]) => stringifyJson(value) !== stringifyJson(fieldOf(entry, name)))
+    .map(([name]) => name);
 }
 
 function isEntry(entry: unknown): boolean {

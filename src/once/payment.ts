@@ -215,8 +215,14 @@ export class Payment {
     const expiresAt = Number.isFinite(gracePeriod) ? claimedAt + totalTimeout + gracePeriod : null;
     const requestedAt = this.#requestedAt(claimedAt) ?? Number.POSITIVE_INFINITY;
     const claim = createClaim(before, { claimedAt, expiresAt, requestedAt }, this.#terms);
-    if (await this.#journal.claim(before, claim)) return claim;
-    throw this.#journal.errors.inProgress();
+    if (!(await this.#journal.claim(before, claim))) throw this.#journal.errors.inProgress();
+    try {
+      await this.#journal.checkClaim(claim);
+    } catch (error) {
+      await this.#journal.tryToSwap(claim, withdrawClaim(before, claim, claimedAt));
+      throw error;
+    }
+    return claim;
   }
 
   /** Handles a request that was rejected or not sent, or that has an unknown outcome. */

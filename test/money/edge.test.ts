@@ -1,0 +1,109 @@
+import { PaymentInDoubtError, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { memoryJournal, type Journal, type JournalEntry } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+import { fixedTimes } from '../support/values.ts';
+import { clockFrom } from '../../src/calls/time.ts';
+import { GuardedJournal } from '../../src/once/guarded-journal.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+// What a call checks before the first byte of a payment, in production, too.
+
+const input = {
+  sourceAccountId: 'acc_000001',
+  counterpartyId: 'cpty_000001',
+  amount: '12.50',
+  description: 'invoice 4711',
+} as const satisfies OnceInput;
+
+function setup(change: (journal: Journal, clock: VirtualClock) => Partial<Journal>) {
+  const clock = new VirtualClock();
+  const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
+  const memory = memoryJournal({ now: () => clock.now() });
+  const journal: Journal = { ...memory, ...change(memory, clock) };
+  const options = { ...sandbox.clientOptions, ...fixedTimes, clock, journal };
+  const { transfers } = new PaymentsClient(options);
+  const seeded = sandbox.transfers.list().length;
+  return {
+    clock,
+    memory,
+    pay: (reference: string = input.description) =>
+      transfers.createOnce({ ...input, description: reference }),
+    made: () => sandbox.transfers.list().length - seeded,
+  };
+}
+
+test.each<[string, (entry: JournalEntry) => JournalEntry | undefined]>([
+  ['expiresAt', (entry) => ({ ...entry, expiresAt: 0 }) as JournalEntry],
+  ['claimId', (entry) => ({ ...entry, claimId: 'of another' }) as JournalEntry],
+  ['input', (entry) => ({ ...entry, input: { ...entry.input, amount: '1.00' } })],
+  ['it is gone', () => undefined],
+])(
+  'a journal that keeps another claim (%s) sends nothing, and the claim is withdrawn',
+  async (field, change) => {
+    let isChanged = true;
+    const { pay, made, memory } = setup((journal) => ({
+      read: async (reference) => {
+        const entry = await journal.read(reference);
+        return entry && isChanged ? change(entry) : entry;
+      },
+    }));
+    const error = await failureOf(pay(), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', retryable: false });
+    expect(error.message).toContain(`not kept as it was written: ${field}`);
+    expect(made()).toBe(0);
+    expect(await memory.read(input.description)).toBeUndefined();
+    isChanged = false;
+    await pay();
+    expect(made()).toBe(1);
+  },
+);
+
+test('payments that are claimed together wait for the check of the first', async () => {
+  const { pay, made } = setup(() => ({ read: () => Promise.resolve(undefined) }));
+  const calls = ['one', 'two', 'three'].map((reference) =>
+    failureOf(pay(reference), PaymentInDoubtError),
+  );
+  for (const error of await Promise.all(calls)) expect(error.reason).toBe('journal');
+  expect(made()).toBe(0);
+});
+
+test('a claim that has ended when it is written sends nothing', async () => {
+  let isSuspended = false;
+  const { pay, made } = setup((journal, clock) => ({
+    swap: async (...change) => {
+      if (isSuspended) clock.jump(fixedTimes.totalTimeout + fixedTimes.gracePeriod);
+      return await journal.swap(...change);
+    },
+  }));
+  await pay('first');
+  isSuspended = true;
+  const error = await failureOf(pay(), PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'journal', retryable: false });
+  expect(error.message).toContain('claim has ended');
+  expect(made()).toBe(1);
+});
+
+test('an entry that is paid is replaced by no other', async () => {
+  const journal = memoryJournal();
+  const paid = {
+    state: 'paid',
+    transferId: 'txfr_1',
+    paidAt: 1,
+    platform: 'https://api.example.com/v0',
+    input,
+  } as const;
+  await journal.swap(input.description, undefined, paid);
+  const call = { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' };
+  const guarded = new GuardedJournal(call, input.description, {
+    ...fixedTimes,
+    journal,
+    baseUrl: paid.platform,
+    clock: clockFrom(undefined),
+    pipeline: { redact: String, redactOwn: String },
+  });
+  const error = await failureOf(guarded.swap(paid, undefined), PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'journal', retryable: false });
+  expect(await journal.read(input.description)).toEqual(paid);
+});
