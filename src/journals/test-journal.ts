@@ -9,7 +9,7 @@ import { describeValue, Mismatch, Trial, type OnOpenEntry } from './trial.ts';
 
 /*
  * The contract of a journal. Every case is made on several handles, because a payment is made twice when
- * two processes do not read the same entry.
+ * two processes do not read the same entry. Assumptions A3 and A4: docs/proof.md.
  */
 
 interface JournalCase {

@@ -155,7 +155,7 @@ function compareDescriptions(listed: unknown, expected: string): Likeness {
   return canBeOurs ? 'unclear' : 'other';
 }
 
-/** Whether a Transfer has the description of the input, with all its letters and no others. */
+/** Whether a Transfer has the description of the input, with all its letters and no others. Assumption A1: docs/proof.md. */
 const hasSameReference = (
   { description }: Transfer,
   { description: expected = '' }: TransferCreateInput,

@@ -342,8 +342,8 @@ function addCandidate(target: Target, transfer: Transfer): void {
 }
 
 /**
- * Why a page does not prove where the list ends: a transfer that it hides may be the payment. Caches:
- * docs/gaps.md, row 65.
+ * Why a page does not prove where the list ends: a transfer that it hides may be the payment. Assumption A6:
+ * docs/proof.md. Caches: docs/gaps.md, row 65.
  */
 function findPageProblem(
   { data, hasMore, nextCursor }: Page<Transfer>,

@@ -6,7 +6,7 @@ import { maxIdleMs } from './agents.ts';
  * Which used connection may take the next request. A faulty server or proxy may send a response twice. If the
  * surplus one arrives after the next request was sent, it is read as the response to that request, and each
  * later response as that to the request after its own. So a write takes a connection only after a silence in
- * which a surplus response would have arrived.
+ * which a surplus response would have arrived. Assumption A5: docs/proof.md.
  */
 
 /**

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as fc from 'fast-check';
-import { usual } from './faults.ts';
+import { usual, type Fault } from './faults.ts';
 import { applyVariant, variants } from './mutants.ts';
 import { findViolations } from './violations.ts';
 import { play, type Played, type Sdk } from './play.ts';
-import { plans, sweep, type Plan } from './plans.ts';
+import { findFault, plans, sweep, type Plan } from './plans.ts';
 import { FaultPlatform } from './server.ts';
 
 /*
@@ -32,6 +32,8 @@ export interface ChaosReport {
   readonly calls: number;
   /** How many calls had each ending: `create ok`, `get rejected` and so on. */
   readonly mix: ReadonlyMap<string, number>;
+  /** How often a creation met a fault of each kind. */
+  readonly plays: ReadonlyMap<string, number>;
   /** The violations, each with its plan. */
   readonly violations: readonly string[];
 }
@@ -43,6 +45,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   await platform.start();
   const violations: string[] = [];
   const mix = new Map<string, number>();
+  const plays = new Map<string, number>();
   const allResults: Played[] = [];
   const recordUnhandled = (reason: unknown): void => {
     violations.push(`unhandled: ${String(reason)}`);
@@ -63,6 +66,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     return results.flatMap((result) => {
       const operation = nameOperation(result);
       count(mix, `${operation} ${nameEnding(result, sdk)}`);
+      if (['batch', 'create', 'once'].includes(operation)) {
+        for (const name of result.plan.faults) count(plays, nameMoment(findFault(name)));
+      }
       return findViolations(result, sdk, platform).map((each) => `${operation}: ${each}`);
     });
   };
@@ -110,12 +116,24 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     process.off('uncaughtException', recordUnhandled);
     platform.stop();
   }
-  return { runs: playedCount, calls: allResults.length, mix, violations };
+  return { runs: playedCount, calls: allResults.length, mix, plays, violations };
 }
 
 function count(mix: Map<string, number>, name: string): void {
   mix.set(name, (mix.get(name) ?? 0) + 1);
 }
+
+const moments = {
+  not_sent: 'before the first byte',
+  ok: 'an odd response to what took effect',
+  resent: 'asked to come again (425, 429)',
+  rejected: 'rejected',
+  unknown: 'after the first byte',
+};
+
+/** When a fault comes, by what it proves. */
+const nameMoment = ({ name, once }: Fault): string =>
+  name.endsWith('not acted on') ? 'after the first byte, without effect' : moments[once];
 
 const nameOperation = ({ plan }: Played): string =>
   (plan.payments ?? 0) > 0 ? 'batch' : plan.operation;
@@ -169,6 +187,7 @@ async function main(): Promise<void> {
     bail,
   });
   console.log(describeReport(report));
+  console.log(`plays ${JSON.stringify(Object.fromEntries(report.plays))}`);
   for (const violation of report.violations) console.log(`VIOLATION ${violation}`);
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   console.log(`${report.violations.length} violations in ${seconds} s`);

@@ -1,25 +1,8 @@
 import { expect, test } from 'vitest';
-import { explore, type Bounds } from '../money/once-explorer.ts';
+import { explore } from '../money/once-explorer.ts';
+import { explored } from '../proof/explored.ts';
 
-test.each<Bounds & { atLeast: number }>([
-  { callers: 2, calls: 1, faults: 1, atLeast: 13_000 },
-  { callers: 1, calls: 2, faults: 2, atLeast: 8_000 },
-  { callers: 2, calls: 1, faults: 1, forgets: true, atLeast: 14_000 },
-  { callers: 2, calls: 1, faults: 1, isBounded: true, atLeast: 13_000 },
-  {
-    callers: 1,
-    calls: 2,
-    faults: 1,
-    isBounded: true,
-    forgets: true,
-    hasSince: true,
-    isShared: true,
-    atLeast: 2_000,
-  },
-  { callers: 1, calls: 2, faults: 1, isAhead: true, atLeast: 6_000 },
-  { callers: 1, calls: 2, faults: 1, isRewritten: true, atLeast: 8_000 },
-  { callers: 1, calls: 2, faults: 0, isBounded: true, hasOperator: true, atLeast: 3_000 },
-])(
+test.each(explored)(
   'callers never make two payments, in any interleaving of their steps: %o',
   async ({ atLeast, ...bounds }) => {
     const { states, violation } = await explore(bounds);

@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import { clockFrom } from '../../src/calls/time.ts';
 import { PaymentsError, PaymentInDoubtError, type Outcome } from '../../src/errors/errors.ts';
 import {
@@ -68,6 +67,17 @@ class Choices {
     return undefined;
   }
 }
+
+/** The steps of a caller in the words of a trace. */
+const words: Readonly<Record<string, string>> = {
+  begin: 'calls',
+  read: 'reads the journal',
+  swap: 'writes the journal',
+  now: 'reads its clock',
+  search: 'searches the list',
+  create: 'sends',
+  get: 'reads the transfer',
+};
 
 interface Step {
   readonly caller: Caller;
@@ -149,6 +159,8 @@ export interface Bounds {
 
 class Simulation {
   time = 1_000;
+  /** What happened, in words. */
+  readonly trace: string[] = [];
   readonly ledger: { readonly at: number; readonly shownFrom: number }[] = [];
   readonly steps: Step[] = [];
   readonly callers: Caller[];
@@ -254,6 +266,9 @@ class Simulation {
     return new Promise((resolve, reject) => {
       const take = (): void => {
         const fault = this.fault('dies before', 'dies after', 'stands still', 'sleeps', ...kinds);
+        this.trace.push(
+          `${caller.name} ${words[name] ?? name}${fault === 'none' ? '' : ` (${fault})`}`,
+        );
         if (fault === 'stands still') this.time += gracePeriod;
         if (fault === 'sleeps') this.time += totalTimeout;
         if (fault === 'dies before') caller.isDead = true;
@@ -377,13 +392,24 @@ function paymentOf(simulation: Simulation, caller: Caller): Payment {
     simulation.step(caller, 'create', [], () => {
       const { time, ledger, choices } = simulation;
       if (left <= 0 || time > notAfter) throw ended('not_sent');
-      const effect = choices.take('paid', 'rejected', 'not sent', 'lost', 'lost and paid', 'late');
+      const effect = choices.take(
+        'paid',
+        'rejected',
+        'not sent',
+        'lost',
+        'lost, and it is paid',
+        'lost, and it is listed late',
+      );
+      simulation.trace.push(`the response is: ${effect}`);
       if (effect === 'rejected') throw ended('rejected');
       if (effect === 'not sent') throw ended('not_sent');
-      if (effect.startsWith('l')) caller.unknownAt = time;
+      if (effect.startsWith('lost')) caller.unknownAt = time;
       if (effect === 'lost') throw ended('unknown');
       const shownFrom = choices.take(time, time + gracePeriod);
-      ledger.push({ at: time, shownFrom: effect === 'late' ? time + gracePeriod : shownFrom });
+      ledger.push({
+        at: time,
+        shownFrom: effect.endsWith('late') ? time + gracePeriod : shownFrom,
+      });
       if (effect !== 'paid') throw ended('unknown');
       return { id: `txfr_${ledger.length}` } as TransferCreated;
     });
@@ -404,22 +430,33 @@ const flushMicrotasks = async (): Promise<void> => {
   for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
 };
 
-/** Plays one run and returns its violation, if any. */
-async function playRun(
-  choices: Choices,
-  bounds: Bounds,
+/** Plays one run and returns what it violates, if anything. */
+async function playRun(simulation: Simulation, seen: Set<string>): Promise<string | undefined> {
+  // The ids of claims are the same in each run.
+  const { randomUUID } = crypto;
+  let calls = 0;
+  crypto.randomUUID = () => `0-0-0-0-${(calls += 1)}`;
+  try {
+    return await findViolation(simulation, seen);
+  } finally {
+    crypto.randomUUID = randomUUID;
+  }
+}
+
+async function findViolation(
+  simulation: Simulation,
   seen: Set<string>,
 ): Promise<string | undefined> {
-  const simulation = new Simulation(choices, bounds);
-  let calls = 0;
-  vi.spyOn(crypto, 'randomUUID').mockImplementation(() => `0-0-0-0-${(calls += 1)}`);
+  const { choices, bounds } = simulation;
   let violation: string | undefined;
   const start = (caller: Caller, wait: number): void => {
     if (caller.calls === bounds.calls) return;
     caller.calls += 1;
     void simulation
       .step(caller, 'begin', [], () => {
-        simulation.time += simulation.choices.take(0, totalTimeout, ...(wait > 0 ? [wait] : []));
+        const ms = simulation.choices.take(0, totalTimeout, ...(wait > 0 ? [wait] : []));
+        if (ms > 0) simulation.trace.push(`after ${ms} ms`);
+        simulation.time += ms;
         simulation.requestedAt ??= simulation.time;
       })
       .then(() => callOf(simulation, caller))
@@ -514,7 +551,9 @@ async function playRun(
       (value) => (result = value ?? 'done'),
       (error: unknown) => (result = error),
     );
-    while (result === undefined) {
+    for (let steps = 0; result === undefined; steps += 1) {
+      // A mistake in the source may wait for nothing.
+      if (steps > 1_000) return new Error('a call that never ends');
       await flushMicrotasks();
       simulation.steps.shift()?.take();
     }
@@ -539,20 +578,61 @@ async function playRun(
   return 'no call ever ends it';
 }
 
+/** A run that ends in a second payment, a false report or a payment that nothing ends. */
+export interface Violation {
+  readonly what: string;
+  /** What {@link replay} repeats. */
+  readonly choices: readonly number[];
+}
+
 /** Explores all runs. */
 export async function explore(
   bounds: Bounds,
-): Promise<{ states: number; runs: number; violation: string | undefined }> {
+): Promise<{ states: number; runs: number; violation: Violation | undefined }> {
   const seen = new Set<string>();
   let runs = 0;
   for (let prefix: number[] | undefined = []; prefix !== undefined;) {
     const choices: Choices = new Choices(prefix);
     runs += 1;
-    const violation = await playRun(choices, bounds, seen);
-    if (violation !== undefined) {
-      return { states: seen.size, runs, violation: `${violation}: ${choices.taken.join(' ')}` };
+    const what = await playRun(new Simulation(choices, bounds), seen);
+    if (what !== undefined) {
+      return { states: seen.size, runs, violation: { what, choices: choices.taken } };
     }
     prefix = choices.next();
   }
   return { states: seen.size, runs, violation: undefined };
+}
+
+/** A run in words. */
+interface Told {
+  readonly what: string | undefined;
+  readonly trace: readonly string[];
+  /** How many options each choice had. */
+  readonly counts: readonly number[];
+}
+
+/** Repeats a run, and tells it in words. */
+export async function replay(choices: readonly number[], bounds: Bounds): Promise<Told> {
+  const made = new Choices(choices);
+  const simulation = new Simulation(made, bounds);
+  const what = await playRun(simulation, new Set());
+  return { what, trace: simulation.trace, counts: made.counts };
+}
+
+/** Finds a shorter run with a violation: one choice becomes another one, and first options follow it. */
+export async function shorten(found: Violation, bounds: Bounds): Promise<Violation> {
+  let { what, choices } = found;
+  let { trace, counts } = await replay(choices, bounds);
+  for (let at = 0; at < choices.length; at += 1) {
+    for (let option = 0; option < (counts[at] ?? 0); option += 1) {
+      const tried = [...choices.slice(0, at), option];
+      const told = await replay(tried, bounds);
+      if (told.what === undefined || told.trace.length >= trace.length) continue;
+      [what, choices] = [told.what, tried];
+      ({ trace, counts } = told);
+      at = -1;
+      break;
+    }
+  }
+  return { what, choices };
 }

@@ -24,6 +24,7 @@ export const pageChecks: readonly Check[] = [
       return finding(`Ignored: ${status}.`, details);
     },
   ),
+  // Assumption A6: docs/proof.md.
   reads(59, 'Does each page say truly whether more follow, and how?', lists, async (all, seen) => {
     const listings: NounListing[] = [];
     const problems: string[] = [];

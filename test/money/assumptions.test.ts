@@ -1,0 +1,92 @@
+import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { fixedTimes } from '../support/values.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+// Each assumption of docs/proof.md is broken on purpose, and the payment is made twice. late-effects.test.ts breaks A2.
+
+const input = {
+  sourceAccountId: 'acc_000001',
+  counterpartyId: 'cpty_000001',
+  amount: '12.50',
+  description: 'invoice 4711',
+} as const satisfies OnceInput;
+
+interface World {
+  /** Changes the pages of the platform. */
+  readonly changePage?: (page: { data: { description?: unknown }[]; hasMore: boolean }) => object;
+  /** How far the journal's clock jumps after the first call, in milliseconds. */
+  readonly jump?: number;
+  /** The journal loses its entries after the first call. */
+  readonly isForgotten?: boolean;
+}
+
+/** Makes a payment whose response is lost, and calls again when its claim has expired; returns how often it was paid. */
+async function payTwice({ changePage = (page) => page, jump = 0, isForgotten }: World) {
+  const clock = new VirtualClock();
+  const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
+  const seeded = sandbox.transfers.list().length;
+  let lead = 0;
+  const createJournal = (): Journal => memoryJournal({ now: () => clock.now() + lead });
+  let memory = createJournal();
+  const journal: Journal = {
+    read: (reference) => memory.read(reference),
+    swap: (...change) => memory.swap(...change),
+    now: (reference) => memory.now(reference),
+  };
+  const isListing = (request: Request): boolean =>
+    request.method === 'GET' && new URL(request.url).pathname.endsWith('/transfers');
+  const { transfers } = new PaymentsClient({
+    ...sandbox.clientOptions,
+    ...fixedTimes,
+    clock,
+    journal,
+    validation: 'report',
+    fetch: async (request) => {
+      const response = await sandbox.fetch(request);
+      if (!isListing(request)) return response;
+      return Response.json(changePage((await response.json()) as Parameters<typeof changePage>[0]));
+    },
+  });
+  const pay = () => clock.runTimersDuring(transfers.createOnce(input).catch(() => undefined));
+  const fault = { kind: 'reset', when: 'after_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  await pay();
+  lead = jump;
+  if (isForgotten === true) memory = createJournal();
+  if (jump === 0) clock.jump(fixedTimes.totalTimeout + fixedTimes.gracePeriod);
+  await pay();
+  return sandbox.transfers.list().length - seeded;
+}
+
+test('a payment is made once', async () => {
+  expect(await payTwice({})).toBe(1);
+});
+
+test('A1: the list has another reference', async () => {
+  const changePage: World['changePage'] = ({ data, ...page }) => ({
+    ...page,
+    data: data.map((transfer) => ({ ...transfer, description: 'outgoing payment' })),
+  });
+  expect(await payTwice({ changePage })).toBe(2);
+});
+
+test('A3: the journal loses a claim that it has acknowledged', async () => {
+  expect(await payTwice({ isForgotten: true })).toBe(2);
+});
+
+test('A4: the clock of the journal jumps while the list does not show the payment yet', async () => {
+  const changePage: World['changePage'] = (page) => ({ ...page, data: [] });
+  expect(await payTwice({ changePage, jump: 1_200_000 })).toBe(2);
+});
+
+test('A6: the list ends before the payment', async () => {
+  const changePage: World['changePage'] = ({ data }) => ({
+    data: data.filter(({ description }) => description !== input.description),
+    hasMore: false,
+    nextCursor: null,
+  });
+  expect(await payTwice({ changePage })).toBe(2);
+});

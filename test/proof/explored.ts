@@ -1,0 +1,17 @@
+import type { Bounds } from '../money/once-explorer.ts';
+
+/** What `npm run proof` explores, and how many states that has at least. */
+export const explored: readonly (Bounds & { readonly atLeast: number })[] = [
+  { callers: 2, calls: 1, faults: 1, atLeast: 13_000 },
+  { callers: 1, calls: 2, faults: 2, atLeast: 8_000 },
+  { callers: 2, calls: 1, faults: 1, forgets: true, atLeast: 14_000 },
+  { callers: 2, calls: 1, faults: 1, isBounded: true, atLeast: 13_000 },
+  {
+    ...{ callers: 1, calls: 2, faults: 1 },
+    ...{ isBounded: true, forgets: true, hasSince: true, isShared: true, atLeast: 2_000 },
+  },
+  { callers: 1, calls: 2, faults: 1, isAhead: true, atLeast: 6_000 },
+  { callers: 1, calls: 2, faults: 1, isRewritten: true, atLeast: 8_000 },
+  { callers: 1, calls: 2, faults: 1, isRestored: true, forgets: true, atLeast: 5_000 },
+  { callers: 1, calls: 2, faults: 0, isBounded: true, hasOperator: true, atLeast: 3_000 },
+];

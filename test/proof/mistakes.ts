@@ -1,0 +1,103 @@
+import type { Bounds } from '../money/once-explorer.ts';
+
+/** A rule of the payment code, and a mistake of test/mutants/mutants.diff that breaks it. */
+export interface Mistake {
+  readonly rule: string;
+  /** The name in mutants.diff. */
+  readonly mistake: string;
+  /** Bounds in which the exploration finds it; a test finds the others. */
+  readonly bounds?: Bounds;
+}
+
+const one = { callers: 1, calls: 2, faults: 0 };
+const two = { callers: 2, calls: 1, faults: 0 };
+
+/** One mistake for each rule. */
+export const mistakes: readonly Mistake[] = [
+  {
+    rule: 'A claim is written by compare-and-swap.',
+    mistake: 'a caller that loses the claim pays all the same',
+    bounds: two,
+  },
+  {
+    rule: 'The journal has the claim before the first byte.',
+    mistake: 'a payment is sent before the journal is written',
+    bounds: two,
+  },
+  {
+    rule: 'A claim lasts for the time of the call and the grace period.',
+    mistake: 'a claim forgets that a request may leave late',
+    bounds: { ...two, faults: 1 },
+  },
+  {
+    rule: 'A claim is taken over only when its request can no longer take effect.',
+    mistake: 'a claim is taken over before its end',
+    bounds: { ...two, faults: 1 },
+  },
+  {
+    rule: 'Two scans in a row have to miss a payment before it is sent again.',
+    mistake: 'one scan is enough for a takeover',
+    bounds: { ...one, faults: 1 },
+  },
+  {
+    rule: 'A transfer that may be the payment stops it.',
+    mistake: 'ambiguous is not found',
+    bounds: { ...one, isAmbiguous: true, hasOperator: true },
+  },
+  {
+    rule: 'Only a certain outcome removes the claim.',
+    mistake: 'an unknown outcome removes the claim',
+    bounds: one,
+  },
+  {
+    rule: 'A rejection after a takeover proves nothing about the first request.',
+    mistake: 'a rejected takeover is a rejected payment',
+  },
+  {
+    rule: 'A rejection after a takeover restores the earlier claim.',
+    mistake: 'a rejected takeover removes the claim',
+  },
+  {
+    rule: 'A call that was suspended looks for what was paid meanwhile.',
+    mistake: 'a call that was suspended believes that nobody has paid',
+    bounds: { ...two, faults: 1 },
+  },
+  {
+    rule: 'A journal that may forget searches before a first claim.',
+    mistake: 'a journal that forgets is trusted',
+    bounds: { ...one, faults: 1, forgets: true, isRestored: true },
+  },
+  {
+    rule: 'A search starts at the first claim, not after it.',
+    mistake: 'a bound is one step too late',
+    bounds: { ...one, isBounded: true },
+  },
+  {
+    rule: 'An operator cannot decide while a claim runs.',
+    mistake: 'not_paid is believed while the claim runs',
+    bounds: { ...one, hasOperator: true },
+  },
+  {
+    rule: 'An operator cannot decide against the list.',
+    mistake: 'not_paid is believed although the list shows the payment',
+    bounds: { ...one, hasOperator: true },
+  },
+  {
+    rule: 'A claim by a clock that was ahead expires as any other.',
+    mistake: 'a claim by a clock that was ahead blocks the payment',
+    bounds: { ...one, isAhead: true },
+  },
+  {
+    rule: 'A page from a cache proves nothing.',
+    mistake: 'a page that proves nothing ends a search',
+  },
+  {
+    rule: 'A list that moves while it is read is read again.',
+    mistake: 'a list that moved is read once',
+  },
+  {
+    rule: 'The scans before a payment is sent again come after the end of its claim.',
+    mistake: 'a payment is sent again by scans that came before the end of its claim',
+    bounds: { ...one, faults: 1 },
+  },
+];
