@@ -183,7 +183,17 @@ for (const history of [0, 100_000]) {
     createdAt: new Date().toISOString(),
   };
   const fetch = async () => Response.json(created, { status: 201 });
-  const journal = { read: async () => undefined, swap: async () => true, now: async () => 0 };
+  // Retains what is open only.
+  const claims = new Map();
+  const journal = {
+    read: async (reference) => claims.get(reference),
+    swap: async (reference, _, after) => {
+      if (after?.state === 'sending') claims.set(reference, after);
+      else claims.delete(reference);
+      return true;
+    },
+    now: async () => 0,
+  };
   const payments = setup({ fetch }, { journal });
   async function* inputs() {
     for (let at = 0; at < total; at += 1) {

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PaymentsClient } from 'payments-platform-sdk';
+import type { JournalEntry } from 'payments-platform-sdk/journals';
 import { expect, test } from 'vitest';
 
 // A list retains two pages at most. With ITEMS=1000000 this prints the figures of docs/paging.md.
@@ -78,6 +79,8 @@ test('a batch retains little more than the references of its payments', async ()
     type: 'book',
     createdAt: '2026-01-01T00:00:00.000Z',
   };
+  /** The journal retains what is open only. */
+  const claims = new Map<string, JournalEntry>();
   let requests = 0;
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
@@ -88,8 +91,12 @@ test('a batch retains little more than the references of its payments', async ()
       return Response.json({ id: `txfr_${requests}`, ...created });
     },
     journal: {
-      read: async () => undefined,
-      swap: async () => true,
+      read: async (reference) => claims.get(reference),
+      swap: async (reference, _, after) => {
+        if (after?.state === 'sending') claims.set(reference, after);
+        else claims.delete(reference);
+        return true;
+      },
       now: async () => Date.now(),
     },
   });
