@@ -66,8 +66,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     return results.flatMap((result) => {
       const operation = nameOperation(result);
       count(mix, `${operation} ${nameEnding(result, sdk)}`);
-      if (['batch', 'create', 'once'].includes(operation)) {
-        for (const name of result.plan.faults) count(plays, nameMoment(findFault(name)));
+      if (operation === 'create' || operation === 'once') {
+        // Each request met one of them.
+        const met = result.plan.faults.slice(0, result.sent.length);
+        for (const name of met) count(plays, nameMoment(findFault(name)));
       }
       return findViolations(result, sdk, platform).map((each) => `${operation}: ${each}`);
     });

@@ -176,9 +176,13 @@ async function playMatrix(): Promise<Matrix> {
   return { seed, columns };
 }
 
-if (flags.only === 'matrix') {
+const selected = flags.only?.split(',') ?? Object.keys(parts);
+const unknown = selected.filter((name) => name !== 'matrix' && !Object.hasOwn(parts, name));
+if (unknown.length > 0) throw new Error(`no part is called ${unknown.join(', ')}`);
+if (selected.includes('matrix')) {
   const matrix = await playMatrix();
-  await updatePage({ matrix }, true);
+  console.log(JSON.stringify(matrix, null, 1));
+  await updatePage({ matrix }, flags.write);
   process.exit();
 }
 if (flags.mistake !== undefined) {
@@ -190,7 +194,7 @@ if (flags.mistake !== undefined) {
 }
 const results: Results = {};
 for (const [name, run] of Object.entries(parts)) {
-  if (flags.only !== undefined && !flags.only.split(',').includes(name)) continue;
+  if (!selected.includes(name)) continue;
   const startedAt = performance.now();
   console.log(`== ${name}`);
   Object.assign(results, await run());
