@@ -237,6 +237,7 @@ test('an error holds no request, response, credential or object of ky', async ()
   };
   const { payments } = clientOf(failing);
   const error = await failureOf(payments.transfers.create(newTransfer), sdk.ConnectionError);
+  expect(error.cause).toMatchObject({ name: 'TypeError', message: 'fetch failed' });
   const seen = new Set<unknown>();
   const strings: string[] = [];
   const visit = (value: unknown): void => {
