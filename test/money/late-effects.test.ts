@@ -3,7 +3,6 @@ import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../support/virtual-clock.ts';
-import { fixedTimes } from '../support/values.ts';
 
 const second = 1_000;
 const minute = 60 * second;
