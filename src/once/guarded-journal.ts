@@ -32,7 +32,7 @@ const memoryWarning =
 
 const workingJournals = new WeakSet<Journal>();
 /** The check of the first claim of each journal. */
-const firstChecks = new WeakMap<Journal, Promise<void>>();
+const firstChecks = new WeakMap<Journal, Promise<true>>();
 const failedJournals = new WeakSet<Journal>();
 
 /** Whether any call of a journal has succeeded. */
@@ -157,24 +157,25 @@ export class GuardedJournal {
 
   /**
    * Checks what a payment rests on before its first byte: the journal keeps the claim that it has acknowledged, and the
-   * claim has not ended. Assumptions A3 and A4: docs/proof.md. Only the first claim of a journal is read again; others wait for it.
+   * claim has not ended. Assumptions A3 and A4: docs/proof.md. Only the first claim
+   * of a journal is read again, and others wait for it.
    */
   async checkClaim(claim: SendingEntry): Promise<void> {
-    const check = firstChecks.get(this.#journal) ?? this.#readClaim(claim);
-    firstChecks.set(this.#journal, check);
-    try {
+    const first = firstChecks.get(this.#journal);
+    // The error of another payment has its reference, and perhaps the abort of its caller.
+    const isChecked = first !== undefined && (await first.then(Boolean, () => false));
+    if (!isChecked) {
+      const check = this.#readClaim(claim);
+      firstChecks.set(this.#journal, check);
       await check;
-    } catch (error) {
-      firstChecks.delete(this.#journal);
-      throw error;
     }
     const hasTime = claim.expiresAt === null || Number(this.estimateTime()) < claim.expiresAt;
     if (!hasTime) throw this.#fail('claim has ended', undefined, false);
   }
 
-  async #readClaim(claim: SendingEntry): Promise<void> {
+  async #readClaim(claim: SendingEntry): Promise<true> {
     const changed = findDifference(claim, await this.read());
-    if (changed.length === 0) return;
+    if (changed.length === 0) return true;
     throw this.#fail(
       `claim was not kept as it was written: ${changed.join(', ')}`,
       undefined,

@@ -1,4 +1,9 @@
-import { PaymentInDoubtError, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import {
+  AbortError,
+  PaymentInDoubtError,
+  PaymentsClient,
+  type OnceInput,
+} from 'payments-platform-sdk';
 import { memoryJournal, type Journal, type JournalEntry } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
@@ -6,7 +11,7 @@ import { failureOf } from '../support/clients.ts';
 import { fixedTimes } from '../support/values.ts';
 import { clockFrom } from '../../src/calls/time.ts';
 import { GuardedJournal } from '../../src/once/guarded-journal.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 // What a call checks before the first byte of a payment, in production, too.
 
@@ -28,8 +33,8 @@ function setup(change: (journal: Journal, clock: VirtualClock) => Partial<Journa
   return {
     clock,
     memory,
-    pay: (reference: string = input.description) =>
-      transfers.createOnce({ ...input, description: reference }),
+    pay: (reference: string = input.description, signal?: AbortSignal) =>
+      transfers.createOnce({ ...input, description: reference }, { signal }),
     made: () => sandbox.transfers.list().length - seeded,
   };
 }
@@ -67,6 +72,28 @@ test('payments that are claimed together wait for the check of the first', async
   );
   for (const error of await Promise.all(calls)) expect(error.reason).toBe('journal');
   expect(made()).toBe(0);
+});
+
+test('a payment that waits for the check of another is made when that caller aborts', async () => {
+  const reading = Promise.withResolvers<undefined>();
+  let claims = 0;
+  const { pay, made } = setup((journal) => ({
+    read: async (reference) => {
+      const entry = await journal.read(reference);
+      // The check of the first claim, whose caller aborts.
+      if (entry !== undefined && (claims += 1) === 1) await reading.promise;
+      return entry;
+    },
+  }));
+  const caller = new AbortController();
+  const first = failureOf(pay('first', caller.signal), AbortError);
+  await flushPromises();
+  const second = pay('second');
+  await flushPromises();
+  caller.abort();
+  expect((await first).reference).toBe('first');
+  expect((await second).result).toBe('created');
+  expect(made()).toBe(1);
 });
 
 test('a claim that has ended when it is written sends nothing', async () => {
