@@ -25,8 +25,9 @@ async function paySalaries() {
   const journal = sqliteJournal(file);
   const payments = new PaymentsClient({ baseUrl, apiKey, journal, ...limits });
   const salaries = Array.from({ length: 200 }, (_, index): OnceInput => {
-    const description = `payroll-2026-11-${String(index + 1).padStart(3, '0')}`;
-    return { ...payment, amount: '20.50', description };
+    const number = String(index + 1).padStart(3, '0');
+    // If all salaries were equal, a payment in doubt would hold back the others.
+    return { ...payment, amount: `20.${number}`, description: `payroll-2026-11-${number}` };
   });
   const batch = payments.transfers.createAllOnce(salaries);
   const show = (start = '') => {
