@@ -1,0 +1,32 @@
+// Prints how a page reads, per 1,000 words of running text: colons, semicolons, pronouns, and how often the reader is
+// addressed. CONTRIBUTING has the figures to aim at. `node docs/generators/prose.ts [file …]`
+import { globSync, readFileSync } from 'node:fs';
+
+const countWords = (text: string): number =>
+  text.replace(/\]\([^)]*\)/g, ']').match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+
+const files = process.argv.slice(2);
+let running = '';
+for (const file of files.length > 0 ? files : ['README.md', ...globSync('docs/*.md').toSorted()]) {
+  const written = readFileSync(file, 'utf8').replace(
+    /<!-- generated: [\s\S]*?<!-- end: |^```[\s\S]*?^```$/gm,
+    '',
+  );
+  const text = written.replace(/^[|#].*$/gm, '').replace(/`[^`]*`/g, 'code');
+  print(file, text, countWords(written));
+  running += text;
+}
+print('all', running, countWords(running));
+
+function print(name: string, text: string, words: number): void {
+  const prose = text.replace(/\]\([^)]*\)/g, ']');
+  const rate = (pattern: RegExp): string =>
+    (((prose.match(pattern)?.length ?? 0) * 1_000) / countWords(prose)).toFixed(0);
+  const figures = {
+    colons: rate(/:(?=\s)/g),
+    semicolons: rate(/;/g),
+    pronouns: rate(/\b(it|its|that|this|one|they)\b/gi),
+    reader: rate(/\b(you|we)\b/gi),
+  };
+  console.log(name.padEnd(30), `${words} words without code,`, JSON.stringify(figures));
+}
