@@ -195,6 +195,14 @@ export function apiList(): string {
     return firstSentence(text.replace(/\{@link\s+(\S+?)\s*\}/g, '$1'));
   };
   const line = (text: string, about: ts.Symbol): string => `- ${code(text)}: ${describe(about)}`;
+  /** An option with its default and its whole docstring. */
+  const describeOption = (option: ts.Symbol): string => {
+    const text = ts.displayPartsToString(option.getDocumentationComment(checker));
+    const tag = option.getJsDocTags(checker).find(({ name }) => name === 'default');
+    const value = tag === undefined ? '' : `, default ${ts.displayPartsToString(tag.text)}`;
+    const about = text.replace(/\{@link\s+(\S+?)\s*\}/g, '$1');
+    return `- ${code(option.getName())}${oneLine(value)}: ${oneLine(about)}`;
+  };
   const byChecker = (type: ts.Type): string =>
     checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
 
@@ -300,6 +308,10 @@ export function apiList(): string {
         ),
         ...methods(head, variable),
       ]);
+      if (variable === 'payments') {
+        const options = symbols.filter((symbol) => symbol.getName() === 'ClientOptions');
+        section('Options of a client', options.flatMap(members).map(describeOption));
+      }
       for (const space of members(head)) {
         const noun = checker.getTypeOfSymbol(space).getSymbol();
         if (noun === undefined || !symbols.includes(noun) || !members(noun).some(isMethod))

@@ -57,12 +57,17 @@ const head = `<link rel="icon" href="data:,"/><style>
 .tsd-typography table { display: block; overflow-x: auto; }
 .tsd-typography :is(td, th) { padding: 4px 6px; }
 .tsd-typography code { overflow-wrap: break-word; }
-</style><script>localStorage['tsd-accordion-Guides'] ??= 'true'</script>`;
+</style><script>
+for (const part of ['Start', 'Pay', 'Operate', 'Test']) localStorage['tsd-accordion-' + part] ??= 'true';
+</script>`;
 
-/** Documents that are not guides. */
+/** The headings of the guides, as in README.md. */
 const categories: readonly (readonly [RegExp, string])[] = [
   [/^decisions\//, 'Decisions'],
-  [/^api$/, 'API reference'],
+  [/^(getting-started|going-live|migrating)$/, 'Start'],
+  [/^(paying-once|journals|batches|paging|instructions|proof)$/, 'Pay'],
+  [/^(on-call|errors|services|deployment|logging-and-tracing)$/, 'Operate'],
+  [/^(testing|sandbox)$/, 'Test'],
 ];
 
 const categorise = (reflection: Reflection, category: string): void => {
@@ -91,7 +96,7 @@ export async function load(app: Application): Promise<void> {
   app.converter.on(
     Converter.EVENT_CREATE_DECLARATION,
     (context: Context, declared: DeclarationReflection) => {
-      if (declared.kindOf(ReflectionKind.Module)) categorise(declared, 'API reference');
+      if (declared.kindOf(ReflectionKind.Module)) categorise(declared, 'Reference');
       if (declared.parent?.kindOf(ReflectionKind.Module | ReflectionKind.Project) !== true) return;
       if (declared.kindOf(ReflectionKind.Module)) return;
       const [place] = context.getSymbolFromReflection(declared)?.getDeclarations() ?? [];
@@ -107,13 +112,14 @@ export async function load(app: Application): Promise<void> {
     const [title] = project.readme ?? [];
     if (title?.kind === 'text') title.text = title.text.replace(/^# .*/, '');
     for (const text of project.documents ?? []) {
-      const [, category = 'Guides'] = categories.find(([pattern]) => pattern.test(text.name)) ?? [];
+      const [, category = 'Reference'] =
+        categories.find(([pattern]) => pattern.test(text.name)) ?? [];
       categorise(text, category);
       const [first] = text.content;
       text.name = takeTitle(first?.text ?? '') ?? text.name;
     }
     const page = new DocumentReflection('HTTP API', project, linkMethods(project, httpApi), {});
-    categorise(page, 'API reference');
+    categorise(page, 'Reference');
     project.addChild(page);
     project.registerReflection(page, undefined, undefined);
   });

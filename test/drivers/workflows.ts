@@ -13,7 +13,7 @@ import { createPayrollSandbox } from './once-deaths.ts';
 import { payoutOf } from './once-payouts.ts';
 
 /*
- * Two processes run a recipe of docs/workflows.md against a platform that fails every tenth creation. They are
+ * Two processes run a recipe of docs/services.md against a platform that fails every tenth creation. They are
  * stopped, killed at random and started again, until every payout is paid or reported:
  * node test/drivers/workflows.ts --payouts 300 --kills 12 [--recipe dbos]
  */

@@ -37,7 +37,7 @@ const inApplication = (...args: string[]) =>
   run(process.execPath, args, { cwd: join(folder, 'application') });
 
 test('the tarball holds the build, the licences, the documentation and the examples only', () => {
-  const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.(md|png)$/.test(path));
+  const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.(md|png|svg)$/.test(path));
   expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
   expect(files).toContain('dist/sandbox/bin.js');

@@ -171,9 +171,9 @@ test(
   },
 );
 
-test('each recipe has at most 30 lines, and docs/workflows.md links it', () => {
+test('each recipe has at most 30 lines, and docs/services.md links it', () => {
   const guide = readFileSync(
-    fileURLToPath(new URL('../../docs/workflows.md', import.meta.url)),
+    fileURLToPath(new URL('../../docs/services.md', import.meta.url)),
     'utf8',
   );
   for (const recipe of recipes) {
