@@ -1,2 +1,2 @@
-/** The version in package.json; a test holds the two together. */
-export const version = '0.3.0';
+/** The version of package.json, written by `npm version`. */
+export const version = '0.4.0';
