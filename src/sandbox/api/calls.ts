@@ -8,7 +8,7 @@ import { inputReport, parseInput, validationError } from '../platform/validation
 import type { SandboxOperation } from './operations.ts';
 import { createPage, type PageFault } from './pages.ts';
 
-/** A body that arrived: its JSON value, or why it has none. */
+/** The body of a request: its JSON value, or the error to respond with if the text is not JSON. */
 export type Body = { value: unknown } | { problem: SandboxError };
 
 /** Parses a body; undefined when nothing arrived. */
@@ -22,7 +22,7 @@ export function readBody(text: string | undefined): Body | undefined {
   }
 }
 
-/** One call of an operation, authorised but not yet checked. */
+/** One call of an operation. Its credential was checked, but its query and body were not yet. */
 export interface Call {
   platform: Platform;
   operation: SandboxOperation;
@@ -30,24 +30,23 @@ export interface Call {
   id: string;
   params: URLSearchParams;
   body: Body | undefined;
-  /** The fault to put into the page, if the response is one. */
+  /** The fault to apply if the response is a page. */
   pageFault: PageFault | undefined;
 }
 
-/** How invalid query parameters are reported. */
 const queryReport = { what: 'The query parameters are', code: 'invalid_query', status: 400 };
 
 /** Performs a call and returns the JSON value of its response. */
 type Run = (call: Call) => unknown;
 
-/** What an operation does with a call, and the schema of what it takes beside an id. */
+/** What an operation does with a call, and the schema of its body or its query. */
 export interface Behaviour {
   readonly run: Run;
   readonly body?: z.core.$ZodType;
   readonly query?: z.core.$ZodType;
 }
 
-/** A call that takes a JSON body. */
+/** Creates the behaviour of an operation that takes a JSON body. */
 export const withBody = <T>(
   schema: Schema<T>,
   run: (platform: Platform, input: T, id: string) => unknown,
@@ -62,7 +61,7 @@ export const withBody = <T>(
   },
 });
 
-/** A call that takes the id in its path and nothing else. */
+/** Creates the behaviour of an operation that takes only the id in its path. */
 export const withId = (run: (platform: Platform, id: string) => unknown): Behaviour => ({
   run(call) {
     requireNoQuery(call);
@@ -70,7 +69,7 @@ export const withId = (run: (platform: Platform, id: string) => unknown): Behavi
   },
 });
 
-/** A list of the versioned API. */
+/** Creates the behaviour of a list under `/v0`, which returns pages. */
 export const withPage = <
   Query extends PageQuery,
   Row extends { readonly id: `${string}_${string}` },
@@ -96,7 +95,7 @@ export const withPage = <
 });
 
 /**
- * Query parameters as an object; a `limit` in digits becomes a number.
+ * Returns the query parameters as an object, in which a `limit` of digits is a number.
  * @throws SandboxError for a parameter that appears twice.
  */
 function readQuery(params: URLSearchParams): Record<string, string | number> {

@@ -2,15 +2,15 @@ import { SandboxError } from '../platform/sandbox-error.ts';
 
 /** The two credentials that a sandbox accepts. */
 export interface SandboxCredentials {
-  /** For versioned endpoints. */
+  /** The API key, for the endpoints under `/v0`. */
   readonly apiKey: string;
-  /** For the instruction and transaction endpoints. */
+  /** The JWT, for the instruction and transaction endpoints. */
   readonly jwt: string;
 }
 
 /**
- * The credentials of a sandbox: the configured ones, or fixed ones that are valid nowhere else.
- * @throws TypeError when a configured one does not have the format of the platform.
+ * Returns the configured credentials of a sandbox, or fixed ones that are valid nowhere else.
+ * @throws TypeError when a configured credential does not have the format of the platform.
  */
 export function resolveCredentials(options: {
   apiKey?: string | undefined;

@@ -1,6 +1,6 @@
 import { operationPaths } from './operations.ts';
 
-/** The edits that make one string of another; what is missing in the first counts half. */
+/** Counts the edits that turn `one` into `other`. A character that `one` lacks counts half. */
 function countEdits(one: string, other: string): number {
   let previous = Array.from({ length: other.length + 1 }, (_, at) => at / 2);
   for (const [row, character] of [...one].entries()) {
@@ -17,11 +17,11 @@ function countEdits(one: string, other: string): number {
 
 /** The documented method and path that are most similar to a request. */
 export function findNearestRoute(method: string, path: string): string {
-  // A longer path is similar to none, and the time grows with its length.
+  // A longer path resembles no route, and comparing it would take longer.
   const requestedPath = path.slice(0, 200).replace(/\/[a-z]+_[^/]*/g, '/{id}');
   const rankRoute = (route: string): number => {
     const [routeMethod, routePath = ''] = route.split(' ');
-    // The same last word says more than a similar beginning: /settings is /platform/settings.
+    // The same last word says more than a similar beginning, so /settings finds /platform/settings.
     const hasSameEnd = routePath.endsWith(requestedPath.slice(requestedPath.lastIndexOf('/')));
     const distance = countEdits(requestedPath, routePath) * (hasSameEnd ? 0.5 : 1);
     return distance + Number(routeMethod !== method);

@@ -4,19 +4,19 @@ import { fingerprint } from '../platform/fingerprint.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 import type { ListOrder, Table } from '../platform/table.ts';
 
-/** The two faults of a page that is still well formed. */
+/** The two faults that change the content of a page but not its form. */
 export type PageFault = 'repeated_cursor' | 'empty_page';
 
 /** The position that a cursor encodes. */
 interface Point {
   /** The page starts with the first row after this position. */
   position: number;
-  /** Distinguishes cursors of one position, because an empty page does not advance it. */
+  /** Distinguishes cursors of one position: an empty page changes the cursor, not the position. */
   hop: number;
 }
 
 interface PageRequest<Row> {
-  /** A list and its filters; a cursor belongs to one scope and one limit. */
+  /** The operation and its filters. A cursor is valid only with the scope and limit of its page. */
   scope: string;
   query: PageQuery;
   pageSize: number;
@@ -26,9 +26,9 @@ interface PageRequest<Row> {
 }
 
 /**
- * One page of a table. A cursor names the last row that was returned, so
- * rows that are created or deleted meanwhile neither repeat an item nor hide one.
- * @throws SandboxError for a cursor of another list, filter or limit, and for one that was altered.
+ * Returns one page of a table. A cursor names the last row of its page, so rows that are created or
+ * deleted meanwhile neither repeat nor hide an item.
+ * @throws SandboxError when the cursor was altered, or belongs to another list, filter or limit.
  */
 export function createPage<Row extends { readonly id: `${string}_${string}` }, Item>(
   table: Pick<Table<string, Row>, 'after'>,
@@ -58,7 +58,7 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
     position = at;
   }
   if (fault === 'repeated_cursor') {
-    // A first page has no cursor to repeat; the next one repeats this cursor.
+    // A first page has no cursor to repeat, so its cursor is new, and the next page repeats that.
     const end = encodeCursor({ position, hop: start.hop }, scope, limit);
     return { data, hasMore: true, nextCursor: cursor ?? end };
   }
@@ -66,7 +66,9 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
   return { data, hasMore, nextCursor };
 }
 
-/** Base64url: digits, letters and points never make the two characters that differ in base64. */
+/**
+ * Encodes as base64url, which has no `+` and `/`: digits, letters and points never lead to them.
+ */
 const encodeBase64Url = (content: string): string => btoa(content).replaceAll('=', '');
 
 function decodeBase64Url(cursor: string): string {
@@ -82,7 +84,7 @@ function encodeCursor({ position, hop }: Point, scope: string, limit: number): s
   return encodeBase64Url(`${content}.${fingerprint(content, 8)}`);
 }
 
-/** Reads a cursor. Without a limit in the query it keeps its own; another limit is rejected. */
+/** Reads a cursor. Its own limit applies if the query has none; a different limit is rejected. */
 function decodeCursor(
   cursor: string,
   scope: string,

@@ -18,7 +18,10 @@ export interface Reply {
 /** The response that an entry point sends to the caller. */
 export type SandboxReply =
   | ({
-      /** The whole reply, or its headers and half of its body: then the connection ends, or stalls. */
+      /**
+       * `complete` is the whole reply. Otherwise the caller gets the headers and half of the body,
+       * and the connection ends (`truncated`) or stalls.
+       */
       kind: 'complete' | 'truncated' | 'stalled';
     } & Reply)
   | {
@@ -48,19 +51,19 @@ export const errorReply = (problem: SandboxError): Reply => ({
 type StatusReply = Extract<SandboxReply, { status: number }>;
 
 /**
- * The caller that waits for a response. A Request without references is garbage collected, and its
- * signal then never aborts; so a wait for the signal holds all of this.
+ * The caller that waits for a response. A signal never aborts after its Request was garbage
+ * collected, so a wait for the signal keeps a reference to all of these.
  */
 export interface Caller {
   readonly request: Request;
   readonly signal: AbortSignal;
-  /** What the request was made from: it may be a Request with a signal of its own. */
+  /** The argument that the request was made from: perhaps a Request with a signal of its own. */
   readonly origin: unknown;
 }
 
 /**
- * A response as `fetch` returns it, after a turn of the event loop. Had the turn come before the effect, a test would
- * never see the payment of a call that was stopped.
+ * Waits for a turn of the event loop, then returns the response as `fetch` does. The call has taken
+ * effect before that turn, so a test that aborts a call can see the payment that the call made.
  * @throws TypeError `fetch failed` for a reset, as Node.js does; the signal's reason when it aborts
  *   before the response.
  */
@@ -91,7 +94,7 @@ function createContent(
   return kind === 'truncated' ? truncateStream(half) : stallStream(half, caller);
 }
 
-/** Callers that get no response. They hold no timers or sockets, so they keep no process alive. */
+/** Callers that get no complete response. The set keeps them, but not the process, alive. */
 const waitingCallers = new Set<Caller>();
 
 /** Calls `onAbort` when the caller gives up; the returned function ends the wait. */
@@ -131,7 +134,7 @@ function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Arr
   return new ReadableStream(
     {
       pull(controller) {
-        // An error empties the queue, so it waits until the bytes were read.
+        // An error would discard the bytes in the queue, so the error comes after they were read.
         if (wasRead) controller.error(new TypeError('terminated'));
         else controller.enqueue(bytes);
         wasRead = true;

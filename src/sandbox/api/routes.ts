@@ -41,7 +41,7 @@ interface Implementation extends Behaviour {
   readonly status: number;
 }
 
-/** An operation with the place where it is reached. */
+/** An operation with its method and path. */
 export interface Route extends Implementation {
   readonly operation: SandboxOperation;
   readonly method: string;
@@ -56,7 +56,7 @@ export interface Route extends Implementation {
 function createRoute(operation: SandboxOperation, methodAndPath: string): Route {
   const [method = '', path = ''] = methodAndPath.split(' ');
   const isVersioned = path.startsWith('/v0/');
-  // Callers may add a prefix of their own, but a root path has no version in front.
+  // A caller may put a prefix in front of a path, but no version in front of a root path.
   const prefix = isVersioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
     ...implementations[operation],
@@ -192,7 +192,6 @@ const implementations: Readonly<Record<SandboxOperation, Implementation>> = {
   },
 };
 
-/** Every documented operation. */
 export const routes: readonly Route[] = Object.entries(operationPaths).map(
   ([operation, methodAndPath]) => createRoute(operation as SandboxOperation, methodAndPath),
 );
@@ -234,7 +233,7 @@ export function createNoRouteReply(
   return createWrongMethodReply(method, candidates);
 }
 
-/** The response to a path that takes other methods. */
+/** The response when a path exists, but not with this method. */
 export function createWrongMethodReply(
   method: string,
   candidates: readonly { method: string }[],

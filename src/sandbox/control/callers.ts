@@ -3,15 +3,15 @@ import { isLoopback, parseHostName } from '../platform/hosts.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 
 /*
- * Control needs no key, so a foreign page in a browser on this machine could change the sandbox. Such
- * a page reaches a loopback port in two ways: under a name of its own that resolves to 127.0.0.1,
- * which the Host header shows, and by a request across origins, which the Origin header shows, or, of an
- * image, Sec-Fetch-Site.
+ * The control endpoints need no key, so a foreign web page that is open in a browser on this
+ * machine could change the sandbox. Such a page reaches a loopback port in two ways. Its own host
+ * name may resolve to 127.0.0.1, which the Host header shows. Or the page sends a request across
+ * origins, which the Origin header shows or, if the page loads an image, Sec-Fetch-Site.
  */
 
 /** The callers that a server allows. */
 export interface Callers {
-  /** Names in Host, beside those of the loopback interface; lower case, without a port. */
+  /** Host names besides those of the loopback interface, in lower case and without a port. */
   readonly hosts: ReadonlySet<string>;
 }
 
@@ -20,7 +20,7 @@ function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
   return name !== undefined && (isLoopback(name) || hosts.has(name));
 }
 
-/** The rejection of a request under a foreign name; undefined when the name is allowed. */
+/** Returns a 403 if the Host header has a foreign name, and undefined if the name is allowed. */
 export const checkHost = (host: string | undefined, callers: Callers): Reply | undefined =>
   isAllowedHost(host, callers)
     ? undefined
@@ -29,7 +29,7 @@ export const checkHost = (host: string | undefined, callers: Callers): Reply | u
         `This sandbox is reached under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
       );
 
-/** The rejection of control for a page of another origin; programs send none of these headers. */
+/** Returns a 403 for a page of another origin. Programs send neither Origin nor Sec-Fetch-Site. */
 export function checkOrigin(headers: {
   readonly origin?: string | undefined;
   readonly host?: string | undefined;
@@ -47,7 +47,7 @@ export function checkOrigin(headers: {
 const createForbiddenReply = (code: string, message: string): Reply =>
   errorReply(new SandboxError(message, { code, status: 403 }));
 
-/** The headers that let a page of another port of this machine read the API. */
+/** Headers that let a page on an allowed host, such as another local port, read the API. */
 export function createCorsHeaders(
   origin: string | undefined,
   callers: Callers,
@@ -61,7 +61,7 @@ export function createCorsHeaders(
   };
 }
 
-/** The response to the request that a browser sends before one with an Authorization header. */
+/** The response to the OPTIONS request that a browser sends before a request with Authorization. */
 export function createPreflightReply(
   headers: Record<string, string>,
   requestedHeaders: string | undefined,

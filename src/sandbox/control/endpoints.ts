@@ -78,7 +78,7 @@ const resetBodySchema = () =>
     ),
   });
 
-/** Adds a rule that arrived as JSON, and returns it as the list shows it. */
+/** Adds a fault rule that arrived as JSON. Returns the rule as `GET faults` lists it. */
 function addFault({ sandbox }: Control, faultRule: unknown): unknown {
   try {
     sandbox.faults.add(faultRule as SandboxFaultRule);
@@ -103,13 +103,12 @@ interface FeedItem {
   readonly id: number | undefined;
 }
 
-/** A list that is read by its ids, and followed as a stream of events. */
+/** A list of items with ids, such as the log, which callers can also follow as a stream. */
 export interface Feed {
   list(sandbox: Sandbox): readonly FeedItem[];
   listen(sandbox: Sandbox, listener: (item: FeedItem) => void): () => void;
 }
 
-/** The feeds by the names of their endpoints. */
 export const feeds: Readonly<Record<string, Feed>> = {
   log: {
     list: (sandbox) => sandbox.log,
@@ -122,9 +121,9 @@ export const feeds: Readonly<Record<string, Feed>> = {
 };
 
 /**
- * The items of a feed after the id `after`, at most the `latest` of them, without requests that are not
- * completed.
- * @throws SandboxError when one of these is not a whole number.
+ * Returns the items of a feed with an id above the query parameter `after`, but only the last
+ * `latest` of them. Requests that are still running have no id and are left out.
+ * @throws SandboxError when `after` or `latest` is not a whole number.
  */
 export function readFeed(feed: Feed, sandbox: Sandbox, query: URLSearchParams): FeedItem[] {
   const readNumber = (name: string): number | undefined => {
@@ -154,7 +153,7 @@ const endpoints: readonly Endpoint[] = [
   endpoint('POST entities/{id}/approve', 200, ({ sandbox, id }) => sandbox.entities.approve(id)),
   ...nouns.map((noun) =>
     endpoint(`POST ${noun}`, 201, (control) =>
-      // Each checks its input.
+      // Each `create` validates its input, so any JSON value may be passed.
       control.sandbox[noun].create(readJsonBody(control) as never),
     ),
   ),
@@ -181,7 +180,7 @@ const endpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** Handles a request to control, and responds as the API does. */
+/** Handles a control request. Its responses and errors have the same form as those of the API. */
 export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply {
   const { pathname } = request.url;
   const matchingEndpoints = endpoints.filter(({ pattern }) => pattern.test(pathname));

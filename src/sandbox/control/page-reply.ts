@@ -1,17 +1,18 @@
 import type { Reply } from '../api/responses.ts';
 
-/** Headers of responses that change at any moment, and keep their content type. */
+/** No cache may store a response that changes at any moment; browsers keep to its content type. */
 export const uncachedHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** The hash of a script for the policy, so that no other script of the page runs. */
+/** Hashes a script for the Content-Security-Policy, so that the browser runs no other script. */
 async function hashScript(script: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(script));
   return `'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
 }
 
 /**
- * The page at `/`, with its scripts in it. It loads nothing from elsewhere, runs no injected script,
- * and cannot be framed by another page. A mark in it says that the server has worlds.
+ * The page at `/`, with its scripts inline. Its headers forbid the browser to load anything from
+ * elsewhere, to run an injected script, or to show the page in a frame. If the server has worlds,
+ * the `html` element has the attribute `data-worlds`.
  */
 export async function createPageReply(html: string, hasWorlds = false): Promise<Reply> {
   const scripts = html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g);

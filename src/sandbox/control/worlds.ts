@@ -8,7 +8,7 @@ const namePattern = /^[a-z0-9-]{1,40}$/;
 const credentialPattern = /^(?:sk|jwt)_sandbox_([a-z0-9-]{1,40})$/;
 const pathPattern = new RegExp(`^${controlPath}worlds(?:/([^/]*)(/.*)?)?$`);
 
-/** Called with each new world; the function that it returns is called when the world is removed. */
+/** Called with each new world. Its result is called when the world is removed. */
 export type OnWorld = (name: string, world: Sandbox) => () => void;
 
 interface World {
@@ -16,10 +16,10 @@ interface World {
   readonly dispose: () => void;
 }
 
-/** The isolated worlds of a server by their names, and the sandbox that is the default one. */
+/** All sandboxes of a server: the default one, and an isolated one (a "world") for each name. */
 export class Worlds {
   readonly #main: Sandbox;
-  /** Whether there are others than the default one. */
+  /** Whether credentials can select a world. If not, all of them select the default sandbox. */
   readonly isEnabled: boolean;
   readonly #onWorld: OnWorld;
   readonly #worlds = new Map<string, World>();
@@ -30,13 +30,13 @@ export class Worlds {
     this.#onWorld = onWorld;
   }
 
-  /** The world of a credential; the default one for any other. */
+  /** Returns the world that a credential names, or the default sandbox if it names none. */
   select(token: string | undefined): Sandbox {
     const name = credentialPattern.exec(token ?? '')?.[1];
     return name === undefined || !this.isEnabled ? this.#main : this.get(name);
   }
 
-  /** The world of a name, made at its first use. */
+  /** Returns the world with this name, and creates the world at its first use. */
   get(name: string): Sandbox {
     if (`sk_sandbox_${name}` === this.#main.apiKey) return this.#main;
     const world = this.#worlds.get(name);
@@ -47,8 +47,8 @@ export class Worlds {
   }
 
   /**
-   * Finds the sandbox that a control request is for, and the path of the request in it; a reply if the request
-   * is for the worlds themselves, or is not valid.
+   * Finds the sandbox that a control request is for, and the path of the request within that
+   * sandbox. Returns a reply instead if the request lists or removes worlds, or is not valid.
    */
   route(method: string, pathname: string): { sandbox: Sandbox; path: string } | Reply {
     const match = pathPattern.exec(pathname);
@@ -71,7 +71,8 @@ export class Worlds {
     const world = this.#worlds.get(name);
     if (world === undefined) return false;
     this.#worlds.delete(name);
-    // No timer may hold it, and those who follow its log or its changes hear of the end.
+    // The reset cancels the timers, which would keep the world in memory, and sends a reset event
+    // to callers who follow the log or the changes.
     world.sandbox.reset();
     world.dispose();
     return true;

@@ -15,7 +15,8 @@ import {
 export interface SandboxFaults {
   /**
    * Adds a rule. At most one rule applies to a request: the oldest that matches and is not used up.
-   * @throws TypeError for a rule that could never apply, such as an empty page of a create call.
+   * @throws TypeError when the rule is malformed or could never apply, as an empty page of a
+   *   create.
    *
    * @example
    * ```ts
@@ -29,7 +30,7 @@ export interface SandboxFaults {
    * ```
    */
   add(faultRule: SandboxFaultRule): void;
-  /** The rules that are not used up, oldest first; `times` and `after` are the remaining numbers. */
+  /** Returns the rules that are not used up, oldest first. `times` and `after` are what remains. */
   list(): SandboxFaultRule[];
   /** Removes every rule. */
   clear(): void;
@@ -37,11 +38,11 @@ export interface SandboxFaults {
 
 interface Pending {
   readonly faultRule: SandboxFaultRule;
-  /** Requests that it was applied to by chance; with the seed, they make chance repeatable. */
+  /** Requests for which chance decided. The seed and this number determine the next decision. */
   requestCount: number;
-  /** Requests that it still lets through. */
+  /** Matching requests that the rule still lets through. */
   skipsLeft: number;
-  /** Requests that it still affects. */
+  /** Matching requests that the rule still affects. */
   remaining: number;
 }
 
@@ -54,7 +55,7 @@ export class FaultQueue implements SandboxFaults {
     const { percent, after = 0 } = faultRule;
     const { times = percent === undefined ? 1 : 'always' } = faultRule;
     const remaining = times === 'always' ? Infinity : times;
-    // The caller may use the object for its next rule.
+    // The caller may change the object for its next rule, so the queue keeps a copy.
     this.#pending.push({
       faultRule: structuredClone(faultRule),
       requestCount: 0,
@@ -75,7 +76,10 @@ export class FaultQueue implements SandboxFaults {
     this.#pending = [];
   }
 
-  /** The fault of this request, if any. Every rule counts the requests that match it. */
+  /**
+   * Returns the fault of this request, if any. A request that a rule lets through first (`after`)
+   * counts for that rule even if another rule affects the request.
+   */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
     return this.#take(
       hasCursor,
@@ -118,8 +122,8 @@ function isSelectedByChance(pending: Pending): boolean {
 }
 
 /**
- * Rules that let a share of the requests fail, the same ones in every run: rejected or lost, before
- * the commit and after it.
+ * Creates rules that make a share of all requests fail: with an error status or a reset, before or
+ * after the call takes effect. With the same seed, the same requests fail in every run.
  */
 export function createFailureRules(percent: number, seed: number): SandboxFaultRule[] {
   const faults: SandboxFault[] = [
@@ -128,7 +132,8 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // Each rule sees only the requests that the rules before it let through, so its share grows.
+  // Each rule sees only the requests that the rules before it let through, so a later rule needs a
+  // higher percentage for an equal share of all requests.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',
@@ -161,7 +166,7 @@ function takesEffect(fault: SandboxFault): boolean {
   }
 }
 
-/** The fault if it changes a page. */
+/** Returns the kind of the fault if the fault changes a page. */
 export function getPageFault(fault: SandboxFault | undefined): PageFault | undefined {
   return fault?.kind === 'repeated_cursor' || fault?.kind === 'empty_page' ? fault.kind : undefined;
 }
@@ -204,7 +209,7 @@ function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,
   platformReply: Reply | undefined,
 ): Reply {
-  // A simulated success would claim an effect that the platform has rejected.
+  // If the platform rejected the call, a success would claim an effect that never happened.
   if (platformReply !== undefined && platformReply.status >= 400 && fault.status < 300)
     return platformReply;
   const reply =
@@ -223,7 +228,7 @@ function createStatusReply(
   };
 }
 
-/** A page of a proxy; an error shows its text after the status. */
+/** An HTML error page, as a proxy sends it. The text of the page appears in the client's error. */
 const createHtmlReply = (status: number): Reply => ({
   status,
   headers: { 'content-type': 'text/html; charset=utf-8' },

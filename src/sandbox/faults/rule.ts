@@ -11,9 +11,9 @@ export type SandboxFaultMoment = 'before_commit' | 'after_commit';
 /** A fault to simulate. */
 export type SandboxFault =
   | {
-      /** An error status with the documented error body, or another status for the real response. */
+      /** A response with another status. An error status comes with the documented error body. */
       kind: 'status';
-      /** 200 to 599. Below 400 a committed call keeps its own body. */
+      /** 200 to 599. Below 400, a call that took effect keeps its own body. */
       status: number;
       /** The Retry-After header: seconds, or a string that is sent unchanged. */
       retryAfter?: number | string | undefined;
@@ -21,18 +21,18 @@ export type SandboxFault =
       headers?: Record<string, string> | undefined;
       /** The `code` of the error body. @default 'injected_fault' */
       code?: string | undefined;
-      /** The message. Default: one that names the status. */
+      /** The message of the error body. Default: a sentence that names the status. */
       error?: string | undefined;
       /** Default: `before_commit` for 300 and above, otherwise `after_commit`. */
       when?: SandboxFaultMoment | undefined;
     }
   | {
       /**
-       * The call takes effect on arrival; its response comes `ms` milliseconds later. A delivery to the
-       * `webhookUrl` leaves so much later.
+       * The call takes effect on arrival, and its response comes `ms` milliseconds later. A
+       * delivery to the `webhookUrl` is sent that much later.
        */
       kind: 'delay';
-      /** How long, by the clock of the sandbox. Required, but for a webhook. @default 1000 */
+      /** Milliseconds by the clock of the sandbox. Required, except for a webhook. @default 1000 */
       ms?: number | undefined;
     }
   | {
@@ -69,19 +69,19 @@ export type SandboxFault =
     }
   | {
       /**
-       * A page with the `nextCursor` that the request had as its `cursor`. A first page has no cursor
-       * to repeat and does not use the fault up.
+       * A page whose `nextCursor` repeats the `cursor` of the request. A first page has no cursor
+       * to repeat, so it does not use the fault up.
        */
       kind: 'repeated_cursor';
     }
   | {
-      /** A page without items but with `hasMore`; its cursor leads to the items. */
+      /** A page without items although `hasMore` is true. Its cursor leads to the items. */
       kind: 'empty_page';
     }
   | {
       /**
-       * Of the operation `webhook` only: a delivery is lost, sent twice, or sent after the next one (after
-       * a second if there is none).
+       * For the operation `webhook` only. A delivery is lost, sent twice, or sent after the next
+       * one (or after a second, if no other follows).
        */
       kind: 'drop' | 'duplicate' | 'reorder';
     };
@@ -89,8 +89,8 @@ export type SandboxFault =
 /** A fault and the requests it applies to. */
 export interface SandboxFaultRule {
   /**
-   * Such as `'transfers.create'`; `'*'` is every request, even to a path that does not exist. `'webhook'`
-   * is a delivery to the `webhookUrl`.
+   * The operation, such as `'transfers.create'`. `'*'` affects every request, even to a path that
+   * does not exist. `'webhook'` affects deliveries to the `webhookUrl`.
    */
   operation: SandboxLogOperation | '*';
   /**
@@ -102,9 +102,9 @@ export interface SandboxFaultRule {
   after?: number | undefined;
   /** How many of a hundred matching requests are affected, by chance. @default 100 */
   percent?: number | undefined;
-  /** A whole number that starts the chance: the same seed selects the same requests. @default 1 */
+  /** Seed of the random choice: the same whole number selects the same requests. @default 1 */
   seed?: number | undefined;
-  /** The fault of these requests. */
+  /** The fault to simulate. */
   fault: SandboxFault;
 }
 
@@ -121,7 +121,7 @@ const msRule = `expected milliseconds, from 0 to ${maxTimerMs}`;
 /** Statuses of responses that have no body. */
 export const bodylessStatuses: readonly number[] = [204, 205, 304];
 
-/** A count that may be Infinity, which zod's own numbers may not. */
+/** A schema for a count that may be Infinity, because the number schemas of zod reject Infinity. */
 const countOrInfinity = (least: number) =>
   z.custom<number>(
     (value) =>
@@ -135,7 +135,7 @@ const percentRule = 'expected a number above 0, up to 100';
 
 const headersRule = 'expected names and values of headers';
 const retryAfterRule = 'expected seconds, or the value of a header';
-/** Whether a response can carry these: no line breaks, no characters beyond Latin-1. */
+/** Whether a response can carry these headers: no line breaks, no characters beyond Latin-1. */
 function areHeaders(headers: Record<string, string>): boolean {
   try {
     void new Headers(headers);
