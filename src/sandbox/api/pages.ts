@@ -66,9 +66,7 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
   return { data, hasMore, nextCursor };
 }
 
-/**
- * Encodes as base64url, which has no `+` and `/`: digits, letters and points never lead to them.
- */
+/** Encodes as base64url, which lacks `+` and `/`: digits, letters and points never lead to them. */
 const encodeBase64Url = (content: string): string => btoa(content).replaceAll('=', '');
 
 function decodeBase64Url(cursor: string): string {

@@ -25,12 +25,11 @@ Options:
   --help                   print this text and exit
 `;
 
-/** The options of the command line. */
 export interface Flags {
   port: number;
   host: string;
   allowHosts: string[];
-  /** Undefined: an empty Platform. */
+  /** Undefined for an empty Platform. */
   seed: string | undefined;
   state: string | undefined;
   worlds: boolean;

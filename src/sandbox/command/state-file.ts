@@ -18,17 +18,17 @@ import { getMessage } from '../platform/sandbox-error.ts';
 import type { StateObserver, Sandbox } from '../sandbox.ts';
 
 /**
- * The file reserves so many ids in advance. An id that a caller has seen is then never assigned again,
- * even if the process dies before the next write.
+ * How many ids of each kind the file reserves in advance. So an id that a caller has seen is never
+ * assigned again, even if the process dies before the next write.
  */
 const reservedIds = 1000;
-/** How long changes are collected; a change has to be on the disk a second after its response. */
+/** How long changes are collected. A change has to be on the disk a second after its response. */
 const minWriteDelayMs = 200;
 const maxWriteDelayMs = 500;
 
 /**
- * Takes a state from a file, which may have been written by hand.
- * @throws Error that names the file and the place in it.
+ * Imports a state from a file, which a person may have written.
+ * @throws Error that names the file and the invalid place in it.
  */
 export function readState(sandbox: Sandbox, path: string): void {
   try {
@@ -38,10 +38,10 @@ export function readState(sandbox: Sandbox, path: string): void {
   }
 }
 
-/** The folder beside a state file that has a file for each world. */
+/** The folder beside a state file that contains a file for each world. */
 const getWorldFolder = (path: string): string => `${path}.worlds`;
 
-/** The file of a world, in a folder that exists then. */
+/** Returns the path of a world's file, and creates its folder. */
 export function getWorldPath(path: string, name: string): string {
   const folder = getWorldFolder(path);
   mkdirSync(folder, { recursive: true });
@@ -61,7 +61,7 @@ export class StateFile implements StateObserver {
   readonly #path: string;
   /** Ids up to these may be assigned, because the file reserves them. */
   #reserved: IdCounts | undefined;
-  /** Number of the latest write: an earlier one that ends later is discarded. */
+  /** Number of the latest write. An earlier write that ends later is discarded. */
   #latestWrite = 0;
   #isDirty = false;
   #isWriting = false;
@@ -70,7 +70,7 @@ export class StateFile implements StateObserver {
   #isClosed = false;
 
   /**
-   * Restores the file; if there is none, keeps what the sandbox holds.
+   * Restores the state in the file. If there is no file, writes what the sandbox contains.
    * @throws Error when the file is broken, cannot be written, or belongs to another process.
    */
   constructor(sandbox: Sandbox, path: string) {
@@ -166,10 +166,10 @@ export class StateFile implements StateObserver {
   }
 }
 
-/** The process of a lock; its start time distinguishes it from a later process with the same number. */
+/** Identifies a process by its number and start time, because numbers are used again. */
 function identifyProcess(pid: number): string {
   try {
-    // Field 22 on Linux; the name in field 2 may hold spaces, and ends at the last parenthesis.
+    // Field 22 is the start time on Linux. Spaces in the name end at the last parenthesis.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
     return `${pid} ${fields?.[19] ?? ''}`.trim();
   } catch {
@@ -183,7 +183,7 @@ function isAlive(identity: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (cause) {
-    // The process exists and belongs to another user.
+    // EPERM means that the process exists and belongs to another user.
     if (fieldOf(cause, 'code') !== 'EPERM') return false;
   }
   return identifyProcess(pid) === identity;
@@ -196,7 +196,7 @@ function lock(path: string): void {
   const ownLockPath = `${getLockPath(path)}.${process.pid}`;
   writeFileSync(ownLockPath, identifyProcess(process.pid));
   try {
-    // A link is created atomically.
+    // Creating a link is atomic, so only one process gets the lock.
     for (;;) {
       try {
         linkSync(ownLockPath, getLockPath(path));

@@ -4,10 +4,10 @@ import type { SandboxLogEntry } from '../log.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxServer } from '../server.ts';
 
-/** The output of the lines. */
+/** Where the lines are written, such as stdout. */
 interface Terminal {
   write(text: string): unknown;
-  /** Of terminals only; it knows NO_COLOR and FORCE_COLOR. */
+  /** Only a terminal has this method, which respects NO_COLOR and FORCE_COLOR. */
   hasColors?(): boolean;
 }
 
@@ -16,7 +16,7 @@ const green = 32;
 const yellow = 33;
 const dim = 2;
 
-/** Writes a line for every request that comes to its end, with the name of its world if it has one. */
+/** Writes a line for every completed request, with the name of the world if there is one. */
 export function writeLog(sandbox: Sandbox, terminal: Terminal, world?: string): void {
   const paint = (colour: number, text: string) =>
     terminal.hasColors?.() === true ? `\u001b[${colour}m${text}\u001b[0m` : text;
@@ -54,12 +54,12 @@ function formatLine(
     paint(dim, requestId),
     ...(world === undefined ? [] : [`world ${world}`]),
     ...(fault === undefined ? [] : [paint(red, `fault ${fault}`)]),
-    // A reason may repeat what the caller sent.
+    // A reason may contain what the caller sent, and must not imitate a line.
     ...(reason === undefined ? [] : [oneLine(reason)]),
   ].join('  ');
 }
 
-/** A state may be large; its first rows are enough to try things on. */
+/** The banner shows this many rows, because a state may be large and a few rows are enough. */
 const maxShown = 8;
 
 /** The variables to paste, the address of the page, and the parties that can pay each other. */

@@ -18,7 +18,7 @@ import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform } from './platform.ts';
 import { inputReport, parseInput } from './validation.ts';
 
-/** The input of an Account in the sandbox: more than the API offers. */
+/** Input for creating an Account in the sandbox, with more fields than the input of the API has. */
 export interface SandboxAccountInput extends AccountCreateInput {
   /** A wallet or a bank account. @default 'wallet' */
   type?: KnownAccountType | undefined;
@@ -44,7 +44,7 @@ const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject(
   status: z.optional(z.enum(accountStatuses, `expected one of ${accountStatuses.join(', ')}`)),
 });
 
-/** What POST /accounts does: chain and auto-earn come from the Settings of this moment. */
+/** What POST /accounts does. Auto-earn and, by default, the chain come from the Settings of now. */
 export function createAccount(platform: Platform, input: SandboxAccountInput): AccountRow {
   getEntity(platform, input.entityId);
   const createdAt = platform.clock.toIsoNow();
@@ -86,7 +86,7 @@ export function updateAccount(
   return row;
 }
 
-/** Moves money, and reports the new balances of each Account. */
+/** Calls `move`, which moves money, and then reports the new balances of each Account. */
 export function updateBalances(
   platform: Platform,
   rows: readonly (AccountRow | undefined)[],
@@ -128,7 +128,7 @@ export const toAccount = (row: AccountRow): Account => ({
   updatedAt: row.updatedAt,
 });
 
-/** Metadata that shares nothing with the caller's object, as JSON would carry it. */
+/** Copies metadata as JSON would carry it, so that the copy shares nothing with the original. */
 const cloneMetadata = (original: Metadata): Metadata =>
   metadata().parse(parseJson(stringifyJson(original)));
 

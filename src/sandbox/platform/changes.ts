@@ -9,7 +9,7 @@ import type { Transfer } from '../../schemas/transfer.ts';
 import type { Clock } from './clock.ts';
 import type { Ids } from './ids.ts';
 
-/** The records that changes are reported of, by the noun in the type of a change. */
+/** The type of the changed record, by the noun with which the type of a change begins. */
 export interface SandboxChangeRecords {
   /** Accounts, and their balances. */
   account: Account;
@@ -29,7 +29,7 @@ export interface SandboxChangeRecords {
   transfer: Transfer;
 }
 
-/** What happened to a record; `account.balance` is a change of money alone. */
+/** What happened to a record. `account.balance` means that only balances changed. */
 export type SandboxChangeType =
   | `${keyof SandboxChangeRecords}.${'created' | 'status' | 'updated' | 'deleted'}`
   | 'account.balance';
@@ -66,7 +66,7 @@ const maxChanges = 10_000;
 export class Changes {
   readonly #clock: Clock;
   readonly #ids: Ids;
-  /** Made when they are read: most changes of most tests are not. */
+  /** Functions that create a change when a caller reads it, because most tests read few changes. */
   #entries: (() => SandboxChange)[] = [];
   readonly #unreported: (() => SandboxChange)[] = [];
   #depth = 0;
@@ -78,8 +78,8 @@ export class Changes {
   }
 
   /**
-   * Adds a change of a row, which the caller has cloned before the change. The row may change again at
-   * once, so it is cloned, too.
+   * Adds a change of a row. The caller copies the row before the change, as `before`. `after` is
+   * copied here, because the row may change again at once.
    */
   add<Row extends object>(
     type: SandboxChangeType,
@@ -99,7 +99,7 @@ export class Changes {
     this.#report();
   }
 
-  /** Runs a change of several records, which is reported when it is complete. */
+  /** Runs a change of several records, and reports each part when the whole change is complete. */
   collect<T>(run: () => T): T {
     this.#depth += 1;
     try {
@@ -129,7 +129,7 @@ export class Changes {
 
   #report(): void {
     if (this.#depth > 0) return;
-    // A listener may change records, too: its changes are reported after this one.
+    // A listener may change records itself. Those changes are reported after this one.
     this.#depth = 1;
     for (let makeChange; (makeChange = this.#unreported.shift()) !== undefined;) {
       for (const listener of this.#listeners) callListener(listener, makeChange);
@@ -138,7 +138,7 @@ export class Changes {
   }
 }
 
-/** The change has happened, so the error of a listener is not that of the call. */
+/** If a listener throws, the call that made the change still succeeds: the change has happened. */
 function callListener(
   listener: (makeChange: () => SandboxChange) => void,
   makeChange: () => SandboxChange,

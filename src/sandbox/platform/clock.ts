@@ -67,9 +67,9 @@ export class Clock {
       const timer = source.setTimeout(run, ms);
       return () => source.clearTimeout?.(timer);
     }
-    // Read at this moment, so that fake timers installed later are honoured.
+    // The global is read here, so that fake timers that a test installs later are used.
     const timer: unknown = globalThis.setTimeout(run, ms);
-    // In a browser a timer is a number.
+    // In a browser a timer is a number, without `unref`.
     if (idle && typeof timer === 'object' && timer !== null && 'unref' in timer) {
       (timer as { unref(): void }).unref();
     }

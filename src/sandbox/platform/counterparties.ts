@@ -21,7 +21,7 @@ export interface SandboxCounterpartyInput {
   entityId: EntityId;
   /** Display name. @default 'Counterparty' */
   name?: string | undefined;
-  /** Default: `bank_account` if a field of one is set, otherwise `wallet`. */
+  /** Default: `bank_account` if a field of a bank account is set, otherwise `wallet`. */
   type?: KnownCounterpartyType | undefined;
   /** For wallets. Default: an address made up by the sandbox. */
   walletAddress?: string | null | undefined;

@@ -35,7 +35,7 @@ const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
 /** What POST /entities does. A business name makes the Entity a business. */
 export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
   const createdAt = platform.clock.toIsoNow();
-  // In the order of the schema, so that an import and an export keep every byte.
+  // The fields have the order of the schema, so that importing and exporting keeps every byte.
   const row = platform.entities.add((id): Entity => ({
     id,
     email: input.email,
@@ -52,7 +52,7 @@ export function createEntity(platform: Platform, input: EntityCreateInput): Enti
   return row;
 }
 
-/** Whether verification advances automatically; the other statuses are decisions. */
+/** Whether the automatic steps advance this status. Every other status stays until it is set. */
 const canAdvance = (status: string): boolean =>
   status === 'not_started' || status === 'pending' || status === 'under_review';
 
@@ -64,7 +64,7 @@ export function scheduleEntity(platform: Platform, row: Entity): void {
   else platform.schedule.cancel(row.id);
 }
 
-/** Takes the next step of verification: KYC and terms both, from `pending` to `approved`. */
+/** Takes the next step of KYC and of the terms: first to `pending`, then to `approved`. */
 export function advanceEntity(platform: Platform, row: Entity): void {
   setStatuses(platform, row, {
     ...(canAdvance(row.kycStatus) && { kycStatus: getNextStatus(row.kycStatus) }),

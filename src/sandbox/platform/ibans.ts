@@ -22,7 +22,7 @@ export interface SandboxIbanInput {
   bic?: string | undefined;
   /** The bank's name. @default 'Sandbox Bank' */
   bankName?: string | undefined;
-  /** The fiat currency that it accepts. @default 'EUR' */
+  /** The fiat currency that the IBAN accepts. @default 'EUR' */
   currency?: string | undefined;
 }
 const SandboxIbanInputSchema: Schema<SandboxIbanInput> = z.strictObject({

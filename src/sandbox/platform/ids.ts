@@ -1,8 +1,10 @@
-/** The nouns whose records are rows with numbered ids; what is written out for each of them is compiled against this list. */
+/**
+ * The nouns whose records have numbered ids. The compiler checks other lists of nouns against this.
+ */
 export const nouns = ['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const;
 export type Noun = (typeof nouns)[number];
 
-/** The counters, at their start. */
+/** The counters of a new Platform. */
 const initialCounts = {
   entities: 0,
   accounts: 0,

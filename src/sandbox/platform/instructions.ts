@@ -30,9 +30,9 @@ interface Registration {
   /** A display name. @default '' */
   nickname?: string | undefined;
 }
-/** An Instruction to register, as the input of POST /instruction/build. */
+/** An Instruction to register, in the form that POST /instruction/build takes. */
 export interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {}
-/** An Instruction to register, as the result of POST /instruction/build. */
+/** An Instruction to register, in the form that POST /instruction/build returns. */
 export interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
   /** The chain's number. @default 8453 */
   chainId?: Integer | undefined;
@@ -53,7 +53,7 @@ const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
   salt: wholeNumber(),
   maxExecutions: wholeNumber(),
   action: address(),
-  // Longer than the hexadecimal strings of the schemas: this one holds a whole object.
+  // The schemas limit the length of hexadecimal strings, and these arguments hold a whole object.
   arguments: asSchema<Hex>(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]+$/, hexRule))),
 });
 
@@ -77,13 +77,13 @@ const SandboxExecutionSchema: Schema<SandboxExecution> = z.strictObject({
 const zeroAddress: Hex = `0x${'0'.repeat(40)}`;
 const tokenArgumentsSchema = z.object({ refuelERC20: z.object({ token: address() }) });
 
-/** Arguments of an action as hexadecimal bytes of their JSON, so that no digit is lost. */
+/** Encodes the arguments of an action as the bytes of their JSON, so that no digit is lost. */
 function encodeArguments(value: unknown): Hex {
   const bytes = new TextEncoder().encode(stringifyJson(value));
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The token in encoded arguments; the zero address when there is none. */
+/** Reads the token from encoded arguments; returns the zero address if they contain no token. */
 function decodeToken(encoded: Hex): Hex {
   const pairs = encoded.slice(2).match(/../g) ?? [];
   const bytes = Uint8Array.from(pairs, (pair) => Number(`0x${pair}`));
@@ -91,7 +91,7 @@ function decodeToken(encoded: Hex): Hex {
     const value = parseJson(new TextDecoder().decode(bytes));
     return tokenArgumentsSchema.safeParse(value).data?.refuelERC20.token ?? zeroAddress;
   } catch {
-    // Arguments that no sandbox encoded are opaque.
+    // Only a sandbox encodes arguments as JSON; the encoding of others is not known.
     return zeroAddress;
   }
 }
@@ -226,7 +226,7 @@ export class SandboxInstructions {
   }
 
   /**
-   * Lets an Instruction run once: it counts, and a transaction is put on record.
+   * Runs an Instruction once: its execution counter grows, and a transaction is recorded.
    * @throws SandboxError when it does not exist, is deactivated, or has run `maxExecutions` times.
    */
   execute(instructionId: string, execution: SandboxExecution = {}): Transaction {
@@ -258,7 +258,7 @@ export class SandboxInstructions {
   }
 
   /**
-   * Deactivates an Instruction, with the transaction that does so.
+   * Deactivates an Instruction, and records the transaction that deactivates it.
    * @throws SandboxError when it does not exist or is deactivated already.
    */
   deactivate(instructionId: string): Instruction {

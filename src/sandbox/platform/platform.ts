@@ -55,7 +55,7 @@ export const createInitialSettings = (updatedAt: string): Settings => ({
 /** The data of a Platform. The behaviour is in the file of each noun. */
 export class Platform {
   readonly clock: Clock;
-  /** Number of items a page when a request has no `limit`. */
+  /** Number of items per page when a request has no `limit`. */
   readonly pageSize: number;
   readonly listOrder: ListOrder;
   readonly ids = new Ids();
@@ -73,7 +73,7 @@ export class Platform {
     this.ids.next('counterparties'),
   );
   readonly ibans = new Table<'iban_', Iban>('iban_', 'iban', () => this.ids.next('ibans'));
-  /** IBANs that were deleted: a deposit to one has another error than one to an unknown IBAN. */
+  /** Deleted IBANs, because a deposit to one has another error than one to an unknown IBAN. */
   readonly closedIbans = new Map<string, Iban>();
   readonly instructions = new Map<string, InstructionRow>();
   transactions: Transaction[] = [];

@@ -21,7 +21,7 @@ export interface SandboxProblem {
  * the same problem gets a response with `status` and an error body.
  */
 export class SandboxError extends Error {
-  /** Distinguishes it from other errors, also in a log. */
+  /** Distinguishes this error from others, also in a log. */
   override readonly name = 'SandboxError';
   /** A code for programs, such as `insufficient_funds`. */
   readonly code: string;

@@ -1,15 +1,14 @@
 import type { Clock } from './clock.ts';
 
-/** A step, and the time when it is due. */
 interface Step {
   readonly at: number;
   readonly run: () => void;
 }
 
 /**
- * The automatic steps of Transfers and Entities, each an interval after the last one, and the later
- * deliveries of webhooks. A timer takes the steps that are due, and so does every reader by
- * `runDueSteps`: an advanced clock or a late timer then changes nothing that a caller sees.
+ * The automatic steps of Transfers and Entities, each an interval after the one before, and webhook
+ * deliveries that are due later. A timer takes the steps that are due. Every reader also calls
+ * `runDueSteps` first, so no caller sees that a timer was late.
  */
 export class Schedule {
   readonly #clock: Clock;
@@ -19,7 +18,7 @@ export class Schedule {
   /** No step is due before this time. */
   #earliestDue = Infinity;
   #cancelTimer: (() => void) | undefined;
-  /** During a step: the time when it was due, from which the next one counts. */
+  /** While a step runs: the time when it was due. The next step counts from that time. */
   #stepTime: number | undefined;
   /** Takes the next step of the Transfer or Entity with this id. */
   step: (id: string) => void = () => {};
@@ -38,13 +37,12 @@ export class Schedule {
     });
   }
 
-  /** Schedules another step, at a time in milliseconds. */
+  /** Schedules any other step, at a time in milliseconds since 1970. */
   startAt(id: string, at: number, run: () => void): void {
     this.#steps.set(id, { at, run });
     this.#setTimer(at);
   }
 
-  /** Removes the next step of an id. */
   cancel(id: string): void {
     this.#steps.delete(id);
   }

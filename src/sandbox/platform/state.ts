@@ -45,7 +45,7 @@ export interface SandboxRecords {
   version: 1;
   /** Every Entity. */
   entities: Entity[];
-  /** Every Account; its locked and pending balances follow from the open Transfers. */
+  /** Every Account. An import computes locked and pending balances from the open Transfers. */
   accounts: Account[];
   /** Every Transfer. */
   transfers: Transfer[];
@@ -70,14 +70,14 @@ export interface SandboxRecords {
   settings?: Settings | undefined;
   /** How far the clock was advanced, in milliseconds. */
   clockOffsetMs: number;
-  /** The last number of the ids, by noun. */
+  /** The last number that was assigned to each kind of id. */
   ids: Readonly<Record<string, number | undefined>>;
 }
 
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `expected one of ${values.join(', ')}`);
 
-/** The id of a row, which ends in its position. */
+/** A schema for the id of a row: a prefix, and digits that state the position of the row. */
 const numberedId = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${string}`> => {
   const idRule = `expected "${prefix}" and digits`;
   return asSchema(z.string(idRule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), idRule)));
@@ -85,12 +85,12 @@ const numberedId = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${s
 
 const amountRule = 'expected a decimal amount as a string, such as "12.50"';
 const amount = () => z.string(amountRule).check(z.regex(/^\d{1,40}(\.\d{1,18})?$/, amountRule));
-/** A hundred years, so that the clock stays within the dates of JavaScript. */
+/** A hundred years, so that an advanced clock stays within the range of JavaScript dates. */
 export const maxClockAdvanceMs = 3_155_760_000_000;
 const msRule = `expected milliseconds, from 0 to ${maxClockAdvanceMs}`;
 const countRule = 'expected a whole number, 0 or more';
 const count = () => z.optional(z.int(countRule).check(z.gte(0, countRule)));
-/** A list is read until its first hundred invalid items: a million of them would fill the memory. */
+/** A schema for a list, which stops at a hundred invalid items: a million would fill the memory. */
 const list = <T>(item: Schema<T>): Schema<T[]> =>
   asSchema(
     z.pipe(
@@ -119,7 +119,7 @@ const list = <T>(item: Schema<T>): Schema<T[]> =>
 const iban = () =>
   z.strictObject({ ...ibanShape(), id: numberedId('iban_'), accountId: numberedId('acc_') });
 
-/** The fields of a Platform's state, without those of its faults. */
+/** The shape of a Platform's state, without its faults. */
 export const platformStateShape = () => ({
   version: z.literal(1, 'expected 1, the only format of a state that this version reads'),
   entities: list(
@@ -175,7 +175,10 @@ export const platformStateShape = () => ({
   ),
 });
 
-/** A snapshot: rows change in place, so they are cloned; nested values are replaced, never changed. */
+/**
+ * Returns a snapshot. Rows are copied, because they change in place. Nested values need no copy,
+ * because the Platform replaces them and never changes them.
+ */
 export const exportPlatformState = (platform: Platform): SandboxRecords => ({
   version: 1,
   entities: platform.entities.all().map(cloneRow),
@@ -195,7 +198,7 @@ const cloneRow = <Row extends object>(row: Row): Row => ({ ...row });
 
 export const stateReport = inputReport('The state is');
 
-/** @throws SandboxError when the parts of a state do not fit each other. */
+/** @throws SandboxError when an id occurs twice, or a record names another that does not exist. */
 export function checkReferences(state: SandboxRecords): void {
   const fields: Record<string, string> = {};
   let problems = 0;
@@ -232,7 +235,7 @@ export function checkReferences(state: SandboxRecords): void {
   if (problems > 0) throw validationError(fields, stateReport);
 }
 
-/** Replaces the data of the Platform by a checked state; ids only grow. */
+/** Replaces the data of the Platform with a checked state. The counters of ids never decrease. */
 export function restoreState(platform: Platform, state: SandboxRecords): void {
   platform.clock.offset = state.clockOffsetMs;
   platform.entities.replace(state.entities);
@@ -283,7 +286,7 @@ function lockOpenTransfers(platform: Platform): void {
 const findLastNumber = (rows: readonly { readonly id: string }[]): number =>
   rows.reduce((last, { id }) => Math.max(last, Number(/\d+$/.exec(id)?.[0])), 0);
 
-/** A state without records, at the time of the system. */
+/** A state without records, whose clock was not advanced. */
 export const createEmptyState = (): SandboxRecords => ({
   version: 1,
   entities: [],

@@ -1,21 +1,20 @@
 import { notFound } from './sandbox-error.ts';
 
-/** The order of a list. */
 export type ListOrder = 'oldest_first' | 'newest_first' | 'shuffled';
 
 /** For each list order, the sort key of a row's position. */
 const ranks: Readonly<Record<ListOrder, (position: number) => number>> = {
   oldest_first: (position) => position,
   newest_first: (position) => -position,
-  // An odd factor: no two positions have the same rank.
+  // The factor is odd, so no two positions have the same rank.
   shuffled: (position) => Math.imul(position, 0x9e3779b1) >>> 0,
 };
 export const listOrders: readonly string[] = Object.keys(ranks);
 
 /**
- * The rows of one noun in the order of their creation. A row's position is the number in its id: it
- * never changes and is never assigned again, so cursors stay valid after an insertion, a deletion or a
- * restart.
+ * The rows of one noun in the order of their creation. A row's position is the number in its id,
+ * which never changes and is never assigned again. So cursors stay valid after an insertion, a
+ * deletion or a restart.
  */
 export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}${string}` }> {
   readonly #prefix: Prefix;
@@ -25,7 +24,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
   /** The position of each row, in the same order. */
   #positions: number[] = [];
   readonly #places = new Map<string, number>();
-  /** Places in shuffled order; made again when rows were added. */
+  /** Indexes into the rows in shuffled order; computed again after rows were added. */
   #shuffled: readonly number[] = [];
 
   constructor(prefix: Prefix, noun: string, next: () => number) {
@@ -83,7 +82,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     return row;
   }
 
-  /** Positions and rows that follow a position in an order; 0 is before the first one. */
+  /** Yields the rows after a position, each with its own. Position 0 is before the first row. */
   *after(position: number, order: ListOrder): Generator<[position: number, row: Row]> {
     const rank = ranks[order];
     const places = this.#sortPlaces(order);
@@ -101,7 +100,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     }
   }
 
-  /** The place of each row in an order. */
+  /** Returns a function that maps the index in an order to the index of the row. */
   #sortPlaces(order: ListOrder): (at: number) => number {
     if (order === 'oldest_first') return (at) => at;
     const { length } = this.#rows;

@@ -8,14 +8,12 @@ const maxRecords = 100;
 /** The first block of a new sandbox. Every transaction takes two blocks. */
 const firstBlock = 20_000_000;
 
-/** The effect of a transaction on its Instruction. */
 interface TransactionEffect {
   activation?: boolean;
   deactivation?: boolean;
   status?: string | undefined;
 }
 
-/** Records a transaction of an Instruction. */
 export function recordTransaction(
   platform: Platform,
   { instruction, address, chainId }: InstructionRow,
@@ -62,7 +60,7 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   const ids = input.instructionIds && new Set(input.instructionIds.map(normalizeHex));
   const transactions = platform.transactions
     .filter(({ address, instructionId, createdAtUnix }) => {
-      // The time that a record shows, so that a query from this time on finds it.
+      // A record shows whole seconds, so a query from that time on has to find the record.
       const createdAtMs = Number(createdAtUnix) * 1000;
       return (
         normalizeHex(address) === normalizeHex(input.address) &&

@@ -39,7 +39,7 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   }
   const createdAt = platform.clock.toIsoNow();
   return platform.changes.collect(() => {
-    // In the order of the schema, so that an import and an export keep every byte.
+    // The fields have the order of the schema, so that importing and exporting keeps every byte.
     const row = platform.transfers.add((id): TransferRow => ({
       id,
       status: 'pending',
@@ -63,7 +63,7 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   });
 }
 
-/** The final status that a description selects. */
+/** The ending that a description selects: `fail`, `cancel` or `hang`. Undefined: `completed`. */
 const findEnding = ({ description }: TransferRow): string | undefined =>
   /^sandbox:(fail|cancel|hang)/.exec(description ?? '')?.[1];
 
@@ -73,7 +73,7 @@ export function scheduleTransfer(platform: Platform, row: TransferRow): void {
   if (isOpen && findEnding(row) !== 'hang') platform.schedule.start(row.id);
 }
 
-/** Takes the next step towards the end of an open transfer; the money arrives with the last. */
+/** Takes the next step of an open transfer. The money arrives with the last step. */
 export function advanceTransfer(platform: Platform, row: TransferRow): void {
   const ending = findEnding(row);
   if (row.status === 'pending' && ending !== 'cancel') {
@@ -209,7 +209,7 @@ export class SandboxTransfers {
 
   /**
    * Creates a Transfer, as POST /transfers does.
-   * @throws SandboxError for every reason that the API would reject it for.
+   * @throws SandboxError for every reason for which the API would reject the Transfer.
    */
   create(input: TransferCreateInput): Transfer {
     const report = inputReport('The input of sandbox.transfers.create is');

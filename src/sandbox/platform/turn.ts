@@ -5,8 +5,8 @@ const { MessageChannel, setTimeout } = globalThis as Partial<typeof globalThis>;
 
 /** Waits for the next turn of the event loop. */
 export function waitTurn(): Promise<void> {
-  // Fake timers replace the other functions that take a turn. Deno adds a global when it loads this module,
-  // so an import of the sandbox does not.
+  // Fake timers replace every other function that waits for a turn. The module is loaded here and
+  // not by an import, because Deno adds a global when it loads the module.
   const timers = builtinModule('node:timers/promises') as typeof Timers | undefined;
   if (timers !== undefined) return timers.scheduler.yield();
   return new Promise((resolve) => {
@@ -31,8 +31,8 @@ let responses = 0;
 export const countResponseTurns = (): number => responses;
 
 /**
- * Lets timers, signals and I/O happen before a response. Fake timers advance while a response waits, and the
- * client would report a timeout, so with them a response takes no turn.
+ * Lets timers, signals and I/O happen before a response. With fake timers a response takes no turn,
+ * because a test advances them while it waits, and the client would report a timeout.
  */
 export async function takeResponseTurn(): Promise<void> {
   if (hasFakeTimers()) return;
@@ -40,5 +40,5 @@ export async function takeResponseTurn(): Promise<void> {
   await waitTurn();
 }
 
-/** The fake timers of Vitest, Jest, Sinon and Bun mark `setTimeout`. */
+/** Fake timers of Vitest, Jest, Sinon and Bun add the property `clock` to `setTimeout`. */
 const hasFakeTimers = (): boolean => Object.hasOwn(globalThis.setTimeout, 'clock');

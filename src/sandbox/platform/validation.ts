@@ -12,7 +12,7 @@ export interface Report {
   status: number;
 }
 
-/** The 422 of an invalid body, or of an invalid argument of a method. `what` is the subject of its message. */
+/** Reports an invalid body or argument with status 422. `what` is the subject of the message. */
 export const inputReport = (what: string): Report => ({
   what,
   code: 'validation_failed',
@@ -20,20 +20,20 @@ export const inputReport = (what: string): Report => ({
 });
 
 /**
- * The value as its schema parses it.
+ * Returns the value as its schema parses it.
  * @throws SandboxError that names every invalid field, in its message and its details.
  */
 export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report): T {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
-  // Each problem is described in full, and a state may have millions.
+  // A state may have millions of problems, and each description takes time and memory.
   throw validationError(collectFields(result.error.issues.slice(0, maxProblems), value), report);
 }
 
-/** So many problems of one value are reported. */
+/** The maximum of problems that one error reports. */
 export const maxProblems = 100;
 
-/** The error of invalid fields: their paths, each with a message. */
+/** Creates the error of invalid fields, from a message for the path of each field. */
 export function validationError(fields: Record<string, string>, report: Report): SandboxError {
   const reported = Object.entries(fields).slice(0, maxProblems);
   const messages = reported.map(([field, message]) =>
@@ -65,7 +65,7 @@ function collectFields(
 }
 
 function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
-  // The schemas have their own messages; without one, zod says "Invalid input".
+  // Most schemas have their own messages. For any other, zod says only "Invalid input".
   const message =
     issue.code === 'invalid_type' && issue.message.startsWith('Invalid')
       ? `expected ${issue.expected === 'object' ? 'an object' : `a ${issue.expected}`}`

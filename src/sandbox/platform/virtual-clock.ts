@@ -1,6 +1,6 @@
 import { countResponseTurns, waitTurn } from './turn.ts';
 
-/** Lets pending promises and I/O run, and the responses of sandboxes, which take a turn each. */
+/** Lets pending promises and I/O run, and sandbox responses, each of which waits for a turn. */
 async function flushPromises(): Promise<void> {
   for (let quietTurns = 0; quietTurns < 20; quietTurns += 1) {
     const count = countResponseTurns();
@@ -10,7 +10,8 @@ async function flushPromises(): Promise<void> {
 }
 
 /**
- * A clock for tests: its time passes by `advance`. Give the same one to the client and to the sandbox.
+ * A clock for tests, whose time passes only when you call `advance`. Pass the same clock to the
+ * client and to the sandbox.
  *
  * @example
  * ```ts
@@ -45,7 +46,7 @@ export class VirtualClock {
     return this.#start + this.passed;
   }
 
-  /** Calls back once `advance` has passed so many milliseconds; a timer of 0 ms needs no `advance`. */
+  /** Calls back after `advance` has passed `ms` milliseconds. With 0 it needs no `advance`. */
   setTimeout(callback: () => void, ms: number): number {
     this.#lastHandle += 1;
     const handle = this.#lastHandle;
@@ -64,7 +65,7 @@ export class VirtualClock {
     return this.#timers.size;
   }
 
-  /** Passes so many milliseconds. Fires the due timers in order, each after all pending promises. */
+  /** Lets `ms` milliseconds pass. Fires due timers in order, each after all pending promises. */
   async advance(ms: number): Promise<void> {
     const until = this.passed + ms;
     do await flushPromises();
@@ -73,7 +74,7 @@ export class VirtualClock {
   }
 
   /**
-   * Fires the next timer if it is due by then.
+   * Fires the next timer if it is due at `until` or earlier. Returns whether it fired.
    * @internal
    */
   protected fireNext(until: number): boolean {

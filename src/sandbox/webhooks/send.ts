@@ -15,21 +15,20 @@ export interface WebhookRequest {
   readonly isAllowedHost: boolean;
 }
 
-/** The response of a handler. */
 export interface WebhookResponse {
   readonly status: number;
   /** The response body, cut after about 64 KiB. */
   readonly body: string;
 }
 
-/** More of a response is not kept. */
+/** About how much of a response is kept. */
 const maxResponseBytes = 65_536;
 
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\.|^::1$/i.test(address);
 
 /**
- * Sends a request to an address that was checked, not to a name that may resolve to another one the next
- * time. It follows no redirect and uses no proxy.
+ * Sends a request to an address that was checked, because a name may resolve to another address the
+ * next time. Follows no redirect and uses no proxy.
  * @throws Error with a message for the log.
  */
 export async function sendWebhook(request: WebhookRequest): Promise<WebhookResponse> {
@@ -52,7 +51,7 @@ export async function sendWebhook(request: WebhookRequest): Promise<WebhookRespo
       return await post(request, address, net.isIP(name) === 0 ? name : '');
     } catch (cause) {
       problem = cause;
-      // localhost has two addresses, and a handler may listen on one of them.
+      // localhost has two addresses, and a handler may listen on only one of them: try the other.
       if (fieldOf(cause, 'code') !== 'ECONNREFUSED') break;
     }
   }
@@ -79,7 +78,8 @@ function post(
       ...headers,
     },
     signal,
-    // Its own connection: an agent of the process may use a proxy, or an idle connection that is closed.
+    // Each request has its own connection, because an agent of the process may use a proxy, or an
+    // idle connection that the handler has closed.
     agent: false,
     servername,
     ...(url.username === '' ? {} : { auth: decodeURIComponent(`${url.username}:${url.password}`) }),
@@ -97,7 +97,7 @@ function post(
       response.on('error', reject);
     })
     .on('error', reject)
-    // A handler that hangs does not keep a sandbox alive that is ending.
+    // If a handler hangs, its connection does not keep the process of the sandbox alive.
     .on('socket', (socket) => socket.unref())
     .end(body);
   return promise;

@@ -17,7 +17,7 @@ export interface SandboxWebhook {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The shape of your platform's notifications; undefined for a change that it does not report. */
+/** Returns what your platform sends for a change, or undefined if it does not report the change. */
 export type SandboxWebhookShape = (change: SandboxChange) => SandboxWebhook | undefined;
 
 interface Delivery {
@@ -30,7 +30,7 @@ interface Delivery {
   tries: number;
   /** When the next try is due, in milliseconds. */
   dueAt: number;
-  /** When the delivery joined the queue; moved later when the clock jumps. */
+  /** When the delivery joined the queue: later than `dueAt` if the clock has jumped. */
   queuedAt: number;
 }
 
@@ -42,13 +42,13 @@ const reorderMs = 1_000;
 const maxTurnMs = 100;
 
 /**
- * The default body. The API reference shows no payload, so it says that it is made up: docs/gaps.md, row
- * 62.
+ * The default body. `sandbox: true` says that the body is made up, because the API reference shows
+ * no payload: docs/gaps.md, row 62.
  */
 function createDefaultWebhook({ type, before, after }: SandboxChange): SandboxWebhook | undefined {
   const fields: Readonly<Record<string, unknown>> = { ...(after ?? before) };
   const id = fields['id'] ?? fields['instructionId'] ?? fields['transactionHash'];
-  // The Settings have no id, and their change is no event on the Platform.
+  // The Settings have no id. Their change is not reported, because it is no event on the Platform.
   return id === undefined
     ? undefined
     : { body: { sandbox: true, type, id, status: fields['status'] } };
@@ -61,16 +61,16 @@ export class Webhooks {
   readonly #log: Log;
   readonly #secrets: readonly string[];
   readonly #shape: SandboxWebhookShape;
-  /** Beside those of the loopback interface. */
+  /** Hosts that may be called besides those of the loopback interface. */
   readonly #hosts: ReadonlySet<string>;
   #queue: Delivery[] = [];
-  /** A delivery that leaves after the next one. */
+  /** A delivery that a `reorder` fault holds back until the next one was sent. */
   #reordered: Delivery | undefined;
   #isSending = false;
-  /** The URL that the log has as not allowed: one entry is enough. */
+  /** The latest URL that the log reports as not allowed, so that it gets only one entry. */
   #rejectedUrl = '';
   #steps = 0;
-  /** Changes with a reset, so that a try from before it is not repeated. */
+  /** Grows with each reset, so that a try from before the reset is not repeated. */
   #epoch = 0;
 
   constructor(
@@ -127,7 +127,7 @@ export class Webhooks {
 
   /** Whether the host of the URL may be called; if not, the log says so once. */
   #checkHost(url: string, requestId: string): boolean {
-    // An imported state may hold any string.
+    // The webhookUrl of an imported state may be any string.
     const { hostname = '', protocol = '' } = URL.parse(url) ?? {};
     const isAllowed = isLoopback(hostname) || this.#hosts.has(hostname);
     if (isAllowed && /^https?:$/.test(protocol)) return true;
@@ -160,7 +160,7 @@ export class Webhooks {
     if (reordered !== undefined) this.#send(reordered);
   }
 
-  /** Sends a delivery some time after it was due: an advanced clock may cover several tries. */
+  /** Sends a delivery `ms` after it was due, so a clock that jumps may cover several tries. */
   #startLater(delivery: Delivery, ms: number): void {
     delivery.dueAt += ms;
     this.#startStep(delivery.dueAt, () => {
@@ -181,7 +181,7 @@ export class Webhooks {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    // A change is complete before its delivery leaves.
+    // Lets the code that made the change finish before its delivery is sent.
     await Promise.resolve();
     for (let delivery; (delivery = this.#queue.shift()) !== undefined;) {
       const { promise: turn, resolve: endTurn } = Promise.withResolvers<void>();
@@ -219,7 +219,7 @@ export class Webhooks {
     if (delayMs !== undefined) this.#startLater(delivery, passedMs + delayMs);
   }
 
-  /** Sends a request, and returns what came back: a response, a problem, or both. */
+  /** Sends a request. Returns a response, a problem, or both. */
   async #post(
     { body, headers }: Delivery,
     url: string,
