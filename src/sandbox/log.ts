@@ -8,13 +8,13 @@ import type { SandboxFault } from './faults/rule.ts';
  * `[redacted]` instead of any credential.
  */
 export interface SandboxLogEntry {
-  /** Number in the order in which requests are completed; undefined before that. */
+  /** Number in the order in which requests were completed; undefined while the request runs. */
   readonly id: number | undefined;
-  /** When it arrived: ISO 8601 date-time, UTC, by the clock of the sandbox. */
+  /** When the request arrived: ISO 8601 date-time, UTC, by the clock of the sandbox. */
   readonly time: string;
   /** The HTTP method. */
   readonly method: string;
-  /** The path with its prefix, without the query; the whole URL of a delivery. */
+  /** The path with its prefix, without the query. For a delivery: the whole URL. */
   readonly path: string;
   /** The query parameters; the last value of a repeated one. */
   readonly query: Readonly<Record<string, string>>;
@@ -41,8 +41,8 @@ export interface SandboxLogEntry {
   /** The `x-request-id` of the response; the same for all tries of a delivery. */
   readonly requestId: string;
   /**
-   * Which credential arrived: they are numbered by their first appearance. Undefined when none arrived. The
-   * log never holds the credential.
+   * Number of the credential that arrived; credentials are numbered by their first appearance.
+   * Undefined when none arrived. The log never contains the credential itself.
    */
   readonly key: number | undefined;
   /** The kind of the fault that was applied. */
@@ -52,15 +52,15 @@ export interface SandboxLogEntry {
 /** Beyond this many entries the oldest are dropped, so that memory is bounded. */
 const maxEntries = 10_000;
 
-/** As many characters of a body are kept: one for each entry has to fit into memory. */
+/** How many characters of a body are kept, so that the bodies of all entries fit into memory. */
 const maxBodyLength = 65_536;
 const maxResponseLength = 10_000;
 
-/** A cut string would keep the whole of it in memory, so its characters are copied. */
+/** Copies the start of a text, because a substring would keep the whole text in memory. */
 const copyStart = (text: string, length: number): string =>
   new TextDecoder().decode(new TextEncoder().encode(text.slice(0, length)));
 
-/** Shortens a text after its credentials were redacted: half of one would no longer match. */
+/** Shortens a text. Redact credentials before, because half a credential would not be found. */
 const truncate = (text: string, length: number): string =>
   text.length > length ? `${copyStart(text, length)}… (${text.length} characters)` : text;
 
@@ -73,7 +73,7 @@ function parse(text: string | undefined): unknown {
   }
 }
 
-/** The end of a request. */
+/** What is known only at the end of a request. */
 export interface LogEnd {
   ms: number;
   status?: number | undefined;
@@ -113,7 +113,7 @@ export class Log {
     credential?: string,
   ): (end: LogEnd) => void {
     const redact = redactor(credential === undefined ? secrets : [...secrets, credential]);
-    // An empty body is none.
+    // An empty body counts as no body.
     const body = fullBody ? truncate(redact(fullBody), maxBodyLength) : undefined;
     let responseText: string | undefined;
     const entry: MutableEntry = {
@@ -121,7 +121,7 @@ export class Log {
       ...request,
       path: redact(request.path),
       query: redactDeep(request.query, redact),
-      // Few bodies are read, and their text takes less memory than their value.
+      // Each read parses the text, because few bodies are read and a text takes less memory.
       get body() {
         return parse(body);
       },

@@ -59,7 +59,7 @@ async function createResponse(sandbox: Sandbox, request: Request): Promise<Respo
     if (reply.kind === 'reset') return HttpResponse.error();
     return await toResponse(reply, { request, signal, origin: request });
   } catch (cause) {
-    // msw would report the caller's abort as an error of this handler.
+    // Without this promise, msw would report the caller's abort as an error of this handler.
     if (signal.aborted) return new Promise(() => {});
     throw cause;
   }

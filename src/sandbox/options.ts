@@ -2,7 +2,7 @@ import type { SandboxClock } from './platform/clock.ts';
 import { parseHostName } from './platform/hosts.ts';
 import type { SandboxWebhookShape } from './webhooks/webhooks.ts';
 
-/** How a {@link Sandbox} is set up. */
+/** Options of a {@link Sandbox}. */
 export interface SandboxOptions {
   /** The source of all timestamps. Default: the system time. */
   clock?: SandboxClock | undefined;
@@ -25,18 +25,18 @@ export interface SandboxOptions {
   /** Milliseconds before every response. @default 0 */
   latency?: number | undefined;
   /**
-   * What is sent to the `webhookUrl` for a change; undefined for nothing. Default: a body that says that
-   * it is made up, because the API reference shows none.
+   * Returns what to send to the `webhookUrl` for a change, or undefined to send nothing. Default: a
+   * body that is marked as made up, because the API reference shows none.
    */
   webhook?: SandboxWebhookShape | undefined;
   /**
-   * Hosts that may be called besides `localhost` and loopback addresses, such as `['payments-service']`. A
-   * `webhookUrl` with any other host is kept and not called.
+   * Hosts that may be called besides `localhost` and loopback addresses, such as
+   * `['payments-service']`. A `webhookUrl` with any other host is stored but never called.
    */
   webhookHosts?: readonly string[] | undefined;
 }
 
-/** From a record, because the compiler then requires every option. */
+/** Listed as a record, because the compiler then requires every option. */
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,
@@ -63,7 +63,7 @@ export function checkHostName(text: string): string {
   );
 }
 
-/** A misspelt option would change a test unnoticed. */
+/** @throws TypeError for an unknown option: a misspelt one would change a test unnoticed. */
 export function checkOptionNames(options: SandboxOptions): void {
   const unknownOption = Object.keys(options).find(
     (name) => !optionNames.some((one) => one === name),

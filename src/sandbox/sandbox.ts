@@ -54,13 +54,13 @@ import { SandboxTransfers } from './platform/transfers.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
 /**
- * Observer that keeps the state of a sandbox after its process
+ * Observer that keeps the state of a sandbox after its process ends.
  * @internal
  */
 export interface StateObserver {
-  /** The state may have changed. */
+  /** Called when the state may have changed. */
   onChange(): void;
-  /** A number is about to be assigned to an id; see ids.ts. */
+  /** Called before a number is assigned to an id; see ids.ts. */
   reserve(name: IdName, number: number): void;
 }
 
@@ -74,15 +74,15 @@ export interface SandboxRequest {
   headers: Headers;
   /** Whether to reject a prefix of the path, as a server does. @default false */
   atRoot?: boolean | undefined;
-  /** Undefined or empty without a body. */
+  /** The text of the body; undefined or empty if there is none. */
   body?: string | undefined;
-  /** Ends the wait of a `delay` fault. */
+  /** Ends the wait of a `delay` fault or of the option `latency`. */
   signal?: AbortSignal | undefined;
 }
 
 /** Options of a client that calls a sandbox without a network. */
 export interface SandboxClientOptions extends SandboxCredentials {
-  /** Ends in `/v0`; a name that no network knows. */
+  /** URL of the versioned API; ends in `/v0`. No network knows its host. */
   readonly baseUrl: string;
   /** The root of the instruction and transaction endpoints. */
   readonly rootUrl: string;
@@ -90,7 +90,7 @@ export interface SandboxClientOptions extends SandboxCredentials {
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** {@link Sandbox.getWithBody} of the sandbox. */
   readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
-  /** A response of another shape fails a test; production reports it. */
+  /** A response with an undocumented shape throws, so tests notice it. */
   readonly validation: 'strict';
 }
 
@@ -132,7 +132,7 @@ export class Sandbox {
   readonly apiKey: string;
   /** The JWT that the instruction and transaction endpoints accept. */
   readonly jwt: string;
-  /** Options for `new PaymentsClient(…)`: they need no network. */
+  /** Options for `new PaymentsClient(…)`. The client then calls this sandbox without a network. */
   readonly clientOptions: SandboxClientOptions;
 
   readonly #platform: Platform;
@@ -140,7 +140,7 @@ export class Sandbox {
   readonly #log: Log;
   readonly #latency: number;
   readonly #options: SandboxOptions;
-  /** What a reset to the start restores, and what new worlds have. */
+  /** The state that `restoreStart` restores, and that new worlds start with. */
   #start: SandboxState | undefined;
   readonly #webhooks: Webhooks;
 
@@ -183,7 +183,7 @@ export class Sandbox {
     this.instructions = new SandboxInstructions(platform);
     this.transactions = new SandboxTransactions(platform);
     this.faults = this.#faults;
-    // A client with this fetch and the URL of a platform is rejected.
+    // The client throws if its options combine this fetch with the URL of a platform.
     Object.defineProperty(this.fetch, Symbol.for('payments-platform-sdk:sandbox'), { value: true });
     this.clientOptions = {
       baseUrl: 'https://sandbox.invalid/v0',
@@ -263,8 +263,8 @@ export class Sandbox {
   }
 
   /**
-   * Removes everything: records, Settings, faults, the log, and the offset of the clock. Only ids count
-   * on, so that none is used twice.
+   * Removes everything: records, Settings, faults, the log, and the offset of the clock. Only the
+   * numbers of ids continue, so that no id is used twice.
    */
   reset(): void {
     this.#faults.clear();
@@ -276,7 +276,7 @@ export class Sandbox {
   }
 
   /**
-   * Keeps a state as the start, unless there is one. Default: the present state.
+   * Keeps a state as the start, unless a start was set before. Default: the present state.
    * @internal
    */
   setStart(state: SandboxState = { ...this.exportState(), faults: this.#faults.list() }): void {
@@ -293,7 +293,7 @@ export class Sandbox {
   }
 
   /**
-   * A sandbox with the same options and the same start, and with the credentials of its name.
+   * Creates a sandbox with the same options and the same start, and with credentials of its name.
    * @internal
    */
   createWorld(name: string): Sandbox {
@@ -313,7 +313,7 @@ export class Sandbox {
   /**
    * Replaces the state of the sandbox; the log stays. Ids continue after the highest one of both
    * states.
-   * @throws SandboxError that names the problem and its place; nothing has changed then.
+   * @throws SandboxError that names the problem and its place; the state is then unchanged.
    */
   importState(state: unknown): void {
     const { faults, ...rest } = parseState(state);
@@ -355,12 +355,12 @@ export class Sandbox {
   }
 
   /**
-   * Responds as `fetch` does, after a turn of the event loop; bound. What is aborted in that turn
-   * has taken effect.
+   * Responds as `fetch` does; bound. The call takes effect a turn of the event loop before the
+   * response, so an abort in between undoes nothing.
    * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
-    // Bun.serve passes the server as the second argument of a handler.
+    // Bun.serve passes its server as the second argument of a handler, which is no `init`.
     const isRequest = typeof input === 'object' && 'headers' in input;
     const settings = isRequest && !isPlainObject(init) ? undefined : init;
     const request = new Request(input, settings);
@@ -369,7 +369,7 @@ export class Sandbox {
   };
 
   /**
-   * Responds to a GET with a body, which `fetch` cannot carry. It is bound, too.
+   * Responds to a GET with a body, which `fetch` cannot carry. This function is bound, too.
    * @throws what {@link Sandbox.fetch} throws.
    */
   readonly getWithBody = async (input: Request | URL | string, body: string): Promise<Response> => {
@@ -378,8 +378,8 @@ export class Sandbox {
   };
 
   /**
-   * The core of every entry point (fetch, HTTP, msw): performs a request and returns the response of
-   * the caller.
+   * Performs a request and returns the response for the caller. Every entry point (fetch, HTTP,
+   * msw) uses this method.
    * @throws the signal's reason when it aborts during a `delay` fault.
    */
   async handle(request: SandboxRequest): Promise<SandboxReply> {

@@ -26,39 +26,38 @@ import { SandboxError, getMessage } from './platform/sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const mebibyte = 1024 * 1024;
-/** The maximum size of a body; only a whole state needs more than 1 MiB. */
+/** The maximum size of a request body. Only PUT state needs more than 1 MiB. */
 const getMaxMebibytes = (method: string | undefined, path: string): number =>
   method === 'PUT' && /^\/_sandbox\/(worlds\/[^/]+\/)?state$/.test(path) ? 64 : 1;
 
-/** The address of a server. */
+/** Options of `listen`. */
 export interface ListenOptions {
   /** 0 takes any free port. @default 0 */
   port?: number | undefined;
   /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined;
   /**
-   * Further names of the sandbox, besides `host` and those of the loopback interface: a container's, for
-   * instance. Any other name is rejected, because a foreign page could use it.
+   * Further host names of the sandbox, besides `host` and loopback names, such as the name of a
+   * container. Requests under any other name are rejected, because a foreign page could send them.
    */
   allowHosts?: readonly string[] | undefined;
   /**
-   * Whether the key `sk_sandbox_<name>` and the JWT `jwt_sandbox_<name>` select a world of their own, which
-   * starts with what the sandbox holds now. @default false
+   * Whether the key `sk_sandbox_<name>` and the JWT `jwt_sandbox_<name>` select an isolated sandbox
+   * of their own (a world), which starts with what this sandbox contains now. @default false
    */
   worlds?: boolean | undefined;
   /**
-   * Observes the worlds.
+   * Called with each new world.
    * @internal
    */
   onWorld?: OnWorld | undefined;
   /**
-   * Worlds that are made at once.
+   * Names of the worlds to create at the start.
    * @internal
    */
   worldNames?: readonly string[] | undefined;
 }
 
-/** What each request of a server needs. */
 interface Context {
   readonly worlds: Worlds;
   readonly callers: Callers;
@@ -76,9 +75,9 @@ export interface SandboxServer {
   readonly clientOptions: SandboxCredentials & {
     /** URL of the versioned API on this server. */
     readonly baseUrl: string;
-    /** The other root of this server. */
+    /** URL of the instruction and transaction endpoints on this server. */
     readonly rootUrl: string;
-    /** A response of another shape fails a test; production reports it. */
+    /** A response with an undocumented shape throws, so tests notice it. */
     readonly validation: 'strict';
   };
   /** Stops listening and ends every open connection at once. */
@@ -177,7 +176,7 @@ async function serve(
       });
     }
   } catch (cause) {
-    // If the caller aborted, which ends a delay, this is not sent.
+    // If the caller aborted during a delay, the connection is closed and nobody gets this response.
     send(response, createDefectReply(cause));
   }
 }
@@ -237,7 +236,7 @@ async function serveApi(
   );
 }
 
-/** A reader with more unread bytes is disconnected; it can continue after its last id. */
+/** A reader with more unread bytes is disconnected, and can continue after its last id. */
 const maxUnread = 8 * mebibyte;
 
 /** Streams a feed as events: the items after an id, then each later item and each reset. */
@@ -260,7 +259,7 @@ function streamFeed(
     `id: ${item.id}\ndata: ${stringifyJson(item)}\n\n`;
   response.flushHeaders();
   response.write(items.map(formatEvent).join(''));
-  // The first items may be larger than that.
+  // The first items may be larger than the maximum, so they do not count.
   const maxUnreadBytes = maxUnread + response.writableLength;
   const write = (text: string) => {
     response.write(text);

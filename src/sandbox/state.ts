@@ -12,13 +12,13 @@ import {
 import { parseInput, validationError } from './platform/validation.ts';
 import { checkFaultRule, type SandboxFaultRule } from './faults/rule.ts';
 
-/** Everything that a sandbox remembers but its log, as JSON; see `sandbox.exportState`. */
+/** All that a sandbox contains except its log and changes, as JSON; see `sandbox.exportState`. */
 export interface SandboxState extends SandboxRecords {
   /** The rules of `sandbox.faults` that are not used up, without those with a `percent`. */
   faults: SandboxFaultRule[];
 }
 
-/** Making it takes longer than using it, and each new world uses it. */
+/** Created once, because each new world needs it, and creating it takes longer than a check. */
 const stateSchema = lazy((): Schema<SandboxState> =>
   z.strictObject(
     {
@@ -30,7 +30,7 @@ const stateSchema = lazy((): Schema<SandboxState> =>
 );
 
 /**
- * A state that shares nothing with the caller's object.
+ * Checks a state, and returns a copy that shares nothing with the caller's object.
  * @throws SandboxError that names what is wrong and where.
  */
 export function parseState(value: unknown): SandboxState {

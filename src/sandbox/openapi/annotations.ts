@@ -4,19 +4,18 @@ import type { JsonObject } from './document.ts';
 /** The rows of docs/gaps.md about something that the API reference does not show. */
 export type Gaps = number | readonly number[];
 
-/** How the description of the API shows an operation. */
+/** How openapi.json describes an operation. */
 export interface OperationDocs {
   readonly summary: string;
-  /** The schema of a success; undefined without a body. */
+  /** Name of the schema of a success; undefined without a body. */
   readonly response?: string;
-  /** The schema of the id in its path. */
+  /** Name of the schema of the id in the path. */
   readonly id?: string;
   readonly gaps?: Gaps;
   /** Whether the API reference shows the status of a success. */
   readonly hasKnownStatus?: true;
 }
 
-/** Every operation, in words. */
 export const operationDocs: Readonly<Record<SandboxOperation, OperationDocs>> = {
   'entities.create': {
     summary: 'Create an Entity, and start its verification',
@@ -109,7 +108,7 @@ const decimal = { 'x-gap': 9 };
 const nullable = { 'x-gap': 30 };
 const unit = { 'x-gap': 17 };
 
-/** What neither a schema nor a docstring can say of a type or a field, by the type that declares it. */
+/** What no schema or docstring states: by the type, or by a type and its field (`Type.field`). */
 export const annotations: Readonly<Record<string, JsonObject>> = {
   EntityCreateInput: { 'x-gap': [1, 2, 23] },
   AccountCreateInput: { 'x-gap': [3, 23] },

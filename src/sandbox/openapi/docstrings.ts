@@ -24,7 +24,7 @@ export interface TypeDocs {
 
 const folder = fileURLToPath(new URL('../../schemas/', import.meta.url));
 
-/** Reads the exported types of src/schemas: their docstrings are the only description of the fields. */
+/** Reads the exported types of src/schemas, whose docstrings are the only description of fields. */
 export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
   const { default: compiler } = await import('typescript');
   const paths = readdirSync(folder).map((file) => `${folder}${file}`);

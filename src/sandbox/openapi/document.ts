@@ -1,10 +1,8 @@
 import { successReply, type Reply } from '../api/responses.ts';
 
-/** A value of JSON. */
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** An object of the description. */
 export type JsonObject = { readonly [key: string]: Json };
 
 /** One base URL of operations. */

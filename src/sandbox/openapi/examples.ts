@@ -3,7 +3,7 @@ import { refuelInstruction } from '../control/demo.ts';
 import { Sandbox } from '../sandbox.ts';
 import type { Json, JsonObject } from './document.ts';
 
-/** One call of the sandbox: the body that was sent, and the one that came. */
+/** One call of the sandbox, with the body of the request and the body of the response. */
 export interface Example {
   readonly status: number;
   readonly body: JsonObject | undefined;

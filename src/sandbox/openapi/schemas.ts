@@ -20,13 +20,13 @@ export function mergeGaps(...gaps: readonly (Gaps | Json | undefined)[]): JsonOb
   return { 'x-gap': rows.length === 1 ? row : rows };
 }
 
-/** Combines what is known of one place; rows of gaps add up. */
+/** Merges the parts of a description. A later part wins, but the rows of gaps add up. */
 const merge = (...parts: readonly JsonObject[]): JsonObject => ({
   ...(Object.assign({}, ...parts) as JsonObject),
   ...mergeGaps(...parts.map((part) => part['x-gap'])),
 });
 
-/** The names of the types that requests and responses contain: what only the SDK knows is left out. */
+/** Whether requests or responses contain a type. Types that only the SDK knows are left out. */
 const isOfApi = (name: string): boolean => !/^page|ListQuerySchema$|^OnceInput/.test(name);
 
 const named = new Map<string, z.core.$ZodType>(
@@ -35,14 +35,14 @@ const named = new Map<string, z.core.$ZodType>(
     .map(([name, schema]) => [name.replace(/Schema$/, ''), schema as unknown as z.core.$ZodType]),
 );
 
-/** The name of a schema, if programs know it by one. */
+/** Returns the public name of a schema, if it has one. */
 export const findSchemaName = (schema: z.core.$ZodType): string | undefined =>
   [...named].find(([, each]) => each === schema)?.[0];
 
 const options = {
   io: 'input',
   unrepresentable: 'any',
-  /** Integers beyond 2^53 are a `bigint` in JavaScript, and integers in JSON. */
+  /** In JSON all integers have one type. Beyond 2^53, JavaScript needs a `bigint` for them. */
   override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: object }): void {
     const { _zod: internals } = zodSchema;
     const { def } = internals;
@@ -77,7 +77,7 @@ function describeFields(
   );
 }
 
-/** Adds what is known of an object and of its fields. */
+/** Adds what the docstrings and the annotations state about an object and its fields. */
 function describe(
   { $schema: _schema, $id: _id, ...schema }: JsonObject,
   type: string,
@@ -99,7 +99,7 @@ function describe(
   );
 }
 
-/** Python knows neither an empty class nor properties of characters. */
+/** Leaves out the pattern `[^]`, because a regular expression of Python has no empty class. */
 const toPortable = (_key: string, value: unknown): unknown => (value === '[^]' ? undefined : value);
 
 /** The named schemas of the description. */
@@ -148,7 +148,7 @@ export function createParameters(
   const { properties } = describe(converted, type, docs);
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
     const { description, 'x-gap': gaps, anyOf = [], ...rest } = property as JsonObject;
-    // No query holds a null: it stands for the first page.
+    // A query cannot contain null, which in the SDK means the first page.
     const [withoutNull] = anyOf as readonly JsonObject[];
     const facts = { description: description ?? '', schema: { ...withoutNull, ...rest } };
     return { name, in: 'query', ...facts, ...mergeGaps(gaps) };

@@ -17,7 +17,7 @@ import {
 const width = 120;
 const height = 28;
 
-/** Each balance over time, drawn between its own least and most. */
+/** The balances of an Account over time, scaled between the lowest and the highest one. */
 function BalanceLine({ points }: { points: readonly number[] }) {
   const minimum = Math.min(...points);
   const span = Math.max(...points) - minimum || 1;

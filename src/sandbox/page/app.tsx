@@ -33,7 +33,7 @@ interface Notice {
   readonly isError: boolean;
 }
 
-/** The id of the record in the address. */
+/** The id of the record that the hash of the address names. */
 function useRecordId() {
   const readId = () => {
     const id = location.hash.slice(1);
@@ -111,7 +111,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           return false;
         } finally {
           await page.refresh();
-          // The notice would cover a form at the bottom of the window.
+          // The notice may cover a form at the bottom of the window.
           document.activeElement?.closest('form')?.scrollIntoView({ block: 'nearest' });
         }
       },

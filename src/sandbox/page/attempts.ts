@@ -9,7 +9,7 @@ export interface Call {
   /** The id of the first attempt's entry. */
   readonly id: number;
   readonly signature: string;
-  /** Everything that the log has of the call, as JSON in lower case. */
+  /** Everything that the log contains about the call, as JSON in lower case. */
   text: string;
   /** Replaced by another array after each attempt. */
   attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
@@ -40,15 +40,15 @@ export class Calls {
   readonly #latest = new Map<string, Call>();
   #entries = 0;
 
-  /** The latest first. */
+  /** Returns the calls, latest first. */
   list(): Call[] {
     return [...this.#calls.values()].toReversed();
   }
 
-  /** The JSON is that of the entry. */
+  /** Adds an entry with its JSON, in which the page searches. */
   add(entry: SandboxLogEntry, json: string): void {
     const { id = 0, method, path, query, body, key, requestId } = entry;
-    // The tries of a delivery have one id, and two deliveries may have the same body.
+    // All tries of a delivery have the same request id. Two deliveries may have the same body.
     const signature = isDelivery(entry)
       ? requestId
       : stringifyJson([method, path, query, body, key ?? 0]);
@@ -88,7 +88,7 @@ const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
   (getResult(previous) !== 'responded' &&
     Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs);
 
-/** Returns a predicate: whether a call names a record, and is not a list that only contains it. */
+/** Returns a predicate for calls that name a record, except lists that only contain it. */
 export function createRecordFilter(recordId: string): (call: Call) => boolean {
   const pattern = new RegExp(String.raw`\b${recordId.toLowerCase()}\b`);
   return ({ text, attempts: [{ operation }] }) =>

@@ -31,7 +31,7 @@ const webhookKinds: readonly string[] = ['drop', 'duplicate', 'reorder', 'delay'
 const hasMoment = (kind: string) =>
   ![...webhookKinds, 'repeated_cursor', 'empty_page'].includes(kind);
 
-/** Deliveries have faults of their own. */
+/** The faults of deliveries differ from those of other operations. */
 const listKinds = (operation: string) =>
   Object.entries(kindLabels).filter(([kind]) =>
     operation === 'webhook'

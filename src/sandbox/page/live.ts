@@ -9,29 +9,29 @@ export interface PageState {
   readonly connection: 'connecting' | 'live' | 'lost';
   /** The name of the selected world; '' is the default one. */
   readonly world: string;
-  /** The names of the worlds beside the default one; undefined when the server has only that. */
+  /** The names of the other worlds; undefined when the server has only the default one. */
   readonly worlds: readonly string[] | undefined;
   /** Undefined before the first response. */
   readonly state: SandboxState | undefined;
-  /** Also those with a `percent`, which are not part of the state. */
+  /** All rules, even those with a `percent`, which are not part of the state. */
   readonly faults: readonly SandboxFaultRule[];
   /** The available balances of each Account since the page was opened, oldest first. */
   readonly balances: ReadonlyMap<string, readonly number[]>;
-  /** The latest first. */
+  /** The calls of the log, latest first. */
   readonly calls: readonly Call[];
   /** Whether the sandbox has older entries of the log, which the page has not read. */
   readonly hasOlderEntries: boolean;
 }
 
-/** Reading 10,000 entries of 10 kB takes many seconds. */
+/** How many entries are read at first: reading 10,000 entries of 10 kB takes many seconds. */
 const maxFirstEntries = 500;
 
 /** The minimum time between two reads of the state. */
 const minReadGapMs = 1_000;
-/** A large state takes long to write, 10 ms a megabyte, and blocks the API meanwhile. */
+/** The page reads a large state less often: each megabyte blocks the API for about 10 ms. */
 const charactersPerMs = 2_000;
 const maxBalancePoints = 120;
-/** The first log entry is drawn at once, later ones after this time. */
+/** The minimum time between two redraws of the log. */
 const redrawMs = 500;
 
 /** The server marks its page when it has worlds; see page-reply.ts. */
@@ -97,7 +97,6 @@ export class LivePage {
     });
   }
 
-  /** Shows another world. */
   selectWorld(world: string): void {
     history.replaceState(null, '', world === '' ? location.pathname : `?world=${world}`);
     this.#lastText = '';
@@ -148,7 +147,7 @@ export class LivePage {
         this.#update({ state, faults, balances: this.#extendBalances(state) });
       }
     } catch {
-      // The connection of the log shows that the sandbox is not reachable.
+      // The stream of the log already shows that the sandbox is not reachable.
     }
     this.#currentRead = undefined;
     this.#timer = window.setTimeout(
@@ -164,7 +163,7 @@ export class LivePage {
     const worlds = JSON.parse(text) as string[];
     if (text !== JSON.stringify(this.#pageState.worlds)) this.#update({ worlds });
     const world = getWorld();
-    // Control would make a world that was removed anew.
+    // A control request would create the removed world again, so the page leaves it.
     if (world !== '' && !worlds.includes(world)) this.selectWorld('');
   }
 
@@ -184,7 +183,7 @@ export class LivePage {
     const events = new EventSource(`${getControlPath('log')}${query}`);
     this.#events = events;
     events.addEventListener('open', () => {
-      // The stream starts from the beginning, because it may be another sandbox than before.
+      // This may be another sandbox than before, so the stream starts from the beginning.
       this.#clearLog();
       this.#update({ connection: 'live' });
     });

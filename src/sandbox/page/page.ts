@@ -39,7 +39,7 @@ async function build(): Promise<string> {
 let cachedPage: Promise<string> | undefined;
 
 /**
- * The page at `/`: HTML with its style and its script, which loads nothing further. This module builds
- * the page for the first request. The package holds prebuilt HTML in place of this module: tsup.config.ts.
+ * The page at `/`: HTML with its style and its script, which loads nothing further. This module
+ * builds the page at the first request. The package contains prebuilt HTML instead: tsup.config.ts.
  */
 export const page = (): Promise<string> => (cachedPage ??= build());

@@ -4,7 +4,6 @@ import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
 import { stringifyJson } from '../../internal/json.ts';
 import { callControl } from './live.ts';
 
-/** The actions of a panel. */
 export interface Actions {
   /** Runs an action, reads the state again and shows a message. Returns whether it succeeded. */
   readonly run: (message: string, action: () => Promise<unknown>) => Promise<boolean>;
@@ -65,7 +64,7 @@ export const isRecordId = (text: string): boolean => text.search(idPattern) === 
 export const findRecordId = (value: unknown): string =>
   idPattern.exec(stringifyJson(value ?? null))?.[0] ?? '';
 
-/** Text in which each id leads to its record. */
+/** Text in which each id is a link to its record. */
 export const Linked = ({ text }: { text: string }) => (
   <>
     {text.split(idPattern).map((part, at) =>
@@ -161,7 +160,7 @@ export function Field(props: {
   );
 }
 
-/** An amount field and a button in one line. The field has no visible label: it would repeat the button. */
+/** An amount field and a button in one line. A visible label would repeat the button. */
 export function AmountForm(props: {
   verb: string;
   id: string;

@@ -50,7 +50,7 @@ async function readTimeline(id: string, createdAt: string | undefined): Promise<
     return row !== null && 'id' in row && row.id === id;
   });
   const events = ownChanges.map((change) => ({ time: change.time, text: describeChange(change) }));
-  // An imported record was created before the changes that are kept.
+  // If a record was imported, its creation is not among the changes.
   const isImported = ownChanges[0]?.before !== null && createdAt !== undefined;
   return isImported ? [{ time: createdAt, text: 'created' }, ...events] : events;
 }
@@ -65,7 +65,7 @@ function Timeline({ id, record }: { id: string; record: Row | undefined }) {
         if (isCurrent) setEvents(timeline);
       },
       () => {
-        // The connection of the log shows that the sandbox is not reachable.
+        // The stream of the log already shows that the sandbox is not reachable.
       },
     );
     return () => {
@@ -97,7 +97,7 @@ export function RecordView(props: {
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (dialog.current?.open === false) dialog.current.showModal();
-    // A link to another record keeps the dialog open, and disappears.
+    // A link to another record disappears but keeps the dialog open, so the title gets the focus.
     title.current?.focus();
     dialog.current?.scrollTo(0, 0);
   }, [id]);

@@ -87,7 +87,7 @@ const Row = memo(
       </li>
     );
   },
-  // Each state is parsed anew, and only the status of a Transfer ever changes.
+  // Each read of the state creates new objects, but only the status of a Transfer ever changes.
   (one, other) =>
     one.transfer.id === other.transfer.id && one.transfer.status === other.transfer.status,
 );

@@ -44,7 +44,7 @@ const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject(
   status: z.optional(z.enum(accountStatuses, `expected one of ${accountStatuses.join(', ')}`)),
 });
 
-/** What POST /accounts does. Auto-earn and, by default, the chain come from the Settings of now. */
+/** What POST /accounts does. The current Settings decide about auto-earn and the default chain. */
 export function createAccount(platform: Platform, input: SandboxAccountInput): AccountRow {
   getEntity(platform, input.entityId);
   const createdAt = platform.clock.toIsoNow();

@@ -1,6 +1,4 @@
-/**
- * The nouns whose records have numbered ids. The compiler checks other lists of nouns against this.
- */
+/** The nouns whose records have numbered ids. The compiler checks lists of nouns against this. */
 export const nouns = ['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const;
 export type Noun = (typeof nouns)[number];
 
