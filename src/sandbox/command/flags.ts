@@ -29,7 +29,7 @@ export interface Flags {
   port: number;
   host: string;
   allowHosts: string[];
-  /** Undefined for an empty Platform. */
+  /** Undefined to start with an empty Platform. */
   seed: string | undefined;
   state: string | undefined;
   worlds: boolean;

@@ -169,7 +169,8 @@ export class StateFile implements StateObserver {
 /** Identifies a process by its number and start time, because numbers are used again. */
 function identifyProcess(pid: number): string {
   try {
-    // Field 22 is the start time on Linux. Spaces in the name end at the last parenthesis.
+    // The start time is field 22 on Linux. The name in field 2 may contain spaces, but field 3
+    // always follows the last parenthesis.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
     return `${pid} ${fields?.[19] ?? ''}`.trim();
   } catch {
@@ -225,7 +226,7 @@ function readHolder(path: string): string | undefined {
   }
 }
 
-/** Removes the lock of a dead process, and restores it if another process has just taken it. */
+/** Removes the lock of a dead process. If another process has just taken the lock, restores it. */
 function removeStale(path: string, holder: string | undefined): void {
   const stalePath = `${getLockPath(path)}.stale.${process.pid}`;
   try {

@@ -54,7 +54,7 @@ function formatLine(
     paint(dim, requestId),
     ...(world === undefined ? [] : [`world ${world}`]),
     ...(fault === undefined ? [] : [paint(red, `fault ${fault}`)]),
-    // A reason may contain what the caller sent, and must not imitate a line.
+    // A reason may contain text of the caller, which must not look like another line of the log.
     ...(reason === undefined ? [] : [oneLine(reason)]),
   ].join('  ');
 }

@@ -1,6 +1,6 @@
 import type { Reply } from '../api/responses.ts';
 
-/** No cache may store a response that changes at any moment; browsers keep to its content type. */
+/** Headers against caching, because these responses change, and against guessing a content type. */
 export const uncachedHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /** Hashes a script for the Content-Security-Policy, so that the browser runs no other script. */

@@ -8,7 +8,7 @@ const namePattern = /^[a-z0-9-]{1,40}$/;
 const credentialPattern = /^(?:sk|jwt)_sandbox_([a-z0-9-]{1,40})$/;
 const pathPattern = new RegExp(`^${controlPath}worlds(?:/([^/]*)(/.*)?)?$`);
 
-/** Called with each new world. Its result is called when the world is removed. */
+/** Called with each new world; returns a function to call when the world is removed. */
 export type OnWorld = (name: string, world: Sandbox) => () => void;
 
 interface World {

@@ -15,7 +15,7 @@ import {
 export interface SandboxFaults {
   /**
    * Adds a rule. At most one rule applies to a request: the oldest that matches and is not used up.
-   * @throws TypeError when the rule is malformed or could never apply: an empty page of a create.
+   * @throws TypeError when the rule is malformed or could never apply, as `empty_page` on a create.
    *
    * @example
    * ```ts

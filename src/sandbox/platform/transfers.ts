@@ -63,7 +63,9 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   });
 }
 
-/** The ending that a description selects: `fail`, `cancel` or `hang`. Undefined: `completed`. */
+/**
+ * The ending that a description selects: `fail`, `cancel` or `hang`; undefined means `completed`.
+ */
 const findEnding = ({ description }: TransferRow): string | undefined =>
   /^sandbox:(fail|cancel|hang)/.exec(description ?? '')?.[1];
 
