@@ -25,7 +25,7 @@ import { RetryBudget } from './calls/retry.ts';
 import { RequestPipeline, type ApiCall } from './calls/pipeline.ts';
 import { warnOfOldNode } from './internal/runtime.ts';
 
-/** Per-API state: its credential, its rate limiter and what it has created. */
+/** State of one API (`/v0` or root): its credential, rate limiter and the ids it has created. */
 interface ApiState {
   readonly credential: Credential | undefined;
   readonly rateLimiter: RateLimiter;
@@ -77,7 +77,7 @@ export class PaymentsClient {
   readonly #root: RequestPipeline;
 
   /**
-   * Reads the options and, for what they leave out, the environment, once.
+   * Reads the options once, and the environment for options that you leave out.
    * @throws {@link ConfigurationError} which names the option and the variable, never the value
    */
   constructor(options: ClientOptions = {}) {
@@ -101,7 +101,7 @@ export class PaymentsClient {
       (credential) => credential !== undefined,
     );
     const setup = { ...common, budget, credentials };
-    // A pipeline decides between key and JWT, v0 and root; each resource has one.
+    // A pipeline has one base URL and one credential: /v0 with the key, or the root with the JWT.
     this.#versioned = new RequestPipeline({ ...setup, credentialKind: 'apiKey', ...versioned });
     this.#root = new RequestPipeline({
       ...setup,
@@ -119,15 +119,16 @@ export class PaymentsClient {
     this.transactions = new Transactions(this.#root);
     const resources: readonly unknown[] = Object.values(this);
     for (const target of [this, ...resources]) bindMethods(target as object);
-    // For `console.log`. As a method it would have a computed name, and bundlers keep a class with one.
+    // `console.log` calls this function. As a method it would have a computed name, and bundlers
+    // keep a class with such a name.
     Object.defineProperty(this, Symbol.for('nodejs.util.inspect.custom'), {
       value: () => `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`,
     });
   }
 
   /**
-   * A copy of this client with some options replaced; `null` removes a credential. It shares the retry
-   * budget and, for the same source, the token.
+   * Creates a copy of this client with some options replaced; `null` removes a credential. The copy
+   * shares the retry budget and, if the credential's source is the same, the token.
    * @throws {@link ConfigurationError} also if `apiKey`, `jwt` or `journal` is undefined
    * @example
    * ```ts
@@ -154,8 +155,8 @@ export class PaymentsClient {
   }
 
   /**
-   * Calls an endpoint that the SDK does not cover, with its credentials, deadlines, retries and
-   * errors. `path` is relative to the base URL (`versioned`) or the root URL (`root`).
+   * Calls an endpoint that the SDK does not cover, with the SDK's credentials, deadlines, retries
+   * and errors. `path` is relative to the base URL (`versioned`) or the root URL (`root`).
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -200,5 +201,5 @@ const createApiState = (
   createdIds: new CreatedIds(),
 });
 
-/** State that a clone inherits, keyed by its options: printing the options does not show it. */
+/** State that a clone inherits, by the clone's options, which do not show it when printed. */
 const inheritedState = new WeakMap<ClientOptions, Partial<SharedState>>();

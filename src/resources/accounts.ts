@@ -82,8 +82,8 @@ export class Accounts {
   }
 
   /**
-   * One Account with its balances.
-   * @throws {@link NotFoundError} when there is none with this id
+   * Gets one Account with its balances.
+   * @throws {@link NotFoundError} when no Account has this id
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -101,8 +101,8 @@ export class Accounts {
   }
 
   /**
-   * Changes the display name or the metadata; what is absent stays as it is.
-   * @throws {@link NotFoundError} when there is none with this id
+   * Changes the display name or the metadata. Fields that you leave out stay unchanged.
+   * @throws {@link NotFoundError} when no Account has this id
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

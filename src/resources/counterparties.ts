@@ -12,8 +12,8 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
-// The API reference names no call that creates one: docs/gaps.md, row 24.
-/** External wallets and bank accounts; the API has no call that creates one. */
+// See docs/gaps.md, row 24.
+/** External wallets and bank accounts. The API has no call that creates a Counterparty. */
 export class Counterparties {
   readonly #api: RequestPipeline;
 
@@ -44,8 +44,8 @@ export class Counterparties {
   }
 
   /**
-   * One Counterparty, its account number masked.
-   * @throws {@link NotFoundError} when there is none with this id
+   * Gets one Counterparty, with a masked account number.
+   * @throws {@link NotFoundError} when no Counterparty has this id
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -63,8 +63,8 @@ export class Counterparties {
   }
 
   /**
-   * Deletes a Counterparty for good; pending Transfers to it fail.
-   * @throws {@link NotFoundError} when there is none with this id
+   * Deletes a Counterparty permanently; pending Transfers to the Counterparty fail.
+   * @throws {@link NotFoundError} when no Counterparty has this id
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

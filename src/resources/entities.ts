@@ -28,7 +28,7 @@ export class Entities {
   }
 
   /**
-   * Creates an Entity and starts its verification: share `kycLink` and `tosLink` with it.
+   * Creates an Entity and starts its verification. Share `kycLink` and `tosLink` with the Entity.
    * @throws {@link ApiError} when the platform rejects it
    * @example
    * ```ts
@@ -78,8 +78,8 @@ export class Entities {
   }
 
   /**
-   * One Entity with its current verification status.
-   * @throws {@link NotFoundError} when there is none with this id
+   * Gets one Entity with its current verification status.
+   * @throws {@link NotFoundError} when no Entity has this id
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

@@ -12,8 +12,8 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
-// The API reference names no call that creates one: docs/gaps.md, row 25.
-/** Bank identifiers that accept deposits; the API has no call that creates one. */
+// See docs/gaps.md, row 25.
+/** Bank identifiers that accept deposits. The API has no call that creates an IBAN. */
 export class Ibans {
   readonly #api: RequestPipeline;
 
@@ -44,8 +44,8 @@ export class Ibans {
   }
 
   /**
-   * One IBAN.
-   * @throws {@link NotFoundError} when there is none with this id
+   * Gets one IBAN.
+   * @throws {@link NotFoundError} when no IBAN has this id
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -60,8 +60,8 @@ export class Ibans {
   }
 
   /**
-   * Deactivates and deletes an IBAN for good; later deposits to it are rejected.
-   * @throws {@link NotFoundError} when there is none with this id
+   * Deactivates an IBAN and deletes it permanently; later deposits to the IBAN are rejected.
+   * @throws {@link NotFoundError} when no IBAN has this id
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

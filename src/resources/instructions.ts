@@ -13,7 +13,7 @@ import {
 } from '../schemas/instruction.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 
-/** On-chain automation. Lives at the root URL and takes the JWT. */
+/** On-chain automation. The endpoints are at the root URL and need the JWT. */
 export class Instructions {
   readonly #api: RequestPipeline;
 
@@ -23,7 +23,7 @@ export class Instructions {
   }
 
   /**
-   * Builds an instruction payload; nothing is put on chain by it.
+   * Builds an instruction payload. This call puts nothing on chain.
    * @throws {@link ApiError} when the platform rejects it
    * @example
    * ```ts
@@ -40,7 +40,7 @@ export class Instructions {
     return this.#api.call(
       {
         operation: 'instructions.build',
-        // A POST that computes and stores nothing, so it may be repeated.
+        // The POST computes a payload and stores nothing, so the client may repeat it.
         kind: 'safe',
         method: 'POST',
         path: path`/instruction/build`,
@@ -52,9 +52,9 @@ export class Instructions {
   }
 
   /**
-   * The Instructions of an address, all at once. A GET with a body, which Workers and browsers
-   * cannot send.
-   * @throws {@link ConfigurationError} where the runtime cannot send it
+   * Lists the Instructions of an address, all at once. The request is a GET with a body, which
+   * Workers and browsers cannot send.
+   * @throws {@link ConfigurationError} when the runtime cannot send a GET with a body
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

@@ -9,8 +9,8 @@ import {
 } from '../schemas/settings.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 
-// The API reference names no call that reads it: docs/gaps.md, row 26.
-/** The configuration of the Platform; the API has no call that reads it. */
+// See docs/gaps.md, row 26.
+/** The configuration of the Platform. The API has no call that reads the configuration. */
 export class PlatformSettings {
   readonly #api: RequestPipeline;
 

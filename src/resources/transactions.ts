@@ -10,7 +10,7 @@ import {
 import type { RequestPipeline } from '../calls/pipeline.ts';
 import { offsetListOf } from '../lists/list.ts';
 
-/** What Instructions did on chain. Lives at the root URL and takes the JWT. */
+/** What Instructions did on chain. The endpoint is at the root URL and needs the JWT. */
 export class Transactions {
   readonly #api: RequestPipeline;
 
@@ -20,9 +20,9 @@ export class Transactions {
   }
 
   /**
-   * Lists the transactions of an address: `await` one page, or `for await` all. A GET with a body,
-   * which Workers and browsers cannot send.
-   * @throws {@link ConfigurationError} where the runtime cannot send it
+   * Lists the transactions of an address: `await` one page, or `for await` all. The request is a
+   * GET with a body, which Workers and browsers cannot send.
+   * @throws {@link ConfigurationError} when the runtime cannot send a GET with a body
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';

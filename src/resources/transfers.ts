@@ -37,7 +37,7 @@ import { reconcileCall, TransferSearch, type Reconciliation } from '../search/se
 import { TransferApi } from '../search/transfer-api.ts';
 import { waitCall, waitForTransfer, type WaitOptions } from './wait-for.ts';
 
-// The API reference names no call that cancels one: docs/gaps.md, row 27.
+// The API reference names no call that cancels a Transfer: docs/gaps.md, row 27.
 /** Movements of funds. */
 export class Transfers {
   readonly #api: TransferApi;
@@ -63,8 +63,8 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once across all calls and processes; `input.description` is its reference. Needs a shared
-   * {@link ClientOptions.journal}. Resolves to the accepted Transfer, with `result`.
+   * Makes a payment once across all calls and processes, by its reference `input.description`.
+   * Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer, with `result`.
    * @throws {@link PaymentInDoubtError} while its outcome is unknown: call again after `retryAfterMs`
    * @example
    * ```ts
@@ -87,9 +87,9 @@ export class Transfers {
   }
 
   /**
-   * Sends money: each call pays again, unlike `createOnce`. Resolves to the accepted Transfer. Retries only if the last
-   * attempt provably had no effect, or with `idempotencyHeader`.
-   * @throws {@link PaymentsError} with an `outcome`: whether money may have moved
+   * Sends money. Unlike `createOnce`, each call pays again. Resolves to the accepted Transfer.
+   * Retries only if the last attempt provably had no effect, or with `idempotencyHeader`.
+   * @throws {@link PaymentsError} whose `outcome` says whether money may have moved
    * @example
    * ```ts
    * import { isOutcomeUnknown, PaymentsClient } from 'payments-platform-sdk';
@@ -114,8 +114,8 @@ export class Transfers {
   }
 
   /**
-   * Makes many payments, each once, as `createOnce` does: `await` it or iterate, and again after a crash. An
-   * accepted Transfer may still fail: see `waitForAll`.
+   * Makes many payments, each once, as `createOnce` does. `await` the batch or iterate; after a
+   * crash, call again with the same inputs. An accepted Transfer may still fail: see `waitForAll`.
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
@@ -137,7 +137,8 @@ export class Transfers {
   }
 
   /**
-   * Lists the payments that are not decided, oldest first. `createOnce` with the `input` of one finishes it.
+   * Lists the payments that are not decided, oldest first. To finish a payment, pass its `input` to
+   * `createOnce`.
    * @throws {@link PaymentInDoubtError} when the journal fails
    * @example
    * ```ts
@@ -155,9 +156,10 @@ export class Transfers {
   }
 
   /**
-   * Records an operator's decision on a payment in doubt: its Transfer's id, or `'not_paid'` to send it
-   * at the next `createOnce`.
-   * @throws {@link PaymentInDoubtError} `in_doubt` too early, `conflict` if it is listed as made
+   * Records an operator's decision on a payment in doubt: the id of its Transfer, or `'not_paid'`,
+   * so that the next `createOnce` sends the payment.
+   * @throws {@link PaymentInDoubtError} `in_doubt` when too early, `conflict` when the list shows
+   *   it
    * @throws {@link ValidationError} for an unknown reference
    * @example
    * ```ts
@@ -201,8 +203,8 @@ export class Transfers {
   }
 
   /**
-   * One Transfer.
-   * @throws {@link NotFoundError} when there is none with this id
+   * Gets one Transfer.
+   * @throws {@link NotFoundError} when no Transfer has this id
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -219,9 +221,9 @@ export class Transfers {
   }
 
   /**
-   * Polls one Transfer until it is `completed`, and resolves to it; `waitForAll` follows many.
+   * Polls a Transfer until it is `completed`, and resolves to it. To follow many, use `waitForAll`.
    * @throws {@link WaitError} with `last`, when it failed, its status went backwards, or time ran
-   * out, which proves nothing about the money
+   *   out, which proves nothing about the money
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -244,8 +246,8 @@ export class Transfers {
   }
 
   /**
-   * After an unknown outcome: looks for the Transfer among those of its source, and sends nothing.
-   * `not_found` proves nothing before `totalTimeout` and some minutes have passed.
+   * Searches the source Account for a Transfer whose outcome is unknown; sends nothing. `not_found`
+   * proves nothing until `totalTimeout` and some minutes have passed.
    * @throws {@link PaymentsError} with `outcome` `unknown`: reconcile again
    * @example
    * ```ts
@@ -270,8 +272,8 @@ export class Transfers {
   }
 
   /**
-   * Compares a payroll or a day of your own books with the platform; sends nothing. `await` it for totals
-   * and what is open, or iterate.
+   * Compares a payroll or a day of your own books with the platform; sends nothing. `await` the
+   * result for totals and open payments, or iterate over all payments.
    * @throws {@link PaymentsError} if a list could not be read: call again
    * @example
    * ```ts
@@ -292,8 +294,8 @@ export class Transfers {
   }
 
   /**
-   * Follows payments and sends nothing: `for await` returns each once, when it ended or `timeout` is over; `await`
-   * returns totals and what did not arrive. Keeps no state.
+   * Follows payments until they end; sends nothing, keeps no state. `for await` yields each payment
+   * once, at its end or after `timeout`; `await` returns totals and what did not arrive.
    * @throws {@link PaymentsError} after five failed rounds, a 401 or an abort
    * @example
    * ```ts

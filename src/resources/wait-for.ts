@@ -33,12 +33,12 @@ import { statusMeaning } from '../values/transfer-status.ts';
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
   /**
-   * When to stop waiting. Unless it accepts them, `failed` and `cancelled` throw a WaitError. @default when
-   * the status is `completed`
+   * Returns whether to stop waiting. Unless this accepts `failed` or `cancelled`, both throw a
+   * WaitError. @default whether the status is `completed`
    */
   until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
   /**
-   * Milliseconds to wait altogether. `totalTimeout` means the same; the smaller holds.
+   * Milliseconds to wait in total. `totalTimeout` means the same; the smaller value applies.
    * @default 600000
    */
   timeout?: number | undefined;
@@ -54,14 +54,12 @@ export const waitCall: CallIdentity = {
   path: '/transfers/{id}',
 };
 const maxIntervalMs = 15_000;
-/** For so long, reads may not show a Transfer just created: docs/gaps.md, row 40. */
+/** How long a read may not show a new Transfer yet: docs/gaps.md, row 40. */
 const newTransferMs = 30_000;
-/** Consecutive polls that may fail, each after its own retries. */
+/** After so many failed polls in a row, each with its own retries, the wait ends with an error. */
 const maxConsecutiveFailures = 5;
 
-/**
- * Order of the documented statuses. The order is assumed: docs/gaps.md, row 37.
- */
+/** Ranks the documented statuses in the order that the SDK assumes: docs/gaps.md, row 37. */
 const rankOf = ({ status }: Transfer): number =>
   statusMeaning({ status }) === 'open'
     ? transferStatuses.findIndex((each) => each === status)
@@ -79,18 +77,18 @@ export async function waitForTransfer(
   const { until, onPoll, signal, limit, interval, polling } = resolved;
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const startedMs = clock.elapsed();
-  // The Transfer proceeds without the wait, so each of its errors leaves the outcome open.
+  // The Transfer proceeds whether this call waits or not, so every error leaves its outcome open.
   const inDoubt = {
     ...waitCall,
     outcome: 'unknown',
     startedAt: new Date(clock.now()).toISOString(),
   } as const;
-  // A signal may end the wait before the id has been checked.
+  // A signal may end the wait before the id was checked, and an invalid id may contain a secret.
   const name = isTransferId(id) ? `transfer ${redact(id)}` : 'transfer';
   let last: Transfer | undefined;
   /** The latest 404, while a new Transfer may not be readable yet. */
   let notFoundError: NotFoundError | undefined;
-  /** The last one with a documented status; other statuses have no order. */
+  /** The latest Transfer with a documented status, because other statuses have no order. */
   let furthest: Transfer | undefined;
   let failures = 0;
   let pause = interval;
@@ -105,7 +103,7 @@ export async function waitForTransfer(
       `The ${name} ${problem}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
       { ...inDoubt, retryable: true, reason: 'timeout', last: limitSize(last, redact), cause },
     );
-  /** Undefined when the poll failed and may succeed the next time. */
+  /** Resolves to undefined when the poll failed and the next one may succeed. */
   const poll = async (): Promise<Transfer | undefined> => {
     try {
       const transfer = await deadline.race(get({ ...polling, signal: deadline.signal }));
@@ -116,7 +114,7 @@ export async function waitForTransfer(
       if (!(error instanceof PaymentsError)) throw error;
       const isYoung = clock.elapsed() - startedMs < newTransferMs;
       const isNew = error instanceof NotFoundError && last === undefined && isYoung;
-      // The next response may have what this one lacks.
+      // The next response may contain what this one lacks.
       const isIncomplete = error instanceof InvalidResponseError && error.reason === 'shape';
       if (!isNew && !error.retryable && !isIncomplete) throw pollError(error);
       notFoundError = isNew ? error : undefined;
@@ -128,7 +126,7 @@ export async function waitForTransfer(
       );
     }
   };
-  /** The failure of a poll proves nothing about the Transfer; only invalid arguments end the call as such. */
+  /** A failed poll proves nothing about the Transfer, so only invalid arguments are `not_sent`. */
   const pollError = (error: PaymentsError): PaymentsError =>
     error instanceof ValidationError
       ? invalidArguments(waitCall, detailedIssuesOf(error), redact)
@@ -224,8 +222,8 @@ function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
 }
 
 /**
- * Whether a status went back or left a final one, which the API reference does not exclude:
- * docs/gaps.md, row 38.
+ * Whether a Transfer went back to an earlier status, or left a final one. The API reference does
+ * not exclude this: docs/gaps.md, row 38.
  */
 function hasGoneBack(transfer: Transfer, furthest: Transfer | undefined): boolean {
   // A status that is not documented has no order.
@@ -234,6 +232,6 @@ function hasGoneBack(transfer: Transfer, furthest: Transfer | undefined): boolea
   return rankOf(transfer) < rankOf(furthest) || (hasEnded && transfer.status !== furthest.status);
 }
 
-/** Cuts a Transfer to the size that an error holds: a response may be of any size. */
+/** Cuts a Transfer to the size that an error may have, because a response may have any size. */
 const limitSize = <T extends Transfer | undefined>(transfer: T, redact: Redact): T =>
   redactBounded(transfer, redact) as T;

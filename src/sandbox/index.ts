@@ -46,7 +46,7 @@ export type { SandboxTransactions } from './platform/transactions.ts';
 export type { SandboxTransfers } from './platform/transfers.ts';
 export type { SandboxWebhook, SandboxWebhookShape } from './webhooks/webhooks.ts';
 
-// The results of the methods need a name where the helpers of a test export them.
+// If a test helper exports the result of a method, the compiler needs a name for its type.
 export type { Account } from '../schemas/account.ts';
 export type { Counterparty } from '../schemas/counterparty.ts';
 export type { Entity } from '../schemas/entity.ts';

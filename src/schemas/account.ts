@@ -20,7 +20,7 @@ import {
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
-/** The id of an Account; `accountId(text)` makes one of a `string`. */
+/** The id of an Account. `accountId(text)` checks a `string` and returns an id. */
 export type AccountId = `acc_${string}`;
 export const accountIdSchema = idSchema<IdFrom<'acc_', 'accountId(text) or as const'>>('acc_');
 /** Whether a value is a well-formed Account id; narrows it. */
@@ -108,7 +108,7 @@ export const accountShape = () => ({
 });
 export const accountSchema = lazy((): Schema<Account> => z.looseObject(accountShape()));
 
-// Which fields are required is assumed: docs/gaps.md, row 3.
+// The SDK assumes which fields are required: docs/gaps.md, row 3.
 /** Input for creating an Account, which is provisioned on the default chain of the Settings. */
 export interface AccountCreateInput {
   /** The Entity that will own the Account. */
@@ -134,7 +134,7 @@ export const accountCreateInputSchema = lazy((): Schema<AccountCreateInput> =>
 export interface AccountUpdateInput {
   /** Display name. */
   name?: string | undefined;
-  /** Free-form data of yours. Whether the platform merges or replaces it is not documented. */
+  /** Your own free-form data. The platform may merge or replace it: neither is documented. */
   metadata?: Metadata | undefined; // A PATCH may merge or replace: docs/gaps.md, row 14
 }
 export const accountUpdateInputSchema = lazy((): Schema<AccountUpdateInput> =>
@@ -142,7 +142,7 @@ export const accountUpdateInputSchema = lazy((): Schema<AccountUpdateInput> =>
 );
 
 // The API reference names no filter: docs/gaps.md, row 4.
-/** Which Accounts to list; add a filter through `options.query`. */
+/** Which Accounts to list. To filter them, pass a parameter of your platform in `options.query`. */
 export interface AccountListQuery extends PageQuery {}
 export const accountListQuerySchema = lazy((): Schema<AccountListQuery> =>
   closedObject(pageQueryShape()),

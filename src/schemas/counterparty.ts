@@ -15,7 +15,7 @@ import {
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
-/** The id of a Counterparty; `counterpartyId(text)` makes one of a `string`. */
+/** The id of a Counterparty. `counterpartyId(text)` checks a `string` and returns an id. */
 export type CounterpartyId = `cpty_${string}`;
 export const counterpartyIdSchema =
   idSchema<IdFrom<'cpty_', 'counterpartyId(text) or as const'>>('cpty_');
@@ -41,15 +41,15 @@ export interface Counterparty {
   readonly name: string;
   /** A wallet or a bank account. */
   readonly type: CounterpartyType;
-  /** For bank accounts. */
+  /** The name of the bank, if this is a bank account. */
   readonly bankName?: string | null | undefined;
-  /** For bank accounts; masked, only the trailing digits are visible. */
+  /** The account number of a bank account, masked: only the last digits are visible. */
   readonly accountNumber?: string | null | undefined;
-  /** For bank accounts. */
+  /** The routing number of a bank account. */
   readonly routingNumber?: string | null | undefined;
-  /** For wallets. */
+  /** The address of a wallet. */
   readonly walletAddress?: string | null | undefined;
-  /** For wallets. */
+  /** The chain of a wallet. */
   readonly chain?: Chain | null | undefined;
   /** ISO 8601 date-time, UTC. */
   readonly createdAt: string;

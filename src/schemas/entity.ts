@@ -15,7 +15,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-/** The id of an Entity; `entityId(text)` makes one of a `string`. */
+/** The id of an Entity. `entityId(text)` checks a `string` and returns an id. */
 export type EntityId = `ent_${string}`;
 export const entityIdSchema = idSchema<IdFrom<'ent_', 'entityId(text) or as const'>>('ent_');
 /** Whether a value is a well-formed Entity id; narrows it. */
@@ -39,7 +39,7 @@ export type EntityStatus = OpenEnum<KnownEntityStatus>;
 export const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus =
   createGuard(entityStatuses);
 
-// How these come after each other is not documented: docs/gaps.md, row 39.
+// The API reference does not show in which order these follow: docs/gaps.md, row 39.
 export const kycStatuses = [
   'not_started',
   'pending',
@@ -114,7 +114,7 @@ export const entityCreatedSchema = lazy((): Schema<EntityCreated> =>
 export const entityShape = () => ({ ...entityCreatedShape(), status: anyString<EntityStatus>() });
 export const entitySchema = lazy((): Schema<Entity> => z.looseObject(entityShape()));
 
-// Which fields are required, and how the platform chooses the type: docs/gaps.md, rows 1 and 2.
+// The SDK assumes what is required, and how the platform sets the type: docs/gaps.md, rows 1 and 2.
 /** Input for creating an Entity. */
 export interface EntityCreateInput {
   /** Email address of the Entity. */

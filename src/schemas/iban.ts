@@ -15,7 +15,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-/** The id of an IBAN (not the IBAN itself); `ibanId(text)` makes one of a `string`. */
+/** The id of an IBAN (not the IBAN itself). `ibanId(text)` checks a `string` and returns an id. */
 export type IbanId = `iban_${string}`;
 export const ibanIdSchema = idSchema<IdFrom<'iban_', 'ibanId(text) or as const'>>('iban_');
 /** Whether a value is a well-formed id of an IBAN; narrows it. */
@@ -67,7 +67,7 @@ export const ibanSchema = lazy((): Schema<Iban> => z.looseObject(ibanShape()));
 
 /** Which IBANs to list. */
 export interface IbanListQuery extends PageQuery {
-  // The names of both are assumed: docs/gaps.md, row 8.
+  // The SDK assumes the names of both filters: docs/gaps.md, row 8.
   /** Only IBANs of this Entity. */
   entityId?: IdFrom<'ent_', 'entityId(text) or as const'> | undefined;
   /** Only IBANs of this Account. */

@@ -1,7 +1,7 @@
 /**
- * The schemas that the client checks with, for forms, queues and tests of your own. Any zod 4 takes
- * them as its own, and so does a library that accepts a Standard Schema. Schemas of responses keep
- * unknown fields, schemas of inputs reject them.
+ * The schemas that the client itself uses, for your own forms, queues and tests. Nest them in
+ * schemas of any zod 4, or pass them to a library that accepts a Standard Schema. Schemas of
+ * responses keep unknown fields; schemas of inputs reject them.
  * @example
  * ```ts
  * import { TransferCreateInputSchema } from 'payments-platform-sdk/schemas';
@@ -98,7 +98,7 @@ import {
 
 export { pageSchema } from './page.ts';
 
-// What is inferred from a schema has to have a name where an application exports it.
+// If an application exports a type that it inferred from a schema, the compiler needs its name.
 export type { Page } from './page.ts';
 export type { Schema, SchemaError, SchemaIssue } from './schema.ts';
 export type {
@@ -137,14 +137,14 @@ export type {
   TransferListQuery,
 };
 
-// Marked as pure, so that a bundler drops the unused ones.
+// The calls are marked as pure, so that a bundler drops unused schemas.
 /** Input for creating an Account; unknown fields are rejected. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
   /* @__PURE__ */ asDescribedSchema(accountCreateInputSchema);
 /** Response to the creation of an Account; unknown fields stay. */
 export const AccountCreatedSchema: Schema<AccountCreated> =
   /* @__PURE__ */ asDescribedSchema(accountCreatedSchema);
-/** The id of an Account: its prefix, and nothing that could change a path. */
+/** The id of an Account: `acc_`, and no character that could change the path of a request. */
 export const AccountIdSchema: Schema<AccountId> =
   /* @__PURE__ */ asDescribedSchema(accountIdSchema);
 /** The query of a list of Accounts; unknown parameters are rejected. */
@@ -155,7 +155,7 @@ export const AccountSchema: Schema<Account> = /* @__PURE__ */ asDescribedSchema(
 /** The fields of an Account to change; unknown fields are rejected. */
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
   /* @__PURE__ */ asDescribedSchema(accountUpdateInputSchema);
-/** The id of a Counterparty: its prefix, and nothing that could change a path. */
+/** The id of a Counterparty: `cpty_`, and no character that could change the path of a request. */
 export const CounterpartyIdSchema: Schema<CounterpartyId> =
   /* @__PURE__ */ asDescribedSchema(counterpartyIdSchema);
 /** The query of a list of Counterparties; unknown parameters are rejected. */
@@ -170,7 +170,7 @@ export const EntityCreateInputSchema: Schema<EntityCreateInput> =
 /** Response to the creation of an Entity; unknown fields stay. */
 export const EntityCreatedSchema: Schema<EntityCreated> =
   /* @__PURE__ */ asDescribedSchema(entityCreatedSchema);
-/** The id of an Entity: its prefix, and nothing that could change a path. */
+/** The id of an Entity: `ent_`, and no character that could change the path of a request. */
 export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ asDescribedSchema(entityIdSchema);
 /** The query of a list of Entities; unknown parameters are rejected. */
 export const EntityListQuerySchema: Schema<EntityListQuery> =
@@ -180,7 +180,7 @@ export const EntitySchema: Schema<Entity> = /* @__PURE__ */ asDescribedSchema(en
 /** The body of an error response; unknown fields stay. */
 export const ErrorBodySchema: Schema<ErrorBody> =
   /* @__PURE__ */ asDescribedSchema(errorBodySchema);
-/** The id of an IBAN: its prefix, and nothing that could change a path. */
+/** The id of an IBAN: `iban_`, and no character that could change the path of a request. */
 export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ asDescribedSchema(ibanIdSchema);
 /** The query of a list of IBANs; unknown parameters are rejected. */
 export const IbanListQuerySchema: Schema<IbanListQuery> =
@@ -216,12 +216,12 @@ export const TransactionSchema: Schema<Transaction> =
 /** Input for sending money: an exact amount and one destination; unknown fields are rejected. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> =
   /* @__PURE__ */ asPaymentSchema(transferCreateInputSchema);
-/** Input for a payment that is made once: that of a Transfer, with its reference as `description`. */
+/** Input for `createOnce`: a `TransferCreateInput` with its reference as `description`. */
 export const OnceInputSchema: Schema<OnceInput> = /* @__PURE__ */ asPaymentSchema(onceInputSchema);
 /** Response to the creation of a Transfer; unknown fields stay. */
 export const TransferCreatedSchema: Schema<TransferCreated> =
   /* @__PURE__ */ asDescribedSchema(transferCreatedSchema);
-/** The id of a Transfer: its prefix, and nothing that could change a path. */
+/** The id of a Transfer: `txfr_`, and no character that could change the path of a request. */
 export const TransferIdSchema: Schema<TransferId> =
   /* @__PURE__ */ asDescribedSchema(transferIdSchema);
 /** The query of a list of Transfers; unknown parameters are rejected. */

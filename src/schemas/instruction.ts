@@ -29,9 +29,9 @@ export interface ExecutionState {
   /** Starts at 0. */
   readonly executionCounter: Integer;
   /** `Deactivated` is the one documented value. */
-  readonly executionStatus: ExecutionStatus; // How it gets there: docs/gaps.md, row 41
-  /** When it last ran; the unit is not documented. */
-  readonly lastExecuted: Integer; // Its unit is not shown: docs/gaps.md, row 35
+  readonly executionStatus: ExecutionStatus; // What leads to it: docs/gaps.md, row 41
+  /** When the Instruction last ran; the unit is not documented. */
+  readonly lastExecuted: Integer; // See docs/gaps.md, row 35
 }
 
 /** An on-chain automation instruction of an address. */
@@ -40,21 +40,21 @@ export interface Instruction {
   readonly action: Hex;
   /** The encoded arguments of the action. */
   readonly arguments: Hex;
-  /** How often it has run. */
+  /** How often the Instruction has run. */
   readonly executionState: ExecutionState;
   /** Address of the token. */
   readonly instructedTokenAddress: Hex;
   /** Identifies the Instruction. */
   readonly instructionId: Hex;
-  /** A whole number as a string. */
+  /** The value that was instructed last, a whole number as a string. */
   readonly lastInstructedValue: string;
-  /** How often it may run. */
+  /** How often the Instruction may run. */
   readonly maxExecutions: Integer;
   /** A name for people. */
   readonly nickname: string;
   /** Makes otherwise equal Instructions distinct. */
   readonly salt: Integer;
-  /** A whole number as a string. */
+  /** The sum of the instructed values, a whole number as a string. */
   readonly totalInstructedValue: string;
 }
 
@@ -80,14 +80,14 @@ export const instructionShape = () => ({
   totalInstructedValue: anyString(),
 });
 export const instructionSchema = lazy((): Schema<Instruction> => z.looseObject(instructionShape()));
-/** A list that comes without the envelope of a page. */
+/** The list is a plain array, without the envelope of a page. */
 export const instructionsSchema = lazy((): Schema<Instruction[]> => z.array(instructionSchema()));
 
 /** An instruction payload, built by the platform and not yet on chain. */
 export interface BuiltInstruction {
   /** Makes otherwise equal Instructions distinct. */
   readonly salt: Integer;
-  /** How often it may run. */
+  /** How often the Instruction may run. */
   readonly maxExecutions: Integer;
   /** Address of the action. */
   readonly action: Hex;
@@ -132,7 +132,7 @@ export interface RefuelERC20Arguments {
 }
 
 // Other action kinds are not shown: docs/gaps.md, row 16.
-/** Arguments keyed by action kind. `refuelERC20` is checked; any other kind passes through as given. */
+/** Arguments by kind of action. The SDK checks `refuelERC20` and sends any other kind as given. */
 export interface ActionArguments {
   /** Refills a token balance whenever it falls below a threshold. */
   refuelERC20?: RefuelERC20Arguments | undefined;
@@ -140,7 +140,7 @@ export interface ActionArguments {
 }
 
 // Which fields are required is not shown: docs/gaps.md, row 15.
-/** Input for building an instruction payload. All of it is required. */
+/** Input for building an instruction payload. Every field is required. */
 export interface InstructionBuildInput {
   /** The address that the Instruction is for. */
   address: Hex;
@@ -148,9 +148,9 @@ export interface InstructionBuildInput {
   chainId: Integer;
   /** Makes otherwise equal Instructions distinct. */
   salt: Integer;
-  /** How often it may run. */
+  /** How often the Instruction may run. */
   maxExecutions: Integer;
-  /** What to do. */
+  /** The kind of action to perform, with its arguments. */
   actionArguments: ActionArguments;
 }
 

@@ -12,7 +12,7 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-/** A page as it arrives: the pager checks `nextCursor`, where a missing one is no end. */
+/** A page as it arrives. The pager checks `nextCursor`: a missing one does not end the list. */
 export interface PageBody<T> {
   data: T[];
   hasMore: boolean;
@@ -27,7 +27,7 @@ export const pageBodySchema = <T>(item: Schema<T>): Schema<PageBody<T>> =>
     nextCursor: z.optional(z.unknown()),
   });
 
-/** The page envelope around a schema of one item: one of these, or any other of zod 4. */
+/** Creates the schema of a page from the schema of an item: one of these, or any of zod 4. */
 export const pageSchema = <T>(item: {
   readonly _zod: {
     /** What comes out. */

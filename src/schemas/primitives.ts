@@ -22,18 +22,18 @@ export type OpenEnum<Known extends string> = Known | (string & {}); // Values ma
 /** Free-form key/value data. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** A schema that accepts and returns a `T`; schema.ts has the type that programs see. */
+/** A schema that accepts and returns a `T`, for this package; schema.ts has the public type. */
 export type Schema<T> = z.ZodMiniType<T>;
 
-/** A schema for programs, which may use another zod or none: its type names no zod. */
+/** Gives a schema its public type, which names no zod because a program may use another or none. */
 /* @__NO_SIDE_EFFECTS__ */
 export function asPublicSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
   return schema() as unknown as PublicSchema<T>;
 }
 
 /*
- * Responses are open (docs/gaps.md, rows 30 and 31). Formats of received strings are not checked, so one
- * schema serves for all of them.
+ * Responses may have unknown fields (docs/gaps.md, rows 30 and 31). Formats of received strings are
+ * not checked, so one schema serves for all strings.
  */
 const sharedString = lazy(() => z.string());
 export const anyString = <T extends string = string>(): Schema<T> => asSchema(sharedString());
@@ -41,8 +41,8 @@ export const integer = lazy((): Schema<Integer> => z.union([z.int(), z.bigint()]
 export const metadata = lazy((): Schema<Metadata> => z.record(z.string(), z.unknown()));
 
 /*
- * Requests are closed (docs/gaps.md, row 23). Each schema carries its message, because zod/mini has none
- * and the message has to contain a hint.
+ * Requests may have no unknown fields (docs/gaps.md, row 23). Each schema has its own message,
+ * because zod/mini has none and the message has to contain a hint.
  */
 
 /** An object to send; a field that the API reference does not name is rejected. */
@@ -69,7 +69,7 @@ export function idSchema<Id extends string>(prefix: IdPrefix): () => Schema<Id> 
   );
 }
 
-/** Makes the guard of an open enum's documented values. */
+/** Creates the type guard for the documented values of an open enum. */
 /* @__NO_SIDE_EFFECTS__ */
 export function createGuard<Known extends string>(
   values: readonly Known[],
@@ -78,8 +78,8 @@ export function createGuard<Known extends string>(
 }
 
 /**
- * Gives a schema a narrower type than zod can see: one that its refinement has established or, in a
- * response, one that the API reference promises.
+ * Gives a schema a narrower type than zod can see, because its refinement checks that type or, in a
+ * response, the API reference promises the type.
  */
 export const asSchema = <T>(schema: z.core.$ZodType): Schema<T> => schema as Schema<T>;
 
@@ -96,14 +96,14 @@ const amountMessage = {
       typeof input === 'string'
         ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
         : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004';
-    // Such as the line break of a CRLF file, which no message shows.
+    // White space, such as the line break of a CRLF file, would be invisible in the message.
     const isPadded = typeof input === 'string' && input.trim() !== input;
     const got = isPadded ? 'white space at the start or end' : undefined;
     return expectation({ got, expected: 'a decimal string above zero, such as "12.50"', hint });
   },
 };
 
-// A compiler prints a union by its name and arguments. Both members accept the same strings.
+// The compiler prints a union by its name and type arguments. Both members accept any string.
 /** A decimal as a string, such as the example. */
 export type DecimalString<Example extends string> = string | (string & Pick<Example, 'length'>);
 
@@ -115,7 +115,7 @@ export const positiveAmount = (): Schema<DecimalString<'12.50'>> =>
 
 /** A whole number to send. An unsafe `number` has lost digits already, so it is rejected. */
 export const wholeNumber = (): Schema<Integer> =>
-  // The range is checked inside the union, the type outside of it: both need the message.
+  // zod checks the range inside the union and the type outside, so both need the message.
   z.union([z.int({ error: describeWholeNumber }), z.bigint()], { error: describeWholeNumber });
 
 const describeWholeNumber = (issue: { readonly input?: unknown }): string =>
@@ -133,7 +133,7 @@ export const address = (): Schema<Hex> =>
   asSchema(z.string(expectedAddress).check(z.regex(/^0x[0-9a-fA-F]{1,256}$/, expectedAddress)));
 
 const expectedHexId = /* @__PURE__ */ expectation('a hexadecimal string');
-/** An id to send that is hexadecimal; whether with a `0x` is not documented: docs/gaps.md, row 22. */
+/** A hexadecimal id to send. Whether with `0x` is not documented: docs/gaps.md, row 22. */
 export const hexId = (): Schema<Hex> =>
   asSchema(z.string(expectedHexId).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, expectedHexId)));
 
@@ -141,7 +141,7 @@ export const moment = (): Schema<Date | string> =>
   z.custom<Date | string>(isMoment, expectation(expectedMoment));
 
 const expectedLimit = /* @__PURE__ */ expectation('a whole number from 1 to 100');
-/** The two paging parameters of every list of the versioned API; a larger limit: docs/gaps.md, row 63. */
+/** The paging parameters of every list under `/v0`; about larger limits: docs/gaps.md, row 63. */
 export const pageQueryShape = () => ({
   cursor: z.optional(z.nullable(nonEmptyString('the nextCursor of an earlier page'))),
   limit: z.optional(
@@ -149,9 +149,9 @@ export const pageQueryShape = () => ({
   ),
 });
 
-/** First page and page size of a list. */
+/** Where a list starts, and how many items each page has. */
 export interface PageQuery {
-  /** Start after this point: the `nextCursor` of an earlier page. Default, and null: the first page. */
+  /** The `nextCursor` of an earlier page, to continue after it. Absent or null: the first page. */
   cursor?: string | null | undefined;
   /** Items per page, 1 to 100. Not sent by default; the platform then uses 50. */
   limit?: number | undefined;

@@ -10,8 +10,8 @@ import type { Schema as PublicSchema } from './schema.ts';
 import { transferIdSchema } from './transfer.ts';
 
 /*
- * Refinements are functions, which `z.toJSONSchema` cannot read. What JSON Schema can say of them is added
- * here, and not where they are, because the client needs none of it.
+ * `z.toJSONSchema` cannot read refinements, because they are functions. What JSON Schema can say of
+ * them is added here and not beside them, because the client needs no JSON Schema.
  */
 const idSchemas: Readonly<Record<IdPrefix, () => Schema<string>>> = {
   acc_: accountIdSchema,
@@ -21,7 +21,10 @@ const idSchemas: Readonly<Record<IdPrefix, () => Schema<string>>> = {
   txfr_: transferIdSchema,
 };
 
-/** Early versions of zod 4 read the bag of the schema without its checks, later ones that of the schema. */
+/**
+ * Adds the patterns of ids for `z.toJSONSchema`. Early versions of zod 4 read the bag of the schema
+ * without its checks, later versions the bag of the schema.
+ */
 const describeIds = lazy(() => {
   for (const [prefix, schema] of Object.entries(idSchemas)) {
     const pattern = new RegExp(`^${prefix}[^\\s/\\\\?#%]{1,${256 - prefix.length}}$`);
@@ -32,14 +35,14 @@ const describeIds = lazy(() => {
   return true;
 });
 
-/** A schema for programs. Its JSON Schema keeps the prefixes of ids. */
+/** Makes a schema public. Its JSON Schema keeps the prefixes of ids. */
 /* @__NO_SIDE_EFFECTS__ */
 export function asDescribedSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
   describeIds();
   return asPublicSchema(schema);
 }
 
-/** A schema for programs of a payment's input. Its JSON Schema requires exactly one destination. */
+/** Makes the schema of a payment public. Its JSON Schema requires exactly one destination. */
 /* @__NO_SIDE_EFFECTS__ */
 export function asPaymentSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
   // A second copy of zod in the process shares this registry, so its JSON Schema has this condition, too:

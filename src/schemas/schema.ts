@@ -44,9 +44,9 @@ export interface SchemaError {
 }
 
 /**
- * A schema that accepts and returns a `T`. Any zod 4 takes it as one of its own
- * (`z.object({ transfer: TransferSchema })`, `z.infer<typeof TransferSchema>`), and so does a library
- * that accepts a Standard Schema.
+ * A schema that accepts and returns a `T`. You can nest it in a schema of any zod 4
+ * (`z.object({ transfer: TransferSchema })`, `z.infer<typeof TransferSchema>`), or pass it to a
+ * library that accepts a Standard Schema.
  */
 export interface Schema<T> {
   /** Standard Schema, version 1. */
@@ -89,8 +89,8 @@ export interface Schema<T> {
         error: SchemaError;
       };
   /**
-   * Fields that zod reads of a nested schema. Only `output` and `input` are for programs. The others
-   * let any zod 4 accept this schema as one of its own.
+   * Fields that zod reads of a nested schema. Your code may use only `output` and `input`. The
+   * others let any zod 4 accept this schema as one of its own.
    */
   readonly _zod: {
     /** What comes out. */

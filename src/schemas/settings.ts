@@ -26,7 +26,7 @@ export interface Settings {
   readonly autoEarnVault?: string | null | undefined;
   /** The chain used when creating new Accounts. */
   readonly defaultChain: Chain;
-  /** Receives webhook notifications; null when they are disabled. */
+  /** URL that receives webhook notifications; null when they are disabled. */
   readonly webhookUrl?: string | null | undefined;
   /** ISO 8601 date-time, UTC. */
   readonly updatedAt: string;
@@ -43,10 +43,10 @@ export const settingsSchema = lazy((): Schema<Settings> => z.looseObject(setting
 
 /** The Settings to change; omitted fields stay unchanged. */
 export interface SettingsUpdateInput {
-  /** Auto-earn for new Accounts; enabling it requires `autoEarnVault`, even if one was set earlier. */
+  /** Whether new Accounts earn yield. To enable, pass `autoEarnVault`, even if set before. */
   autoEarnEnabled?: boolean | undefined; // A vault set earlier may be enough: docs/gaps.md, row 12
   /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
-  autoEarnVault?: string | undefined; // Names of vaults are omitted there: docs/gaps.md, row 11
+  autoEarnVault?: string | undefined; // The API reference names no vault: docs/gaps.md, row 11
   /** The chain used when creating new Accounts. */
   defaultChain?: KnownChain | undefined; // Other chains may exist: docs/gaps.md, row 13
   /** Where webhook notifications go; null disables them. */

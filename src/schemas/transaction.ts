@@ -43,17 +43,17 @@ export interface Transaction {
   readonly finishedAtBlock: Integer;
   /** Identifies the transaction on its chain. */
   readonly transactionHash: Hex;
-  /** The block that holds it. */
+  /** The block that contains the transaction. */
   readonly blockHash: Hex;
-  /** The Instruction that it belongs to. */
+  /** The Instruction that the transaction belongs to. */
   readonly instructionId: Hex;
   /** The chain's number. */
   readonly chainId: Integer;
   /** The address that the Instruction belongs to. */
   readonly address: Hex;
-  /** Whether it activated the Instruction. */
+  /** Whether the transaction activated the Instruction. */
   readonly activation: boolean;
-  /** Whether it deactivated the Instruction. */
+  /** Whether the transaction deactivated the Instruction. */
   readonly deactivation: boolean;
   /** `Success` is the one documented value. */
   readonly transactionStatus: TransactionStatus;
@@ -76,7 +76,7 @@ export const transactionShape = () => ({
   transactionStatus: anyString<TransactionStatus>(),
 });
 export const transactionSchema = lazy((): Schema<Transaction> => z.looseObject(transactionShape()));
-/** A list that comes without the envelope of a page. */
+/** The list is a plain array, without the envelope of a page. */
 export const transactionsSchema = lazy((): Schema<Transaction[]> => z.array(transactionSchema()));
 
 const transactionSorts = ['Ascending'] as const;
@@ -89,7 +89,7 @@ export type TransactionSort = OpenEnum<KnownTransactionSort>;
 export const isKnownTransactionSort: (value: unknown) => value is KnownTransactionSort =
   createGuard(transactionSorts);
 
-// That only the address is required is assumed: docs/gaps.md, row 18.
+// The SDK assumes that only the address is required: docs/gaps.md, row 18.
 /** Which transactions to list. */
 export interface TransactionListInput {
   /** The address that the Instructions belong to. */
@@ -99,7 +99,7 @@ export interface TransactionListInput {
   /** Only transactions from this moment on. A `Date` is sent as an ISO 8601 string. */
   from?: Date | string | undefined;
   /** Only transactions up to this moment. A `Date` is sent as an ISO 8601 string. */
-  to?: Date | string | undefined; // Whether it is included: docs/gaps.md, row 21
+  to?: Date | string | undefined; // May exclude the moment itself: docs/gaps.md, row 21
   /** `Ascending` is the one documented value. */
   sort?: TransactionSort | undefined;
   /** Number of records to skip. @default 0 */

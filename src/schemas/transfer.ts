@@ -21,7 +21,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-/** The id of a Transfer; `transferId(text)` makes one of a `string`. */
+/** The id of a Transfer. `transferId(text)` checks a `string` and returns an id. */
 export type TransferId = `txfr_${string}`;
 export const transferIdSchema = idSchema<IdFrom<'txfr_', 'transferId(text) or as const'>>('txfr_');
 /** Whether a value is a well-formed Transfer id; narrows it. */
@@ -45,7 +45,7 @@ export const transferStatuses = [
 ] as const;
 /** The documented statuses of a Transfer. @useDeclaredType */
 export type KnownTransferStatus = (typeof transferStatuses)[number];
-/** What each of them says about the money: all that decides by a status reads it here. */
+/** What each status says about the money. All code that decides by a status reads this table. */
 export const statusMeanings: Readonly<Record<KnownTransferStatus, 'open' | 'arrived' | 'failed'>> =
   {
     pending: 'open',
@@ -93,7 +93,7 @@ export interface Transfer extends TransferCreated {
   readonly counterpartyId?: CounterpartyId | null | undefined;
   /** A decimal string. */
   readonly amount: string;
-  /** `USDC` unless the creation named another. */
+  /** `USDC` unless the creation named another currency. */
   readonly currency: string;
   /** `outgoing` or `incoming`. */
   readonly direction: TransferDirection; // Which side sees it: docs/gaps.md, row 42
@@ -124,20 +124,21 @@ export const transferShape = () => ({
 export const transferSchema = lazy((): Schema<Transfer> => z.looseObject(transferShape()));
 
 /*
- * Which fields are required, which currencies there are, and that the description comes back as it was:
- * docs/gaps.md, rows 5, 10 and 60. Written out twice, so that an editor shows all of it.
+ * The SDK assumes which fields are required, which currencies exist, and that the description comes
+ * back unchanged: docs/gaps.md, rows 5, 10 and 60. Both members list every field, because an editor
+ * then shows all of them.
  */
 /**
- * Money to send: from an Account to one destination, `destinationAccountId` or `counterpartyId`. Keep
- * one in a variable with `as const` or `satisfies TransferCreateInput`.
+ * Money to send from an Account to one destination, `destinationAccountId` or `counterpartyId`. If
+ * you keep an input in a variable, add `as const` or `satisfies TransferCreateInput`.
  */
 export type TransferCreateInput =
   | {
       /** The Account that the money leaves. */
       sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
-      /** Another Account of the Platform; then no `counterpartyId`. */
+      /** The Account of this Platform to pay. Leave out `counterpartyId` then. */
       destinationAccountId: AccountId;
-      /** Absent beside `destinationAccountId`. */
+      /** The wallet or bank account to pay. Leave out if you pass `destinationAccountId`. */
       counterpartyId?:
         | ExactlyOneOf<
             'destinationAccountId or counterpartyId',
@@ -147,7 +148,7 @@ export type TransferCreateInput =
         | undefined;
       /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
       amount: DecimalString<'12.50'>;
-      /** Default: not sent; the platform takes `USDC`. */
+      /** A currency code. Not sent by default; the platform then uses `USDC`. */
       currency?: string | undefined;
       /** Your own unique reference, by which `reconcile` finds the Transfer. */
       description?: string | undefined;
@@ -155,7 +156,7 @@ export type TransferCreateInput =
   | {
       /** The Account that the money leaves. */
       sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
-      /** Absent beside `counterpartyId`. */
+      /** The Account of this Platform to pay. Leave out if you pass `counterpartyId`. */
       destinationAccountId?:
         | ExactlyOneOf<
             'destinationAccountId or counterpartyId',
@@ -163,28 +164,29 @@ export type TransferCreateInput =
             'accountId(text) or as const'
           >
         | undefined;
-      /** An external wallet or bank account; then no `destinationAccountId`. */
+      /** The external wallet or bank account to pay. Leave out `destinationAccountId` then. */
       counterpartyId: CounterpartyId;
       /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
       amount: DecimalString<'12.50'>;
-      /** Default: not sent; the platform takes `USDC`. */
+      /** A currency code. Not sent by default; the platform then uses `USDC`. */
       currency?: string | undefined;
       /** Your own unique reference, by which `reconcile` finds the Transfer. */
       description?: string | undefined;
     };
 
-/** A payment with its reference. */
+/** A payment to make once, with its reference as `description`. */
 export type OnceInput = TransferCreateInput & {
   /**
-   * The reference: unique permanently, also without regard to case. 1 to 140 printable ASCII
-   * characters with a letter or digit, no space at either end.
+   * The payment's reference. Never use the same reference for another payment; upper and lower case
+   * do not count. 1 to 140 printable ASCII characters with a letter or digit, no space at either
+   * end.
    */
   readonly description: string;
 };
 
 /**
- * The terms of a payment without its reference, for a function that adds it: `{ ...terms, description }`. A
- * union, which `Omit<OnceInput, 'description'>` is not.
+ * The terms of a payment without its reference, for a function that adds the reference:
+ * `{ ...terms, description }`. A union, which `Omit<OnceInput, 'description'>` would lose.
  */
 export type OnceTerms = TransferCreateInput extends infer Terms
   ? Terms extends unknown
@@ -203,7 +205,7 @@ export const transferCreateInputShape = () => ({
 export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
   asSchema(
     closedObject(transferCreateInputShape()).check(
-      // What the platform does with both is not documented: docs/gaps.md, row 48.
+      // It is not documented what the platform does with two destinations: docs/gaps.md, row 48.
       z.refine(
         (input) =>
           (input.destinationAccountId === undefined) !== (input.counterpartyId === undefined),

@@ -67,7 +67,7 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
   function describeType(symbol: ts.Symbol): TypeDocs {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     const fields = new Map<string, FieldDocs>();
-    // The members of a union have the same fields; only one of them describes a field that others exclude.
+    // The members of a union have the same fields, so the first description of a field is enough.
     for (const part of type.isUnion() ? type.types : [type]) {
       for (const property of checker.getPropertiesOfType(part)) {
         const docs = describeField(property, symbol.getName());
