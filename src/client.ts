@@ -127,8 +127,8 @@ export class PaymentsClient {
   }
 
   /**
-   * Creates a copy of this client with some options replaced; `null` removes a credential. The copy
-   * shares the retry budget and, if the credential's source is the same, the token.
+   * A copy of this client with some options replaced; `null` removes a credential. The copy shares
+   * the retry budget and, with the same credential source, the token.
    * @throws {@link ConfigurationError} also if `apiKey`, `jwt` or `journal` is undefined
    * @example
    * ```ts

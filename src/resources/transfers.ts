@@ -156,10 +156,9 @@ export class Transfers {
   }
 
   /**
-   * Records an operator's decision on a payment in doubt: the id of its Transfer, or `'not_paid'`,
-   * so that the next `createOnce` sends the payment.
-   * @throws {@link PaymentInDoubtError} `in_doubt` when too early, `conflict` when the list shows
-   *   it
+   * Records an operator's decision on a payment in doubt: its Transfer's id, or `'not_paid'`, so
+   * that the next `createOnce` sends it.
+   * @throws {@link PaymentInDoubtError} `in_doubt` if too early, `conflict` if the list shows it
    * @throws {@link ValidationError} for an unknown reference
    * @example
    * ```ts
@@ -294,8 +293,8 @@ export class Transfers {
   }
 
   /**
-   * Follows payments until they end; sends nothing, keeps no state. `for await` yields each payment
-   * once, at its end or after `timeout`; `await` returns totals and what did not arrive.
+   * Follows payments until they end; sends and stores nothing. `for await` yields each once, at its
+   * end or after `timeout`; `await` returns totals and what did not arrive.
    * @throws {@link PaymentsError} after five failed rounds, a 401 or an abort
    * @example
    * ```ts

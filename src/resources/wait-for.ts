@@ -54,7 +54,7 @@ export const waitCall: CallIdentity = {
   path: '/transfers/{id}',
 };
 const maxIntervalMs = 15_000;
-/** How long a read may not show a new Transfer yet: docs/gaps.md, row 40. */
+/** For how long reads may not show a new Transfer yet: docs/gaps.md, row 40. */
 const newTransferMs = 30_000;
 /** After so many failed polls in a row, each with its own retries, the wait ends with an error. */
 const maxConsecutiveFailures = 5;

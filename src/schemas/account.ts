@@ -134,7 +134,7 @@ export const accountCreateInputSchema = lazy((): Schema<AccountCreateInput> =>
 export interface AccountUpdateInput {
   /** Display name. */
   name?: string | undefined;
-  /** Your own free-form data. The platform may merge or replace it: neither is documented. */
+  /** Your own free-form data. Whether the platform merges or replaces it is not documented. */
   metadata?: Metadata | undefined; // A PATCH may merge or replace: docs/gaps.md, row 14
 }
 export const accountUpdateInputSchema = lazy((): Schema<AccountUpdateInput> =>

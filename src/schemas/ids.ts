@@ -2,7 +2,7 @@
  * The compiler prints a union by its name and type arguments, so `Hint` tells a caller with a wrong
  * id what to do. Both members of `IdFrom` accept the same strings.
  */
-/** An id to pass to a call: `accountId(text)` for a `string`, `as const` to keep a literal. */
+/** An id to pass. Convert a `string` with `accountId(text)`, and keep a literal with `as const`. */
 export type IdFrom<Prefix extends string, Hint extends string> =
   `${Prefix}${string}` | (`${Prefix}${string}` & Pick<Hint, 'length'>);
 

@@ -29,7 +29,7 @@ export interface ExecutionState {
   /** Starts at 0. */
   readonly executionCounter: Integer;
   /** `Deactivated` is the one documented value. */
-  readonly executionStatus: ExecutionStatus; // What leads to it: docs/gaps.md, row 41
+  readonly executionStatus: ExecutionStatus; // What leads to a status: docs/gaps.md, row 41
   /** When the Instruction last ran; the unit is not documented. */
   readonly lastExecuted: Integer; // See docs/gaps.md, row 35
 }

@@ -133,7 +133,7 @@ export const address = (): Schema<Hex> =>
   asSchema(z.string(expectedAddress).check(z.regex(/^0x[0-9a-fA-F]{1,256}$/, expectedAddress)));
 
 const expectedHexId = /* @__PURE__ */ expectation('a hexadecimal string');
-/** A hexadecimal id to send. Whether with `0x` is not documented: docs/gaps.md, row 22. */
+/** A hexadecimal id to send. Whether it has a `0x` is not documented: docs/gaps.md, row 22. */
 export const hexId = (): Schema<Hex> =>
   asSchema(z.string(expectedHexId).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, expectedHexId)));
 

@@ -43,7 +43,7 @@ export const settingsSchema = lazy((): Schema<Settings> => z.looseObject(setting
 
 /** The Settings to change; omitted fields stay unchanged. */
 export interface SettingsUpdateInput {
-  /** Whether new Accounts earn yield. To enable, pass `autoEarnVault`, even if set before. */
+  /** Whether new Accounts earn yield. True requires `autoEarnVault`, even if one was set before. */
   autoEarnEnabled?: boolean | undefined; // A vault set earlier may be enough: docs/gaps.md, row 12
   /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
   autoEarnVault?: string | undefined; // The API reference names no vault: docs/gaps.md, row 11
