@@ -16,11 +16,11 @@ export interface SandboxLogEntry {
   readonly method: string;
   /** The path with its prefix, without the query. For a delivery: the whole URL. */
   readonly path: string;
-  /** The query parameters; the last value of a repeated one. */
+  /** The query parameters. If a parameter is repeated, its last value. */
   readonly query: Readonly<Record<string, string>>;
   /**
-   * The JSON value that arrived, or a string when it is not JSON; cut when it is longer than 64 KiB;
-   * undefined when there was none.
+   * The JSON value that arrived, or a string when it is not JSON or was cut at 64 KiB; undefined
+   * when there was none.
    */
   readonly body: unknown;
   /** Undefined when the path and method belong to no operation. */
@@ -64,7 +64,7 @@ const copyStart = (text: string, length: number): string =>
 const truncate = (text: string, length: number): string =>
   text.length > length ? `${copyStart(text, length)}… (${text.length} characters)` : text;
 
-/** A JSON value, or the text if it is none. */
+/** Parses JSON. Returns the text itself if it is not JSON. */
 function parse(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : parseJson(text);

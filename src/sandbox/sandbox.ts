@@ -210,8 +210,8 @@ export class Sandbox {
   }
 
   /**
-   * Calls back for each change of a record, when it is complete. Returns a function that removes the
-   * listener. A reset and an import report no changes.
+   * Calls back for each change of a record, when the change is complete. Returns a function that
+   * removes the listener. A reset and an import report no changes.
    *
    * @example
    * ```ts
@@ -246,7 +246,8 @@ export class Sandbox {
   }
 
   /**
-   * Advances the clock, and takes every step that is due by then when `autoAdvance` is set.
+   * Advances the clock, and takes every step that is then due: automatic steps, if `autoAdvance` is
+   * set, and webhook deliveries.
    * @param ms milliseconds, 0 or more.
    * @throws TypeError for anything else.
    */

@@ -76,7 +76,7 @@ export interface Account extends AccountCreated {
   readonly lockedBalance: string;
   /** A decimal string. */
   readonly holdingBalance: string;
-  /** Free-form data of yours; absent or null when there is none. */
+  /** Your own free-form data; absent or null when there is none. */
   readonly metadata?: Metadata | null | undefined;
   /** ISO 8601 date-time, UTC. */
   readonly updatedAt: string;

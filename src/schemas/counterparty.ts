@@ -73,7 +73,7 @@ export const counterpartySchema = lazy((): Schema<Counterparty> =>
 
 /** Which Counterparties to list. */
 export interface CounterpartyListQuery extends PageQuery {
-  // The API reference mentions a filter without its name: docs/gaps.md, row 7.
+  // The API reference mentions a filter, but not its name: docs/gaps.md, row 7.
   /** Only Counterparties of this Entity. */
   entityId?: IdFrom<'ent_', 'entityId(text) or as const'> | undefined;
 }

@@ -231,7 +231,7 @@ export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
 
 /** Which Transfers to list. */
 export interface TransferListQuery extends PageQuery {
-  // The API reference mentions a filter without its name: docs/gaps.md, row 6.
+  // The API reference mentions a filter, but not its name: docs/gaps.md, row 6.
   /** Only Transfers of this Account. */
   accountId?: IdFrom<'acc_', 'accountId(text) or as const'> | undefined;
 }

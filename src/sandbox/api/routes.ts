@@ -82,7 +82,6 @@ const matchesIban = (row: Iban, query: IbanListQuery) =>
   belongsToEntity(row, query) &&
   (query.accountId === undefined || row.accountId === query.accountId);
 
-/** What each operation does, and the status of its success. */
 const implementations: Readonly<Record<SandboxOperation, Implementation>> = {
   'entities.create': {
     status: 201,
@@ -196,7 +195,7 @@ export const routes: readonly Route[] = Object.entries(operationPaths).map(
   ([operation, methodAndPath]) => createRoute(operation as SandboxOperation, methodAndPath),
 );
 
-/** The routes of a path, one for each method, with its prefix and its id. */
+/** Finds the routes of a path, one for each method, and the prefix and id in the path. */
 export function findRoutes(pathname: string): {
   candidates: Route[];
   prefix: string;

@@ -7,7 +7,7 @@ interface FieldDocs {
   readonly description: string;
   /** The interface that declares the field. */
   readonly owner: string;
-  /** The interface of its value, if it has one. */
+  /** The interface of the field's value, if the value has one. */
   readonly type: string | undefined;
   /** The documented values of an enum, and whether the platform may send others. */
   readonly values: readonly string[];

@@ -51,7 +51,7 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
       </div>
       <BalanceLine points={points} />
       <div class="money">
-        {/* A new node starts the animation. */}
+        {/* A new key creates a new node, which starts the animation. */}
         <data key={availableBalance} class="balance" value={availableBalance}>
           {availableBalance} <small>{currency}</small>
         </data>

@@ -11,7 +11,7 @@ export interface Call {
   readonly signature: string;
   /** Everything that the log contains about the call, as JSON in lower case. */
   text: string;
-  /** Replaced by another array after each attempt. */
+  /** Each attempt leads to a new array, because the page redraws a call only for a new array. */
   attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
 }
 

@@ -36,7 +36,7 @@ export type SandboxChangeType =
 
 /** A change of a record of one noun. */
 export interface SandboxChangeOf<Noun extends keyof SandboxChangeRecords> {
-  /** Counts up; never assigned twice. */
+  /** Number of the change. The numbers grow, and none is assigned twice. */
   readonly id: number;
   /** ISO 8601 date-time, UTC, by the clock of the sandbox. */
   readonly time: string;

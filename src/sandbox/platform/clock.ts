@@ -7,7 +7,7 @@ export type SandboxClock =
   | {
       /** The present moment. */
       now(): number | Date;
-      /** Calls back once, after so many milliseconds. */
+      /** Calls `run` once, after `ms` milliseconds. */
       setTimeout?(run: () => void, ms: number): unknown;
       /** Cancels a timer; takes the value that `setTimeout` returned. */
       clearTimeout?(timer: unknown): void;
@@ -40,7 +40,7 @@ export class Clock {
     return this.now().toISOString();
   }
 
-  /** Waits; rejects with the signal's reason as soon as it aborts. */
+  /** Waits `ms` milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
   wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -56,7 +56,7 @@ export class Clock {
     });
   }
 
-  /** Calls back once, unless it is cancelled; keeps no process alive. */
+  /** Calls `run` once, unless the returned function cancels that. Keeps no process alive. */
   startTimer(run: () => void, ms: number): () => void {
     return this.#startTimer(run, ms, true);
   }

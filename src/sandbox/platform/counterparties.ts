@@ -23,15 +23,15 @@ export interface SandboxCounterpartyInput {
   name?: string | undefined;
   /** Default: `bank_account` if a field of a bank account is set, otherwise `wallet`. */
   type?: KnownCounterpartyType | undefined;
-  /** For wallets. Default: an address made up by the sandbox. */
+  /** The address of a wallet. Default: made up by the sandbox. */
   walletAddress?: string | null | undefined;
-  /** For wallets. Default: the `defaultChain` of the Settings. */
+  /** The chain of a wallet. Default: the `defaultChain` of the Settings. */
   chain?: string | null | undefined;
-  /** For bank accounts: the bank's name. @default 'Sandbox Bank' */
+  /** The bank's name, for bank accounts only. @default 'Sandbox Bank' */
   bankName?: string | null | undefined;
-  /** For bank accounts; every response shows it masked. Default: made up by the sandbox. */
+  /** The number of a bank account; responses show it masked. Default: made up by the sandbox. */
   accountNumber?: string | null | undefined;
-  /** For bank accounts. Default: made up by the sandbox. */
+  /** The routing number of a bank account. Default: made up by the sandbox. */
   routingNumber?: string | null | undefined;
 }
 
@@ -79,11 +79,11 @@ export function deleteCounterparty(platform: Platform, id: string): void {
 
 export const toCounterparty = (row: Counterparty): Counterparty => ({ ...row });
 
-/** Shows the last four characters at most, and never more than half of them. */
+/** Masks an account number. At most four characters and half of the number stay visible. */
 const maskNumber = (accountNumber: string) =>
   `****${accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)))}`;
 
-/** The Counterparties of a sandbox, and the call that the API lacks: creating one. */
+/** The Counterparties of a sandbox, which can create Counterparties although the API cannot. */
 export class SandboxCounterparties {
   readonly #platform: Platform;
 
@@ -92,7 +92,7 @@ export class SandboxCounterparties {
   }
 
   /**
-   * Creates a Counterparty. Absent fields are made up, the same way in every run.
+   * Creates a Counterparty. The sandbox makes up absent fields, the same way in every run.
    * @throws SandboxError when the Entity does not exist, or a field is malformed or of the other type.
    *
    * @example

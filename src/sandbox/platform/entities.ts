@@ -154,7 +154,7 @@ export class SandboxEntities {
   }
 
   /**
-   * Sets single statuses. The API reference defines no transitions, so any is allowed.
+   * Sets single statuses. The API reference defines no transitions, so every change is allowed.
    * @throws SandboxError when the Entity does not exist or a status is not a documented one.
    *
    * @example

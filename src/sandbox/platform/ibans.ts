@@ -51,7 +51,7 @@ function createGermanIban(account: number): string {
   return `DE${String(checkDigits).padStart(2, '0')}${bban}`;
 }
 
-/** The IBANs of a sandbox, and the calls that the API lacks: creating one, and depositing to it. */
+/** The IBANs of a sandbox, which can create IBANs and deposit to them although the API cannot. */
 export class SandboxIbans {
   readonly #platform: Platform;
 
@@ -60,7 +60,7 @@ export class SandboxIbans {
   }
 
   /**
-   * Creates an IBAN for an Account. Absent fields are made up, the same way in every run.
+   * Creates an IBAN for an Account. The sandbox makes up absent fields, the same way in every run.
    * @throws SandboxError when the Account does not exist, or `sandbox.entities.approve` was not called.
    */
   create(input: SandboxIbanInput): Iban {
@@ -119,7 +119,7 @@ export class SandboxIbans {
   }
 
   /**
-   * Lets a deposit arrive: the available balance of the Account grows by the same number.
+   * Lets a deposit arrive. The Account's available balance grows by this number in its currency.
    * @param amount a decimal string, such as `'100.00'`.
    * @throws SandboxError when the IBAN does not exist, or the amount is no decimal above zero.
    */

@@ -39,7 +39,7 @@ export class Ids {
 
   /** Raises the counters to these numbers, where they are lower. */
   raiseTo(counts: Readonly<Record<string, number | undefined>>): void {
-    // The object has exactly these keys.
+    // The object has exactly the keys of IdName, but the compiler infers `string`.
     for (const name of Object.keys(initialCounts) as IdName[]) {
       this.#counts[name] = Math.max(this.#counts[name], counts[name] ?? 0);
     }

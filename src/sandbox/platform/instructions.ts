@@ -97,8 +97,8 @@ function decodeToken(encoded: Hex): Hex {
 }
 
 /**
- * What POST /instruction/build does: the address of the action depends on its kind alone, and the
- * arguments are the JSON of `actionArguments` in hexadecimal, so they can be decoded.
+ * What POST /instruction/build does. The address of an action depends only on its kind. The
+ * arguments are the JSON of `actionArguments` in hexadecimal, so that they can be decoded.
  */
 export function buildInstruction({
   salt,
@@ -141,8 +141,8 @@ export class SandboxInstructions {
   }
 
   /**
-   * Registers an Instruction on chain and adds the transaction that activates it. The input is what
-   * `instructions.build` takes or returns, with the `address`.
+   * Registers an Instruction on chain, and adds the transaction that activates it. Pass what
+   * `instructions.build` takes, or what it returns together with the `address`.
    * @throws SandboxError when a field is malformed, or the same Instruction is registered already.
    *
    * @example

@@ -33,7 +33,7 @@ export class SandboxSettings {
     this.#platform = platform;
   }
 
-  /** The Settings as they are. */
+  /** The current Settings. */
   get(): Settings {
     return toSettings(this.#platform);
   }

@@ -57,7 +57,7 @@ export interface SandboxRecords {
   closedIbans: Iban[];
   /** Every Instruction with its address and its chain. */
   instructions: {
-    /** The address that it belongs to. */
+    /** The address that the Instruction belongs to. */
     address: Hex;
     /** The chain's number. */
     chainId: Integer;

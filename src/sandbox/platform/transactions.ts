@@ -78,7 +78,7 @@ export function listTransactions(platform: Platform, input: TransactionListInput
 /** Hexadecimal digits in lower case, because wallets write addresses in mixed case. */
 export const normalizeHex = (hex: string): string => hex.toLowerCase();
 
-/** The transaction records of a sandbox. Instructions make them; see `sandbox.instructions`. */
+/** The transaction records of a sandbox, which Instructions create; see `sandbox.instructions`. */
 export class SandboxTransactions {
   readonly #platform: Platform;
 

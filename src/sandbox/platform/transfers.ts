@@ -231,8 +231,9 @@ export class SandboxTransfers {
   }
 
   /**
-   * Advances a Transfer one step: to `processing`, then to `completed`, when the money arrives. With a
-   * description of `sandbox:fail` or `sandbox:cancel` it ends as `failed` or `cancelled`.
+   * Advances a Transfer one step: to `processing`, then to `completed`, when the money arrives. If
+   * the description begins with `sandbox:fail` or `sandbox:cancel`, the Transfer fails or is
+   * cancelled.
    * @throws SandboxError when it does not exist, or has ended already.
    */
   advance(id: string): Transfer {
