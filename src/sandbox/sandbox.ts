@@ -183,7 +183,7 @@ export class Sandbox {
     this.instructions = new SandboxInstructions(platform);
     this.transactions = new SandboxTransactions(platform);
     this.faults = this.#faults;
-    // The client throws if its options combine this fetch with the URL of a platform.
+    // This mark lets the client reject this fetch together with the URL of a platform.
     Object.defineProperty(this.fetch, Symbol.for('payments-platform-sdk:sandbox'), { value: true });
     this.clientOptions = {
       baseUrl: 'https://sandbox.invalid/v0',
@@ -455,7 +455,7 @@ export class Sandbox {
     try {
       authorise(route.api, token, this);
       const value = route.run(call);
-      // Every operation with this status returns the record that it created.
+      // Every operation with status 201 returns the record that it created.
       if (route.status === 201) onCreated((value as { id: string }).id);
       return successReply(route.status, value);
     } catch (problem) {

@@ -115,7 +115,7 @@ export interface AccountCreateInput {
   entityId: IdFrom<'ent_', 'entityId(text) or as const'>;
   /** Display name. */
   name?: string | undefined;
-  /** Free-form data of yours. */
+  /** Your own free-form data. */
   metadata?: Metadata | undefined;
 }
 export const accountUpdateInputShape = () => ({

@@ -103,7 +103,7 @@ const amountMessage = {
   },
 };
 
-// The compiler prints a union by its name and type arguments. Both members accept any string.
+// The compiler prints a union by its name and type arguments, so an error shows `Example`.
 /** A decimal as a string, such as the example. */
 export type DecimalString<Example extends string> = string | (string & Pick<Example, 'length'>);
 
