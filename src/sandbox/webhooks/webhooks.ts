@@ -70,7 +70,7 @@ export class Webhooks {
   /** The latest URL that the log reports as not allowed, so that it gets only one entry. */
   #rejectedUrl = '';
   #steps = 0;
-  /** Grows with each reset, so that a try from before the reset is not repeated. */
+  /** Grows with each reset and import, so that a try from before is not repeated. */
   #epoch = 0;
 
   constructor(
