@@ -30,21 +30,21 @@ export const batchCall: CallIdentity = {
   path: '/transfers',
 };
 
-/** The payments of one loop of a batch: they share the scans of their lists. */
+/** The payments of one loop over a batch. Those of one source account share its scans. */
 export class BatchPayments {
-  /** Whether the journal may have lost an entry, so that each payment is searched for before its first claim. */
+  /** If the journal can lose entries, each payment is searched for before its first claim. */
   readonly canForget: boolean;
   readonly #client: ClientContext;
   readonly #options: OnceOptions;
   readonly #context: OnceContext;
   readonly #scans: SharedScans;
-  /** After `break` or an abort, the scan of a long list would delay the end of the loop. */
+  /** Ends the scans after `break` or an abort, because a long scan would delay the loop's end. */
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
   readonly #referenceOf = new Map<TransferId, string>();
   readonly #startedAt: string;
 
-  /** `requestedAt` is the checked `since` of the options. */
+  /** `requestedAt` is the option `since`, checked and in milliseconds. */
   constructor(client: ClientContext, options: OnceOptions, requestedAt: number | undefined) {
     const { since: _since, ...callOptions } = options;
     this.#client = client;
@@ -60,16 +60,15 @@ export class BatchPayments {
     this.#startedAt = new Date(client.clock.now()).toISOString();
   }
 
-  /** Lets the next scan search for an input that was read, too. */
+  /** Adds an input that the batch has read to what the next scan searches for. */
   announce(copy: OnceInput): void {
     if (this.canForget && isValid(copy)) this.#scans.addUnclaimed(copy);
   }
 
-  /** Makes one payment, as `createOnce` does. */
   async pay(copy: OnceInput): Promise<Omit<PaidResult, 'input'>> {
     const payment = payOnce(this.#client, copy, this.#options, this.#readFirst, this.#scans);
     const made = await payment.catch((error: unknown) => {
-      // A request of this or of another call may have taken effect after the scan.
+      // The scan is out of date: a request of this or another call may have taken effect since.
       if (isOutcomeUnknown(error)) this.#scans.drop(copy);
       throw error;
     });
@@ -77,7 +76,10 @@ export class BatchPayments {
     return { reference: copy.description, ...made };
   }
 
-  /** A platform that removes duplicates by their terms returns one transfer for two payments. */
+  /**
+   * Throws if two references got the same transfer. A platform that takes payments with equal terms
+   * for duplicates returns one transfer for both.
+   */
   #rejectSharedTransfer(reference: string, id: TransferId): void {
     const first = this.#referenceOf.get(id) ?? reference;
     this.#referenceOf.set(id, first);
@@ -95,7 +97,7 @@ export class BatchPayments {
     callHook(this.#client.hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
   }
 
-  /** Whether an error concerns all payments, so that the batch ends with it. */
+  /** Whether an error ends the whole batch: the journal fails, and has never worked before. */
   isHopeless(error: PaymentsError): boolean {
     const isJournals = error instanceof PaymentInDoubtError && error.reason === 'journal';
     return isJournals && !hasWorked(this.#context.journal);
@@ -127,14 +129,17 @@ const duplicateIssue = {
 const abortMessage =
   'The batch was aborted by its signal.\nPayments without a result may have been made: run the batch again with the same inputs.';
 
-/** Reads the fields of an input once, because the caller may change it before it is paid. */
+/** Copies an input, because the caller may change the object before the batch pays it. */
 export const readOnceInput = (input: OnceInput): OnceInput =>
   readInput(input, transferCreateInputSchema());
 
 const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
 
-/** Reads recorded transfers until one was read: it shows whether the journal belongs to this platform. */
+/**
+ * Returns a function that reads recorded transfers until one read succeeds. One is enough, because
+ * it shows that the journal belongs to this platform.
+ */
 function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {
   let reading: Promise<Transfer> | undefined;
   let hasRead = false;

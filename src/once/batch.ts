@@ -10,7 +10,7 @@ import { describeFailure } from './create-once.ts';
 interface Job {
   readonly reference: string | undefined;
   readonly input: OnceInput;
-  /** The input as it was read: the caller may change it before it is paid. */
+  /** A copy of `input`, because the caller may change the object before the batch pays it. */
   readonly copy: OnceInput;
   readonly isDuplicate: boolean;
   tries: number;
@@ -21,10 +21,10 @@ interface Job {
 /** What one BatchRun works with. */
 interface BatchSetup {
   readonly inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>;
-  /** Reads the fields of an input, or returns those that were read before. */
+  /** Copies an input, or returns the copy that was made when the control totals were checked. */
   readonly copy: (input: OnceInput) => OnceInput;
   readonly concurrency: number;
-  /** How many inputs are read before they are paid, so that one scan searches for all of them. */
+  /** How many inputs to read before their turn, so that one scan searches for all of them. */
   readonly readAhead: number;
   readonly retryTimeout: number;
   readonly signal: AbortSignal | undefined;
@@ -33,28 +33,27 @@ interface BatchSetup {
 
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
-/** Retries are due at multiples of this, so that payments in doubt share a scan. */
+/** Retries are due at multiples of this time, so that several payments in doubt share one scan. */
 const retryGridMs = 5_000;
-/** With this many payments in doubt, the platform or its list has a problem, and no new payment starts. */
+/** If so many payments are in doubt, the platform has a problem, and no new payment starts. */
 const maxWaiting = 1_000;
 
-/** Counts that still change. */
+/** The counts of a batch that is still running, with fields that can be assigned. */
 export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
 
-/** One iteration of a batch: lanes that pay, and results that wait for the consumer. */
+/** One loop over a batch: lanes that make payments, and results that wait for the consumer. */
 export class BatchRun {
   readonly #setup: BatchSetup;
   readonly #payments: BatchPayments;
   readonly #counts: LiveCounts;
   readonly #references = new Set<string>();
   readonly #results: BatchResult[] = [];
-  /** Inputs that were read and not started. */
   readonly #unstarted: Job[] = [];
   /** Payments in doubt that wait for their next try. */
   readonly #inDoubt = new Set<Job>();
-  /** Payments that wait in their lane. */
+  /** Payments that wait for their next try and keep their lane busy meanwhile. */
   readonly #sleeping = new Set<Job>();
-  /** Wake lanes, reader and consumer after each change. */
+  /** Functions that wake the waiting lanes, reader and consumer. Each change calls all of them. */
   readonly #listeners = new Set<() => void>();
   #running = 0;
   #isRead = false;
@@ -100,7 +99,7 @@ export class BatchRun {
     }
   }
 
-  /** Reads inputs as far ahead as they are needed. Returns a function that closes an iterator that has more. */
+  /** Reads up to `readAhead` inputs ahead. Returns a function that closes the iterator early. */
   #startReading(): () => Promise<void> {
     const { inputs } = this.#setup;
     let iterator: Iterator<OnceInput> | AsyncIterator<OnceInput> | undefined;
@@ -116,7 +115,7 @@ export class BatchRun {
         }
         isReading = true;
         const next = iterator.next();
-        // Without a pause, so that the first scan includes all inputs of an array.
+        // A synchronous iterator is not awaited, so that the first scan includes a whole array.
         const step = (isAsync ? await next : next) as IteratorResult<OnceInput, undefined>;
         isReading = false;
         hasMore = step.done !== true;
@@ -135,7 +134,7 @@ export class BatchRun {
     return async () => {
       if (!hasMore) return;
       const closed = iterator?.return?.();
-      // An iterator that never returns its next input never closes, either.
+      // An iterator that never returns its next input never closes, so nobody waits for that.
       if (isReading) Promise.resolve(closed).catch(() => undefined);
       else await closed;
     };
@@ -167,7 +166,7 @@ export class BatchRun {
     }
   }
 
-  /** The next payment to try: one that has waited long enough, or a new one. */
+  /** Takes the next payment to try: one in doubt whose wait is over, or else a new one. */
   #takeJob(): Job | undefined {
     if (!this.#canStart()) return undefined;
     const now = this.#setup.clock.elapsed();
@@ -183,7 +182,7 @@ export class BatchRun {
     return job;
   }
 
-  /** Tries one payment until it is decided, given up, or waits aside. */
+  /** Tries one payment until it has a result, or until it is in doubt and waits without a lane. */
   async #runJob(job: Job): Promise<void> {
     const { clock } = this.#setup;
     const { reference, input } = job;
@@ -210,7 +209,7 @@ export class BatchRun {
             this.#inDoubt.add(job);
             return;
           }
-          // The lane waits, so that the whole batch slows down.
+          // The lane waits together with its payment, so that the whole batch slows down.
           job.dueAt = clock.elapsed() + delayMs;
           this.#sleeping.add(job);
           this.#notify();
@@ -225,10 +224,10 @@ export class BatchRun {
     }
   }
 
-  /** Milliseconds until the next try; undefined when there is none. */
+  /** Returns the milliseconds until the next try, or undefined if there is none. */
   #handleError(job: Job, error: unknown): number | undefined {
     const { clock, retryTimeout } = this.#setup;
-    // The abort has ended this payment, and the batch ends with its own error.
+    // The abort has ended this payment, and the batch throws an error of its own for the abort.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
     if (
       !(error instanceof PaymentsError) ||
@@ -264,7 +263,7 @@ export class BatchRun {
   }
 
   #canStart(): boolean {
-    // A slow consumer slows the batch down.
+    // Results that nobody has taken yet count, too, so that a slow consumer slows the batch down.
     const isFull = this.#results.length + this.#running >= this.#setup.concurrency;
     return !this.#hasStopped() && !isFull;
   }
@@ -280,13 +279,13 @@ export class BatchRun {
   }
 
   #nextDueMs(): number | undefined {
-    // A lane that may not start waits for a change: a timer of a due payment would fire again and again.
+    // A lane that may not start sets no timer: that of a due payment would fire again and again.
     if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
     const times = [...this.#inDoubt].map(({ dueAt }) => dueAt);
     return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());
   }
 
-  /** Notes when the first payment that waits is due, by the wall clock, while nothing else is left to do. */
+  /** If all that is left is to wait, sets `retryAt` to the time of the next try (wall clock). */
   #updateRetryAt(): void {
     const { clock } = this.#setup;
     const isIdle =
@@ -306,7 +305,7 @@ export class BatchRun {
     }
   }
 
-  /** Waits until something changes, or for so many milliseconds. */
+  /** Waits until something changes, but at most `ms` milliseconds. */
   #waitForChange(ms?: number): Promise<void> {
     const { clock } = this.#setup;
     return new Promise((resolve) => {

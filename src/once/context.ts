@@ -19,7 +19,6 @@ import type { TransferApi } from '../search/transfer-api.ts';
 import { selectReadOptions, type OnceOptions } from './options.ts';
 import type { SharedScans } from './shared-scans.ts';
 
-/** What a GuardedJournal works with. */
 export interface JournalContext {
   readonly pipeline: Pick<RequestPipeline, 'redact' | 'redactOwn'>;
   readonly clock: Required<Clock>;
@@ -40,7 +39,7 @@ export interface ClientContext extends JournalContext {
   readonly transferSearch: TransferSearch;
 }
 
-/** The same with the options of one call. */
+/** The client's settings, with the options of one call applied. */
 export interface OnceContext extends JournalContext {
   /** How long a search may take, in milliseconds. */
   readonly searchTimeout: number;
@@ -51,16 +50,16 @@ export interface OnceContext extends JournalContext {
 
 /** How one payment is searched for. */
 interface PaymentSearchOptions {
-  /** Whether this call may make the first claim, so that the result of a recent scan is enough. */
+  /** Whether the payment has no entry yet, so that the result of a recent scan is enough. */
   readonly isUnclaimed: boolean;
-  /** Whether a long list has to show nothing twice in a row. */
+  /** Whether two scans in a row must miss the payment if the list has several pages. */
   readonly confirms: boolean;
   readonly signal: AbortSignal;
   /** Called after each page. */
   readonly onPage: () => void;
 }
 
-/** The reads of one call: with its options, as a part of it, and through the scans of its batch. */
+/** The reads of one call, with its options. In a batch, searches use the shared scans. */
 class PaymentReads {
   readonly #client: ClientContext;
   readonly #options: RequestOptions;
@@ -103,7 +102,7 @@ class PaymentReads {
   }
 }
 
-/** The client's settings with the options of one call; `scans` are those of its batch. */
+/** Applies the options of one call to the client's settings. `scans` are those of a batch. */
 export function applyOptions(
   client: ClientContext,
   options: Omit<OnceOptions, 'since'>,
@@ -123,7 +122,7 @@ export function applyOptions(
     journal: options.journal ?? client.journal,
     gracePeriod: options.gracePeriod ?? client.gracePeriod,
     totalTimeout,
-    // A batch can read a list of any length: the signal ends its scan, and each page has a deadline.
+    // A batch may read a long list: its signal ends the scan, and each page has a deadline.
     searchTimeout: scans === undefined ? totalTimeout : maxTimerMs,
     since,
     signal: options.signal,

@@ -25,9 +25,9 @@ import { onceOptionChecks, type OnceOptions } from './options.ts';
 export interface BatchOptions extends OnceOptions {
   /** How many payments are in progress at a time. @default 16 */
   concurrency?: number | undefined;
-  /** How long one payment is tried again, in milliseconds. @default 1800000 */
+  /** How long the batch keeps trying one payment, in milliseconds. @default 1800000 */
   retryTimeout?: number | undefined;
-  /** Control totals of an array of inputs, compared before anything is sent. */
+  /** Control totals of your array of inputs. The batch compares them before it sends anything. */
   expect?: ExpectedTotals | undefined;
 }
 
@@ -39,10 +39,10 @@ export interface ExpectedTotals {
   readonly total?: string | undefined;
 }
 
-/** So many inputs are read ahead where the journal may forget, because one scan searches for all of them. */
+/** Inputs to read ahead if the journal may lose entries, because one scan searches for all. */
 const maxReadAhead = 10_000;
 
-/** More payments at a time exhaust the memory, not the platform's capacity. */
+/** A higher limit would exhaust this process's memory before the platform's capacity. */
 const maxConcurrency = 1_000;
 
 const batchOptionChecks = (): OptionChecks<BatchOptions> => ({
@@ -68,7 +68,6 @@ const expectChecks = (): OptionChecks<ExpectedTotals> => ({
   ),
 });
 
-/** Makes many payments, each once. */
 export function createAllOnce(
   client: ClientContext,
   inputs: Inputs<OnceInput>,
@@ -114,7 +113,6 @@ const createCounts = (inputs: Inputs<OnceInput>): LiveCounts => ({
   ...(Array.isArray(inputs) && { total: inputs.length }),
 });
 
-/** Checks the arguments of one loop. */
 function createRun(
   client: ClientContext,
   inputs: Inputs<OnceInput>,
@@ -126,7 +124,7 @@ function createRun(
   const checked = checkOptions(batchOptionChecks, options, issues);
   const { concurrency = 16, retryTimeout = 1_800_000, expect, ...onceOptions } = checked;
   const requestedAt = parseSince(onceOptions.since, client.clock.now(), issues);
-  // The control totals are those of the array and its fields as they are now, and these are what is paid.
+  // The batch pays copies that are made now, so that the control totals are those of what it pays.
   const copies =
     expect !== undefined && Array.isArray(inputs) ? inputs.map(readOnceInput) : undefined;
   if (issues.length === 0) issues.push(...findInputIssues(inputs, copies, expect));
@@ -145,7 +143,7 @@ function createRun(
   return new BatchRun(setup, payments, counts);
 }
 
-/** What is wrong with the inputs as a whole; if they do not match their control totals, also with each of them. */
+/** Checks the inputs as a whole, and each of them if the control totals do not match. */
 function findInputIssues(
   inputs: unknown,
   copies: readonly (Partial<OnceInput> | undefined)[] | undefined,
@@ -175,6 +173,6 @@ function findInputIssues(
   return issues;
 }
 
-/** The sum of all amounts. An input with an invalid amount counts as 0: it is named beside the total, or rejected. */
+/** Sums all amounts. An invalid amount counts as 0, because its input is reported anyway. */
 const sumInputs = (inputs: readonly (Partial<OnceInput> | undefined)[]): bigint =>
   inputs.reduce((sum, input) => sum + (parseAmount(input?.amount) ?? 0n), 0n);

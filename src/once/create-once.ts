@@ -36,8 +36,9 @@ const checkVerdict = /* @__PURE__ */ checkBy((value) =>
 /** What `transfers.createOnce` resolves to. */
 export type TransferCreatedOnce = TransferCreated & {
   /**
-   * `created` by this call, `found` in the platform's list, or `recorded` in the journal by an earlier call. If you meant a
-   * new payment, its reference was used before.
+   * `created` by this call, `found` in the platform's list, or `recorded` in the journal by an
+   * earlier call. If you meant a new payment and do not get `created`, its reference was used
+   * before.
    */
   readonly result: 'created' | 'found' | 'recorded';
 };
@@ -64,11 +65,11 @@ export async function createOnce(
   }
 }
 
-/** The result of a payment that was not made, or not certainly. */
+/** Returns `in_doubt` if a payment that failed may have been made, otherwise `failed`. */
 export const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doubt' =>
   outcome === 'unknown' ? 'in_doubt' : 'failed';
 
-/** Describes a decided payment for `hooks.onOnce`. */
+/** Describes for `hooks.onOnce` how a payment ended. */
 export const createOnceEvent = (
   input: Partial<OnceInput> | undefined,
   { result, transferId, error }: OnceDecision,
@@ -83,12 +84,12 @@ export const createOnceEvent = (
 
 type OnceDecision = Pick<OnceEvent, 'result'> & Partial<OnceEvent>;
 
-/** A payment that was made, with its transfer where it was read. */
+/** A payment that was made. For a recorded payment, `transfer` is what `readRecorded` returned. */
 interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
   readonly transfer: TransferCreated | T;
 }
 
-/** Tries to make a payment, as one call for hooks and traces; `scans` are those of its batch. */
+/** Tries to make a payment, as one call for hooks and traces. `scans` are those of a batch. */
 export const payOnce = <T>(
   client: ClientContext,
   input: OnceInput,
@@ -107,7 +108,7 @@ export const payOnce = <T>(
     },
   );
 
-/** Checks a payment before the journal is asked. */
+/** Checks the arguments of a payment before the first call to the journal. */
 function checkPayment(
   client: ClientContext,
   input: OnceInput,
@@ -125,7 +126,7 @@ function checkPayment(
   checkReference(reference, 'description', issues);
   const inputIssues: Issue[] = [];
   const creation = Creation.check(client, input, validOptions, within, inputIssues);
-  // The check of the reference includes that of the description.
+  // The description is the reference, so an invalid one was already reported above.
   issues.push(
     ...inputIssues.filter(({ path }) => path !== 'description' || isReference(reference)),
   );

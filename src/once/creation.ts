@@ -25,7 +25,7 @@ export const createCall: CallIdentity = {
   path: '/transfers',
 };
 
-/** The request of a payment, with checked arguments. */
+/** The request that creates a payment, with checked arguments. */
 export class Creation {
   readonly #pipeline: ClientContext['pipeline'];
   readonly #call: Call<TransferCreated>;
@@ -44,7 +44,7 @@ export class Creation {
     this.#within = within;
   }
 
-  /** Checks the arguments before anything is sent; undefined if `issues` has what is wrong. */
+  /** Checks the arguments. Returns undefined if one is invalid, and adds to `issues` why. */
   static check(
     { pipeline, transferSearch }: ClientContext,
     input: OnceInput,
@@ -62,13 +62,13 @@ export class Creation {
     return prepared && new Creation(pipeline, call, prepared, within);
   }
 
-  /** Asks the option `authorize`; rejects if it vetoes, or does not decide in time. */
+  /** Calls the option `authorize`. Rejects on a veto, or if there is no decision in time. */
   authorize(): Promise<void> {
     const call = { ...this.#call, operation: createCall.operation };
     return this.#pipeline.authorize(call, this.#prepared, this.#within);
   }
 
-  /** Sends the payment; no request starts after `notAfter` of the wall clock. */
+  /** Sends the payment. No request starts after `notAfter`, a time of the wall clock. */
   send(totalTimeout: number, notAfter: number): Promise<TransferCreated> {
     const options = { ...this.#prepared.options, totalTimeout };
     const prepared = { ...this.#prepared, options };
@@ -77,10 +77,10 @@ export class Creation {
 }
 
 const inputHint = 'set it in the input, where transfers.reconcile looks for it';
-/** In `options.body` they would be sent, but the input of `reconcile` would not have them. */
+/** Not allowed in `options.body`, because the input of `reconcile` would lack these fields. */
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
-/** The call that creates a Transfer; with `transfersNewestFirst`, it also compares the platform's clocks. */
+/** Creates a Transfer. With `transfersNewestFirst`, also checks the platform's clocks. */
 export function creationCall(
   input: TransferCreateInput,
   transferSearch: TransferSearch,
@@ -101,10 +101,10 @@ export function creationCall(
   return transferSearch.isNewestFirst ? withClockCheck(call, transferSearch) : call;
 }
 
-/** How far the clocks behind `createdAt` and `Date` may be apart. */
+/** How far `createdAt` and the Date header of one response may differ, in milliseconds. */
 const clockSkewMs = 120_000;
 
-/** Reads whole lists from now on when `createdAt` in the response differs from its Date header by more. */
+/** If `createdAt` and the Date header differ by more, makes later searches read whole lists. */
 function withClockCheck(
   call: Call<TransferCreated>,
   transferSearch: TransferSearch,

@@ -1,16 +1,16 @@
 import { defaultGracePeriod } from '../calls/options.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 
-/** Where a payment stands: by the entry of the journal, or after the request of this call. */
+/** What a call knows of its payment, by the journal's entry or the end of its own request. */
 export type Situation = keyof typeof plans;
 
-/** How often the list is searched, and what follows if it does not show the payment. */
+/** For each situation: how often to search the list, and what to do if it lacks the payment. */
 export const plans = {
-  // No call has claimed the payment, or none since an operator's decision.
+  // No call has claimed the payment, or none has since an operator recorded `not_paid`.
   free: { search: 'none', next: 'send' },
-  // The same in a journal that forgets: a claim, or what followed the decision, may be lost.
+  // No claim is known, but this journal can lose entries: an earlier call may have paid.
   perhaps_claimed: { search: 'confirmed', next: 'send' },
-  // The request of another call may be on its way.
+  // Another call has claimed the payment, and its request may still be running.
   claimed: { search: 'once', next: 'in_progress' },
   // The request of another call has ended, but may still take effect.
   in_grace_period: { search: 'once', next: 'in_doubt' },
@@ -18,32 +18,34 @@ export const plans = {
   expired: { search: 'twice', next: 'send' },
   // The platform has rejected the request of this call, the only one so far.
   rejected: { search: 'none', next: 'fail' },
-  // It has rejected the request after a takeover, perhaps because an earlier one took the money.
+  // This call took over an expired claim, and the platform rejected its request, perhaps because
+  // the earlier request had paid.
   takeover_rejected: { search: 'once', next: 'in_doubt' },
   // The request of this call may have taken effect.
   unknown: { search: 'once', next: 'in_doubt' },
 } as const;
 
 /**
- * One scan misses a transfer that moves while the list is read. `confirmed` reads a list of several pages until it has
- * shown nothing twice in a row, which the search does itself, so that a batch shares its scans.
+ * One scan can miss a transfer that moves to another page meanwhile, so `confirmed` needs two scans
+ * in a row that miss the payment in a list of several pages. The search itself repeats that scan,
+ * so that the payments of a batch share it.
  */
 const scanCounts = { none: 0, once: 1, confirmed: 1, twice: 2 };
 
-/** What a scan of the list has shown, without the transfers that are other payments. */
+/** What a scan of the list has shown. Transfers that are other payments are already left out. */
 export type Scan =
   | { readonly result: 'found'; readonly transfer: Transfer }
   | { readonly result: 'ambiguous'; readonly candidates: readonly Transfer[] }
   | { readonly result: 'not_found' };
 
-/** What to do next: `record` the payment as made, `ask` an operator, or as the words of `plans` say. */
+/** What to do next: `record` the payment as made, `ask` an operator, `scan`, or as `plans` says. */
 export type Step =
   | { readonly next: 'record'; readonly transfer: Transfer }
   | { readonly next: 'ask'; readonly candidates: readonly Transfer[] }
   | { readonly next: 'scan'; readonly isConfirmed: boolean }
   | { readonly next: (typeof plans)[Situation]['next'] };
 
-/** Decides what follows the scans so far. */
+/** Decides the next step from the situation and the scans that this call has made so far. */
 export function decide(situation: Situation, scans: readonly Scan[]): Step {
   const last = scans.at(-1);
   if (last?.result === 'found') return { next: 'record', transfer: last.transfer };
@@ -55,13 +57,13 @@ export function decide(situation: Situation, scans: readonly Scan[]): Step {
 
 /** The milliseconds that a claim has left; 0 or less when its time is over. */
 export interface TimeLeft {
-  /** How long its request may still run. */
+  /** How long the request of the claim may still run. */
   readonly toRun: number;
-  /** How long its request may still take effect, perhaps after it has ended. */
+  /** How long that request may still take effect, perhaps after it has ended. */
   readonly toTakeEffect: number;
 }
 
-/** `left` is measured before the first scan, which may last; undefined without a claim. */
+/** `left` is undefined without a claim. Measure it before the first scan, which may take long. */
 export function findSituation(left: TimeLeft | undefined, canForget: boolean): Situation {
   if (left === undefined) return canForget ? 'perhaps_claimed' : 'free';
   if (left.toTakeEffect <= 0) return 'expired';
@@ -77,13 +79,16 @@ export function findSituationAfterRequest({
   return isTakeover ? 'takeover_rejected' : 'rejected';
 }
 
-/** The wait while another call is in progress whose claim is not known. */
+/** The retry delay while another call makes the payment and its claim is not known. */
 export const inProgressRetryMs = 1_000;
 const minRetryMs = 5_000;
-/** The longest wait when no request can still take effect. */
+/** The longest retry delay once no request can take effect any more. */
 const maxExpiredRetryMs = 60_000;
 
-/** Milliseconds until the next call makes sense. They grow with the age of the claim, so that many payments in doubt do not flood the platform. */
+/**
+ * Milliseconds until it makes sense to call again. The delay grows with the age of the claim, so
+ * that many payments in doubt do not flood the platform.
+ */
 export function findRetryDelay(
   claim: { readonly claimedAt: number; readonly expiresAt: number | null } | undefined,
   now: number | undefined,

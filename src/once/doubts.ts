@@ -4,15 +4,15 @@ import { defaultCurrency } from '../search/compare.ts';
 import type { Terms } from './entries.ts';
 
 /*
- * The payments that this process has left in doubt. A caller that makes a new reference for each retry (an id of its
- * queue's message, a random one) would pay again with each of them.
+ * This process remembers the payments that it has left in doubt. A caller may make a new reference
+ * for each retry (a random one, or the id of a queue message), and each of them would pay again.
  */
 
 const doubtsOf = new WeakMap<Journal, Doubts>();
-/** With more terms in doubt, the platform is down, and the oldest are forgotten. */
+/** If more terms than this are in doubt, the platform is down, and the oldest are forgotten. */
 const maxTerms = 10_000;
 
-/** What two payments have in common that may be one. */
+/** Payments with the same key may be one payment under two references. */
 const keyOf = ({ input, platform }: Terms): string =>
   JSON.stringify([
     platform,
@@ -26,7 +26,7 @@ const keyOf = ({ input, platform }: Terms): string =>
 export class Doubts {
   readonly #references = new Map<string, Set<string>>();
 
-  /** Those of a journal: clients that share it share their payments. */
+  /** Gets the doubts of a journal. Clients that share the journal share its doubts. */
   static of(journal: Journal): Doubts {
     const doubts = doubtsOf.get(journal) ?? new Doubts();
     doubtsOf.set(journal, doubts);
@@ -42,7 +42,7 @@ export class Doubts {
     if (this.#references.size > maxTerms) this.#references.delete(oldest);
   }
 
-  /** Notes that the payment of a reference with these terms is decided. */
+  /** Notes that the payment with this reference and these terms is decided. */
   remove(terms: Terms, reference = terms.input.description): void {
     const key = keyOf(terms);
     const references = this.#references.get(key);
@@ -50,7 +50,7 @@ export class Doubts {
     if (references?.size === 0) this.#references.delete(key);
   }
 
-  /** Other references with these terms that were left in doubt, and perhaps decided since. */
+  /** Other references with these terms that were left in doubt. They may be decided by now. */
   find(terms: Terms): readonly string[] {
     const references = this.#references.get(keyOf(terms)) ?? [];
     return [...references].filter((reference) => reference !== terms.input.description);

@@ -25,34 +25,34 @@ import { stringifyJson } from '../internal/json.ts';
 import { fieldOf, isError } from '../internal/thrown.ts';
 import { isUnreachable } from '../calls/client-options.ts';
 
-/** The mark of memoryJournal: the two folders share no code. */
+/** Marks a memoryJournal, by a global symbol because journals/ and once/ share no code. */
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
   'payments-platform-sdk: a journal in memory ends with this process, and the next one pays again. Use another journal in production.';
 
 const workingJournals = new WeakSet<Journal>();
-/** The check of the first claim of each journal. */
+/** For each journal, the running or finished check of its first claim. */
 const firstChecks = new WeakMap<Journal, Promise<true>>();
 const failedJournals = new WeakSet<Journal>();
 
-/** Whether any call of a journal has succeeded. */
+/** Whether any call to a journal has succeeded in this process. */
 export const hasWorked = (journal: Journal | undefined): boolean =>
   journal !== undefined && workingJournals.has(journal);
 
-/** The caller's journal: every step has a deadline, and every result is checked. */
+/** Wraps the caller's journal. Every call to it has a deadline, and every result is checked. */
 export class GuardedJournal {
   readonly errors: PaymentErrors;
-  /** What this process has left in doubt. */
+  /** The payments that this process has left in doubt. */
   readonly doubts: Doubts;
   readonly #call: CallIdentity;
   readonly #key: string;
   readonly #context: JournalContext;
   readonly #journal: Journal;
-  /** The steps of a phase have one deadline, so that a slow journal cannot use it up at each step. */
+  /** The steps of a phase share one deadline, so that a slow journal cannot use it up at each. */
   #phase: { readonly endsAt: number; readonly signal: AbortSignal | undefined };
-  /** The journal's time minus the time that this process has measured. */
+  /** The journal's time minus this process's monotonic time (`clock.elapsed`). */
   #offset: number | undefined;
-  /** The journal's time minus this machine's, or more. */
+  /** How far the journal's clock is ahead of this machine's, at the most. */
   #lead = Number.NaN;
 
   constructor(call: CallIdentity, reference: string, context: JournalContext) {
@@ -64,7 +64,7 @@ export class GuardedJournal {
         'Pass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
       );
     }
-    // A loopback address may be a tunnel to a platform.
+    // The warning also appears for a loopback address, which may be a tunnel to a platform.
     if (memoryMark in journal && !isUnreachable(context.baseUrl)) warn(memoryWarning);
     this.#call = call;
     this.#key = journalKey(reference);
@@ -79,7 +79,7 @@ export class GuardedJournal {
     return { endsAt: this.#context.clock.elapsed() + timeout, signal };
   }
 
-  /** Gives the next steps a new deadline; without a signal, they also run for an aborted caller. */
+  /** Gives the next steps a new deadline. Without a signal, they also run if the caller aborts. */
   startPhase(signal?: AbortSignal, timeout = this.#context.totalTimeout): void {
     this.#phase = this.#createPhase(signal, timeout);
   }
@@ -96,7 +96,7 @@ export class GuardedJournal {
     return this.#callJournal('read', (journal) => journal.read(journalKey(reference)), isEntry);
   }
 
-  /** The entry of this payment; rejects for a reference in another spelling. */
+  /** Reads the payment's entry. Rejects if the journal has the reference in another spelling. */
   async readOwn(reference: string): Promise<JournalEntry | undefined> {
     const entry = await this.read();
     if (entry === undefined || entry.input.description === reference) return entry;
@@ -105,7 +105,7 @@ export class GuardedJournal {
     );
   }
 
-  /** An entry of another platform says nothing of this one. */
+  /** Throws if an open entry is of another platform, because it proves nothing about this one. */
   rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
     if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
     throw this.errors.conflict(
@@ -114,8 +114,9 @@ export class GuardedJournal {
   }
 
   /**
-   * A claim that was written while the journal's clock was ahead would block the payment until that time. Written again
-   * with the time of now, it expires like every other claim. When the payment was first claimed is then not known.
+   * If the journal's clock was ahead when a claim was written, the claim would block the payment
+   * until that time. So the claim is written again with the present time, and expires like every
+   * other claim. When the payment was first claimed is then not known.
    */
   async correctTimes<T extends OpenEntry | NotPaidEntry>(entry: T, now: number): Promise<T> {
     if (!isOpen(entry) || entry.claimedAt - now <= defaultClockSkew) return entry;
@@ -124,7 +125,7 @@ export class GuardedJournal {
     return corrected;
   }
 
-  /** Undefined also when the journal failed. */
+  /** Like `read`, but returns undefined if the journal fails. */
   tryToRead(): Promise<JournalEntry | undefined> {
     return this.read().catch(() => undefined);
   }
@@ -138,8 +139,9 @@ export class GuardedJournal {
   }
 
   /**
-   * Writes a claim; resolves to whether it holds the payment. The reply to the write may be lost with its connection,
-   * and a driver that sends a command again gets the reply that the entry has changed.
+   * Writes a claim, and resolves to whether it holds the payment. If the write seems to have
+   * failed, reads the entry again: the reply may have been lost with its connection, or a driver
+   * may have sent the command twice and been told that the entry has changed.
    */
   async claim(before: JournalEntry | undefined, claim: SendingEntry): Promise<boolean> {
     let failure: PaymentInDoubtError | undefined;
@@ -156,13 +158,14 @@ export class GuardedJournal {
   }
 
   /**
-   * Checks what a payment rests on before its first byte: the journal keeps the claim that it has acknowledged, and the
-   * claim has not ended. Assumptions A3 and A4: docs/proof.md. Only the first claim
-   * of a journal is read again, and others wait for it.
+   * Checks, before anything is sent, that the journal has kept the claim that it acknowledged, and
+   * that the claim has not ended. Assumptions A3 and A4: docs/proof.md. Only the first claim of a
+   * journal is read again, and other payments wait for that check.
    */
   async checkClaim(claim: SendingEntry): Promise<void> {
     const first = firstChecks.get(this.#journal);
-    // The error of another payment has its reference, and perhaps the abort of its caller.
+    // If that check failed, this payment checks its own claim, because the error names another
+    // reference and may come from another caller's abort.
     const isChecked = first !== undefined && (await first.then(Boolean, () => false));
     if (!isChecked) {
       const check = this.#readClaim(claim);
@@ -183,7 +186,7 @@ export class GuardedJournal {
     );
   }
 
-  /** The payments that are not decided, oldest first, and the references of entries that cannot be read. */
+  /** Reads the undecided payments, oldest first, and the references of unreadable entries. */
   async readOpen(): Promise<{ open: OpenPayment[]; unreadable: string[] }> {
     const open = this.#journal.open?.bind(this.#journal);
     if (open === undefined) {
@@ -210,7 +213,7 @@ export class GuardedJournal {
     const run = (journal: Journal) => journal.now(journalKey(reference));
     const { clock } = this.#context;
     const startedAt = clock.now();
-    // Whole milliseconds: a store's clock may have fractions.
+    // A store's clock may return fractions of a millisecond.
     const now = Math.floor(await this.#callJournal('now', run, Number.isFinite));
     this.#offset = now - clock.elapsed();
     this.#lead = now - startedAt;
@@ -218,25 +221,29 @@ export class GuardedJournal {
   }
 
   /**
-   * A time of the journal by this machine's clock, or an earlier one: while the journal is read, the machine
-   * may be suspended, or its clock set. NaN if the journal's time is not known.
+   * Converts a time of the journal to this machine's clock. The result may be too early, but not
+   * too late, because the machine may be suspended or its clock set while the journal is read. NaN
+   * if the journal's time is not known.
    */
   toLocalTime(time: number): number {
     const now = this.estimateTime() ?? Number.NaN;
     return Math.min(time - this.#lead, this.#context.clock.now() - (now - time));
   }
 
-  /** The journal's time, from its last reading in this call. */
+  /** Estimates the journal's present time; undefined if this call has not read it yet. */
   estimateTime(): number | undefined {
     return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
   }
 
-  /** The journal's time; this machine's if the journal fails, for an entry that must be written. */
+  /** The journal's time. If it fails, this machine's time, because the entry must be written. */
   async readTime(): Promise<number> {
     return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
 
-  /** Undefined when the journal failed. The caller does not get that error, so one that would last is printed. */
+  /**
+   * Like `swap`, but returns undefined if the journal fails. The caller does not get that error, so
+   * an error that would last is printed.
+   */
   tryToSwap(
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,
@@ -265,7 +272,10 @@ export class GuardedJournal {
     throw this.#fail(`${method} returned a value that this SDK cannot read`, undefined, false);
   }
 
-  /** Creates the error of a failure. The first one of a journal is printed, because a batch tries again for half an hour. */
+  /**
+   * Creates the error of a journal that failed. The first failure of each journal is also printed,
+   * because a batch would retry for half an hour before it reports one.
+   */
   #fail(problem: string, cause?: unknown, retryable?: boolean): PaymentInDoubtError {
     const error = this.errors.createJournalError(problem, cause, retryable);
     if (!failedJournals.has(this.#journal)) {
@@ -276,7 +286,7 @@ export class GuardedJournal {
     return error;
   }
 
-  /** Runs one step within the deadline of its phase, until the caller aborts. */
+  /** Runs one step until it ends, the deadline of its phase passes, or the caller aborts. */
   async runInTime<T>(
     run: (deadline: Deadline) => Promise<T>,
     createError: (failure: { readonly error: unknown } | { readonly timedOut: true }) => Error,
@@ -299,7 +309,7 @@ export class GuardedJournal {
   }
 }
 
-/** The fields in which an entry differs from a claim; its history may be cut. */
+/** The fields in which an entry differs from a claim, but for the history, which may be cut. */
 function findDifference(claim: SendingEntry, entry: JournalEntry | undefined): string[] {
   if (entry === undefined) return ['it is gone'];
   const { history: _, ...fields } = claim;
@@ -326,13 +336,13 @@ function isEntry(entry: unknown): boolean {
   }
 }
 
-/** Without these terms no search can find the payment, so it would stay open. */
+/** Whether an input has the terms without which no search could find its payment. */
 const hasTerms = (input: unknown): boolean => {
   const { description, sourceAccountId, amount } = Object(input) as Partial<OnceInput>;
   return [description, sourceAccountId, amount].every((term) => typeof term === 'string');
 };
 
-/** A journal of another author may list more than what is open. */
+/** A row that a journal lists. Other authors' journals may also list decided payments. */
 type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry | undefined };
 
 const hasReference = (row: unknown): boolean =>
@@ -352,7 +362,7 @@ export function createRecordReader(
     if (entry === undefined) return {};
     const spelling = entry.input.description;
     if (entry.state !== 'paid') return { spelling, dismissed: entry.dismissed };
-    // The ids of another platform mean nothing here.
+    // An id from another platform means nothing here.
     return entry.platform === context.baseUrl ? { spelling, transferId: entry.transferId } : {};
   };
 }

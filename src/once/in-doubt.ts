@@ -21,7 +21,7 @@ export class PaymentErrors {
   readonly #startedAt: number;
   readonly #journalTime: () => number | undefined;
 
-  /** `journalTime` returns the journal's time, as far as it is known. */
+  /** `journalTime` returns the journal's present time, or undefined if that is not known. */
   constructor(
     call: CallIdentity,
     reference: string,
@@ -35,14 +35,13 @@ export class PaymentErrors {
     this.#journalTime = journalTime;
   }
 
-  /** Fields of every error of the call. */
   get commonFields() {
     const { operation } = this.#call;
     const startedAt = new Date(this.#startedAt).toISOString();
     return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
   }
 
-  /** The caller's signal was aborted. */
+  /** The error if the caller's signal was aborted. */
   createAbortError(cause: unknown): AbortError {
     return new AbortError(
       'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
@@ -50,7 +49,7 @@ export class PaymentErrors {
     );
   }
 
-  /** Another call has the claim, as far as `claim` is known. */
+  /** The error if another call holds the claim. `claim` is left out if that claim is not known. */
   inProgress(claim?: OpenEntry): PaymentInDoubtError {
     const description = 'Another call is making this payment, or was interrupted';
     return this.createInDoubtError('in_progress', description, {
@@ -60,7 +59,7 @@ export class PaymentErrors {
     });
   }
 
-  /** Nobody knows yet. `cause` may be the error of a request of this call. */
+  /** The error if the outcome is not known yet. `cause` may be the error of this call's request. */
   inDoubt(
     claim: OpenEntry | undefined,
     cause?: unknown,
@@ -82,7 +81,7 @@ export class PaymentErrors {
     });
   }
 
-  /** `claim` is that of the payment with the other reference. */
+  /** The error if a payment with the same terms is in doubt, which has this other `reference`. */
   newReference(reference: string, claim: OpenEntry): PaymentInDoubtError {
     const description = `A payment with the same terms is in doubt: ${reference}.\nIf this is a retry of it, call again with that reference: each new one pays again. If not, it can be sent when that one is decided`;
     return this.createInDoubtError('in_doubt', description, {
@@ -90,7 +89,7 @@ export class PaymentErrors {
     });
   }
 
-  /** The journal or the platform has something else than the caller says. */
+  /** The error if the journal or the platform contradicts the caller. */
   conflict(description: string, cause?: unknown): PaymentInDoubtError {
     return this.createInDoubtError('conflict', description, { cause });
   }
@@ -102,7 +101,7 @@ export class PaymentErrors {
     return invalidArguments(this.#call, [issue], this.#pipeline.redact);
   }
 
-  /** `since` is later than the first claim, by this machine's clock. */
+  /** The error if `since` is later than the first claim. `claimedAt` is by this machine's clock. */
   laterSince(claimedAt: number): Error {
     const message = `expected the time at which this payment was first requested; an earlier call claimed it at ${formatTime(claimedAt)}`;
     const hint = 'Pass the timestamp of its job, the same at every call';
@@ -121,7 +120,7 @@ export class PaymentErrors {
     {
       claimedAt,
       expiresAt,
-      // These two need an operator, or another input.
+      // These two reasons need an operator or another input, so a retry is no use.
       retryable = reason !== 'ambiguous' && reason !== 'conflict',
       ...otherFields
     }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause' | 'retryable'>> & {
@@ -154,7 +153,7 @@ export class PaymentErrors {
     return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
   }
 
-  /** When to ask again, and until when an earlier request may still take effect. */
+  /** Lines that say when to call again, and until when an earlier request may still take effect. */
   #adviseOnTime(retryAfterMs: number | undefined, expiresAt: number | null | undefined): string[] {
     const [, method = ''] = this.#call.operation.split('.');
     const advice: string[] = [];
@@ -173,7 +172,7 @@ export class PaymentErrors {
     return advice;
   }
 
-  /** The caller's journal failed. Its error may say that another call would fail as well: see Journal. */
+  /** The error if the journal failed. The journal's own error may forbid a retry: see Journal. */
   createJournalError(
     problem: string,
     cause?: unknown,
@@ -187,18 +186,18 @@ export class PaymentErrors {
   }
 }
 
-/** What a store reports. An ORM wraps the error of its driver, and a failed connection may have a code alone. */
+/** What a store reports. An ORM wraps its driver's error, and some errors have only a code. */
 export function describeCause(cause: Error): string {
   const { code = cause.name } = cause as Error & { readonly code?: string };
   const message = innermostMessageOf(cause) || messageOf(cause) || code;
   return message.replace(/\.$/, '');
 }
 
-/** A time of a journal's entry, which may be out of the range of a Date. */
+/** Formats a time of a journal's entry, which may be out of the range of a Date. */
 export const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 
-/** The error of a store may contain its connection string. */
+/** Also removes the password of a connection string, which the error of a store may contain. */
 const createPasswordRedactor =
   (redact: Redact): Redact =>
   (text) =>

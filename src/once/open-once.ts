@@ -18,16 +18,16 @@ import type { ClientContext } from './context.ts';
 
 /** Options of `transfers.openOnce`. */
 export interface OpenOnceOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
-  /** Lists only what was claimed longer ago, in milliseconds by the journal's clock. Default: everything. */
+  /** Lists only payments claimed more than this many milliseconds ago (journal's clock). */
   olderThan?: number | undefined;
-  /** The journal to list; it needs `open`. Default: the client's. */
+  /** The journal to list, which needs the method `open`. Default: the client's. */
   journal?: Journal | undefined;
 }
 
 /** A payment that `createOnce` has not decided yet, or an entry that cannot be read. */
 export type UndecidedPayment = ClaimedPayment | UnreadablePayment;
 
-/** An entry that this SDK cannot read: restore it from a backup, or compare the platform's list. */
+/** An entry that this SDK cannot read. Restore it from a backup, or search the platform's list. */
 export interface UnreadablePayment {
   /** The key of the entry. */
   readonly reference: string;
@@ -47,9 +47,9 @@ export interface UnreadablePayment {
   readonly candidates?: undefined;
 }
 
-/** One change of a payment that is not decided. */
+/** One change in the history of a payment that is not decided. */
 export interface PaymentTransition extends Omit<JournalTransition, 'at'> {
-  /** When, in ISO 8601 by the journal's clock. */
+  /** When the change was made, in ISO 8601 by the journal's clock. */
   readonly at: string;
 }
 
@@ -67,7 +67,7 @@ export interface ClaimedPayment {
   readonly host: string;
   /** The input with which `createOnce` finishes the payment. */
   readonly input: OnceInput;
-  /** How its entry came to its state, oldest first. */
+  /** The changes of its entry, oldest first. */
   readonly history: readonly PaymentTransition[];
   /** Ids of the transfers that may be the payment; set when `state` is `ambiguous`. */
   readonly candidates?: readonly TransferId[];
@@ -84,7 +84,7 @@ const openOptionChecks = (): OptionChecks<OpenOnceOptions> => {
   return { olderThan: milliseconds, journal: journalCheck(), signal, totalTimeout };
 };
 
-/** Lists the payments that are not decided, then what cannot be read; each loop reads the journal. */
+/** Lists undecided payments, then unreadable entries. Each loop reads the journal again. */
 export const openOnce = (
   context: ClientContext,
   options: OpenOnceOptions | undefined,

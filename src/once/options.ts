@@ -20,19 +20,20 @@ export interface OnceOptions extends RequestOptions {
    */
   gracePeriod?: number | undefined;
   /**
-   * When this payment was first requested, the same at every call: the timestamp of its job, never of the
-   * call. With `transfersNewestFirst`, a search stops before it.
+   * When this payment was first requested. Pass the same time at every call, such as the timestamp
+   * of its job, never the time of the call. With `transfersNewestFirst`, a search need not read
+   * further back.
    */
   since?: Date | string | undefined;
 }
 
 /** Options of `transfers.resolveOnce`. */
 export interface ResolveOptions extends Omit<OnceOptions, 'since'> {
-  /** Who decides; kept in the journal's entry. */
+  /** Who decides. The journal's entry keeps this name. */
   by?: string | undefined;
   /**
-   * Accepts `'not_paid'` even if the claim has not expired, the list shows the payment, or the entry is of another
-   * platform. @default false
+   * Accepts your decision even if the entry belongs to another platform, and `'not_paid'` even if
+   * the claim has not expired or the list shows the payment. @default false
    */
   force?: boolean | undefined;
 }
@@ -57,7 +58,7 @@ export const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   ...journalOptionChecks(),
 });
 
-/** The options that a call passes to its reads. Its `query` and `body` are left out, because they are meant for the creation. */
+/** The options of a call's reads. `query` and `body` are left out: they are for the creation. */
 export const selectReadOptions = ({
   journal: _journal,
   gracePeriod: _gracePeriod,

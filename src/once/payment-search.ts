@@ -23,7 +23,10 @@ export class PaymentSearch {
     this.#journal = journal;
   }
 
-  /** Scans once, without transfers that the journal has as another payment. `cause`: why it is searched for. */
+  /**
+   * Scans the list once, and leaves out transfers that the journal records as other payments.
+   * `cause` is the error that led to the search, if there is one.
+   */
   async scan(
     entry: Before,
     input: OnceInput,
@@ -33,7 +36,7 @@ export class PaymentSearch {
     const result = await this.#search(entry, input, cause, isConfirmed);
     this.#journal.startPhase(signal);
     if (result.result !== 'ambiguous') return result;
-    // The search stopped at this limit: the payment may be a transfer that it did not read.
+    // The search stopped at this limit, so the payment may be a transfer that it did not read.
     if (result.candidates.length >= maxCandidates) return result;
     const candidates: Transfer[] = [];
     for (const transfer of result.candidates) {
@@ -42,7 +45,7 @@ export class PaymentSearch {
     return candidates.length > 0 ? { ...result, candidates } : { result: 'not_found' };
   }
 
-  /** Searches in the time of a phase. */
+  /** Searches within a phase of its own, which lasts `searchTimeout`. */
   #search(entry: Before, input: OnceInput, cause: unknown, isConfirmed: boolean) {
     const { signal, searchTimeout } = this.#context;
     const { errors } = this.#journal;
@@ -68,7 +71,7 @@ export class PaymentSearch {
     );
   }
 
-  /** The time of this machine's clock before which the payment was not made; undefined if that is not known. */
+  /** A time before which the payment was certainly not made (this machine's clock), if known. */
   #estimateEarliest(entry: Before): number | undefined {
     const { since } = this.#context;
     if (entry === undefined) return since;
@@ -80,7 +83,7 @@ export class PaymentSearch {
 
   /** Whether the journal records a transfer as the payment of another reference. */
   async isOtherPayment({ id, description }: Transfer): Promise<boolean> {
-    // A description that is no reference is in no journal, and a store may not take it.
+    // A journal contains only valid references, and a store may throw on any other string.
     if (!isReference(description) || description === this.#reference) return false;
     const entry = await this.#journal.read(description);
     return entry?.state === 'paid' && entry.transferId === id;

@@ -41,19 +41,19 @@ import { readRecorded } from './recorded.ts';
 import { watchPayment } from './undecided.ts';
 
 /*
- * A payment made once. The journal is written before the first byte, and the platform's own list is the
- * memory that outlives every process: a caller that reads a claim searches the list first, and sends
- * again only when no earlier request can still take effect.
+ * How a payment is made once. A call claims the payment in the journal before it sends anything, and
+ * the platform's list of transfers outlives every process. So a call that finds an earlier claim
+ * searches the list first, and sends again only if no earlier request can still take effect.
  *
  *   absent    -> sending -> paid         a certain rejection removes the claim
- *   sending   -> ambiguous               the list shows what may be the payment
+ *   sending   -> ambiguous               the list shows transfers that may be the payment
  *   ambiguous -> sending, paid           a later search is clear
  *   sending, ambiguous -> not_paid, paid by an operator; after not_paid the next call sends
  *
- * decision.ts decides, and this file carries it out.
+ * decision.ts decides what to do next, and this file does it.
  */
 
-/** A payment that was made: by this call, as the list shows, or as the journal records. */
+/** A payment that was made by this call, is in the list, or is recorded in the journal. */
 export type MadePayment =
   | {
       readonly result: 'created' | 'found';
@@ -67,21 +67,20 @@ export type MadePayment =
       readonly read: () => Promise<Transfer>;
     };
 
-/** Where this call stands. */
+/** The situation that this call has to decide on. */
 interface Position {
   readonly situation: Situation;
-  /** The journal's entry. */
   readonly entry: Before;
   /** Why the request of this call failed. */
   readonly error?: unknown;
 }
 
 const maxShownCandidates = 10;
-/** A retry comes sooner. */
+/** A payment older than this is hardly meant as a retry, because retries come sooner. */
 const oldPaymentMs = 604_800_000;
 const oldPayment =
   'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
-/** Another caller may mark the entry ambiguous while this one records the payment. */
+/** How often to try to record: another call may make the entry ambiguous meanwhile. */
 const maxRecordTries = 3;
 
 /** One call of createOnce. */
@@ -109,7 +108,7 @@ export class Payment {
   async make(): Promise<MadePayment> {
     const { baseUrl } = this.#context;
     const made = await watchPayment(baseUrl, this.#input.description, () => this.#make());
-    // The journal may have failed to record it.
+    // The payment is decided even if the journal failed to record it.
     this.#journal.doubts.remove(this.#terms);
     return made;
   }
@@ -128,7 +127,7 @@ export class Payment {
       return { situation: findSituation(undefined, canForget), entry: undefined };
     }
     this.#journal.rejectOtherPlatform(stored);
-    // Read before the search: the transfer may appear during the search.
+    // The time is read before the search, because the transfer may appear while the search runs.
     const now = await this.#journal.now();
     const entry = await this.#journal.correctTimes(stored, now);
     this.#rejectLaterSince(readFirstClaim(entry), now);
@@ -136,7 +135,7 @@ export class Payment {
     return { situation: findSituation(left, canForget), entry };
   }
 
-  /** Does what the decision says, until the payment is made or cannot be made by this call. */
+  /** Acts on each decision, until the payment is made or this call has to give up. */
   async #proceed({ situation, entry, error }: Position): Promise<MadePayment> {
     const claim = isOpen(entry) ? entry : undefined;
     const scans: Scan[] = [];
@@ -165,11 +164,11 @@ export class Payment {
     }
   }
 
-  /** Claims the payment and sends it. `before` is an expired claim, or an operator's decision. */
+  /** Claims and sends the payment. `before` is an expired claim or an operator's decision. */
   async #send(before: Before): Promise<MadePayment> {
     const { clock, totalTimeout, signal } = this.#context;
     this.#journal.startPhase(signal);
-    // Read before the journal's time, so that no request starts after the deadline of the claim.
+    // These clocks are read before the journal's, so that no request outlasts its claim's deadline.
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
     await this.#authorize(before);
@@ -186,7 +185,9 @@ export class Payment {
     return { result: 'created', transferId: created.id, transfer: created };
   }
 
-  /** A payment with the same terms is in doubt, and its caller may have made a new reference for the retry. */
+  /**
+   * Throws if the same terms are in doubt under another reference, which this may be a retry of.
+   */
   async #rejectNewReference(): Promise<void> {
     for (const reference of this.#journal.doubts.find(this.#terms)) {
       const entry = await this.#journal.read(reference);
@@ -197,7 +198,10 @@ export class Payment {
     }
   }
 
-  /** Asks the option `authorize`. A veto of a takeover proves nothing about the earlier request. */
+  /**
+   * Calls the option `authorize`. If this call takes over an expired claim, a veto leaves the
+   * payment in doubt, because it proves nothing about the earlier request.
+   */
   async #authorize(before: Before): Promise<void> {
     const { errors } = this.#journal;
     try {
@@ -211,7 +215,7 @@ export class Payment {
   async #claim(before: Before): Promise<SendingEntry> {
     const { totalTimeout, gracePeriod } = this.#context;
     const claimedAt = await this.#journal.now();
-    // JSON has no Infinity.
+    // `null` stands for Infinity, which JSON does not have.
     const expiresAt = Number.isFinite(gracePeriod) ? claimedAt + totalTimeout + gracePeriod : null;
     const requestedAt = this.#requestedAt(claimedAt) ?? Number.POSITIVE_INFINITY;
     const claim = createClaim(before, { claimedAt, expiresAt, requestedAt }, this.#terms);
@@ -227,13 +231,13 @@ export class Payment {
 
   /** Handles a request that was rejected or not sent, or that has an unknown outcome. */
   async #handleFailure(error: unknown, claim: SendingEntry, before: Before): Promise<MadePayment> {
-    // By its class: an error of the caller's code with the fields of ours proves nothing.
+    // Only our own error classes count, because the caller's errors may have the same fields.
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
     const positionOf = (entry: Before, isTakeover = isOpen(before)): Position => {
       return { situation: findSituationAfterRequest({ isCertain, isTakeover }), entry, error };
     };
     if (!isCertain) {
-      // Before the search, which may fail.
+      // The doubt is noted before the search, because the search may fail.
       this.#journal.doubts.add(this.#terms);
       return await this.#proceed(positionOf(claim));
     }
@@ -242,7 +246,7 @@ export class Payment {
       this.#journal.startPhase();
       const entry = await this.#journal.tryToRead();
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
-      // This process was suspended, and another call has taken its claim over.
+      // If the entry has another claim, this process was suspended and another call took over.
       const isTakenOver = isOpen(entry) && entry.claimId !== claim.claimId;
       if (isTakenOver) return await this.#proceed(positionOf(entry, true));
     }
@@ -267,7 +271,7 @@ export class Payment {
     );
   }
 
-  /** A `since` after the first claim is the time of the call, not of the payment. */
+  /** Throws if `since` is after the first claim: it is the call's time, not the payment's. */
   #rejectLaterSince(firstClaimedAt: number, now: number): void {
     const { clock, since = Number.NEGATIVE_INFINITY } = this.#context;
     if (firstClaimedAt === epoch) return;
@@ -275,7 +279,10 @@ export class Payment {
     if (since > claimedAt + defaultClockSkew) throw this.#journal.errors.laterSince(claimedAt);
   }
 
-  /** An entry of another platform is believed when the transfer of its id is read here. */
+  /**
+   * Describes a payment that the journal has as made. If the entry names another platform, the
+   * transfer must be found here, too, and is read at once.
+   */
   async #describeRecorded(entry: PaidEntry): Promise<MadePayment> {
     const { platform, transferId, paidAt } = entry;
     if (this.#context.clock.now() - paidAt > oldPaymentMs) warn(oldPayment);
@@ -311,7 +318,7 @@ export class Payment {
     );
   }
 
-  /** For a payment that no call has claimed, or none since an operator's decision. */
+  /** Creates a claim that has already expired, for a payment without one in the journal. */
   async #createExpiredClaim(before: Before): Promise<OpenEntry> {
     const now = await this.#journal.now();
     // The journal may have lost an earlier claim, so only the caller can know when the first one was made.
@@ -319,13 +326,13 @@ export class Payment {
     return createClaim(before, { claimedAt: now, expiresAt: now, requestedAt }, this.#terms);
   }
 
-  /** Recording stops when the caller aborts: this call sent no request, and the next call finds the transfer again. */
+  /** Records a found transfer. Stops if the caller aborts, because the next call finds it again. */
   async #recordFound(before: Before, transfer: Transfer): Promise<MadePayment> {
     await this.#recordPaid(before, transfer, { isFound: true });
     return { result: 'found', transferId: transfer.id, transfer };
   }
 
-  /** Records that it is paid. If the journal fails, the platform's list still has the transfer. */
+  /** Records that the payment was made. If that fails, the list still shows the transfer. */
   async #recordPaid(
     before: Before,
     { id }: TransferCreated,
@@ -338,7 +345,7 @@ export class Payment {
       if ((await this.#journal.tryToSwap(current, paid)) !== false) return;
       current = await this.#journal.read().catch(() => paid);
       if (current?.state === 'paid') break;
-      // The call of another claim has made, or sees, the payment, too.
+      // The call that now has the claim has made the payment, too, or sees it in the list.
       const claimId = isOpen(before) ? before.claimId : undefined;
       if (isOpen(current) && current.claimId !== claimId) break;
     }

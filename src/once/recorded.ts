@@ -6,7 +6,7 @@ import { isOtherPayment } from '../search/compare.ts';
 import type { OnceContext } from './context.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
-/** Reads the transfer of an entry, and checks that it is this payment. */
+/** Reads the transfer of a paid entry, and checks that it is this payment. */
 export async function readRecorded(
   entry: PaidEntry,
   context: OnceContext,
@@ -30,14 +30,17 @@ export async function readRecorded(
   if (isElsewhere && transfer.description !== input.description) {
     throw errors.conflict(`${elsewhere}, and here that transfer is another payment`);
   }
-  // The ids of a sandbox start again after a reset, and its journal may be older.
+  // A sandbox that was reset gives out the same ids again, and the journal may be older.
   if (!isOtherPayment(transfer, input)) return transfer;
   throw errors.conflict(
     `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
   );
 }
 
-/** A replica may not show a transfer that was made a moment ago. */
+/**
+ * Describes why the transfer could not be read. A 404 within the grace period is retryable, because
+ * a replica may not show a new transfer yet.
+ */
 async function describeFailedRead(
   error: PaymentsError,
   { transferId, paidAt }: PaidEntry,

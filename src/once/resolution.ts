@@ -36,7 +36,7 @@ export class Resolution {
     }
     if (stored.state === verdict) return;
     if (!force) this.#journal.rejectOtherPlatform(stored);
-    // Read before the search: the transfer may appear during the search.
+    // The time is read before the search, because the transfer may appear while the search runs.
     const now = await this.#journal.now();
     const before = await this.#journal.correctTimes(stored, now);
     const { input } = before;
@@ -60,13 +60,13 @@ export class Resolution {
     }
   }
 
-  /** The transfers that the operator dismisses. Without `force`, the payment must not be among them. */
+  /** The transfers that the operator dismisses. Throws if one is the payment, unless `force`. */
   async #list(entry: OpenEntry | NotPaidEntry, now: number, force: boolean): Promise<TransferId[]> {
     if (!isOpen(entry)) return [];
     const ids: TransferId[] = [];
     try {
       if (!force) await this.#rejectForeignKey(entry);
-      // Twice, as before a takeover.
+      // The list is scanned twice, as before a call takes over an expired claim.
       for (let scan = 1; scan <= 2; scan += 1) ids.push(...(await this.#scan(entry, force)));
     } catch (error) {
       if (!force) throw error;
@@ -89,7 +89,7 @@ export class Resolution {
     return transferIdsOf(scan);
   }
 
-  /** The list of an account that this credential cannot read is empty, whatever was paid from it. */
+  /** Throws if this credential cannot read the source account: its list would seem empty. */
   async #rejectForeignKey(entry: OpenEntry): Promise<void> {
     const { sourceAccountId } = entry.input;
     const { errors } = this.#journal;

@@ -20,7 +20,7 @@ interface Waiter {
   readonly request: PaymentSearch;
   /** Whether the payment may have been sent before. */
   readonly isOpen: boolean;
-  /** Whether a long list has to show nothing twice in a row. */
+  /** Whether two scans in a row must miss the payment if the list has several pages. */
   readonly confirms: boolean;
   readonly resolve: (finding: Finding) => void;
   readonly reject: (error: unknown) => void;
@@ -30,7 +30,7 @@ interface Waiter {
 interface EarlyResult {
   readonly result: Reconciliation;
   readonly input: OnceInput;
-  /** When the scan ended, by the monotonic and the wall clock: one may stop while the machine is suspended. */
+  /** When the scan ended, by two clocks: either may stop while the machine is suspended. */
   readonly elapsed: number;
   readonly now: number;
 }
@@ -38,10 +38,10 @@ interface EarlyResult {
 /** The payments of one source account. */
 interface Source {
   waiters: Waiter[];
-  /** Unclaimed payments that no scan has searched for. */
+  /** Unclaimed payments that no scan has searched for yet. */
   unsearched: Map<string, OnceInput>;
   isScanning: boolean;
-  /** The unclaimed payments of the running scan, and its end. */
+  /** The references of the unclaimed payments in the running scan, and a promise of its end. */
   current: { readonly references: Set<string>; readonly end: Promise<void> } | undefined;
 }
 
@@ -59,7 +59,7 @@ export class SharedScans {
   readonly #sources = new Map<AccountId, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
   readonly #openPageSize = createPageSizes();
-  /** A scan serves many payments, and is a part of none. */
+  /** Runs scans in the loop's async context, because a scan belongs to no single payment. */
   readonly #runInContext = keepContext();
 
   constructor(
@@ -83,12 +83,12 @@ export class SharedScans {
     this.#since = since;
   }
 
-  /** Lets the next scan of its source also search for a payment that this batch will make. */
+  /** Adds a payment that this batch will make to what the next scan of its source searches for. */
   addUnclaimed(input: OnceInput): void {
     this.#sourceOf(input).unsearched.set(input.description, input);
   }
 
-  /** Forgets the early result of a payment: it is decided, or its request may have taken effect. */
+  /** Forgets an early result: the payment is decided, or a request may have taken effect. */
   drop({ description, sourceAccountId }: OnceInput): void {
     this.#earlyResults.delete(description);
     const source = this.#sources.get(sourceAccountId);
@@ -96,7 +96,7 @@ export class SharedScans {
     source?.current?.references.delete(description);
   }
 
-  /** Searches before a first claim. The result may be of a running scan, or of one that ended recently. */
+  /** Searches before the first claim. The scan may be running, or have ended recently. */
   async searchUnclaimed(request: PaymentSearch): Promise<Reconciliation> {
     const { input } = request;
     const { current } = this.#sourceOf(input);
@@ -104,12 +104,12 @@ export class SharedScans {
     const early = this.#earlyResults.get(input.description);
     if (early !== undefined && this.#isFresh(early)) return early.result;
     const result = await this.search(request, { isOpen: false, confirms: true });
-    // For another try after a rejection.
+    // If the platform rejects the payment, the next try uses this result again.
     this.#keepEarly(input, result);
     return result;
   }
 
-  /** Searches by a scan that starts after this call. */
+  /** Searches with a scan that starts after this call. */
   search(
     request: PaymentSearch,
     { isOpen = true, confirms }: { readonly isOpen?: boolean; readonly confirms: boolean },
@@ -179,7 +179,7 @@ export class SharedScans {
     return inputs.map((input) => ({ input, earliest: this.#since, dismissed }));
   }
 
-  /** Without a result, the next scan searches for the payment again. */
+  /** Keeps a scan's result. Without a result, the next scan searches for the payment again. */
   #keepEarly(input: OnceInput, result: Finding | undefined): void {
     if (result === undefined || result instanceof PaymentsError) {
       this.#sourceOf(input).unsearched.set(input.description, input);

@@ -1,9 +1,9 @@
 import { isOutcomeUnknown } from '../errors/errors.ts';
 import { onExit, warn } from '../internal/runtime.ts';
 
-/** The payments of this process that it is making or has left in doubt, by platform and reference. */
+/** The payments that this process is making or has left in doubt, by platform and reference. */
 const undecided = new Set<string>();
-/** With more of them, the number is no longer exact. */
+/** If more payments than this are undecided, the printed number is no longer exact. */
 const maxUndecided = 10_000;
 let isReported = false;
 
@@ -16,7 +16,10 @@ function report(): void {
   );
 }
 
-/** Runs the call of a payment. What it leaves in doubt is printed when the process exits: an error may be swallowed. */
+/**
+ * Runs the call of a payment. If the payment is still in doubt when the process exits, that is
+ * printed, because the caller may have swallowed the error.
+ */
 export async function watchPayment<T>(
   platform: string,
   reference: string,
