@@ -14,15 +14,15 @@ import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
 import type { Trace } from '../calls/tracing.ts';
 
-/** What a search adds to the list that it reads. */
+/** What a search for payments passes to the list that it reads. */
 export interface PageSearch {
-  /** The call that the pages belong to; without one, each page is a call. */
+  /** The call that the pages belong to in hooks. Without one, each page is a call of its own. */
   readonly within: Trace | undefined;
-  /** Called with what came with each page. */
+  /** Called with the headers of each page. */
   readonly onHead: (head: Head, reportDrift: ReportDrift) => void;
 }
 
-/** A list of the versioned API: each page has the same query and another cursor. */
+/** Creates a list of the API under `/v0`. All pages have the same query, but another cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
   target: Pick<Call<unknown>, 'operation' | 'path'>,
@@ -33,7 +33,7 @@ export function listOf<T, Q extends PageQuery>(
   search?: PageSearch,
 ): Pager<T> {
   const check = getPageCheck(item);
-  // A search reads what there is: one item without a field hides no other.
+  // A search accepts every page, so that one item without a field does not hide the others.
   const response = search === undefined ? check : { ...check, isUsable: isPage };
   const given = readInput(query === undefined ? ({} as Q) : query, querySchema);
   const isFirst = (Object(given) as PageQuery).cursor === null;
@@ -66,7 +66,7 @@ export function listOf<T, Q extends PageQuery>(
   });
 }
 
-/** Requests the next page as soon as the text of this one shows its cursor. */
+/** Finds the next cursor in the text of a page, and requests the next page at once. */
 const prefetchNext =
   (iteration: { readonly prefetch: (next: string) => boolean }) =>
   (text: string): boolean => {
@@ -74,7 +74,7 @@ const prefetchNext =
     return next !== undefined && iteration.prefetch(next);
   };
 
-/** A list of the root API: each page has the same body and another position. */
+/** Creates a list of the root API. All pages have the same body, but another position. */
 export function offsetListOf<
   T,
   I extends { readonly skip?: Integer | undefined; readonly take?: Integer | undefined },
@@ -92,7 +92,7 @@ export function offsetListOf<
   return new Paged<T, OffsetPage<T>, Integer>({
     call: identity(call),
     start,
-    // Not checked yet: the first request does that.
+    // `take` is not checked yet, because the first request does that.
     limit: typeof take === 'bigint' ? Number(take) : take,
     maxStalePages: 10,
     redact: api.redactOwn,
@@ -117,8 +117,8 @@ export function offsetListOf<
 }
 
 /**
- * The end of a page with a next cursor, its fields in the order of the API reference. The last bracket
- * closes the page, so these are not fields of an item.
+ * Matches the end of a page that has a next cursor, with its fields in the order of the API
+ * reference. The last bracket closes the page, so no field of an item can match.
  */
 const endOfPage = /"hasMore"\s*:\s*true\s*,\s*"nextCursor"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
 const maxEndLength = 512;
@@ -133,14 +133,14 @@ function isPage(response: unknown): boolean {
   return Array.isArray(data) && typeof hasMore === 'boolean';
 }
 
-/** The SDK sets this field for each page; with a fixed value, every page would be the same. */
+/** Rejects a field that the SDK sets, because a fixed value would make every page the same. */
 const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
   [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
 });
 
 const pages = new WeakMap<object, ResponseCheck<PageBody<unknown>>>();
 
-/** Gets the check of a page of such items. It is created once for each schema of an item. */
+/** Gets the check of a page, which is created once for each schema of an item. */
 function getPageCheck<T>(item: Schema<T>): ResponseCheck<PageBody<T>> {
   const cached = pages.get(item) as ResponseCheck<PageBody<T>> | undefined;
   const check = cached ?? responseCheck(pageBodySchema(item));

@@ -12,7 +12,7 @@ import type { Page } from '../schemas/page.ts';
 import type { ApiCall, WithResponse } from '../calls/pipeline.ts';
 import { keepContext } from '../calls/tracing.ts';
 
-/** Does its work when it is awaited, like a promise that has not started. */
+/** Works like a promise, but starts only when you await it. */
 export interface Awaitable<T> extends PromiseLike<T> {
   /** Like `Promise.prototype.then`. */
   then<A = T, B = never>(
@@ -25,7 +25,7 @@ export interface Awaitable<T> extends PromiseLike<T> {
   finally(onFinally?: (() => void) | null): Promise<T>;
 }
 
-/** Does the work once when it is first awaited, or in each loop; always in the context of the call that made it. */
+/** Does the work when first awaited, and iterates in each loop; in its creator's async context. */
 export function createLazy<T, R>(
   iterate: () => AsyncGenerator<T, void, undefined>,
   work: () => Promise<R>,
@@ -45,7 +45,7 @@ export function createLazy<T, R>(
   };
 }
 
-/** Replaces methods of a generator. Assigning them would throw where prototypes are frozen, as by SES. */
+/** Replaces methods of a generator. An assignment would throw if SES has frozen the prototypes. */
 function override<G extends object>(generator: G, methods: Partial<G>): G {
   for (const [name, value] of Object.entries(methods)) {
     Object.defineProperty(generator, name, { value });
@@ -60,13 +60,13 @@ const maxProblem = {
 
 /** Options of `toArray`. */
 export interface ToArrayOptions {
-  /** Items to collect at most; required, because a list has no bound of its own. */
+  /** The most items to collect. Required, because a list has no bound of its own. */
   max: number;
 }
 
 /**
- * A lazy list: `await` it for the first page, `for await` it for every item. Each loop starts afresh, and
- * fetches one page ahead once it has asked for its second.
+ * A lazy list: `await` it for the first page, `for await` it for every item. Each loop starts at the
+ * first page. From its second page on, it requests the next page while you use the items.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -89,7 +89,7 @@ export interface PagedList<T, P> extends Awaitable<P>, AsyncIterable<T> {
   toArray(optionsWithMax: ToArrayOptions): Promise<T[]>;
 }
 
-/** A list of the versioned API, paged by cursor. Continue one with `list({ cursor })`. */
+/** A list that is paged by cursor. To continue at a page, call `list({ cursor })`. */
 export interface Pager<T> extends PagedList<T, Page<T>> {}
 
 /** A page of a list that is paged by position. */
@@ -100,38 +100,38 @@ export interface OffsetPage<T> {
   readonly nextSkip: number | null;
 }
 
-/** A list paged by position. It ends with the first empty page: a short page proves nothing. */
+/** A list paged by position. It ends with an empty page, because a short page proves nothing. */
 export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
 
-/** The requests of one kind of list. `Position` is a cursor or an offset. */
+/** How to request the pages of one kind of list. `Position` is a cursor or an offset. */
 export interface PageSource<P, Position> {
   readonly call: CallIdentity;
-  /** Undefined is the first page. */
+  /** The position of the first page to read; undefined for the start of the list. */
   readonly start: Position | undefined;
   readonly limit: number | undefined;
   /** How many pages in a row may have no new item. */
   readonly maxStalePages: number;
-  /** Removes credentials from a cursor in an error. */
+  /** Removes credentials from a cursor that an error shows. */
   readonly redact: (text: string) => string;
-  /** Requests one page. In an iteration, a response that is not a page is an error. */
+  /** Requests one page. `iteration` is set if a loop asks for the page. */
   readonly fetch: (
     position: Position | undefined,
     site: Error,
     iteration?: Iteration<Position>,
   ) => ApiCall<P>;
-  /** Reads the next page's position: undefined after the last page, null when more follow but the cursor is missing. */
+  /** Reads the next position: undefined after the last page, null if its cursor is missing. */
   readonly next: (page: P) => Position | null | undefined;
 }
 
-/** Options that an iteration passes to each page request. */
+/** What a loop passes to each page request. */
 interface Iteration<Position> {
-  /** Ends the request. */
+  /** Aborts the request when the loop ends. */
   readonly cancel: AbortSignal;
-  /** Requests the next page while the current page is not parsed yet; returns whether it sent a request. */
+  /** Requests the next page before this one is parsed. Returns whether a request was sent. */
   readonly prefetch: (position: Position) => boolean;
 }
 
-/** A list of pages from a source. */
+/** The list that the public methods return. */
 export class Paged<T, P extends { readonly data: readonly T[] }, Position> implements PagedList<
   T,
   P
@@ -199,7 +199,7 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
   }
 }
 
-/** Starts an iteration that can be ended at any time; that aborts its pending requests. */
+/** Starts an iteration that the caller can end at any time, which aborts its requests. */
 function startIteration<T>(
   iterate: (stop: AbortController, site: Error) => AsyncGenerator<T, undefined>,
 ): AsyncIterator<T, undefined> {
@@ -223,8 +223,8 @@ async function* iterateItems<T>(
 }
 
 /**
- * Iterates over the pages of a list. From the second page on, it requests the next page as soon as one has
- * arrived, so that the platform and the caller work at the same time.
+ * Iterates over the pages of a list. From the second page on, requests the next page as soon as a
+ * page has arrived, so that the platform and the caller work at the same time.
  */
 async function* iteratePages<P extends { readonly data: readonly unknown[] }, Position>(
   source: PageSource<P, Position>,
@@ -246,20 +246,21 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
     const iteration: Iteration<Position> = {
       cancel: stop.signal,
       prefetch: (next) => {
-        // A prefetched page may arrive before it is awaited, and a truncated one arrives twice.
+        // Only the page that the loop awaits may prefetch, and only once: a page that was itself
+        // prefetched may arrive earlier, and a truncated page arrives twice.
         const isNext = pages > 0 && isAwaited && at === position && prefetched === undefined;
         if (isNext && !usedPositions.has(next)) prefetchPage(next);
         return isNext && prefetched !== undefined;
       },
     };
-    // The response to one page starts the request for the next.
+    // A prefetch starts in the response to another page, so the loop's context is restored.
     const page = runInContext(() => source.fetch(at, site, iteration));
-    // The page may reject before the loop awaits it.
+    // Without a handler, a page that rejects before the loop awaits it would be unhandled.
     page.catch(() => undefined);
     return page;
   };
   const prefetchPage = (next: Position): void => {
-    // After a truncated page, a retry may return another cursor than the prefetched one.
+    // If the page before was truncated, its retry may have another cursor than the prefetch.
     if (prefetched?.position !== next) prefetched = { position: next, page: requestPage(next) };
   };
   const createResumePoint = (): ResumePoint => ({
@@ -312,7 +313,7 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
 
       const next = source.next(page);
       const error = next === undefined ? undefined : checkNext(next);
-      // The error is thrown only when the caller asks for more: the items of this page are valid.
+      // The error waits until the caller asks for more, because the items of this page are valid.
       if (next === undefined || next === null || error !== undefined) {
         yield page;
         if (error === undefined) return undefined;
