@@ -28,11 +28,11 @@ interface SchemaIssue {
   readonly errors?: readonly (readonly SchemaIssue[])[];
 }
 
-/** A value of the caller's and the schema that it must match; validated when the call runs. */
+/** A value that the caller passed, and the schema that it must match when the call runs. */
 export interface Argument<T> {
   readonly schema: Validator<T>;
   readonly value: unknown;
-  /** Where the caller passed it, such as `options.since`; empty for an input itself. */
+  /** Where the caller passed the value, such as `options.since`; empty for an input itself. */
   readonly at: string;
 }
 export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argument<T> => ({
@@ -42,8 +42,9 @@ export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argu
 });
 
 /**
- * Reads each field of an input once, when the call is made. The input may be an entity of an ORM or a DTO, with
- * accessors as fields, and its caller may use the object for the next call at once. What was read is checked, recorded and sent.
+ * Copies an input when the call is made, and reads each field once. The input may be an ORM entity
+ * or a DTO whose fields are accessors, and the caller may change the object right after the call.
+ * So the copy is what is checked, recorded and sent.
  */
 export function readInput<T>(input: T, schema: Validator<unknown>): T {
   if (!isObject(input) || isPlainObject(input)) return cloneInput(input);
@@ -57,9 +58,9 @@ export function readInput<T>(input: T, schema: Validator<unknown>): T {
 export interface Path {
   /** Without ids: `/transfers/{id}`. */
   readonly template: string;
-  /** The id at its end, if there is one: the response has to be about that resource. */
+  /** The id at the end of the path, if there is one. The response must be about that resource. */
   readonly id?: unknown;
-  /** The path of the request. Adds to `issues` what is wrong with a parameter. */
+  /** Returns the path of the request, and adds to `issues` what is wrong with a parameter. */
   resolve(issues: DetailedIssue[]): string;
 }
 
@@ -77,7 +78,7 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
   };
 }
 
-/** The checked value; undefined when `issues` has what is wrong with it. */
+/** Returns the checked value; undefined if it is invalid, and then `issues` says why. */
 export function validate<T>(
   { schema, value, at }: Argument<T>,
   issues: DetailedIssue[],
@@ -85,7 +86,7 @@ export function validate<T>(
 ): T | undefined {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
-  // Two checks that fail for one value may have the same message.
+  // One value may fail two checks with the same message, which is then listed once.
   const keyOf = (issue: DetailedIssue): string => `${issue.path}\n${withHint(issue).message}`;
   const keys = new Set(issues.map(keyOf));
   for (const schemaIssue of result.error.issues) {
@@ -98,10 +99,10 @@ export function validate<T>(
   return undefined;
 }
 
-/** A message is logged in one piece. */
+/** The most issues in a message, because a message is logged in one piece. */
 const maxListedIssues = 20;
 
-/** The error of a call with invalid arguments: it lists all of them, and nothing was sent. */
+/** The error of a call with invalid arguments. It lists all of them, and nothing was sent. */
 export function invalidArguments(
   call: CallIdentity,
   issues: readonly DetailedIssue[],
@@ -136,11 +137,10 @@ function describeIssues(
   return { what: `${issues.length} invalid arguments in ${operation}:`, notes: lines };
 }
 
-/** The issues of an error that {@link invalidArguments} has made, each with its hint apart. */
+/** The issues of an error from {@link invalidArguments}, each with its hint as a field. */
 export const detailedIssuesOf = (error: ValidationError): readonly DetailedIssue[] =>
   messagePartsOf(error).issues ?? error.issues;
 
-/** Describes an issue of an argument. */
 function describeArgumentIssue(
   issue: SchemaIssue,
   value: unknown,
@@ -156,7 +156,7 @@ function describeArgumentIssue(
   return [issueAt(place, issue.message, invalid)];
 }
 
-/** Describes an issue of a response without its values: a number may identify a customer. */
+/** Describes an issue of a response without its values, which may identify a customer. */
 export function describeResponseIssue(issue: SchemaIssue, response: unknown): Issue[] {
   const place = join('', issue.path);
   if (issue.code === 'unrecognized_keys') {
@@ -197,7 +197,7 @@ interface ZodSchema {
   readonly def?: { readonly shape?: Record<PropertyKey, unknown>; readonly innerType?: unknown };
 }
 
-/** The issue of a name that does not exist, with the name that was probably meant, if there is one. */
+/** The issue of an unknown name, with the name that the caller probably meant, if there is one. */
 export function unknownNameAt(
   place: string,
   key: string,
@@ -230,7 +230,7 @@ function describeNameFix(
   return 'Check the spelling, or send an undocumented one through options.body or options.query';
 }
 
-/** Whether the schema has no message of its own. */
+/** Whether the schema gave this issue no message of its own. */
 const isWithoutMessage = ({ message }: SchemaIssue): boolean =>
   message === '' || message === withoutMessage.error();
 

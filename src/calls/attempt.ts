@@ -17,7 +17,7 @@ import { connectionOutcome, statusOutcome, type Evidence } from '../errors/outco
 import { toUnrepeatableBody } from '../transports/fetch.ts';
 import { findProxy } from '../transports/proxy.ts';
 
-/** A running call: what its attempts have in common. */
+/** A running call, with what all its attempts have in common. */
 export interface RunningCall<C extends CallRequest = CallRequest> {
   readonly call: C;
   readonly trace: Trace;
@@ -31,15 +31,15 @@ export interface RunningCall<C extends CallRequest = CallRequest> {
   readonly maxRetries: number;
   /** The deadline after `totalTimeout`. */
   readonly total: Deadline;
-  /** Called with the text of a success before it is parsed; returns whether it started a request. */
+  /** Gets the text of a success before it is parsed. Returns whether it sent a request. */
   readonly prefetch: ((text: string) => boolean) | undefined;
   /** The attempts that have failed so far. */
   readonly attempts: Attempt[];
-  /** The tokens of all attempts: a response may contain one that was replaced since. */
+  /** The tokens of all attempts, because a response may contain one that was replaced since. */
   readonly tokens: string[];
   /**
-   * Removes the tokens and the client's credentials from a string. They are collected on each use, because
-   * most calls do not need it and a token may be fetched meanwhile.
+   * Removes the tokens and the client's credentials from a string. Collects them at each use,
+   * because most calls never need this function and a token may be fetched meanwhile.
    */
   readonly redact: Redact;
   /** When the first attempt started, by the client's clock; undefined before it. */
@@ -82,9 +82,9 @@ interface ResponseHead {
 }
 
 /**
- * A response with as much of its body as could be read. A class, because an object literal with a
- * getter gets a hidden class of its own from V8, which keeps the call alive until the next full
- * garbage collection.
+ * A response with as much of its body as could be read. This is a class, because V8 gives an object
+ * literal with a getter a hidden class of its own, which keeps the call in memory until the next
+ * full garbage collection.
  */
 export class ReceivedResponse {
   readonly status: number;
@@ -101,7 +101,7 @@ export class ReceivedResponse {
     this.#head = head;
   }
 
-  /** Read from the transport on demand, because it may create them only then. */
+  /** Read on demand, because some transports create the headers only at that moment. */
   get headers(): Headers {
     return this.#head.headers;
   }
@@ -178,7 +178,7 @@ export async function sendAttempt(
     if (error instanceof Stopped) {
       return { ok: false, failure: describeStop(error, running, evidence, status) };
     }
-    // The transport's error rather than ky's, which holds the Request and with it the credential.
+    // ky's error is not used, because it holds the Request and with it the credential.
     const cause = transportError ?? error;
     const verdict = connectionOutcome(cause, transport, evidence);
     return {
@@ -190,7 +190,7 @@ export async function sendAttempt(
   }
 }
 
-/** The failure of an attempt that was stopped: what it proves depends on how far it got. */
+/** The failure of an attempt that was stopped. What it proves depends on how far it got. */
 function describeStop(
   { why }: Stopped,
   running: RunningCall,
@@ -205,7 +205,7 @@ function describeStop(
   return stopFailure(why, running, 'headers', 'unknown');
 }
 
-/** The failure of a call that was stopped. Without an outcome, nothing was sent. */
+/** The failure of a call that was stopped. If `outcome` is left out, nothing was sent. */
 export function stopFailure(
   why: StopReason,
   { timeout, totalTimeout }: Pick<RunningCall, 'timeout' | 'totalTimeout'>,
@@ -263,8 +263,8 @@ async function collect(
 }
 
 /**
- * Reads a stream by hand: the deadline holds even when the runtime has lost the signal, and an endless
- * body uses no more memory than the limit.
+ * Reads a stream chunk by chunk, so that the deadline holds even if the runtime has lost the
+ * signal, and an endless body uses no more memory than the limit.
  */
 async function drain(
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -281,7 +281,7 @@ async function drain(
         finished = true;
         return undefined;
       }
-      // No timer fires while chunks are available immediately.
+      // While chunks are available at once, no timer fires, so the deadline is checked here.
       deadline.checkReading();
       chunks.push(value.subarray(0, remaining));
       remaining -= value.byteLength;

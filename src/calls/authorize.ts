@@ -7,7 +7,7 @@ import { Stopped } from './time.ts';
 
 /** A payment that the option `authorize` decides on. */
 export interface ProposedPayment {
-  /** `transfers.createOnce` also for each payment of a batch. */
+  /** Which method pays. A payment of a batch also has `transfers.createOnce`. */
   readonly operation: 'transfers.create' | 'transfers.createOnce';
   /** A copy of the body that is to be sent, with the fields of `options.body`. */
   readonly input: TransferCreateInput;
@@ -15,13 +15,13 @@ export interface ProposedPayment {
   readonly reference?: string | undefined;
 }
 
-/** Permits a payment by returning true. Whatever else it does is a veto, so that a forgotten `return` does not pay. */
+/** Return true to permit a payment. Anything else vetoes it, so a forgotten `return` is safe. */
 export type Authorize = (payment: ProposedPayment) => boolean | Promise<boolean>;
 
-/** Asks the option `authorize` about a payment within the time of its call. */
+/** Calls the option `authorize` for a payment, within the call's `totalTimeout`. */
 export async function askAuthorize(running: RunningCall, authorize: Authorize): Promise<void> {
   const { call, prepared, total, totalTimeout } = running;
-  // Parses the prepared body again: the function sees exactly what is sent, and cannot change it.
+  // The body is parsed again, so that the function sees what is sent and cannot change it.
   const input = parseJson(prepared.body ?? '') as TransferCreateInput;
   const isOnce = call.operation === 'transfers.createOnce';
   const payment: ProposedPayment = isOnce

@@ -5,7 +5,7 @@ import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { ResolvedCallOptions } from './options.ts';
 
-/** A request of the SDK to the platform, whatever its response. */
+/** What the SDK sends in a call, without what it expects in response. */
 export interface CallRequest {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
@@ -14,44 +14,45 @@ export interface CallRequest {
   readonly path: Path;
   readonly query?: Argument<object>;
   readonly body?: Argument<unknown>;
-  /** Fields that neither `options.query` nor `options.body` may set, each with the message of the error. */
+  /** Fields that `options.query` and `options.body` may not set, each with its error message. */
   readonly belongsIn?: Readonly<Record<string, string>>;
-  /** The names of the call's options, for a hint when one is among the fields. Default: `RequestOptions`. */
+  /** Names of the call's options, for a hint. Default: those of `RequestOptions`. */
   readonly optionNames?: () => readonly string[];
   /**
-   * The key for the option idempotencyHeader. A call with its own key is not repeated because of it: the
-   * platform may ignore the header, and `createOnce` searches instead.
+   * The key that a call sends in the header of the option idempotencyHeader. The key does not make
+   * this call repeatable, because the platform may ignore the header and `createOnce` searches
+   * instead.
    */
   readonly idempotencyKey?: string | undefined;
   /** For writes: what may have happened when the outcome is unknown, and how to find out. */
   readonly ifUnknown?: string;
 }
 
-/** Reports by `hooks.onDrift` what differs in a response. */
+/** Reports to `hooks.onDrift` what differs from the documented shape of a response. */
 export type ReportDrift = (issues: readonly Issue[]) => void;
 
-/** What came with the body of a success; its headers are made when they are read. */
+/** The headers of a success, which are created when they are first read. */
 export type Head = Readonly<Pick<Response, 'headers'>>;
 
 /** Checks the body of a success. */
 export interface ResponseCheck<A> extends Validator<A> {
-  /** Whether a read can be used although it differs; absent if it never can. */
+  /** Whether a read can be used although it differs from the schema; absent if it never can. */
   readonly isUsable?: (response: unknown) => boolean;
-  /** Whether a success without a body is a result too: undefined. */
+  /** Whether a success may have no body, with undefined as its result. */
   readonly acceptsNoBody?: boolean;
 }
 
-/** A call as a resource method declares it. `A` is the type of the response, `T` that of the result. */
+/** A call as a resource method declares it. `A` is the type of the response, `T` of the result. */
 export interface Call<T, A = T> extends CallRequest {
-  /** `nothing` where the body of a success has no meaning: docs/gaps.md, row 29. */
+  /** `nothing` if the body of a success has no meaning: docs/gaps.md, row 29. */
   readonly response: ResponseCheck<A> | 'nothing';
-  /** Of a write: whether its success is accepted, whatever its shape: docs/gaps.md, row 36. */
+  /** For writes: whether a success counts, whatever its other fields: docs/gaps.md, row 36. */
   readonly acceptIf?: (response: unknown) => boolean;
-  /** Converts the response to the result; absent when they are the same. */
+  /** Converts the response to the result; absent if they are the same. */
   readonly transform?: (response: A, head: Head, reportDrift: ReportDrift) => T;
 }
 
-/** A call with checked arguments, ready to be sent as often as the policy allows. */
+/** A call with checked arguments, ready to be sent as often as retries allow. */
 export interface PreparedRequest {
   /** The base URL of the API. */
   readonly baseUrl: string;
@@ -62,7 +63,7 @@ export interface PreparedRequest {
   readonly idempotencyKey: string | undefined;
 }
 
-/** For writes: the response has the id of the new resource, so that it can be looked up. */
+/** For writes: whether a response has the id of the new resource, to look it up by. */
 export const hasId =
   (id: Validator<string>) =>
   (response: unknown): boolean =>

@@ -54,8 +54,9 @@ const createNoFetchError = (call: CallRequest): ConfigurationError =>
   );
 
 /**
- * Browsers silently send a request again when its connection was reset, even a POST. The global fetch is
- * the browser's even if a framework wraps it; a fetch in the options is the caller's own choice.
+ * Throws if a browser would send a write. Browsers silently send a request again, even a POST, if
+ * its connection was reset. A framework may wrap the global fetch, which is still the browser's,
+ * but a fetch in the options is the caller's own choice.
  */
 function rejectInBrowsers(
   call: CallRequest,

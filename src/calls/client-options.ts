@@ -43,7 +43,7 @@ import type { Fetch, GetWithBody } from '../transports/transport.ts';
 /** How a {@link PaymentsClient} is set up. */
 export interface ClientOptions {
   /**
-   * URL of the versioned API; must end in `/v0`. https, or http on a loopback address.
+   * URL of the versioned API, which must end in `/v0`. Use https, or http on a loopback address.
    * @default the environment variable PAYMENTS_BASE_URL
    */
   baseUrl?: string | undefined;
@@ -53,13 +53,13 @@ export interface ClientOptions {
    */
   rootUrl?: string | undefined;
   /**
-   * The API key (`sk_…`), or a function that fetches it; sent to `baseUrl` only. `null`: none.
+   * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only; `null` for none.
    * @default the environment variable PAYMENTS_API_KEY
    */
   apiKey?: CredentialSource | null | undefined;
   /**
-   * The JWT, or a function that fetches it; sent to `rootUrl` only, for `instructions` and
-   * `transactions`. `null`: none. @default the environment variable PAYMENTS_JWT
+   * The JWT, or a function that fetches it. It is sent to `rootUrl` only, for `instructions` and
+   * `transactions`. Pass `null` for none. @default the environment variable PAYMENTS_JWT
    */
   jwt?: CredentialSource | null | undefined;
   /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
@@ -74,8 +74,9 @@ export interface ClientOptions {
   /** Headers for every request, except `authorization`, which the credentials set. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Your own fetch, for everything except GET with a body. A write that fails in it is `unknown`.
-   * It must not repeat writes, and pass `init` on. @default the global fetch; on Node.js `node:http`
+   * Your own fetch, for every request except a GET with a body. It must pass `init` on and not
+   * repeat writes. A write that fails in it is `unknown`.
+   * @default the global fetch; on Node.js `node:http`
    */
   fetch?: Fetch | undefined;
   /**
@@ -89,26 +90,30 @@ export interface ClientOptions {
    */
   agent?: HttpAgent | undefined;
   /**
-   * When a read departs from the documented shape: `report` returns it and calls `hooks.onDrift`, unless it
-   * cannot be used; `strict`, for tests, throws InvalidResponseError. @default 'report'
+   * What happens if a read departs from the documented shape. `report` calls `hooks.onDrift` and
+   * returns the read if it can be used; `strict`, for tests, throws InvalidResponseError.
+   * @default 'report'
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Permits a payment by returning true, within `totalTimeout`. Anything else is a veto
-   * ({@link PaymentVetoedError}) before anything is written or sent. Not asked about a payment that was made
-   * before. @default every payment is permitted
+   * Decides on each payment before anything is written or sent, within `totalTimeout`. Return true
+   * to permit it; anything else is a veto ({@link PaymentVetoedError}). Not called for a payment
+   * that was made before.
+   * @default every payment is permitted
    */
   authorize?: Authorize | undefined;
   /** Callbacks that observe every call. */
   hooks?: Hooks | undefined;
   /**
-   * A header for one key per POST, the same on every attempt, such as `Idempotency-Key`. Only if
-   * the platform honours it: creations are then sent again after unknown outcomes.
+   * Name of a header such as `Idempotency-Key`. Each POST sends one key in it, the same on every
+   * attempt. Set it only if the platform honours it, because creations are then sent again after
+   * unknown outcomes.
    */
   idempotencyHeader?: string | null | undefined; // Idempotency keys are not documented: docs/gaps.md, row 51
   /**
-   * Whether the JSON of an error response is the platform's. A write rejected in another form is
-   * `unknown`: a proxy may have responded. @default an object with strings in `error` and `code`
+   * Returns whether the JSON of an error response comes from the platform. A write rejected in
+   * another form is `unknown`, because a proxy may have responded.
+   * @default an object with strings in `error` and `code`
    */
   isErrorBody?: ((body: unknown) => boolean) | undefined;
   /**
@@ -119,25 +124,27 @@ export interface ClientOptions {
     | JournalSuchAs<'sqliteJournal(path), postgresJournal(query) or redisJournal(command)'>
     | undefined;
   /**
-   * For `transfers.createOnce`: how long after its deadline a request may still take effect, in milliseconds; longer
-   * than your processes may be suspended. `Infinity`: nothing in doubt is sent again before an operator has decided.
-   * @default 900000
+   * For `createOnce`: how long after its deadline a request may still take effect, in milliseconds.
+   * Choose more than your processes may be suspended. With `Infinity`, nothing in doubt is sent
+   * again before an operator decides. @default 900000
    */
   gracePeriod?: number | undefined; // How long a request may take effect is not shown: docs/gaps.md, row 61
   /**
-   * Asserts that the platform lists Transfers newest first, not in groups or by update time: searches then
-   * stop where the list is older than the payment. An order that contradicts it is ignored. @default false
+   * Set it if the platform lists Transfers newest first, not in groups or by update time. Searches
+   * then stop where the list is older than the payment, unless the list contradicts the order.
+   * @default false
    */
   transfersNewestFirst?: boolean | undefined; // The order of a list is not shown: docs/gaps.md, row 54
   /**
-   * The query parameter by which the platform filters Transfers by account. False if its filter hides some of them:
-   * searches for payments then read the list of all accounts, because a payment that is hidden is sent again.
+   * The query parameter by which the platform filters Transfers by account. Pass false if the
+   * filter hides some of them. Searches then read the list of all accounts, because a hidden
+   * payment would be sent again.
    * @default 'accountId'
    */
   transfersFilter?: string | false | undefined; // The name of the filter is not shown: docs/gaps.md, row 6
   /**
-   * Permits http to a host that is not loopback, for a sandbox in a container: the network can read
-   * the credentials. @default false
+   * Permits http to a host that is not loopback, such as a sandbox in a container. The network can
+   * then read the credentials. @default false
    */
   allowHttp?: boolean | undefined;
   /** Time and timers, for tests. @default the system's */
@@ -161,14 +168,14 @@ function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
   if (typeof name !== 'string' || !headerName.test(name)) {
     return { expected: 'a header name, such as Idempotency-Key' };
   }
-  // The pipeline overwrites these headers, and would send a creation again without its key.
+  // These headers are overwritten, so a creation would be sent again without its key.
   const reservedNames = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
   return reservedNames.includes(name.toLowerCase())
     ? `${name} has another meaning; name the header that the platform reads keys from, such as Idempotency-Key`
     : undefined;
 }
 
-/** The mark of a sandbox's fetch: the client and the sandbox share no code. */
+/** Marks a sandbox's fetch, by a global symbol because client and sandbox share no code. */
 const sandboxMark = Symbol.for('payments-platform-sdk:sandbox');
 
 function describeFetchProblem(
@@ -177,7 +184,8 @@ function describeFetchProblem(
 ): Problem | string | undefined {
   if (fetch === undefined) return undefined;
   if (typeof fetch !== 'function') return { expected: 'a function' };
-  // A test would believe that it pays in production, or the production journal would record a payment that was not made.
+  // A test would believe that it pays in production, or the production journal would record
+  // payments that were not made.
   const isElsewhere =
     sandboxMark in fetch && URL.canParse(String(baseUrl)) && !isTestUrl(String(baseUrl));
   return isElsewhere
@@ -203,7 +211,7 @@ function describeAgentProblem(
   }
   if (fetch !== undefined) return 'the option fetch would not use it; leave one of the two out';
   if (runtime() !== 'node') return 'it works on Node.js only';
-  // Agents for proxies have no such field of their own, and serve both protocols.
+  // Agents for proxies have no field `protocol` of their own, because they serve both.
   const protocol: unknown = Object.getOwnPropertyDescriptor(agent, 'protocol')?.value;
   if (typeof protocol !== 'string') return undefined;
   const fits = [baseUrl, rootUrl].every((url) => (url ?? protocol).startsWith(protocol));
@@ -262,8 +270,9 @@ const variables: Readonly<Record<string, string>> = {
 } satisfies Partial<Record<keyof ClientOptions, string>>;
 
 /**
- * Throws ConfigurationError for options that are no plain object, because a copy would lose their fields. A
- * lost apiKey would be filled from the environment or the cloned client: another tenant's key.
+ * Throws ConfigurationError if the options are not a plain object, because a copy would lose their
+ * fields. A lost apiKey would be filled from the environment or the cloned client, with the key of
+ * another tenant.
  */
 export function requirePlain(options: unknown): void {
   if (isPlainObject(options)) return;
@@ -273,8 +282,8 @@ export function requirePlain(options: unknown): void {
 }
 
 /**
- * Throws ConfigurationError if an option of a clone is undefined that decides who pays: it looks like the key or journal
- * of a tenant that was not found, and the clone would use those of the client.
+ * Throws ConfigurationError if `apiKey`, `jwt` or `journal` of a clone is given but undefined. That
+ * looks like a tenant that was not found, and the clone would pay with what the client has.
  */
 export function requireDefined(options: ClientOptions): void {
   const missing = (['apiKey', 'jwt', 'journal'] as const).filter(
@@ -289,7 +298,7 @@ export function requireDefined(options: ClientOptions): void {
   throw configurationError([...problems, hint]);
 }
 
-/** Reads the options of the environment, once: a later change of it does not change a client. */
+/** Reads the options of the environment once, so that later changes do not change a client. */
 export const readEnvironment = (): ClientOptions =>
   Object.fromEntries(
     Object.entries(variables).flatMap(([name, variable]) => {
@@ -299,7 +308,7 @@ export const readEnvironment = (): ClientOptions =>
     }),
   );
 
-/** Adds the environment's options. Its root URL needs its base URL: no JWT may go to another platform. */
+/** Adds the environment's options: its root URL only with its base URL, so that no JWT strays. */
 export const addEnvironment = (
   environment: ClientOptions,
   options: ClientOptions,
@@ -376,7 +385,7 @@ export function resolveOptions(options: ClientOptions) {
   };
 }
 
-/** Up to here, a value was probably meant in seconds: no platform responds within so few milliseconds. */
+/** Up to these values, seconds were probably meant: no platform responds in so few milliseconds. */
 const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
 
 /** The error body of the API reference: a message and a code. */
@@ -389,8 +398,8 @@ const configurationError = (problems: readonly string[]): ConfigurationError =>
   new ConfigurationError(redactor([])(problems.join('\n')), { outcome: 'not_sent' });
 
 /**
- * What is wrong with a URL for requests, without showing it; undefined when nothing is. Its path must end
- * in `end`.
+ * Says what is wrong with a URL without showing it; undefined if nothing is. The path of the URL
+ * must end in `end`.
  */
 function findUrlProblem(value: unknown, end: string, allowHttp: boolean): Problem | undefined {
   const expected = `a URL such as https://api.example.com${end}`;

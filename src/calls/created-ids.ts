@@ -1,17 +1,20 @@
-/** Enough for every connection, and for a platform that recognises duplicates by their terms within minutes. */
+/**
+ * How many ids each of the two maps keeps. That is enough for late responses on every connection,
+ * and for a platform that for some minutes takes equal terms for one creation.
+ */
 const maxIds = 10_000;
 
-/** The ids that the platform has given to the latest creations of a client, each with its idempotency key. */
+/** The ids that the platform gave a client's latest creations, with their idempotency keys. */
 export class CreatedIds {
   #latest = new Map<string, string | undefined>();
   #earlier: ReadonlyMap<string, string | undefined> = new Map();
 
-  /** Adds an id. False if another creation has it: without a key, two creations cannot be one. */
+  /** Adds an id. Returns false if another creation has it, unless both have the same key. */
   add(id: string, key: string | undefined): boolean {
     for (const keys of [this.#latest, this.#earlier]) {
       if (keys.has(id)) return key !== undefined && keys.get(id) === key;
     }
-    // A Map from which the oldest one is removed each time searches for it among those removed before.
+    // Two maps take turns, because a Map gets slow if its oldest key is removed each time.
     if (this.#latest.size === maxIds) {
       this.#earlier = this.#latest;
       this.#latest = new Map();

@@ -12,10 +12,10 @@ import { host } from '../internal/runtime.ts';
 /** A credential as a string, or a function that fetches one. */
 export type CredentialSource = string | (() => string | Promise<string>); // How credentials are issued is not shown: docs/gaps.md, row 43
 
-/** The two credentials of the platform, and which calls each belongs to. */
+/** The two kinds of credential that the platform has. */
 export type CredentialKind = 'apiKey' | 'jwt';
 
-/** A credential function returned something that is not a credential. The value is never in here. */
+/** Thrown if a credential function returned no credential. Never contains what was returned. */
 class UnusableCredential extends Error {
   readonly problem: Problem | undefined;
   constructor(problem: Problem | undefined) {
@@ -30,7 +30,7 @@ export const credentialNames = {
   jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', noun: 'JWT' },
 } as const;
 
-/** Where an option was set: the variable if it holds the value, also when a program has read it. */
+/** Names where an option was set: the environment variable if that holds the value. */
 export const describePlace = (
   option: string,
   variable: string | undefined,
@@ -55,8 +55,8 @@ const credentialForms = {
 } as const;
 
 /**
- * What is wrong with a credential, without showing it; undefined when nothing is. The form of the JWT
- * is not documented: docs/gaps.md, row 44.
+ * Says what is wrong with a credential without showing it; undefined if nothing is. The form of the
+ * JWT is not documented: docs/gaps.md, row 44.
  */
 export function findCredentialProblem(kind: CredentialKind, value: unknown): Problem | undefined {
   const { expected, isOther, other } = credentialForms[kind];
@@ -105,14 +105,14 @@ export class Credential {
     this.#secrets = this.fixed === undefined ? [] : [this.fixed];
   }
 
-  /** The latest tokens, which errors must not show: a late response may name one. */
+  /** The latest tokens, which errors must not show. A late response may contain an older one. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }
 
   /**
-   * A token to send. A function that has not returned for `maxWaitMs` is called again. Rejects with what
-   * the function rejects with, or UnusableCredential.
+   * Gets a token to send. If the function has not returned for `maxWaitMs`, calls it again. Rejects
+   * with what the function rejects with, or with UnusableCredential.
    */
   async get(maxWaitMs: number): Promise<string> {
     if (this.#token !== undefined && this.#clock.now() < this.#token.renewAt) {
@@ -165,8 +165,8 @@ export class Credential {
   }
 
   /**
-   * When to fetch the next token. One that seems to have expired already is kept, because this
-   * machine's clock may be wrong; otherwise the platform will reject it.
+   * When to fetch the next token. A token that seems to have expired is kept, because this
+   * machine's clock may be wrong. If not, the platform will reject the token.
    */
   #renewalTime(value: string): number {
     const expires = expiryOf(value);
@@ -207,7 +207,7 @@ type CallWithToken = Parameters<typeof createCallError>[1] & {
   readonly total: Deadline;
 };
 
-/** The token to send, within the time of one attempt. */
+/** Gets the token to send, within the time of one attempt. */
 export async function tokenFor(running: CallWithToken, clock: Required<Clock>): Promise<string> {
   const { credential, timeout, total } = running;
   const allowed = Math.min(timeout, total.remaining);
@@ -228,7 +228,7 @@ export async function tokenFor(running: CallWithToken, clock: Required<Clock>): 
   }
 }
 
-/** Calls the credential function to replace a rejected token. Returns why it could not. */
+/** Calls the credential function to replace a rejected token. Returns why that failed, if so. */
 export async function renewToken(
   running: CallWithToken,
   rejectedToken: string,

@@ -3,7 +3,7 @@ import type { DetailedIssue } from '../internal/issues.ts';
 /** Inputs of a call for many payments. */
 export type Inputs<T> = Iterable<T> | AsyncIterable<T>;
 
-/** What is wrong with inputs that are no iterable. A string is an iterable, but not of inputs. */
+/** Says what is wrong with inputs that cannot be iterated. A string can, but not as inputs. */
 export const findInputsIssues = (inputs: unknown): DetailedIssue[] =>
   typeof inputs === 'object' &&
   inputs !== null &&
@@ -20,12 +20,13 @@ const spentInputs: DetailedIssue = {
 /** The last iterator of each iterable that a loop of any call has read. */
 const lastIterators = new WeakMap<object, unknown>();
 
-/** Loops over a stream of Node.js or of the web share its items. */
+/** Whether inputs are a stream of Node.js or of the web, whose loops share its items. */
 const isStream = (inputs: object): boolean => 'readableFlowing' in inputs || 'getReader' in inputs;
 
 /**
- * Returns a function that makes the inputs of one loop. Reading them throws if an earlier loop has used them up: the
- * rest of a generator or of a stream would look like a complete batch, or like a day without payments.
+ * Returns a function that returns the inputs of one loop. If an earlier loop has used them up,
+ * reading throws, because the rest of a generator or of a stream would look like a complete batch,
+ * or like a day without payments.
  */
 export function createInputReader<T>(
   inputs: Inputs<T>,
@@ -60,7 +61,7 @@ export function createInputReader<T>(
         ...(close && { return: close }),
       };
     };
-    // The consumer reads what is not asynchronous without a pause.
+    // Synchronous inputs stay synchronous, because the consumer reads those without a pause.
     return { [isAsync ? Symbol.asyncIterator : Symbol.iterator]: start } as unknown as Inputs<T>;
   };
 }
