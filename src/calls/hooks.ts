@@ -11,13 +11,13 @@ export interface HookCall {
   readonly operation: string;
   /** The HTTP method. */
   readonly method: string;
-  /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
+  /** Path template without ids: `/transfers/{id}`. For `request`, the path as you passed it. */
   readonly path: string;
   /** A number unique to this call: it links the events of one call when calls run concurrently. */
   readonly call: number;
   /** Counts the requests of this call, from 1. */
   readonly attempt: number;
-  /** The reference of the payment; only of a request that `createOnce`, a batch or `resolveOnce` sends for one. */
+  /** The reference of the payment, if `createOnce`, a batch or `resolveOnce` sends the request. */
   readonly reference?: string;
 }
 
@@ -54,9 +54,9 @@ export interface RetryEvent extends HookCall {
   readonly reason: string;
 }
 
-/** A call is held back before it goes out; it ends at once if it may not wait for so long. */
+/** The rate limiter holds a call back. A call that may not wait for so long fails instead. */
 export interface WaitEvent extends HookCall {
-  /** Milliseconds that it will probably wait. */
+  /** How long the call will probably wait, in milliseconds. */
   readonly delayMs: number;
   /** Why: `the platform responded with 429`. */
   readonly reason: string;
@@ -78,8 +78,8 @@ export interface OnceEvent {
   /** The reference of the payment; undefined when its input had none. */
   readonly reference: string | undefined;
   /**
-   * `created` by this call, `found` in the list, `recorded` in the journal; `failed`: this call did not pay;
-   * `in_doubt`: it is not known.
+   * `created` by this call, `found` in the list, or `recorded` in the journal. `failed`: this call
+   * did not pay. `in_doubt`: the outcome is not known.
    */
   readonly result: 'created' | 'found' | 'recorded' | 'failed' | 'in_doubt';
   /** The accepted Transfer; undefined with an error. */
@@ -91,29 +91,29 @@ export interface OnceEvent {
 }
 
 /**
- * A call of a method has ended. A `createOnce` is one call with all of its requests, and so is each try of a
- * payment of a batch; of a list, each page is one.
+ * A call of a method has ended. A `createOnce` counts as one call with all its requests, and so
+ * does each try of a payment in a batch. Each page of a list is a call, too.
  */
 export interface CallEvent {
   /** The SDK's name of the call, such as `transfers.createOnce`. */
   readonly operation: string;
   /** The reference of a payment made once. */
   readonly reference?: string;
-  /** `ok` for success, otherwise what is proven. */
+  /** `ok` for success, otherwise the outcome that is proven. */
   readonly outcome: 'ok' | Outcome;
-  /** How many requests it has sent, repeated ones included. */
+  /** How many requests the call has sent, repeated ones included. */
   readonly attempts: number;
   /** Milliseconds from the call to its end. */
   readonly durationMs: number;
   /** The platform's id of the last request, when a response carried one. */
   readonly requestId?: string;
-  /** The error that the call rejects with; absent also for an error of a callback of yours. */
+  /** The error that the call rejects with; absent also if one of your callbacks threw. */
   readonly error?: PaymentsError;
 }
 
 /**
- * Callbacks for logs and traces. A hook that throws or rejects never breaks a call: its first error is printed on
- * stderr, later ones are not. It cannot veto a call (`authorize` can).
+ * Callbacks for logs and traces. A hook that throws or rejects never breaks a call; only its first
+ * error is printed on stderr. A hook cannot veto a call, but `authorize` can.
  */
 export interface Hooks {
   /** Before every request, repeated ones included. */
@@ -122,7 +122,7 @@ export interface Hooks {
   onResponse?: ((event: ResponseEvent) => unknown) | undefined;
   /** Before the wait that precedes a repeated request. */
   onRetry?: ((event: RetryEvent) => unknown) | undefined;
-  /** When a call is held back, because the platform has asked this client to slow down (429). */
+  /** When the rate limiter holds a call back after a 429. */
   onWait?: ((event: WaitEvent) => unknown) | undefined;
   /** When a response that departs from the documented shape was returned as it came. */
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
@@ -132,7 +132,7 @@ export interface Hooks {
   onOnce?: ((event: OnceEvent) => unknown) | undefined;
 }
 
-/** Calls a hook. An error of it is reported and goes no further: watching a payment must not break it. */
+/** Calls a hook. Its errors are only reported, because watching a payment must not break it. */
 export function callHook<Name extends string, E>(
   hooks: { readonly [Key in Name]?: ((event: E) => unknown) | undefined },
   name: Name,
@@ -152,7 +152,7 @@ export function callHook<Name extends string, E>(
   }
 }
 
-/** By name and for all clients, because a service may make a client for each request. */
+/** The hooks whose error was printed, by name for all clients: a service may make many clients. */
 const reportedHooks = new Set<string>();
 
 function reportHookError(name: string, thrown: unknown): void {
@@ -165,19 +165,19 @@ function reportHookError(name: string, thrown: unknown): void {
       `payments-platform-sdk: ${name} threw, and no payment was affected: ${reason}\nIts later errors are not printed.`,
     );
   } catch {
-    // What was thrown may throw itself when it is read.
+    // Reading what the hook has thrown may throw again.
   }
 }
 
 const levels = ['warn', 'info', 'debug'];
 
-/** A platform that invents names must not exhaust the memory. */
+/** The most drifts to remember, because a platform may invent names without end. */
 const maxLoggedDrifts = 1_000;
 
 /**
- * Adds a line on stderr for each event that PAYMENTS_LOG selects to the hooks of a client: `warn` for
- * failures, waits and the first drift of each operation and path, `info` for every attempt, `debug` with
- * its URL.
+ * Makes a client's hooks also print a line on stderr for each event that PAYMENTS_LOG selects.
+ * `warn` prints failures, waits and the first drift of each operation and path, `info` every
+ * attempt, `debug` also its URL.
  */
 export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
   const level = levels.indexOf(host.process?.env?.['PAYMENTS_LOG']?.trim() ?? '');
@@ -233,7 +233,7 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
           loggedDrifts.add(drift);
           return true;
         });
-      // Without the messages: those of a caller's own schema may quote the response.
+      // Messages are left out, because those of a caller's own schema may quote the response.
       if (paths.length > 0) print('warn', event, `undocumented shape: ${paths.join(', ')}`);
       return hooks.onDrift?.(event);
     },

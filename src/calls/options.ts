@@ -5,15 +5,15 @@ import { unknownNameAt } from './arguments.ts';
 import type { Issue } from '../errors/errors.ts';
 
 /**
- * Adds to `issues` what is wrong with an option. Schemas do not check options: building a schema takes
- * longer than creating the rest of a client, and every process creates a client.
+ * Adds to `issues` what is wrong with an option. Options have no schemas, because building a schema
+ * takes longer than creating the rest of a client, and every process creates a client.
  */
 export type OptionCheck = (value: unknown, at: string, issues: DetailedIssue[]) => void;
 
 /** A check for each option. */
 export type OptionChecks<T> = Readonly<Record<keyof T, OptionCheck>>;
 
-/** A check that reports a problem; a string is a complete message. */
+/** Creates a check from a function that finds a problem. A string is the whole message. */
 /* @__NO_SIDE_EFFECTS__ */
 export const checkBy =
   (findProblem: (value: unknown) => Problem | string | undefined): OptionCheck =>
@@ -52,7 +52,7 @@ export const milliseconds = optionalCheck(
   'milliseconds above 0, such as 30_000',
   (value) => Number.isFinite(value) && Number(value) > 0,
 );
-/** For a span that may have no end. */
+/** Milliseconds of a time that may have no end. */
 export const millisecondsOrInfinity = optionalCheck(
   'milliseconds above 0, such as 30_000, or Infinity',
   (value) => typeof value === 'number' && value > 0,
@@ -101,14 +101,14 @@ export interface RequestOptions {
   body?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The value of a query parameter; undefined is omitted, and an array sends the name once for each. */
+/** The value of a query parameter. Undefined is left out, and an array repeats the name. */
 export type QueryValue =
   string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 /** The checked options of one call. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-/** An object cannot have a field `__proto__`, so a header of that name would be lost. */
+/** Matches a header name. Not `__proto__`, because an object cannot have such a field. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 
 /** Headers that the SDK or the runtime sets, or that affect the framing of the request. */
@@ -133,7 +133,7 @@ function describeHeaderProblem(name: string, value: unknown): string | undefined
       : 'this header cannot be set; the SDK or the runtime sets it';
   }
   if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return undefined;
-  // Without the value, which may be a secret.
+  // The message leaves out the value, which may be a secret.
   return 'is no string of Latin-1 characters without line breaks';
 }
 
@@ -189,13 +189,14 @@ export const defaultClockSkew = 120_000;
 export const defaultTimeout = 30_000;
 export const defaultTotalTimeout = 120_000;
 
-/** A gateway may give up a request that runs on behind it: AWS Lambda's limit for one. */
+/** A gateway may give up on a request that runs on behind it, on AWS Lambda for 15 minutes. */
 export const defaultGracePeriod = 900_000;
 
-// A string without an offset would be read in this machine's time zone, and miss the transfer.
+// A string needs an offset. Otherwise it would be read in this machine's time zone, and a search
+// could miss the transfer.
 export const sinceCheck = /* @__PURE__ */ optionalCheck(expectedMoment, isMoment);
 
-/** The time of the option `since`; undefined without a valid one. */
+/** Reads the option `since` in milliseconds; undefined if it is absent or invalid. */
 export function parseSince(
   since: Date | string | undefined,
   now: number,

@@ -86,17 +86,17 @@ export interface PipelineSetup {
   readonly createdIds: CreatedIds;
 }
 
-/** What only some calls bring along. */
+/** What only some calls need. */
 interface Circumstances {
-  /** The call of a public method that this one is a request of; absent where it is the call itself. */
+  /** The call of a public method that sends this request; absent if this request is that call. */
   readonly within?: Trace | undefined;
   /** Ends the call, as the signal of its options does. */
   readonly cancel?: AbortSignal | undefined;
   /** Where the call was made. Default: where this function is called. */
   readonly site?: Error;
-  /** Whether the option authorize decides on it before anything is sent. */
+  /** Whether the option authorize decides on the call before anything is sent. */
   readonly needsAuthorization?: boolean;
-  /** Called with the text of a success before it is parsed, to request the next page; returns whether it did. */
+  /** Gets the text of a success before it is parsed. Returns whether it requested the next page. */
   readonly prefetch?: ((text: string) => boolean) | undefined;
 }
 
@@ -120,7 +120,7 @@ export class RequestPipeline {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
   }
 
-  /** Prepares a call without sending it. Undefined if an argument is invalid: then `issues` has what is wrong. */
+  /** Prepares a call without sending it. Undefined if an argument is invalid; `issues` says why. */
   check(
     call: CallRequest,
     options: RequestOptions | undefined,
@@ -134,7 +134,6 @@ export class RequestPipeline {
     return prepared;
   }
 
-  /** Reads a resource. */
   read<T>(
     operation: string,
     path: Path,
@@ -182,7 +181,7 @@ export class RequestPipeline {
     });
   }
 
-  /** Sends a call that `check` has prepared; no request starts after `notAfter` of the wall clock. */
+  /** Sends a call that `check` has prepared. No request starts after `notAfter` (wall clock). */
   async send<T, A>(
     call: Call<T, A>,
     prepared: PreparedRequest,
@@ -192,7 +191,7 @@ export class RequestPipeline {
     return (await this.#run(call, prepared, trace, { notAfter })).data;
   }
 
-  /** The reference of a payment as errors and events show it; undefined if it is invalid. */
+  /** Returns a reference as errors and events show it; undefined if it is invalid. */
   showReference(reference: unknown): string | undefined {
     return isReference(reference) ? this.redactOwn(reference) : undefined;
   }
@@ -204,7 +203,7 @@ export class RequestPipeline {
       this.#setup,
       call,
       shownReference,
-      // The stack of a read would lose its caller.
+      // Without a reference there is no `catch`, which would cut the caller off an error's stack.
       shownReference === undefined
         ? run
         : (trace) =>
@@ -290,7 +289,7 @@ export class RequestPipeline {
     for (;;) {
       total.check();
       const token = credential.fixed ?? (await tokenFor(running, clock));
-      // Checked first, because `await` costs a turn of the event loop.
+      // Asked without `await` first, because that costs a turn of the event loop.
       if (!this.#setup.rateLimiter.tryEnter()) await this.#waitForRateLimit(running);
       const attempt = await this.#attempt(running, token);
       if (attempt.ok) {
@@ -301,7 +300,8 @@ export class RequestPipeline {
       const { failure } = attempt;
       const isTokenRejected = failure.status === 401 && failure.outcome === 'rejected';
       if (isTokenRejected && credential.fixed === undefined && !hasRenewedToken) {
-        // The platform's own 401 precedes processing, so one more attempt with a new token is safe for every kind.
+        // The platform sends its own 401 before it processes a request, so one more attempt with a
+        // new token is safe for every kind of call.
         hasRenewedToken = true;
         const rejection = await renewToken(running, token, clock);
         if (rejection === undefined) continue;
@@ -364,13 +364,13 @@ export class RequestPipeline {
   }
 }
 
-/** With a key that the platform honours, a repeat cannot take effect twice. */
+/** With a key that the platform honours, a call is `safe`, because a repeat has no effect. */
 function retryKindOf({ call, prepared }: RunningCall): Kind {
   const isKeyed = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
   return isKeyed ? 'safe' : call.kind;
 }
 
-/** Converts an error from between the attempts or before the first. */
+/** Converts an error that came before the first attempt or between two attempts. */
 function toPaymentsError(error: unknown, running: RunningCall): PaymentsError {
   if (error instanceof PaymentsError) return error;
   if (error instanceof Stopped) return createCallError(stopFailure(error.why, running), running);

@@ -5,7 +5,7 @@ import { maxWaitBeforeRetryMs } from './retry.ts';
 /** Thrown when a call would have to wait longer than it may. */
 export class RateLimiterWaitTooLong extends Error {
   readonly failure: Failure;
-  /** After so many milliseconds, the next call may start. */
+  /** After `ms` milliseconds, the next call may start. */
   constructor(ms: number, { holdBack }: Rejection) {
     super('rate limiter');
     this.failure = holdBack(ms);
@@ -15,22 +15,23 @@ export class RateLimiterWaitTooLong extends Error {
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (reason: RateLimiterWaitTooLong) => void;
-  /** The latest time at which this call may start, in elapsed time. */
+  /** The latest time at which this call may start, by the monotonic clock. */
   readonly latestStart: number;
 }
 
 /** The gap between two requests after the first 429. Each further 429 multiplies it by `gapGrowth`. */
 const firstGapMs = 10;
 const gapGrowth = 1.5;
-/** The time in which the gap halves while no 429 comes. */
+/** The time in which the gap halves if no 429 comes. */
 const gapHalfLifeMs = 2_000;
-/** A shorter gap is ignored. */
+/** A gap below this counts as no gap. */
 const minGapMs = 2;
 
 /**
- * Slows a client down after a 429. `Retry-After` stops all calls until then; without it, calls are spaced
- * by a gap. Each 429 to a request that was sent with the present gap increases it, and it shrinks with
- * time, so that it approaches the platform's limit, which is not documented: docs/gaps.md, row 52.
+ * Slows a client down after a 429. `Retry-After` holds all calls back until then, and afterwards a
+ * gap separates them. A 429 to a request that was sent with the present gap increases the gap,
+ * which shrinks with time. So the gap approaches the platform's limit, which is not documented:
+ * docs/gaps.md, row 52.
  */
 export class RateLimiter {
   readonly #clock: Required<Clock>;
@@ -47,7 +48,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Lets a call start immediately; false while calls are held back, and then it has to `enter`. */
+  /** Returns whether a call may start at once. While calls are held back, it has to `enter`. */
   tryEnter(): boolean {
     if (this.#rejection === undefined) return true;
     const isFree = this.#queue.size === 0 && this.#nextStart <= this.#clock.elapsed();
@@ -55,7 +56,7 @@ export class RateLimiter {
     return isFree;
   }
 
-  /** Waits for the turn of a call, at most `maxWaitMs`; passes the expected wait to `onWait`. */
+  /** Waits for a call's turn, at most `maxWaitMs`, and tells `onWait` the expected wait. */
   async enter(deadline: Deadline, maxWaitMs: number, onWait: (ms: number) => void): Promise<void> {
     const rejection = this.#rejection;
     if (rejection === undefined || this.tryEnter()) return;
@@ -74,12 +75,12 @@ export class RateLimiter {
       await deadline.race(turn);
       deadline.check();
     } finally {
-      // A call that was aborted before its turn lets the next one start earlier.
+      // If a call is aborted before its turn, the next call may start earlier.
       if (waiter !== undefined && this.#queue.delete(waiter)) this.#startWaiters();
     }
   }
 
-  /** Slows down after a 429 to a request that was sent at that time. */
+  /** Slows down after a 429 to a request that was sent at the time `sentAt`. */
   close(sentAt: number, rejection: Rejection): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
@@ -90,7 +91,7 @@ export class RateLimiter {
       );
       this.#increasedAt = now;
     }
-    // Without a Retry-After there is only the gap.
+    // Without a Retry-After, only the gap holds calls back.
     const until = now + Math.min(rejection.retryAfterMs ?? 0, maxWaitBeforeRetryMs);
     this.#closedUntil = Math.max(this.#closedUntil, until);
     let at = this.#nextStart;

@@ -32,21 +32,22 @@ export interface ResponseSchema<T> {
   };
 }
 
-/** A call that the SDK does not cover. */
+/** A request that no method of the SDK covers. */
 export interface AnyRequest<T = unknown> {
   /** GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a creation. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Relative, encoded, without a query: `/transfers/txfr_1`. */
+  /** Path below the API's base, encoded and without a query: `/transfers/txfr_1`. */
   path: string;
   /** Which API: `versioned` takes the API key, `root` the JWT. */
   api: 'versioned' | 'root';
   /** Query parameters. */
   query?: Readonly<Record<string, QueryValue>> | undefined;
-  /** The JSON body; a GET may have one, too. */
+  /** The JSON body. A GET may have one, too. */
   body?: unknown;
   /**
-   * Validates and types the response; without one it is `unknown`. A read that does not match throws
-   * InvalidResponseError; an accepted write is returned unvalidated and `hooks.onDrift` is called.
+   * Validates and types the response, which is `unknown` without a schema. A read that does not
+   * match throws InvalidResponseError. An accepted write is returned unvalidated, and
+   * `hooks.onDrift` is called.
    */
   schema?: ResponseSchema<T> | undefined;
 }
@@ -62,13 +63,13 @@ const kinds: Readonly<Record<string, Kind>> = {
 const isMethod = (value: unknown): value is AnyRequest['method'] =>
   typeof value === 'string' && Object.hasOwn(kinds, value);
 
-/** Makes a call of a request; the call checks it when it runs. */
+/** Converts a request to a call, which checks the request when it runs. */
 export function createRequestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> {
   const { method, path, query, body, schema } = request ?? {};
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
-    // `requestChecks` reject any other method before it is sent.
+    // `requestChecks` rejects any other method before anything is sent.
     method: isMethod(method) ? method : 'GET',
     path: {
       // Errors and hooks show the caller's path.

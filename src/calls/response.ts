@@ -48,7 +48,7 @@ export interface Success<T> {
 /** The result of an attempt, or its failure. */
 export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
 
-/** How an attempt ended, for hooks. The headers of a success are read only for this. */
+/** Describes for hooks how an attempt ended. Reads the headers of a success, which is slow. */
 export function describeAttempt(
   attempt: AttemptOutcome<unknown>,
   redact: Redact,
@@ -61,14 +61,14 @@ export function describeAttempt(
   return { status, requestId: requestIdOf(headers, redact), outcome: 'ok', reason: undefined };
 }
 
-/** Parses and checks a response as its `Call` declares; an invalid or failed response becomes a `Failure`. */
+/** Parses and checks a response as its `Call` declares. An error becomes a `Failure`. */
 export function readResponse<T, A>(
   running: RunningCall<Call<T, A>>,
   { response }: Extract<AttemptResult, { ok: true }>,
   setup: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = running;
-  // The first read of `headers` creates them, for a seventh of a GET, so only branches that need them read them.
+  // Only branches that need `headers` read them, because creating them costs a seventh of a GET.
   const { status, text, fault } = response;
   if (status < 200 || status > 299) {
     return { ok: false, failure: readRejection(running, response, setup) };
@@ -88,12 +88,13 @@ export function readResponse<T, A>(
     return { ok: false, failure: unusableFailure(response, body.reason, body.explanation, redact) };
   }
   const result = readBody(running, response, body.parsed, call.response, setup);
-  // The response to this request may come next, and must not become that to another one.
+  // This may be the response to another request. If so, the right response comes next, and must not
+  // be taken for that to a later request.
   if (!result.ok) response.closeConnection();
   return result;
 }
 
-/** The failure of a call that the platform, or something before it, has not accepted. */
+/** The failure of a call that the platform or something before it, such as a proxy, rejected. */
 function readRejection(
   { call, prepared, redact }: RunningCall,
   response: ReceivedResponse,
@@ -103,7 +104,7 @@ function readRejection(
   const transient = isTransientStatus(status) && !forbidsRetry(headers);
   const retryAfterMs = parseRetryAfter(headers, clock.now());
   const body = parseIfJson(response.text);
-  // A promise of an async function is no `true`, and would make the page of a proxy a rejection.
+  // Only `true` counts. The promise of an async function would make a proxy's page a rejection.
   const isPlatforms = (isErrorBody(body) as unknown) === true;
   const redirectsToHttps = isHttpsRedirect(prepared.url, headers.get('location'));
   const outcome = statusOutcome(status, call.kind, { isPlatforms, redirectsToHttps });
@@ -135,7 +136,7 @@ function readBody<T, A>(
     }
     reportDrift(issues);
   }
-  // The type promises the documented shape; where the response differs, the hook has received how.
+  // The response may differ from the type; if so, `hooks.onDrift` has received how.
   const accepted = checked.success ? checked.data : (parsed as A);
   // Without `transform`, T is A: see Call.
   const { transform } = call;
@@ -155,7 +156,7 @@ const createDriftReport =
     }));
   };
 
-/** An accepted write must not fail because of a field: the caller could think that no money moved. */
+/** An accepted write must not fail for a field, because the caller could think no money moved. */
 const isUsable = (
   { kind }: CallRequest,
   shape: ResponseCheck<unknown>,
@@ -171,8 +172,8 @@ function explainShape(issues: readonly Issue[], validation: ReadingSetup['valida
 }
 
 /**
- * Why a success is the response to another request: a faulty server or proxy has sent a response twice or to the
- * wrong connection. Undefined if nothing shows that.
+ * Says why a success must be the response to another request: a faulty server or proxy has sent a
+ * response twice, or to the wrong connection. Undefined if nothing shows that.
  */
 function describeStray(
   { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
@@ -249,7 +250,7 @@ const createBodyProblem = (reason: InvalidResponseReason, explanation: string): 
  * because it must not cost the caller the result.
  */
 export const toResponse = ({ status, statusText, headers, text }: ReceivedResponse): Response =>
-  // With a string, Response would add a content type.
+  // A string would make Response add a content type.
   new Response(bodylessStatuses.has(status) ? null : new TextEncoder().encode(text), {
     status,
     statusText: /^[\t\x20-\x7e\x80-\xff]*$/.test(statusText) ? statusText : '',
@@ -286,7 +287,7 @@ export function responseCheck<T>(schema: Schema<T>): ResponseCheck<T> {
 
 type Matcher = (value: unknown) => boolean;
 
-/** Of the schemas without parts. Responses have whole numbers and free-form records only. */
+/** Matchers of schemas without inner schemas. Numbers are whole, and records have any values. */
 const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   unknown: () => true,
   string: (value) => typeof value === 'string',
@@ -296,7 +297,7 @@ const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   record: isPlainObject,
 };
 
-/** Without these, a response cannot be used. Of money only the type counts: a number has lost digits. */
+/** A response is unusable without these fields, or with money as a number, which loses digits. */
 const neededFields = ['data', 'hasMore', 'id'];
 const moneyFields = [
   'amount',
@@ -310,8 +311,8 @@ const isOfNeededField = ({ path }: Issue): boolean =>
   [...neededFields, ...moneyFields].includes(path.split('.').at(-1) ?? '');
 
 /**
- * Creates a function that finds out whether zod accepts a value, fast without generated code; with
- * `isLenient`, whether the value has what it needs to be used.
+ * Creates a function that finds out whether zod accepts a value. It is fast without generated code.
+ * With `isLenient`, the function asks only whether the value has what it needs to be used.
  */
 export function createMatcher(schema: z.core.$ZodType, isLenient = false): Matcher {
   const { _zod: internals } = schema as z.core.$ZodTypes;
@@ -361,12 +362,12 @@ function createObjectMatcher(shape: z.core.$ZodShape, isLenient: boolean): Match
   };
 }
 
-/** The maximum number of items on a page, by the API reference. */
+/** The API reference allows at most this many items on a page. */
 const maxPageItems = 100;
 
 /**
- * Takes the first items of a list or a page: zod reports every issue of every item, and a small compressed
- * response may decompress to millions of them.
+ * Takes the first items of a list or a page, because zod reports every issue of every item, and a
+ * small compressed response may decompress to millions of them.
  */
 function takeFirstItems(value: unknown): unknown {
   const items: unknown = isObject(value) ? Reflect.get(value, 'data') : value;

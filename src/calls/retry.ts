@@ -29,7 +29,7 @@ export interface FailedAttempt {
  */
 const isRejectedForNow = (status: number | undefined): boolean => status === 425 || status === 429;
 
-/** Whether the same request may succeed later. After 501 and 505 it will not. */
+/** Whether the same request may succeed later, which it does not after 501 and 505. */
 export const isTransientStatus = (status: number): boolean =>
   status === 408 || isRejectedForNow(status) || (status >= 500 && status !== 501 && status !== 505);
 
@@ -40,13 +40,14 @@ export function mayResend(kind: Kind, failed: FailedAttempt): boolean {
   return isRejectedForNow(failed.status);
 }
 
-/** The longest wait before a retry; if the platform asks for more, the call fails. */
+/** The longest wait before a retry. If the platform asks for more, the call fails. */
 export const maxWaitBeforeRetryMs = 60_000;
 const maxBackoffMs = 8_000;
 
 /**
- * Computes the wait before the n-th retry, in milliseconds: random between 0 and a bound that doubles, so
- * that callers that failed together retry at different times. It is never shorter than `Retry-After`.
+ * Computes the wait before the n-th retry, in milliseconds. The wait is random up to a bound that
+ * doubles, so that callers that failed together retry at different times. It is never shorter than
+ * `Retry-After`.
  */
 export function computeDelay(
   retry: number,
@@ -77,16 +78,16 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
 export const forbidsRetry = (headers: Headers): boolean =>
   headers.get('x-should-retry')?.trim().toLowerCase() === 'false';
 
-/** The cost of a retry, when the platform may have processed the failed attempt and when not. */
+/** The cost of a retry, if the platform may have processed the failed attempt and if it has not. */
 const costs = { afterWork: 14, afterNone: 5 };
 
 const capacity = 500;
 const reserve = /* @__PURE__ */ Math.ceil(capacity / 3);
 
 /**
- * The budget for the retries of one client: it keeps retries from overloading a platform in trouble. First
- * attempts are free. The last third is reserved for retries of attempts that were not processed:
- * docs/decisions/what-a-storm-costs.md has the numbers.
+ * The budget for the retries of one client, which keeps them from overloading a platform in
+ * trouble. First attempts are free. The last third is kept for retries of attempts that were not
+ * processed: docs/decisions/what-a-storm-costs.md has the numbers.
  */
 export class RetryBudget {
   #tokens = capacity;
@@ -98,27 +99,28 @@ export class RetryBudget {
       : costs.afterWork;
   }
 
-  /** Takes the cost of one retry. False when there is not enough left: do not retry. */
+  /** Takes the cost of one retry. Returns false, and takes nothing, if too little is left. */
   take(cost: number): boolean {
     const remaining = this.#tokens - cost;
-    // After a 429 the rate limiter bounds the load, and a refused connection causes none.
+    // A cheap retry may use the reserve: after a 429 the rate limiter bounds the load, and a
+    // request that was not sent causes none.
     if (remaining < (cost === costs.afterNone ? 0 : reserve)) return false;
     this.#tokens = remaining;
     return true;
   }
 
-  /** Returns the cost of the last retry after a success, or 1 without a retry. */
+  /** After a success, gives back the cost of the last retry, or 1 if there was none. */
   refund(lastCost: number | undefined): void {
     this.#tokens = Math.min(capacity, this.#tokens + (lastCost ?? 1));
   }
 }
 
-/** Whether and when a call is sent again; `note` adds to its error why not. */
+/** Whether and when a call is sent again. If not, `note` tells its error why. */
 export type RetryPlan =
   | { readonly again: true; readonly delayMs: number; readonly cost: number }
   | { readonly again: false; readonly note?: string };
 
-/** Decides on the next retry of a call after so many retries; takes its cost from the budget. */
+/** Decides whether to retry after `retries` earlier ones, and takes the cost from the budget. */
 export function planRetry(
   kind: Kind,
   failed: Failure,

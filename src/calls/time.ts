@@ -7,9 +7,9 @@ export interface Clock {
   now(): number;
   /** A monotonic time in milliseconds. Default: `now`. */
   elapsed?(): number;
-  /** Calls back once, after so many milliseconds. The result is passed to `clearTimeout`. */
+  /** Calls `callback` once, after `ms` milliseconds. `clearTimeout` gets what you return. */
   setTimeout(callback: () => void, ms: number): unknown;
-  /** Cancels a timer; takes what `setTimeout` returned. */
+  /** Cancels a timer. Gets what `setTimeout` returned. */
   clearTimeout(handle: unknown): void;
 }
 
@@ -23,7 +23,7 @@ const systemClock: Required<Clock> = {
   },
 };
 
-/** Completes a clock; its timers are limited to the maximum that `setTimeout` supports. */
+/** Completes a clock, and limits its timers to the longest that `setTimeout` supports. */
 export function clockFrom(custom: Clock | undefined): Required<Clock> {
   const clock = custom ?? systemClock;
   return {
@@ -51,7 +51,7 @@ export function parseHttpDate(header: string | null): number {
 export type StopReason =
   { readonly by: 'caller'; readonly reason: unknown } | { readonly by: 'attempt' | 'total' };
 
-/** The error with which a {@link Deadline} that is over rejects, throws and aborts. */
+/** The error of a {@link Deadline} that is over, for its promises, its checks and its signal. */
 export class Stopped extends Error {
   readonly why: StopReason;
   constructor(why: StopReason) {
@@ -63,15 +63,15 @@ export class Stopped extends Error {
 type Listener = (stopped: Stopped) => void;
 const emptyList = [] as const;
 
-/** Callbacks for the end of a promise; removed once the race is over. */
+/** Callbacks for the end of a promise, which are removed once the race is over. */
 interface Race<T> {
   won?: ((value: T) => void) | undefined;
   failed?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Connects a promise to its race. A separate function, because a pending promise keeps these closures: they
- * must hold nothing but the race, which is emptied.
+ * Connects a promise to its race. This is a separate function, because a pending promise keeps its
+ * closures in memory. They must hold nothing but the race, which is emptied at its end.
  */
 function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
   promise.then(
@@ -80,7 +80,7 @@ function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
   );
 }
 
-/** A timer that is later than this means that the process was suspended. */
+/** If a timer fires later than this, the process was suspended. */
 const suspensionMs = 25;
 /** How long data that arrived during a suspension may be read. */
 const readingGraceMs = 250;
@@ -89,20 +89,21 @@ const readingGraceMs = 250;
 interface Ends {
   readonly outer?: Deadline;
   readonly signals?: readonly (AbortSignal | undefined)[];
-  /** By the wall clock, which continues while the machine is suspended. */
+  /** A time of the wall clock, which continues while the machine is suspended. */
   readonly notAfter?: number | undefined;
 }
 
 /**
- * A span of time that ends by itself, with the caller's signal, or with the outer deadline. It rejects
- * the waiting promises itself, because the garbage collector may drop a signal that was passed to fetch.
+ * A span of time that ends by itself, with the caller's signal, or with the outer deadline. The
+ * deadline rejects the waiting promises itself, because the garbage collector may drop a signal
+ * that was passed to fetch.
  */
 export class Deadline {
   readonly #clock: Required<Clock>;
   readonly #endsAt: number;
   readonly #notAfter: number | undefined;
   readonly #by: 'attempt' | 'total';
-  /** Until when a response may be read: later than `#endsAt` after a suspension. */
+  /** Until when a response may be read, which is later than `#endsAt` after a suspension. */
   #readingEndsAt: number;
   #timer: unknown;
   readonly #outer: Deadline | undefined;
@@ -153,7 +154,7 @@ export class Deadline {
     };
   }
 
-  /** For functions that take a signal; created on first access, because it is slow. */
+  /** For functions that take a signal. Created at the first access, because that is slow. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -162,7 +163,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Calls the listener when the time is up, immediately if it is. Returns a function that removes it. */
+  /** Calls the listener when the time is up, even at once. Returns a function that removes it. */
   onStop(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);
@@ -194,7 +195,7 @@ export class Deadline {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  /** Like `check`, but while a response is read: data that arrived while the machine was suspended is still read. */
+  /** Like `check`, but lets data be read that arrived while the machine was suspended. */
   checkReading(): void {
     this.#outer?.checkReading();
     if (

@@ -23,8 +23,8 @@ export interface Trace {
 }
 
 /**
- * Message to a subscriber, which may log all of it. Of the input it has the redacted reference alone, and
- * nothing of the result or a body.
+ * Message to a subscriber, who may log all of it. So it contains only the redacted reference of the
+ * input, and nothing of the result or of a body.
  */
 interface TraceMessage extends CallIdentity {
   readonly reference?: string;
@@ -36,7 +36,7 @@ interface TraceMessage extends CallIdentity {
 
 let channel: TracingChannel | undefined;
 
-/** The channel, while anything subscribes to it; other runtimes than Node may have none. */
+/** The channel, if anything subscribes to it. Runtimes other than Node may have none. */
 function findSubscribedChannel(): TracingChannel | undefined {
   channel ??= (
     builtinModule('node:diagnostics_channel') as
@@ -46,8 +46,9 @@ function findSubscribedChannel(): TracingChannel | undefined {
 }
 
 /**
- * Captures the current asynchronous context. The returned function runs its argument in it, for requests
- * that start later: hooks and subscribers of the channel find the logger or the span of the caller in it.
+ * Captures the current asynchronous context. The returned function runs its argument in that
+ * context, so that hooks and subscribers find the caller's logger or span in requests that start
+ * later.
  */
 export function keepContext(): <T>(run: () => T) => T {
   const hooks = builtinModule('node:async_hooks') as Partial<typeof AsyncHooks> | undefined;
@@ -105,18 +106,19 @@ async function reportEnd<T>(
   }
 }
 
-/** A subscriber may throw, or freeze its message; the payment must not fail for it. */
+/** Runs code of subscribers, who may throw or freeze the message. A payment must not fail then. */
 function ignoreErrors(run: () => unknown): void {
   try {
     run();
   } catch {
-    // Node itself reports an exception of a subscriber as uncaught. A TypeError of a frozen message is dropped here.
+    // Node itself reports an exception of a subscriber as uncaught. Here only the TypeError of a
+    // frozen message is dropped.
   }
 }
 
 /**
- * A copy of an error for subscribers. Its own message shows amounts and quotes the platform, and other fields
- * hold what was sent and received.
+ * Copies an error for subscribers. The original message may show amounts and quote the platform,
+ * and other fields hold what was sent and received, so these are left out.
  */
 function describeError(error: PaymentsError | undefined): Error {
   if (error === undefined) return new Error('a callback threw');
