@@ -7,10 +7,10 @@ import type { AccountId } from '../schemas/account.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
 import type { BookedPayment } from './source-books.ts';
 
-/** The payments of one's own books. */
+/** The payments of the caller's own books. */
 export interface BookedInputs {
   readonly sources: Map<AccountId, BookedPayment[]>;
-  /** The key of each reference, with the place of its input. */
+  /** The key of each reference, and where its input stands, such as `inputs[0]`. */
   readonly references: ReadonlyMap<string, string>;
 }
 
@@ -37,8 +37,8 @@ export async function readInputsOfBooks(
 }
 
 /**
- * Copies and checks an input; `issues` gets what is wrong. Undefined only if the input does not match its
- * schema.
+ * Copies and checks an input, and adds to `issues` what is wrong. Returns undefined only if the
+ * input does not match its schema.
  */
 function checkInput(
   callerInput: OnceInput,

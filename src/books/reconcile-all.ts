@@ -24,18 +24,19 @@ import { SourceBooks, type Books, type BooksContext } from './source-books.ts';
 /** Options of `transfers.reconcileAll`. */
 export interface ReconcileAllOptions extends RequestOptions {
   /**
-   * Transfers created earlier are not `unexpected`. With `transfersNewestFirst`, the list is read as far as
-   * this time: it has to be before the first of the payments. @default 1970
+   * Transfers created before this time are not `unexpected`. With `transfersNewestFirst`, the list
+   * is read only back to this time, so choose a time before the first of your payments.
+   * @default 1970
    */
   since?: Date | string | undefined;
   /**
-   * Transfers created at this time or later are not `unexpected`. A Transfer without a readable `createdAt` is, in
-   * spite of the limits. Default: no limit.
+   * Transfers created at this time or later are not `unexpected`. A Transfer without a readable
+   * `createdAt` is `unexpected` in spite of both limits. Default: no limit.
    */
   until?: Date | string | undefined;
   /** Whether Transfers that belong to no input are returned, too. @default false */
   unexpected?: boolean | undefined;
-  /** Accounts to read for `unexpected` Transfers, although no input pays from them. */
+  /** More accounts to read for `unexpected` Transfers, from which no input pays. */
   accounts?: readonly AccountId[] | undefined;
 }
 
@@ -58,7 +59,7 @@ const reconcileAllOptionChecks = (): OptionChecks<ReconcileAllOptions> => ({
   ...callOptionChecks(),
 });
 
-/** Compares the payments of one's own books with the lists of their sources; sends nothing. */
+/** Compares the payments of the caller's books with the lists of their sources. Sends nothing. */
 export function reconcileAll(
   context: BooksContext,
   inputs: Inputs<OnceInput>,

@@ -15,22 +15,22 @@ import {
 } from './rows.ts';
 import type { BooksContext } from './source-books.ts';
 
-/** What `await` returns of a reconciliation, or of payments that were followed. */
+/** What you get when you await `reconcileAll` or `waitForAll`. */
 export interface ReconciledSummary<Row extends ReconciledRow = ReconciledRow> {
-  /** How many rows ended how. */
+  /** Number and sums of the rows with each result. */
   readonly totals: ReconciledTotals;
   /** The rows that are not `completed`. */
   readonly open: readonly Row[];
 }
 
-/** Books compared with the platform: `for await` returns one row at a time, `await` what is not `completed`. */
+/** Your books, compared with the platform. `for await` gives you each row, `await` a summary. */
 export interface ReconciledBooks<Row extends ReconciledRow = ReconciledRow>
   extends Awaitable<ReconciledSummary<Row>>, AsyncIterable<Row> {
-  /** Live, for progress and a summary. */
+  /** The current totals. They change with each row, so you can show the progress. */
   readonly totals: ReconciledTotals;
 }
 
-/** Creates what `reconcileAll` and `waitForAll` return. Each loop reads its rows anew. */
+/** Creates what `reconcileAll` and `waitForAll` return. Each loop starts again. */
 export function createReconciledBooks<Row extends ReconciledRow>(
   context: BooksContext,
   call: CallIdentity,
@@ -66,7 +66,7 @@ export function createReconciledBooks<Row extends ReconciledRow>(
   return Object.assign(createLazy(run, runAll), { totals });
 }
 
-/** A failed search proves nothing about the payments. */
+/** Makes a failed search an error of this call, because it proves nothing about the payments. */
 function reattributeTo({ operation }: CallIdentity, error: unknown, startedAt: string): unknown {
   if (!(error instanceof PaymentsError) || error.operation === operation) return error;
   const what = 'Whether the payments arrived is not known: the search failed';

@@ -1,20 +1,21 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
 import type { OnceInput, Transfer } from '../schemas/transfer.ts';
 
-/** A payment of one's own books, compared with the platform. */
+/** A payment of your books, compared with the platform. */
 export interface ReconciledPayment {
   /** The `description` of the input. */
   readonly reference: string;
-  /** The caller's own object. */
+  /** The input object that you passed. */
   readonly input: OnceInput;
   /**
-   * The status of its Transfer: `cancelled` counts as `failed`, and any other as `pending`. `ambiguous`: the Transfers in
-   * `candidates` may be the payment, or are it with other terms. `missing`: no Transfer matches.
+   * `completed`: the money arrived. `failed`: the Transfer failed or was cancelled. `pending`: it
+   * has another status. `ambiguous`: `candidates` may be the payment, or are it with other terms.
+   * `missing`: no Transfer matches.
    */
   readonly result: 'completed' | 'pending' | 'failed' | 'ambiguous' | 'missing';
   /** The Transfer of the payment; absent while that is not certain. */
   readonly transfer?: Transfer | undefined;
-  /** If it is `ambiguous`: the Transfers that an operator has to compare. */
+  /** For an `ambiguous` payment: the Transfers that an operator has to compare. */
   readonly candidates?: readonly Transfer[] | undefined;
 }
 
@@ -35,15 +36,15 @@ export interface UnexpectedTransfer {
 /** One row of `transfers.reconcileAll`. */
 export type ReconciledRow = ReconciledPayment | UnexpectedTransfer;
 
-/** The rows with one result. */
+/** Number and sums of the rows with one result. */
 export interface ReconciledTotal {
   /** How many rows. */
   readonly count: number;
   /** The exact sum of their amounts for each currency: `{ USDC: '1250' }`. */
   readonly amounts: Readonly<Record<string, string>>;
   /**
-   * How many of the rows are not in the sums, because the platform sent no readable amount or currency. An amount with
-   * a minus is one of them: it could be a debit or money that came back.
+   * How many rows are not in the sums, because the platform sent no readable amount or currency. A
+   * negative amount is one of them, because it could be a debit or money that came back.
    */
   readonly unreadable: number;
 }
@@ -51,13 +52,13 @@ export interface ReconciledTotal {
 /** A total for each result. */
 export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], ReconciledTotal>>;
 
-/** A row, and the money in its total: the caller may have changed the row's input since it was read. */
+/** A row, and its money for the totals, because the caller may have changed the input since. */
 export interface CountedRow<Row extends ReconciledRow = ReconciledRow> {
   readonly row: Row;
   readonly money: { readonly amount: unknown; readonly currency: unknown };
 }
 
-/** Totals that still grow. */
+/** Totals to which rows are still added. */
 export type Totals = { -readonly [Result in keyof ReconciledTotals]: ReconciledTotal };
 
 export const createTotals = (): Totals => {
@@ -72,7 +73,6 @@ export const createTotals = (): Totals => {
   };
 };
 
-/** Adds a row to the totals. */
 export function addRow(
   totals: Totals,
   result: ReconciledRow['result'],

@@ -28,15 +28,14 @@ import type { CountedRow, ReconciledPayment, UnexpectedTransfer } from './rows.t
 
 /** What the journal has of a payment. */
 export interface RecordedPayment {
-  /** Its reference. The journal finds it also by another spelling, which is no payment of the books. */
+  /** How the journal spells the reference. An entry in another spelling is not this payment's. */
   readonly spelling?: string | undefined;
   /** Its Transfer, if it was paid. */
   readonly transferId?: TransferId | undefined;
-  /** Ids of Transfers that an operator has dismissed. */
+  /** Ids of Transfers that an operator has decided to be other payments. */
   readonly dismissed?: readonly unknown[] | undefined;
 }
 
-/** What a reconciliation of books works with. */
 export interface BooksContext {
   readonly transferSearch: TransferSearch;
   readonly redact: Redact;
@@ -49,12 +48,12 @@ export interface BooksContext {
 /** A payment of the books, and the listed transfers that may be it. */
 export interface BookedPayment {
   readonly callerInput: OnceInput;
-  /** The input as it was read: the caller may change it. */
+  /** A copy of the input, because the caller may change the object. */
   readonly input: OnceInput;
   record: RecordedPayment;
-  /** Those with the recorded id, or with exactly the reference. */
+  /** The transfers with the recorded id, or with exactly the reference. */
   readonly exact: Map<unknown, Transfer>;
-  /** Others that the platform may have rewritten; used only without an exact one. */
+  /** Other transfers, which the platform may have rewritten. Used only if `exact` is empty. */
   readonly similar: Map<unknown, Transfer>;
 }
 
@@ -65,7 +64,7 @@ export interface BookedRow extends CountedRow<ReconciledPayment> {
 
 type UnexpectedRow = CountedRow<UnexpectedTransfer>;
 
-/** The checked arguments. */
+/** The checked arguments of one reconciliation. */
 export interface Books extends BooksContext {
   readonly paging: RequestOptions;
   /** The page size of a source's first scan. @default 100 */
@@ -77,14 +76,14 @@ export interface Books extends BooksContext {
   readonly references: ReadonlyMap<string, string>;
 }
 
-/** Journal entries that are read at a time. */
+/** How many journal entries are read at the same time. */
 const maxReads = 16;
-/** An operator cannot use more, and the books may have thousands of payments with the same terms. */
+/** An operator cannot use more, and thousands of payments may have the same terms. */
 const maxSimilar = 10;
 
 /** The payments of one source, compared with its list. */
 export class SourceBooks {
-  /** How many pages had to be read to see all payments. If those that were read did not show all, one more is assumed. */
+  /** How many pages showed all payments; if those that were read did not, one more. */
   pagesForAll: number | undefined;
   readonly #books: Books;
   readonly #source: AccountId;
@@ -93,13 +92,13 @@ export class SourceBooks {
   readonly #byReference: ReadonlyMap<unknown, BookedPayment>;
   readonly #byRecordedId = new Map<unknown, BookedPayment[]>();
   /**
-   * Transfers similar to a payment. They are unexpected unless a payment without an exact Transfer may own
-   * them.
+   * Transfers that are similar to a payment. They are unexpected, unless they may belong to a
+   * payment without an exact Transfer.
    */
   readonly #similar = new Map<unknown, Transfer>();
-  /** Keys of the Transfers already returned as unexpected, because a second scan lists them again. */
+  /** Keys of Transfers that were returned as unexpected, because another scan lists them again. */
   readonly #returned = new Set<unknown>();
-  /** Each scan has smaller pages than the one before, which a cache may have kept. */
+  /** The next page size, which falls with each scan because a cache may have the last pages. */
   #pageSize: number;
   readonly #nextPageSize = (): number => this.#pageSize--;
 
@@ -120,9 +119,9 @@ export class SourceBooks {
   }
 
   /**
-   * The rows of the payments in few requests. If the id of each payment is known, reading the list ends when it has shown all of them,
-   * or after `maxPages`, and the rest are read one by one. Otherwise, or if the platform does not know an id, only the whole
-   * list can show them.
+   * The rows of the payments in few requests. If the id of each payment is known, the list is read
+   * until it has shown all of them, or up to `maxPages`, and the rest are read one by one.
+   * Otherwise, or if the platform does not know an id, the whole list is read.
    */
   async *fewRequests(maxPages: number): AsyncGenerator<BookedRow, void, undefined> {
     await this.#readRecords();
@@ -159,7 +158,7 @@ export class SourceBooks {
     }
   }
 
-  /** Returns as unexpected what is similar to payments, but belongs to none of them. */
+  /** Returns as unexpected the transfers that are similar to payments, but belong to none. */
   async *#decideSimilar(): AsyncGenerator<UnexpectedRow, void, undefined> {
     for (const transfer of this.#similar.values()) {
       const isTaken =
@@ -186,14 +185,14 @@ export class SourceBooks {
     await Promise.all(Array.from({ length: maxReads }, readAll));
   }
 
-  /** The payments that the journal has with the id of a transfer. */
+  /** The payments to which the journal has recorded a transfer's id. */
   #recordedAs(id: unknown): readonly BookedPayment[] {
     return this.#byRecordedId.get(id) ?? [];
   }
 
   /**
-   * Reads the list, and again while it moves and a payment is not listed; with `unexpected`, whenever it
-   * moved. Throws if it still moves in the last of `maxScans`.
+   * Reads the list, and again if the list changed during the scan and a payment is not listed; with
+   * `unexpected`, whenever it changed. Throws if it changed in the last of `maxScans`, too.
    */
   async *#readList(): AsyncGenerator<UnexpectedRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
@@ -250,11 +249,12 @@ export class SourceBooks {
     const { unexpected, since, until } = this.#books;
     if (!unexpected || !leavesAccount(transfer, this.#source)) return false;
     const { earliest, latest } = parseCreatedAt(transfer.createdAt);
-    // A comparison with NaN is false, so a transfer is shown if it cannot be dated, or only to the minute of a limit.
+    // A comparison with NaN is false. So a transfer is shown if it cannot be dated, or only to the
+    // minute in which a limit lies.
     return !(latest < Number(since) || earliest >= Number(until));
   }
 
-  /** Reads recorded transfers that the list does not show: it may have moved, or end before them. */
+  /** Reads recorded transfers that the list lacks, because it changed or ended before them. */
   async #readUnlisted(): Promise<void> {
     const { paging } = this.#books;
     for (const payment of this.#payments) {
@@ -264,7 +264,7 @@ export class SourceBooks {
         const transfer = await this.#books.api.get(transferId, paging);
         payment.exact.set(keyOf(transfer), transfer);
       } catch (error) {
-        // Without an Error body it may be the 404 of a gateway.
+        // A 404 without an Error body may be that of a gateway.
         if (!(error instanceof NotFoundError) || error.code === undefined) throw error;
         payment.record = {};
       }
@@ -277,7 +277,7 @@ export class SourceBooks {
     const recorded = findRecorded(payment);
     const outgoing = [...exact.values()].filter(isOutgoing);
     const transfer = recorded ?? outgoing[0];
-    // Two transfers of one reference may be two payments.
+    // Two transfers with the same reference may be two payments.
     const others = outgoing.filter(({ id }) => id !== transfer?.id);
     const isAlone = transfer !== undefined && others.length === 0;
     if (isAlone && (await this.#isCertain(payment, transfer, recorded !== undefined))) {
@@ -294,7 +294,7 @@ export class SourceBooks {
       : { ...common, result: 'ambiguous', candidates };
   }
 
-  /** Whether a transfer with the recorded id or exactly the reference of a payment can only be this payment. */
+  /** Whether a transfer with a payment's recorded id or exact reference is surely that payment. */
   async #isCertain(
     { input }: BookedPayment,
     transfer: Transfer,
@@ -305,7 +305,7 @@ export class SourceBooks {
     if (!isRecorded) return records === 0 && compareTransfer(transfer, input) === 'same';
     if (!hasTerms(transfer, input)) return false;
     if (description === input.description) return true;
-    // The platform has changed the description, unless it is the reference of another payment.
+    // The platform has changed the description, if this is not another payment's reference.
     return records === 1 && !(await this.#isOtherReference(description, input));
   }
 
@@ -321,7 +321,7 @@ export class SourceBooks {
     );
   }
 
-  /** Whether the journal has a transfer as the payment of its own description. */
+  /** Whether the journal records a transfer as the payment of that transfer's own description. */
   async #isOtherPayment({ id, description }: Transfer): Promise<boolean> {
     const { readRecord, paging } = this.#books;
     if (readRecord === undefined || !isReference(description)) return false;
@@ -329,10 +329,10 @@ export class SourceBooks {
   }
 }
 
-/** Whether no transfer has the recorded id or exactly the reference of a payment. */
+/** Whether the list has shown no transfer with a payment's recorded id or exact reference. */
 const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
 
-/** Identifies a side of a transfer; one without an id is its own key. */
+/** Key of one side of a transfer. A transfer without an id is its own key. */
 const keyOf = (transfer: Transfer): unknown => sideOf(transfer) ?? transfer;
 
 const isDismissed = ({ record }: BookedPayment, { id }: Transfer): boolean =>
@@ -345,6 +345,6 @@ const findRecorded = ({ record: { transferId }, exact }: BookedPayment): Transfe
 
 const results = { open: 'pending', arrived: 'completed', failed: 'failed' } as const;
 
-/** A status that is not documented is not an end. */
+/** An undocumented status counts as pending, because it is no known end. */
 const describeStatus = (transfer: Transfer): (typeof results)[keyof typeof results] =>
   results[statusMeaning(transfer) ?? 'open'];

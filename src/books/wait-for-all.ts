@@ -34,15 +34,14 @@ import {
 /** Options of `transfers.waitForAll`. */
 export interface WaitForAllOptions extends Omit<RequestOptions, 'timeout'> {
   /**
-   * Milliseconds after which the payments that have not ended are reported as they are. `Infinity` waits for the end of
-   * each. @default 86400000
+   * How long to wait, in milliseconds. Payments that have not ended by then are reported as they
+   * are. `Infinity` waits for the end of each. @default 86400000
    */
   timeout?: number | undefined;
-  /** Milliseconds between the first two rounds; grows to 5 minutes. @default 30000 */
+  /** Milliseconds between the first two rounds of reads. Grows to 5 minutes. @default 30000 */
   interval?: number | undefined;
 }
 
-/** What following payments works with. */
 interface FollowContext extends BooksContext {
   readonly clock: Required<Clock>;
 }
@@ -60,12 +59,12 @@ const waitForAllOptionChecks = (): OptionChecks<WaitForAllOptions> => ({
 });
 
 const maxIntervalMs = 300_000;
-/** Rounds in a row that may fail, each after the retries of its requests. */
+/** If this many rounds fail in a row, each after its retries, the last error is thrown. */
 const maxFailedRounds = 5;
-/** As many different page sizes in turn, so that a cache rarely has the page of an earlier round. */
+/** Rounds take turns with this many page sizes, so that a cache rarely has an earlier page. */
 const pageSizeCount = 20;
 
-/** Follows payments until their ends are known; sends nothing. */
+/** Reads payments again and again until each has ended. Sends nothing. */
 export const waitForAll = (
   context: FollowContext,
   inputs: Inputs<OnceInput>,
@@ -86,7 +85,7 @@ class Following {
   readonly #books: Books & FollowContext;
   readonly #sources: Map<AccountId, BookedPayment[]>;
   readonly #times: { readonly timeout: number; readonly interval: number };
-  /** How many pages of a source's list showed all of its payments in an earlier round. */
+  /** How many pages of a source's list showed all its payments in an earlier round. */
   readonly #pagesOf = new Map<AccountId, number>();
   #rounds = 0;
 
@@ -100,7 +99,7 @@ class Following {
     this.#times = times;
   }
 
-  /** Each payment once: when it has ended, or when the time is over. */
+  /** Yields each payment once, when it has ended or the time is over. */
   async *rows(): AsyncGenerator<BookedRow, void, undefined> {
     const { clock } = this.#books;
     const { timeout, interval } = this.#times;
@@ -113,7 +112,7 @@ class Following {
       const failure = yield* this.#readRound(isLast ? rest : undefined);
       failedRounds = failure === undefined ? 0 : failedRounds + 1;
       if (failedRounds === maxFailedRounds) throw failure;
-      // A round that failed proves nothing of the rest, so another one follows it.
+      // A failed round proves nothing about the rest, so another round follows it.
       if (this.#sources.size === 0 || (isLast && failure === undefined)) {
         yield* rest;
         return;
@@ -124,7 +123,7 @@ class Following {
     }
   }
 
-  /** Reads each source once; `rest` gets what has not ended. Returns the error of a source that failed. */
+  /** Reads each source once; `rest` gets open payments. Returns the error of a failed source. */
   async *#readRound(rest: BookedRow[] | undefined): AsyncGenerator<BookedRow, unknown, undefined> {
     this.#rounds += 1;
     let failure: unknown;
@@ -142,7 +141,7 @@ class Following {
     return failure;
   }
 
-  /** The rows of a source, which afterwards has only the payments that have not ended. */
+  /** Yields the rows of a source, and keeps only the open payments for the next round. */
   async *#readSource(
     source: AccountId,
     payments: readonly BookedPayment[],
@@ -162,7 +161,7 @@ class Following {
       }
     } finally {
       if (round.pagesForAll !== undefined) this.#pagesOf.set(source, round.pagesForAll);
-      // What this round has read of a transfer is out of date in the next one.
+      // What this round has read of a transfer will be out of date in the next round.
       for (const payment of open) {
         payment.exact.clear();
         payment.similar.clear();
@@ -193,7 +192,7 @@ class Following {
 const hasEnded = ({ row: { result } }: BookedRow): boolean =>
   result === 'completed' || result === 'failed';
 
-/** Whether the next round may succeed. Credentials that were rejected end the loop, as they end a batch. */
+/** Whether the next round may succeed. A 401 ends the loop, as it ends a batch. */
 const isTemporary = (error: unknown): boolean =>
   error instanceof PaymentsError &&
   !(error instanceof AbortError) &&

@@ -3,25 +3,25 @@ import { isOnCalendar } from '../internal/formats.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 
-/** Similarity of a listed Transfer to the payment of an input. */
+/** How likely a listed Transfer is the payment of an input. */
 type Likeness = 'same' | 'unclear' | 'other';
 
 /**
- * Compares a Transfer with the payment of an input. A field that the list leaves out, or writes in another
- * way than it was sent, excludes nothing.
+ * Compares a Transfer with the payment of an input. If the list leaves a field out, or writes the
+ * field differently from what was sent, the Transfer may still be the payment.
  */
 export function compareTransfer(transfer: Transfer, input: TransferCreateInput): Likeness {
   const fields = compareFields(transfer, input);
-  // A reference belongs to one payment, and platforms write parties and money in their own ways.
+  // With the same reference, other terms are unclear: platforms rewrite parties and money.
   if (fields === 'other') return hasSameReference(transfer, input) ? 'unclear' : 'other';
-  // Last, because it costs most: few transfers get here.
+  // The description is compared last, because that costs most and few transfers get here.
   const likeness = compareDescriptions(transfer.description, input.description ?? '');
   return likeness === 'same' ? fields : likeness;
 }
 
 /**
- * Whether a Transfer is certainly another payment. If only the description differs, the platform may have
- * written it.
+ * Whether a Transfer is certainly another payment. If only the description differs, the platform
+ * may have changed the description.
  */
 export const isOtherPayment = (transfer: Transfer, input: TransferCreateInput): boolean =>
   !hasTerms(transfer, input) && !hasSameReference(transfer, input);
@@ -30,17 +30,17 @@ export const isOtherPayment = (transfer: Transfer, input: TransferCreateInput): 
 export const hasTerms = (transfer: Transfer, input: TransferCreateInput): boolean =>
   compareFields(transfer, input) !== 'other';
 
-/** A book transfer may be listed on both sides. */
+/** Whether a listed Transfer is outgoing. A book transfer may be listed on both sides. */
 export const isOutgoing = ({ direction }: Transfer): boolean => direction !== 'incoming';
 
-/** Identifies a side of a transfer in a list: both may have one id. Undefined without an id. */
+/** Key of one side of a transfer, because both sides may have one id. Undefined without an id. */
 export function sideOf(transfer: Transfer): string | undefined {
   const { id } = transfer;
   if (!isId(id)) return undefined;
   return isOutgoing(transfer) ? id : `incoming ${id}`;
 }
 
-/** Whether money leaves this account by a Transfer. One that does not show its source counts if it is not incoming. */
+/** Whether a Transfer takes money from this account. Without a source, any but incoming does. */
 export function leavesAccount(
   { sourceAccountId, direction }: Transfer,
   source: AccountId,
@@ -57,14 +57,14 @@ export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean
 
 type FieldComparison = (transfer: Transfer, input: TransferCreateInput) => Likeness;
 
-/** The platform uses it if a creation names no currency. */
+/** The currency that the platform uses if a creation names none. */
 export const defaultCurrency = 'USDC';
 
 /** The fields that identify a payment besides its description, each with its comparison. */
 const fieldComparisons = {
   sourceAccountId: (transfer, input) => compareIds(transfer.sourceAccountId, input.sourceAccountId),
   destinationAccountId: (transfer, input) => compareDestinations(transfer, input),
-  // A payment has one destination, which the line above compares in both fields.
+  // A payment has one destination: the line above compares both fields.
   counterpartyId: () => 'same',
   amount: (transfer, input) => compareAmounts(transfer.amount, input.amount),
   currency: (transfer, input) =>
@@ -76,14 +76,14 @@ const paymentFields = /* @__PURE__ */ Object.keys(
 
 /** Compares everything but the description. */
 function compareFields(transfer: Transfer, input: TransferCreateInput): Likeness {
-  // Two transfers without an id cannot be distinguished.
+  // Without ids, two transfers cannot be told apart.
   const results = new Set<Likeness>([isId(transfer.id) ? 'same' : 'unclear']);
   for (const field of paymentFields) results.add(fieldComparisons[field](transfer, input));
   if (results.has('other')) return 'other';
   return results.has('unclear') ? 'unclear' : 'same';
 }
 
-/** The fields of a Transfer that are not certainly as in the input, for an operator. */
+/** The fields in which a Transfer may differ from an input, for an operator. */
 export const findUnlikeFields = (
   transfer: Transfer,
   input: TransferCreateInput,
@@ -109,11 +109,11 @@ const isString = (value: unknown): value is string => typeof value === 'string';
 
 export const isId = (value: unknown): value is string => isString(value) && value !== '';
 
-/** Whether a field has a value; some platforms send an empty string instead of none. */
+/** Whether a field has a value. Some platforms send an empty string instead of none. */
 export const isFilled = (field: unknown): boolean =>
   field !== undefined && field !== null && field !== '';
 
-/** Two ids are different also where one contains the other. */
+/** Compares two ids, which are different even if one contains the other. */
 function compareIds(listed: unknown, expected: string): Likeness {
   if (listed === expected) return 'same';
   // Unless validation is strict, the platform may send anything here.
@@ -127,7 +127,8 @@ function compareDestinations(transfer: Transfer, input: TransferCreateInput): Li
   const [[listed, expected = ''], [otherListed]] =
     input.counterpartyId === undefined ? [account, counterparty] : [counterparty, account];
   if (!isFilled(otherListed)) return compareIds(listed, expected);
-  // The platform may have added it; without the expected one, the destination is another.
+  // The platform may have added this field. If the expected field is missing or different, the
+  // destination is another.
   const isOther =
     isString(otherListed) && (!isFilled(listed) || compareIds(listed, expected) === 'other');
   return isOther ? 'other' : 'unclear';
@@ -149,13 +150,14 @@ function compareDescriptions(listed: unknown, expected: string): Likeness {
   if (!isFilled(listed)) return expected === '' ? 'same' : 'unclear';
   if (!isString(listed)) return 'unclear';
   if (listed === expected) return 'same';
-  // Every string contains the empty one, but a description that was not sent belongs to another payment.
+  // If no description was sent, a listed one belongs to another payment. It needs its own test,
+  // because every string contains the empty one.
   const canBeOurs =
     expected === '' ? extractLetters(listed) === '' : canBeRewritten(listed, expected);
   return canBeOurs ? 'unclear' : 'other';
 }
 
-/** Whether a Transfer has the description of the input, with all its letters and no others. Assumption A1: docs/proof.md. */
+/** Whether both descriptions have the same letters. Assumption A1: docs/proof.md. */
 const hasSameReference = (
   { description }: Transfer,
   { description: expected = '' }: TransferCreateInput,
@@ -176,7 +178,7 @@ function canBeRewritten(listed: string, expected: string): boolean {
   );
 }
 
-/** The descriptions as which a platform may write one, before it extends them or cuts them off. */
+/** The ways to write a description, which a platform may then extend or cut off. */
 export const spellDescription = (description: string) => ({
   plain: [
     description,
@@ -185,7 +187,7 @@ export const spellDescription = (description: string) => ({
   encoded: encodeBase64(description),
 });
 
-/** Whether one string contains all letters and digits of the other: extended, or cut off. */
+/** Whether one string has all letters and digits of the other, as if extended or cut off. */
 function areAlike(listed: string, expected: string): boolean {
   if (isTooLong(listed) || isTooLong(expected)) return true;
   const [one, other] = [extractLetters(listed), extractLetters(expected)];
@@ -193,9 +195,9 @@ function areAlike(listed: string, expected: string): boolean {
 }
 
 /**
- * Whether the end of one string is the start of the other over enough letters, as after a prefix was added
- * and the result cut off. Neighbours in a series (20002000 and 20002001) have more letters in common in
- * place, and are different.
+ * Whether the end of one string is the start of the other over enough letters, as after a platform
+ * has added a prefix and cut off the result. Neighbours in a series (20002000 and 20002001) agree
+ * in more places than they overlap, so they are different.
  */
 function hasOverlap(listed: string, expected: string): boolean {
   const minOverlap = minOverlapOf(expected);
@@ -208,7 +210,7 @@ function hasOverlap(listed: string, expected: string): boolean {
   return overlap > inPlace;
 }
 
-/** How many letters of a description have to overlap. */
+/** How many letters have to overlap for two descriptions to be alike. */
 export const minOverlapOf = (letters: string): number =>
   Math.min(8, Math.max(4, Math.ceil(letters.length / 2)));
 
@@ -225,7 +227,7 @@ function measureOverlap(letters: string, other: string, minOverlap: number): num
 const encodeBase64 = (description: string): string =>
   btoa(String.fromCharCode(...new TextEncoder().encode(description)));
 
-/** Longer strings take long to compare, and no platform is known to send one; they count as unclear. */
+/** Longer strings take long to compare, and no known platform sends one. They count as unclear. */
 const maxComparedLength = 1_000;
 export const isTooLong = (description: string): boolean => description.length > maxComparedLength;
 
@@ -236,29 +238,30 @@ export const extractLetters = (description: string): string =>
     // A sign may be escaped as in HTML, also twice.
     .replace(/&(?:amp;)*(?:amp|lt|gt|quot|apos|nbsp|#\d{2,3}|#x[\da-f]{2});/gi, '')
     .normalize('NFKD')
-    // Capitals last: Straße and STRASSE are one, and a small sigma depends on what follows it.
+    // Upper case comes last: Straße and STRASSE are one, and a small sigma depends on what follows.
     .toLowerCase()
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** A date and time of ISO 8601, also as PostgreSQL and Python write it: `2026-11-24 10:00:00,5+00`. */
+/** A date and time of ISO 8601, also as databases write it: `2026-11-24 10:00:00,5+00`. */
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)([.,]\d+)?(Z|([+-]\d{2}):?(\d{2})?)?$/i;
 
-/** Whether a time names its offset; one without may be in the platform's local time. */
+/** Whether a time names its offset. Without one, it may be in the platform's local time. */
 export const hasOffset = (createdAt: unknown): boolean =>
   timePattern.exec(isString(createdAt) ? createdAt : '')?.[4] !== undefined;
 
-/** A point in time: to the millisecond, or within the second or minute that a time names. */
+/** A point in time, known to the millisecond, or to the second or minute that a time names. */
 interface TimeSpan {
   readonly earliest: number;
   readonly latest: number;
 }
 
 /**
- * Parses the creation time of a Transfer. The platform's times are UTC; without an offset, this machine's
- * time zone would apply, and a Transfer be missed or confused with an older one. A date alone, a number and
- * everything else is not read, because its unit or time zone would be a guess.
+ * Parses the creation time of a Transfer. A time without an offset is read as UTC, like the
+ * platform's other times: in this machine's time zone, a Transfer could be missed or confused with
+ * an older one. A date alone, a number and everything else is not read, because its unit or time
+ * zone would be a guess.
  */
 export function parseCreatedAt(createdAt: unknown): TimeSpan {
   const [, date = '', clock = '', fraction = '', , hours, minutes = '00'] =
@@ -266,7 +269,7 @@ export function parseCreatedAt(createdAt: unknown): TimeSpan {
   const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`;
   const time = Date.parse(`${date}T${clock}${fraction.replace(',', '.')}${offset}`);
   const earliest = Number.isNaN(time) || isOnCalendar(date) ? time : Number.NaN;
-  // A platform without fractions is likely to write zeros.
+  // A fraction of zeros is not exact, because platforms that keep no fractions write zeros.
   const isExact = /[1-9]/.test(fraction);
   const precision = clock.length > 'hh:mm'.length ? 1_000 : 60_000;
   return { earliest, latest: isExact ? earliest : earliest + precision - 1 };

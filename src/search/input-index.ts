@@ -6,7 +6,7 @@ interface HasInput {
   readonly input: TransferCreateInput;
 }
 
-/** Fewer inputs are compared faster than they are indexed. */
+/** Comparing fewer inputs than this is faster than building an index. */
 const minIndexed = 8;
 
 /**
@@ -26,7 +26,7 @@ export class InputIndex<T extends HasInput> {
       const { amount, destinationAccountId, counterpartyId, description = '' } = item.input;
       append(this.#byReference, extractLetters(description), item);
       const party = extractLetters(destinationAccountId ?? counterpartyId);
-      // A listed transfer may have no amount or party that can be compared.
+      // Each input also has keys without amount or party, which a listed transfer may lack.
       for (const money of [canonicalAmount(amount), undefined]) {
         append(this.#byTerms, termsKey(money, party), item);
         append(this.#byTerms, termsKey(money, undefined), item);
@@ -61,15 +61,15 @@ export class InputIndex<T extends HasInput> {
   }
 }
 
-/** Finds the inputs with a description that a platform may have changed into the letters of a listed one. */
+/** Finds the inputs whose description a platform may have changed into a listed one. */
 class DescriptionIndex<T extends HasInput> {
   readonly #bySpelling = new Map<string, T[]>();
   readonly #spellingLengths = new Set<number>();
-  /** By the first letters of a spelling, and by the last ones, as many as have to overlap. */
+  /** Items by the first and last letters of a spelling, as many as have to overlap. */
   readonly #byHead = new Map<string, T[]>();
   readonly #byTail = new Map<string, T[]>();
   readonly #overlaps = new Set<number>();
-  /** The letters of all plain spellings, to find those that contain the listed ones. */
+  /** The letters of all plain spellings, to find the spellings that contain a listed one. */
   readonly #text: string;
   #maxLength = 0;
   readonly #starts: number[] = [];
@@ -91,7 +91,7 @@ class DescriptionIndex<T extends HasInput> {
       }
       const letters = extractLetters(encoded);
       const overlap = this.#add(letters, item);
-      // Of an encoded description, also the whole listed one may be the start or the end.
+      // A list may show just the start or the end of an encoded description.
       append(this.#byHead, `^${letters.slice(0, overlap)}`, item);
       append(this.#byTail, `${letters.slice(-overlap)}$`, item);
     }
@@ -121,7 +121,8 @@ class DescriptionIndex<T extends HasInput> {
     for (const length of this.#overlaps) {
       for (let end = length; end <= listed.length; end += 1) {
         const letters = listed.slice(end - length, end);
-        // Many plain descriptions have the same start; the text below has those that go on as listed.
+        // At the start and the end of the listed letters, only encoded descriptions are looked up.
+        // The text below finds the plain ones, many of which begin alike.
         add(this.#byHead.get(end === length ? `^${letters}` : letters));
         add(this.#byTail.get(end === listed.length ? `${letters}$` : letters));
       }

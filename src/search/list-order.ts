@@ -1,14 +1,15 @@
 import type { Transfer } from '../schemas/transfer.ts';
 import { hasOffset, parseCreatedAt } from './compare.ts';
 
-/** How far items may be out of order, and the clocks behind `createdAt` and `Date` apart: docs/gaps.md, row 64. */
+/** How far items may be out of order, and the platform's clocks apart: docs/gaps.md, row 64. */
 const orderSkewMs = 120_000;
-/** So many items in falling order are no coincidence. */
+/** The fewest items that prove an order: so many in falling order are no coincidence. */
 const minItems = 100;
 
 /**
- * Checks while a list is read that it is newest first, and how far back it was read. It cannot see a list in
- * groups that are each newest first: `transfersNewestFirst` asserts that there are none.
+ * Checks, while a list is read, that the list is newest first, and how far back it was read. The
+ * check cannot see that a list has groups that are each newest first, so `transfersNewestFirst`
+ * asserts that there are none.
  */
 export class OrderCheck {
   #items = 0;
@@ -20,7 +21,7 @@ export class OrderCheck {
   read(transfers: readonly Pick<Transfer, 'createdAt'>[]): void {
     for (const { createdAt } of transfers) {
       const { earliest, latest } = parseCreatedAt(createdAt);
-      // A time that cannot be read, or has no offset, shows no order and contradicts none.
+      // An unreadable time, or one without an offset, shows no order and contradicts none.
       if (Number.isNaN(earliest) || !hasOffset(createdAt)) {
         this.#isReadable = false;
         continue;

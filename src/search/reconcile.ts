@@ -26,20 +26,20 @@ import {
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
   /**
-   * When this payment was first tried: a time from before that call, or `error.startedAt`. If
-   * omitted, only an input with a `description` can be `found`. @default 1970
+   * When this payment was first tried. Pass a time from before that call, or `error.startedAt`.
+   * Without it, only an input with a `description` can be `found`. @default 1970
    */
   since?: Date | string | undefined;
   /**
-   * How far this machine's clock and the platform's may differ, in milliseconds: a Transfer from so
+   * How far this machine's clock and the platform's may differ, in milliseconds. A Transfer from so
    * long before `since` is `found` only by its `description`. @default 120000
    */
   clockSkew?: number | undefined;
 }
 
 /**
- * Searches the Transfers of the source, all of them unless the user asserts their order: it is not documented
- * (docs/gaps.md, row 54).
+ * Searches the Transfers of the source account. Reads all of them unless the user asserts their
+ * order, which is not documented: docs/gaps.md, row 54.
  */
 export async function reconcileTransfer(
   search: TransferSearch,

@@ -25,17 +25,17 @@ export type Reconciliation =
     }
   | {
       /**
-       * Several match, or one may be older than `since`, cannot be compared in every field, or has
-       * this description and other fields: an operator has to decide.
+       * An operator has to decide: several Transfers match, or one may be older than `since`,
+       * cannot be compared in every field, or has this description and other fields.
        */
       readonly result: 'ambiguous';
-      /** All that match or may match, at most 1,000. */
+      /** All Transfers that match or may match, at most 1,000. */
       readonly candidates: readonly Transfer[];
     }
   | {
-      /** None matches among those that were read. */
+      /** No Transfer matches among those that were read. */
       readonly result: 'not_found';
-      /** How many were read. */
+      /** How many Transfers were read. */
       readonly scanned: number;
     };
 
@@ -46,9 +46,9 @@ export interface Search<Input extends TransferCreateInput = TransferCreateInput>
   readonly start?: number | undefined;
   /** @default 120000 */
   readonly clockSkew?: number | undefined;
-  /** The payment was not made before this time of this machine's clock; undefined if that is not known. */
+  /** The payment was not made before this time (this machine's clock); undefined if not known. */
   readonly earliest: number | undefined;
-  /** Ids of transfers that are other payments, as an operator has decided. */
+  /** Ids of transfers that an operator has decided to be other payments. */
   readonly dismissed?: ReadonlySet<unknown> | undefined;
 }
 
@@ -58,13 +58,14 @@ interface ScanOptions {
   /** Returns the page size of the next scan. @default 100 */
   readonly pageSize?: (() => number) | undefined;
   /**
-   * Whether a long list has to show nothing twice in a row before a payment is `not_found`: a transfer that moves
-   * between two pages while they are read is missed by one scan, and a journal that forgets then pays twice.
+   * Whether two scans in a row must miss a payment before it is `not_found`, if the list has
+   * several pages. One scan can miss a transfer that moves to another page meanwhile, and a journal
+   * that forgets would then pay twice.
    */
   readonly confirms?: boolean | undefined;
   /** Called after each page. */
   readonly onPage?: (() => void) | undefined;
-  /** The call that the pages belong to; without one, each page is a call. */
+  /** The call that the pages belong to in hooks. Without one, each page is a call of its own. */
   readonly within?: Trace | undefined;
 }
 
@@ -83,32 +84,33 @@ const clockDifference = {
   path: 'createdAt',
   message: 'more than two minutes from Date, so searches read the whole list',
 };
-/** A search that reads more pages costs more than the payment. */
+/** A search of more pages than this prints a warning, because it costs more than the payment. */
 const maxQuietPages = 50;
 const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
 /**
- * A list that changes while it is read may hide a Transfer, and shows another twice. A list that grows does
- * the same, so the scans cannot go on until it no longer changes.
+ * A list that changes during a scan may hide one Transfer and show another twice, so it is scanned
+ * again. There is a limit, because a list that keeps growing never stops changing.
  */
 export const maxScans = 3;
 export const movingList = `changed while it was read, in each of ${maxScans} scans`;
 
-/** An operator cannot use more, and an endless list must not exhaust the memory. */
+/** An operator cannot use more candidates, and an endless list must not exhaust the memory. */
 export const maxCandidates = 1_000;
 
-/** A larger difference may come from a cached `Date` header, or from a machine without a clock. */
+/** A larger difference may come from a cached `Date` header or a machine without a clock. */
 const maxClockDifference = 24 * 60 * 60_000;
 
 /** 1970, which is before every Transfer. */
 export const epoch = 0;
 
-/** The API reference's largest page, for scans that a cached page cannot harm. */
+/** The API reference's largest page size, for scans that a page from a cache cannot harm. */
 export const largestPage = (): number => 100;
 
 /**
- * The page sizes of scans for an open payment, 81 to 100 from a random one on: a cache that ignores the
- * request's headers has hardly any such page, and never one from the scan before.
+ * Returns a function that gives each scan for an open payment the next page size between 81 and
+ * 100. A cache that ignores the request's headers rarely has such a page, and never one from the
+ * scan before.
  */
 export function createPageSizes(): () => number {
   let next = Math.floor(Math.random() * 20);
@@ -121,21 +123,21 @@ interface Candidate {
   readonly isSame: boolean;
 }
 
-/** A payment, and what all scans of the list have found for it. */
+/** A payment, and the transfers that all scans of the list have found for it. */
 interface Target {
   readonly search: Search;
   readonly input: TransferCreateInput;
-  /** Keyed by id; a transfer without an id is its own key. */
+  /** By id. A transfer without an id is its own key. */
   readonly outgoing: Map<unknown, Candidate>;
   readonly incoming: Map<unknown, Candidate>;
   hasTooMany: boolean;
 }
 
-/** What the scans of a list have shown. Of a transfer that is no candidate, only its side is kept. */
+/** What the scans of a list have shown. Of transfers that are no candidates, only a key is kept. */
 export interface ScanState {
   readonly sides: Set<string>;
   withoutId: number;
-  /** How far this machine's clock is ahead of the platform's; undefined until a response has a date. */
+  /** How far this machine's clock is ahead of the platform's; undefined until a page has a date. */
   ahead: number | undefined;
   /** Whether the last scan showed a transfer twice. */
   hasMoved: boolean;
@@ -154,7 +156,7 @@ export const createScanState = (): ScanState => ({
   problem: undefined,
 });
 
-/** The result of one of several searches. An error leaves this payment in doubt, and says nothing of the others. */
+/** The result of one of several searches. An error leaves only this payment in doubt. */
 export type Finding = Reconciliation | PaymentsError;
 
 /** A result for each search. */
@@ -168,11 +170,11 @@ export function requireResult(finding: Finding): Reconciliation {
   return finding;
 }
 
-/** A transfer that such a list hides may be the payment, but what it shows is there. */
+/** Makes `not_found` an error after a list that kept changing, which may hide the payment. */
 const hideNotFound = (result: Reconciliation): Finding =>
   result.result === 'not_found' ? stillInDoubt(createListError(movingList), epoch) : result;
 
-/** Searches the lists of Transfers for payments. What it learns of their order holds for all later searches. */
+/** Searches the lists of Transfers for payments, and remembers what it learns of their order. */
 export class TransferSearch {
   readonly now: () => number;
   /** Whether the user asserts that the list is newest first, and the platform's clocks agree. */
@@ -191,14 +193,14 @@ export class TransferSearch {
     this.#redact = options.redact;
   }
 
-  /** Reads whole lists from now on: the clock behind `createdAt` differs from the one behind `Date`. */
+  /** Makes later searches read whole lists, because `createdAt` and `Date` have other clocks. */
   distrustClocks(reportDrift: ReportDrift): void {
     if (!this.isNewestFirst) return;
     this.isNewestFirst = false;
     reportDrift([clockDifference]);
   }
 
-  /** Searches the list of one source for its payments, all in one scan. An error leaves all of them in doubt. */
+  /** Searches the list of one source for several payments. An error leaves all in doubt. */
   async search<S extends readonly Search[]>(
     source: AccountId,
     searches: S,
@@ -221,7 +223,7 @@ export class TransferSearch {
     }
   }
 
-  /** Reads the list until each payment is found, or until it no longer moves. */
+  /** Reads the list until each payment is found, or until the list no longer changes. */
   async #scanUntilDecided(
     source: AccountId,
     targets: readonly Target[],
@@ -245,7 +247,7 @@ export class TransferSearch {
       const results = targets.map((target) => decide(target, state));
       const isDecided = results.every(({ result }) => result !== 'not_found');
       stillScans = state.hasMoved ? 0 : stillScans + 1;
-      // A scan with larger pages may have one page where the scan before it had two.
+      // This scan's pages count: with larger ones, it may have one where the scan before had two.
       const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
       if (isDecided || isStill) return results;
       if (stillScans === 0 && scan >= maxScans) return results.map(hideNotFound);
@@ -253,8 +255,8 @@ export class TransferSearch {
   }
 
   /**
-   * Reads the list once, page by page, until it ends, is older than `earliest`, or shows a problem: the
-   * caller has to check `state.problem`.
+   * Reads the list once, page by page, until the list ends, is older than `earliest`, or shows a
+   * problem. The caller has to check `state.problem`.
    */
   async *scan(
     source: AccountId,
@@ -282,7 +284,7 @@ export class TransferSearch {
       if (!isNewestFirst) continue;
       order.read(page.data);
       if (order.isContradicted) this.#reportDisorder(reportDrift);
-      // Where reading may stop; what was read is compared without any time.
+      // `earliest` decides only where reading may stop, not what is compared.
       if (state.ahead !== undefined && order.hasReached(earliest - state.ahead)) return;
     }
   }
@@ -342,7 +344,7 @@ function addCandidate(target: Target, transfer: Transfer): void {
 }
 
 /**
- * Why a page does not prove where the list ends: a transfer that it hides may be the payment. Assumption A6:
+ * Why a page does not prove where the list ends. Such a list may hide the payment. Assumption A6:
  * docs/proof.md. Caches: docs/gaps.md, row 65.
  */
 function findPageProblem(
@@ -352,7 +354,7 @@ function findPageProblem(
   if (isCached) return 'has a page from a cache (header age)';
   if (hasMore && data.length === 0) return 'has an empty page, and reports that more follow';
   if (!hasMore && nextCursor) return 'reports that no page follows, and has a cursor for one';
-  // Unless validation is strict, the items were not checked before.
+  // The items are checked here, because only strict validation has checked them before.
   const isReadable = data.every((item) => Object(item) === item);
   return isReadable ? undefined : 'contains an item that is not a transfer';
 }
@@ -363,7 +365,7 @@ export const createListError = (problem: string): PaymentsError =>
 
 const hasReference = ({ description }: TransferCreateInput): boolean => (description ?? '') !== '';
 
-/** Compares a Transfer's creation time with the start of a search, as far as the clocks allow. */
+/** Compares a Transfer's creation time with a search's start, as far as the clocks allow. */
 function compareTime(
   { createdAt }: Transfer,
   { input, start = epoch, clockSkew = defaultClockSkew }: Search,
@@ -373,8 +375,8 @@ function compareTime(
   if (latest < start - clockSkew - ahead) return 'too_old';
   if (!hasReference(input)) return start > epoch && earliest >= start ? 'in_time' : 'unclear';
   if (start === epoch) return 'in_time';
-  // A reference distinguishes this transfer from an earlier one in spite of the clocks; but a clock that is
-  // days off is more likely no clock.
+  // With a reference, the transfer is not confused with an earlier one even if the clocks differ.
+  // But a clock that is days off is more likely no clock.
   const tolerance = clockSkew + Math.min(ahead, maxClockDifference);
   return latest >= start - tolerance ? 'in_time' : 'unclear';
 }
@@ -398,13 +400,14 @@ function decide(
     else doubtful.push(transfer);
   }
   const [only] = certain;
-  // A platform that returns one reference and amount as they were sent returns ours so, too: another
-  // spelling belongs to another payment.
+  // If the platform returns one reference and amount as they were sent, it returns ours so, too. So
+  // a doubtful transfer with another spelling belongs to another payment.
   const rivals = doubtful.filter((transfer) => !hasReference(input) || isRival(transfer, input));
   if (only !== undefined && certain.length + rivals.length === 1) {
     return { result: 'found', transfer: only };
   }
-  // A book transfer may be listed once, as incoming: as the transfer itself, or as its other side. How `direction` is set is not documented: docs/gaps.md, row 42.
+  // A book transfer may be listed only as incoming, as the transfer itself or as its other side.
+  // How `direction` is set is not documented: docs/gaps.md, row 42.
   const arriving = [...incoming]
     .filter(([key]) => !outgoing.has(key))
     .map(([, { transfer }]) => transfer)
@@ -416,8 +419,8 @@ function decide(
 }
 
 /**
- * The error of a failed search, which leaves the Transfer in doubt: its 401 does not reject the creation,
- * and a job that starts over because the search sent nothing pays twice.
+ * The error of a failed search, which leaves the Transfer in doubt. A 401 of the search does not
+ * reject the creation, and a job that starts over because the search sent nothing would pay twice.
  */
 export function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
   const facts = {

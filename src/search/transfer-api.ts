@@ -14,12 +14,12 @@ import {
   type TransferListQuery,
 } from '../schemas/transfer.ts';
 
-/** The reads of Transfers and of their source Account, for callers and for the searches of payments. */
+/** Reads Transfers and their source Account, for callers and for searches of payments. */
 export class TransferApi {
   readonly #pipeline: RequestPipeline;
   readonly #filter: string | false;
 
-  /** `filter`: the name by which the platform's list filters by Account; false if it does not. */
+  /** `filter` is the query parameter that filters the list by Account; false if there is none. */
   constructor(pipeline: RequestPipeline, filter: string | false) {
     this.#pipeline = pipeline;
     this.#filter = filter;
@@ -57,7 +57,7 @@ export class TransferApi {
   }
 }
 
-/** The check of a query, which gives its account the name that the platform knows. */
+/** Checks a query, and gives its `accountId` the name that the platform knows. */
 function createListQuerySchema(filter: string | false): Validator<TransferListQuery> {
   const schema: Validator<TransferListQuery> = transferListQuerySchema();
   if (filter === false || filter === 'accountId') return schema;
