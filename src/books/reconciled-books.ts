@@ -66,7 +66,7 @@ export function createReconciledBooks<Row extends ReconciledRow>(
   return Object.assign(createLazy(run, runAll), { totals });
 }
 
-/** Makes a failed search an error of this call, because it proves nothing about the payments. */
+/** Turns the error of a failed search, which proves nothing, into an error of this call. */
 function reattributeTo({ operation }: CallIdentity, error: unknown, startedAt: string): unknown {
   if (!(error instanceof PaymentsError) || error.operation === operation) return error;
   const what = 'Whether the payments arrived is not known: the search failed';

@@ -57,7 +57,6 @@ export interface BookedPayment {
   readonly similar: Map<unknown, Transfer>;
 }
 
-/** The row of a payment of the books. */
 export interface BookedRow extends CountedRow<ReconciledPayment> {
   readonly payment: BookedPayment;
 }
@@ -83,7 +82,7 @@ const maxSimilar = 10;
 
 /** The payments of one source, compared with its list. */
 export class SourceBooks {
-  /** How many pages showed all payments; if those that were read did not, one more. */
+  /** How many pages showed all payments. If the pages read did not, one more than those. */
   pagesForAll: number | undefined;
   readonly #books: Books;
   readonly #source: AccountId;
@@ -98,7 +97,7 @@ export class SourceBooks {
   readonly #similar = new Map<unknown, Transfer>();
   /** Keys of Transfers that were returned as unexpected, because another scan lists them again. */
   readonly #returned = new Set<unknown>();
-  /** The next page size, which falls with each scan because a cache may have the last pages. */
+  /** The next page size. Each scan uses a smaller one, because a cache may have larger pages. */
   #pageSize: number;
   readonly #nextPageSize = (): number => this.#pageSize--;
 

@@ -64,7 +64,7 @@ const maxFailedRounds = 5;
 /** Rounds take turns with this many page sizes, so that a cache rarely has an earlier page. */
 const pageSizeCount = 20;
 
-/** Reads payments again and again until each has ended. Sends nothing. */
+/** Reads payments in rounds until each has ended or the time is over. Sends nothing. */
 export const waitForAll = (
   context: FollowContext,
   inputs: Inputs<OnceInput>,

@@ -78,7 +78,7 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
   };
 }
 
-/** Returns the checked value; undefined if it is invalid, and then `issues` says why. */
+/** Returns the checked value; undefined if the value is invalid, and then `issues` says why. */
 export function validate<T>(
   { schema, value, at }: Argument<T>,
   issues: DetailedIssue[],

@@ -31,7 +31,7 @@ export interface RunningCall<C extends CallRequest = CallRequest> {
   readonly maxRetries: number;
   /** The deadline after `totalTimeout`. */
   readonly total: Deadline;
-  /** Gets the text of a success before it is parsed. Returns whether it sent a request. */
+  /** Called with a success's text before it is parsed. Returns whether a request was sent. */
   readonly prefetch: ((text: string) => boolean) | undefined;
   /** The attempts that have failed so far. */
   readonly attempts: Attempt[];
@@ -73,7 +73,6 @@ export function createRequestEvent(running: RunningCall): RequestEvent {
   };
 }
 
-/** The status and the headers of a response. */
 interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
@@ -115,7 +114,6 @@ export class ReceivedResponse {
 /** How many bytes of a body are read, counted after decompression. */
 const bodyLimit = { success: 16 * 2 ** 20, error: 2 ** 20 };
 
-/** How one attempt ended. */
 export type AttemptResult =
   | {
       readonly ok: true;

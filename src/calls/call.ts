@@ -16,7 +16,7 @@ export interface CallRequest {
   readonly body?: Argument<unknown>;
   /** Fields that `options.query` and `options.body` may not set, each with its error message. */
   readonly belongsIn?: Readonly<Record<string, string>>;
-  /** Names of the call's options, for a hint. Default: those of `RequestOptions`. */
+  /** Option names, for a hint if one is passed as a field. Default: those of `RequestOptions`. */
   readonly optionNames?: () => readonly string[];
   /**
    * The key that a call sends in the header of the option idempotencyHeader. The key does not make
@@ -46,7 +46,7 @@ export interface ResponseCheck<A> extends Validator<A> {
 export interface Call<T, A = T> extends CallRequest {
   /** `nothing` if the body of a success has no meaning: docs/gaps.md, row 29. */
   readonly response: ResponseCheck<A> | 'nothing';
-  /** For writes: whether a success counts, whatever its other fields: docs/gaps.md, row 36. */
+  /** For writes, whether a success counts whatever its other fields are: docs/gaps.md, row 36. */
   readonly acceptIf?: (response: unknown) => boolean;
   /** Converts the response to the result; absent if they are the same. */
   readonly transform?: (response: A, head: Head, reportDrift: ReportDrift) => T;
@@ -54,7 +54,6 @@ export interface Call<T, A = T> extends CallRequest {
 
 /** A call with checked arguments, ready to be sent as often as retries allow. */
 export interface PreparedRequest {
-  /** The base URL of the API. */
   readonly baseUrl: string;
   readonly url: string;
   readonly headers: Record<string, string>;

@@ -6,7 +6,6 @@ import type { HttpAgent } from '../transports/agents.ts';
 import { createBodiedGetTransport, createNodeTransport } from '../transports/node-http.ts';
 import type { Fetch, GetWithBody, Transport } from '../transports/transport.ts';
 
-/** The client's options about transports. */
 interface CustomTransports {
   readonly fetch: Fetch | undefined;
   readonly getWithBody: GetWithBody | undefined;

@@ -308,7 +308,7 @@ export const readEnvironment = (): ClientOptions =>
     }),
   );
 
-/** Adds the environment's options: its root URL only with its base URL, so that no JWT strays. */
+/** Adds the environment's options; its root URL only with its base URL, to protect the JWT. */
 export const addEnvironment = (
   environment: ClientOptions,
   options: ClientOptions,

@@ -83,9 +83,9 @@ export function findCredentialProblem(kind: CredentialKind, value: unknown): Pro
 const expirySlack = 30_000;
 
 /**
- * One credential of one client. A function is called once; its token is kept until the platform
- * rejects it (401) or, for a JWT, until shortly before it expires. Calls that need a new token at
- * the same time share one call of the function.
+ * One credential of one client. A credential function is called once, and its token is kept until
+ * the platform rejects the token (401) or, for a JWT, until shortly before it expires. Calls that
+ * need a new token at the same time share one call of the function.
  */
 export class Credential {
   readonly kind: CredentialKind;
@@ -189,7 +189,6 @@ function expiryOf(jwt: string): number {
   return Number.NaN;
 }
 
-/** Rejects a call for which the client has no credential. */
 export function failWithoutCredential(call: CallRequest, kind: CredentialKind): never {
   const { option, variable, noun } = credentialNames[kind];
   throw cannotSend(

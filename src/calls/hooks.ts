@@ -42,7 +42,7 @@ export interface ResponseEvent extends HookCall {
   readonly durationMs: number;
   /** `ok` for success, otherwise what the failure of this attempt proves. */
   readonly outcome: 'ok' | Outcome;
-  /** Why it failed; absent for success. */
+  /** Why the request failed; absent for success. */
   readonly reason: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface RetryEvent extends HookCall {
 export interface WaitEvent extends HookCall {
   /** How long the call will probably wait, in milliseconds. */
   readonly delayMs: number;
-  /** Why: `the platform responded with 429`. */
+  /** Why the call waits: `the platform responded with 429`. */
   readonly reason: string;
 }
 
@@ -86,7 +86,7 @@ export interface OnceEvent {
   readonly transferId: TransferId | undefined;
   /** The error of the payment; undefined when it was accepted. */
   readonly error: PaymentsError | undefined;
-  /** Milliseconds since its first try, the waits of a batch included. */
+  /** Milliseconds since the payment's first try, including the waits of a batch. */
   readonly durationMs: number;
 }
 

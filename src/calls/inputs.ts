@@ -3,7 +3,7 @@ import type { DetailedIssue } from '../internal/issues.ts';
 /** Inputs of a call for many payments. */
 export type Inputs<T> = Iterable<T> | AsyncIterable<T>;
 
-/** Says what is wrong with inputs that cannot be iterated. A string can, but not as inputs. */
+/** Says what is wrong with inputs that cannot be iterated. A string does not count as inputs. */
 export const findInputsIssues = (inputs: unknown): DetailedIssue[] =>
   typeof inputs === 'object' &&
   inputs !== null &&

@@ -10,7 +10,6 @@ import type { Issue } from '../errors/errors.ts';
  */
 export type OptionCheck = (value: unknown, at: string, issues: DetailedIssue[]) => void;
 
-/** A check for each option. */
 export type OptionChecks<T> = Readonly<Record<keyof T, OptionCheck>>;
 
 /** Creates a check from a function that finds a problem. A string is the whole message. */
@@ -89,8 +88,8 @@ export interface RequestOptions {
   /** Milliseconds for the whole call: waits, retries and bodies. Default: the client's. */
   totalTimeout?: number | undefined;
   /**
-   * How often the call may be sent again at most; 0 means never, except once after a 401 when the
-   * credential is a function. Default: the client's.
+   * The most retries of this call. 0 still allows one after a 401 if the credential is a function.
+   * Default: the client's.
    */
   maxRetries?: number | undefined;
   /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
@@ -105,7 +104,6 @@ export interface RequestOptions {
 export type QueryValue =
   string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
-/** The checked options of one call. */
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
 /** Matches a header name. Not `__proto__`, because an object cannot have such a field. */
@@ -154,7 +152,6 @@ export const lowerCased = (custom: RequestOptions['headers']): Readonly<Record<s
     ]),
   );
 
-/** The checks of the options that every call has. */
 export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
   // An AbortSignal of another realm is not an instance of this realm's AbortSignal.
   signal: optionalCheck('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),

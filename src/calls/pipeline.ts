@@ -96,7 +96,7 @@ interface Circumstances {
   readonly site?: Error;
   /** Whether the option authorize decides on the call before anything is sent. */
   readonly needsAuthorization?: boolean;
-  /** Gets the text of a success before it is parsed. Returns whether it requested the next page. */
+  /** Called with a success's text before it is parsed. Returns whether a request was sent. */
   readonly prefetch?: ((text: string) => boolean) | undefined;
 }
 
@@ -364,7 +364,7 @@ export class RequestPipeline {
   }
 }
 
-/** With a key that the platform honours, a call is `safe`, because a repeat has no effect. */
+/** With a key that the platform honours, a call is `safe`: a repeat cannot take effect twice. */
 function retryKindOf({ call, prepared }: RunningCall): Kind {
   const isKeyed = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
   return isKeyed ? 'safe' : call.kind;

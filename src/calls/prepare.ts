@@ -13,7 +13,6 @@ import {
 } from './options.ts';
 import { version } from '../version.ts';
 
-/** One query parameter. */
 interface Parameter {
   readonly name: string;
   readonly value: Exclude<QueryValue, readonly unknown[]>;
@@ -26,7 +25,7 @@ interface ClientDefaults {
   readonly idempotencyHeader: string | undefined;
 }
 
-/** Checks all arguments of a call. Undefined if one is invalid: then `issues` has what is wrong. */
+/** Checks all arguments of a call. Undefined if one is invalid; then `issues` says why. */
 export function prepare(
   call: CallRequest,
   options: RequestOptions | undefined,
@@ -55,7 +54,7 @@ export function prepare(
   const url = `${defaults.baseUrl}${path}${query}`;
   return {
     baseUrl: defaults.baseUrl,
-    // Transports need a normalized URL; only an id or a path of the caller may not be.
+    // Transports need a normalized URL. Only a caller's id or path may need normalizing.
     url: plainPath.test(path) ? url : new URL(url).href,
     headers,
     body: payload === undefined ? undefined : stringifyJson(payload),
@@ -71,7 +70,7 @@ const createHeaders = (
 ): Record<string, string> => ({
   accept: 'application/json',
   'user-agent': `payments-platform-sdk/${version}`,
-  // A cached list may lack a payment.
+  // No cached list is read, because it may lack a payment.
   ...(call.method === 'GET' && { 'cache-control': 'no-cache' }),
   ...defaults.headers,
   ...options.headers,
@@ -122,8 +121,8 @@ const hasField = (fields: object | undefined, name: string): boolean =>
   fields !== undefined && Object.hasOwn(fields, name) && Reflect.get(fields, name) !== undefined;
 
 /**
- * Adds extra fields to a body. A field of the input is not replaced: it was checked, and
- * `transfers.reconcile` searches for it.
+ * Adds extra fields to a body. They must not replace a field of the input, which was checked and
+ * which `transfers.reconcile` searches for.
  */
 function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
   if (body !== undefined && !isObject(body)) {
@@ -160,7 +159,7 @@ function describeQueryProblem(name: string, value: unknown): string | undefined 
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return describeParameterProblem(name, value);
   if (value.length === 0) return 'expected at least one value; leave the field out to send none';
-  // With Array.from, because a hole would be sent as "undefined".
+  // Array.from visits holes, too, which would be sent as "undefined".
   return Array.from(value, (item) => describeParameterProblem(name, item)).find(Boolean);
 }
 

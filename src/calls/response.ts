@@ -28,7 +28,6 @@ import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
 import { bodylessStatuses, type BodyFault } from '../transports/transport.ts';
 import type { Schema } from '../schemas/primitives.ts';
 
-/** The settings for reading responses. */
 interface ReadingSetup {
   readonly validation: 'strict' | 'report';
   readonly hooks: Hooks;
@@ -111,7 +110,6 @@ function readRejection(
   return rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact);
 }
 
-/** Checks the body of a success. */
 function readBody<T, A>(
   running: RunningCall<Call<T, A>>,
   response: ReceivedResponse,

@@ -163,7 +163,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Calls the listener when the time is up, even at once. Returns a function that removes it. */
+  /** Calls the listener when the time is up, perhaps now. Returns a function that removes it. */
   onStop(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);

@@ -30,9 +30,9 @@ export const batchCall: CallIdentity = {
   path: '/transfers',
 };
 
-/** The payments of one loop over a batch. Those of one source account share its scans. */
+/** The payments of one loop over a batch. Payments from one account share the scans of its list. */
 export class BatchPayments {
-  /** If the journal can lose entries, each payment is searched for before its first claim. */
+  /** Whether the journal can lose entries. If so, the list is searched before each first claim. */
   readonly canForget: boolean;
   readonly #client: ClientContext;
   readonly #options: OnceOptions;

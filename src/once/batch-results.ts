@@ -17,7 +17,7 @@ export interface PaidResult {
   readonly transferId: TransferId;
   /** The Transfer; absent if the batch read only the journal. */
   readonly transfer?: TransferCreated | undefined;
-  /** Absent: the payment was accepted. */
+  /** Absent, because the payment was accepted. */
   readonly error?: undefined;
 }
 
@@ -52,7 +52,7 @@ export interface BatchCounts {
   readonly waiting: number;
   /** Number of inputs; absent if you did not pass an array. */
   readonly total?: number | undefined;
-  /** When the next try is due, in milliseconds since 1970; set while all payments wait for it. */
+  /** When the next try is due, in milliseconds since 1970; set only while nothing else is to do. */
   readonly retryAt?: number | undefined;
 }
 

@@ -6,7 +6,6 @@ import type { BatchPayments } from './batch-payments.ts';
 import type { BatchCounts, BatchResult } from './batch-results.ts';
 import { describeFailure } from './create-once.ts';
 
-/** A payment of a batch. */
 interface Job {
   readonly reference: string | undefined;
   readonly input: OnceInput;
@@ -18,7 +17,6 @@ interface Job {
   dueAt: number;
 }
 
-/** What one BatchRun works with. */
 interface BatchSetup {
   readonly inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>;
   /** Copies an input, or returns the copy that was made when the control totals were checked. */

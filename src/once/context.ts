@@ -48,14 +48,12 @@ export interface OnceContext extends JournalContext {
   readonly reads: Pick<PaymentReads, 'get' | 'getAccount' | 'search'>;
 }
 
-/** How one payment is searched for. */
 interface PaymentSearchOptions {
   /** Whether the payment has no entry yet, so that the result of a recent scan is enough. */
   readonly isUnclaimed: boolean;
-  /** Whether two scans in a row must miss the payment if the list has several pages. */
+  /** Whether `not_found` needs two scans in a row, if the list has several pages. */
   readonly confirms: boolean;
   readonly signal: AbortSignal;
-  /** Called after each page. */
   readonly onPage: () => void;
 }
 
@@ -82,7 +80,6 @@ class PaymentReads {
     return this.#client.api.getAccount(id, this.#options, this.#within);
   }
 
-  /** Searches the list of the source account for one payment. */
   async search(
     search: Search<OnceInput>,
     { isUnclaimed, confirms, signal, onPage }: PaymentSearchOptions,

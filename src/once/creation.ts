@@ -80,7 +80,7 @@ const inputHint = 'set it in the input, where transfers.reconcile looks for it';
 /** Not allowed in `options.body`, because the input of `reconcile` would lack these fields. */
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
-/** Creates a Transfer. With `transfersNewestFirst`, also checks the platform's clocks. */
+/** The call that creates a Transfer. `transfersNewestFirst` adds a check of the clocks. */
 export function creationCall(
   input: TransferCreateInput,
   transferSearch: TransferSearch,

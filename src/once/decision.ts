@@ -70,7 +70,7 @@ export function findSituation(left: TimeLeft | undefined, canForget: boolean): S
   return left.toRun > 0 ? 'claimed' : 'in_grace_period';
 }
 
-/** `isCertain`: the request has certainly had no effect. */
+/** `isCertain` says that the request has certainly had no effect. */
 export function findSituationAfterRequest({
   isCertain,
   isTakeover,

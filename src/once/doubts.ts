@@ -5,7 +5,8 @@ import type { Terms } from './entries.ts';
 
 /*
  * This process remembers the payments that it has left in doubt. A caller may make a new reference
- * for each retry (a random one, or the id of a queue message), and each of them would pay again.
+ * for each retry (a random one, or the id of a queue message), and each new reference would pay
+ * again. So a payment with the same terms is held back until the earlier one is decided.
  */
 
 const doubtsOf = new WeakMap<Journal, Doubts>();

@@ -48,7 +48,7 @@ export class GuardedJournal {
   readonly #key: string;
   readonly #context: JournalContext;
   readonly #journal: Journal;
-  /** The steps of a phase share one deadline, so that a slow journal cannot use it up at each. */
+  /** All steps of a phase share one deadline, so that waits for a slow journal do not add up. */
   #phase: { readonly endsAt: number; readonly signal: AbortSignal | undefined };
   /** The journal's time minus this process's monotonic time (`clock.elapsed`). */
   #offset: number | undefined;
@@ -235,7 +235,7 @@ export class GuardedJournal {
     return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
   }
 
-  /** The journal's time. If it fails, this machine's time, because the entry must be written. */
+  /** The journal's time, or this machine's if the journal fails: the entry must be written. */
   async readTime(): Promise<number> {
     return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
@@ -309,7 +309,7 @@ export class GuardedJournal {
   }
 }
 
-/** The fields in which an entry differs from a claim, but for the history, which may be cut. */
+/** The fields in which an entry differs from a claim. The history is left out: it may be cut. */
 function findDifference(claim: SendingEntry, entry: JournalEntry | undefined): string[] {
   if (entry === undefined) return ['it is gone'];
   const { history: _, ...fields } = claim;

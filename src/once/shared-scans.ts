@@ -20,7 +20,7 @@ interface Waiter {
   readonly request: PaymentSearch;
   /** Whether the payment may have been sent before. */
   readonly isOpen: boolean;
-  /** Whether two scans in a row must miss the payment if the list has several pages. */
+  /** Whether `not_found` needs two scans in a row, if the list has several pages. */
   readonly confirms: boolean;
   readonly resolve: (finding: Finding) => void;
   readonly reject: (error: unknown) => void;
@@ -46,8 +46,8 @@ interface Source {
 }
 
 /**
- * Searches the lists for all payments of a batch. A scan serves every payment of its source that waits when
- * the scan starts; a payment that asks later gets the next scan.
+ * Searches the lists for all payments of a batch. A scan serves every payment of its source that
+ * waits when the scan starts. A payment that asks later gets the next scan.
  */
 export class SharedScans {
   readonly #transferSearch: TransferSearch;
@@ -96,7 +96,7 @@ export class SharedScans {
     source?.current?.references.delete(description);
   }
 
-  /** Searches before the first claim. The scan may be running, or have ended recently. */
+  /** Searches before the first claim. Uses a scan that is running or has ended recently. */
   async searchUnclaimed(request: PaymentSearch): Promise<Reconciliation> {
     const { input } = request;
     const { current } = this.#sourceOf(input);
@@ -139,7 +139,7 @@ export class SharedScans {
     source.isScanning = false;
   }
 
-  /** Resolves the waiters, and keeps the results of the unclaimed payments that are still in `references`. */
+  /** Resolves the waiters, and keeps the results of the payments that are still in `references`. */
   async #scanOnce(
     waiters: readonly Waiter[],
     unclaimed: readonly PaymentSearch[],
@@ -166,7 +166,7 @@ export class SharedScans {
     }
   }
 
-  /** Unclaimed payments that no scan has searched for, and those with a result that is no longer fresh. */
+  /** Takes the payments that no scan has searched for, or whose result is no longer fresh. */
   #takeUnclaimed(source: Source): PaymentSearch[] {
     for (const [reference, early] of this.#earlyResults) {
       if (this.#isFresh(early) || this.#sourceOf(early.input) !== source) continue;

@@ -40,7 +40,7 @@ export function sideOf(transfer: Transfer): string | undefined {
   return isOutgoing(transfer) ? id : `incoming ${id}`;
 }
 
-/** Whether a Transfer takes money from this account. Without a source, any but incoming does. */
+/** Whether a Transfer takes money from this account. Without a source, it does if not incoming. */
 export function leavesAccount(
   { sourceAccountId, direction }: Transfer,
   source: AccountId,
@@ -178,7 +178,7 @@ function canBeRewritten(listed: string, expected: string): boolean {
   );
 }
 
-/** The ways to write a description, which a platform may then extend or cut off. */
+/** How a platform may write a description, before the platform extends it or cuts it off. */
 export const spellDescription = (description: string) => ({
   plain: [
     description,
@@ -247,7 +247,7 @@ export const extractLetters = (description: string): string =>
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)([.,]\d+)?(Z|([+-]\d{2}):?(\d{2})?)?$/i;
 
-/** Whether a time names its offset. Without one, it may be in the platform's local time. */
+/** Whether a time names its offset. A time without an offset may be local to the platform. */
 export const hasOffset = (createdAt: unknown): boolean =>
   timePattern.exec(isString(createdAt) ? createdAt : '')?.[4] !== undefined;
 

@@ -58,12 +58,11 @@ interface ScanOptions {
   /** Returns the page size of the next scan. @default 100 */
   readonly pageSize?: (() => number) | undefined;
   /**
-   * Whether two scans in a row must miss a payment before it is `not_found`, if the list has
-   * several pages. One scan can miss a transfer that moves to another page meanwhile, and a journal
-   * that forgets would then pay twice.
+   * Whether `not_found` needs two scans in a row, if the list has several pages. One scan can miss
+   * a transfer that moves to another page meanwhile, and with a journal that forgets, the payment
+   * would then be made twice.
    */
   readonly confirms?: boolean | undefined;
-  /** Called after each page. */
   readonly onPage?: (() => void) | undefined;
   /** The call that the pages belong to in hooks. Without one, each page is a call of its own. */
   readonly within?: Trace | undefined;
@@ -89,8 +88,8 @@ const maxQuietPages = 50;
 const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
 /**
- * A list that changes during a scan may hide one Transfer and show another twice, so it is scanned
- * again. There is a limit, because a list that keeps growing never stops changing.
+ * A list that changes during a scan may hide one Transfer and show another twice, so the list is
+ * scanned again. There is a limit, because a list that keeps growing never stops changing.
  */
 export const maxScans = 3;
 export const movingList = `changed while it was read, in each of ${maxScans} scans`;
@@ -159,7 +158,6 @@ export const createScanState = (): ScanState => ({
 /** The result of one of several searches. An error leaves only this payment in doubt. */
 export type Finding = Reconciliation | PaymentsError;
 
-/** A result for each search. */
 export type FindingsOf<S extends readonly Search[]> = {
   readonly [K in keyof S]: Finding;
 };
@@ -193,7 +191,7 @@ export class TransferSearch {
     this.#redact = options.redact;
   }
 
-  /** Makes later searches read whole lists, because `createdAt` and `Date` have other clocks. */
+  /** Makes later searches read whole lists, because the clocks of `createdAt` and `Date` differ. */
   distrustClocks(reportDrift: ReportDrift): void {
     if (!this.isNewestFirst) return;
     this.isNewestFirst = false;
@@ -247,7 +245,7 @@ export class TransferSearch {
       const results = targets.map((target) => decide(target, state));
       const isDecided = results.every(({ result }) => result !== 'not_found');
       stillScans = state.hasMoved ? 0 : stillScans + 1;
-      // This scan's pages count: with larger ones, it may have one where the scan before had two.
+      // The pages of this scan count, because a larger page size may make one page of two.
       const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
       if (isDecided || isStill) return results;
       if (stillScans === 0 && scan >= maxScans) return results.map(hideNotFound);
