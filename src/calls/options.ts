@@ -12,7 +12,7 @@ export type OptionCheck = (value: unknown, at: string, issues: DetailedIssue[]) 
 
 export type OptionChecks<T> = Readonly<Record<keyof T, OptionCheck>>;
 
-/** Creates a check from a function that finds a problem. A string is the whole message. */
+/** Creates a check from a function that finds a problem, or returns the whole message. */
 /* @__NO_SIDE_EFFECTS__ */
 export const checkBy =
   (findProblem: (value: unknown) => Problem | string | undefined): OptionCheck =>
@@ -51,7 +51,7 @@ export const milliseconds = optionalCheck(
   'milliseconds above 0, such as 30_000',
   (value) => Number.isFinite(value) && Number(value) > 0,
 );
-/** Milliseconds of a time that may have no end. */
+/** A check of milliseconds that may be Infinity. */
 export const millisecondsOrInfinity = optionalCheck(
   'milliseconds above 0, such as 30_000, or Infinity',
   (value) => typeof value === 'number' && value > 0,

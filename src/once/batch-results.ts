@@ -29,7 +29,7 @@ export interface UnpaidResult {
   readonly input: OnceInput;
   /** `failed`: this call did not pay. `in_doubt`: `error.outcome` is `unknown`. */
   readonly result: 'failed' | 'in_doubt';
-  /** The error that `createOnce` would throw for this payment. */
+  /** The error of this payment, as `createOnce` throws it. */
   readonly error: PaymentsError;
   /** Absent: no Transfer is known. */
   readonly transferId?: undefined;

@@ -104,7 +104,7 @@ export function creationCall(
 /** How far `createdAt` and the Date header of one response may differ, in milliseconds. */
 const clockSkewMs = 120_000;
 
-/** If `createdAt` and the Date header differ by more, makes later searches read whole lists. */
+/** If `createdAt` and the Date header differ too much, makes later searches read whole lists. */
 function withClockCheck(
   call: Call<TransferCreated>,
   transferSearch: TransferSearch,

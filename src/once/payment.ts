@@ -41,9 +41,9 @@ import { readRecorded } from './recorded.ts';
 import { watchPayment } from './undecided.ts';
 
 /*
- * How a payment is made once. A call claims the payment in the journal before it sends anything, and
- * the platform's list of transfers outlives every process. So a call that finds an earlier claim
- * searches the list first, and sends again only if no earlier request can still take effect.
+ * How a payment is made once. A call claims the payment in the journal before it sends anything,
+ * and the platform's list of transfers outlives every process. So a call that finds an earlier
+ * claim searches the list first, and sends again only if no earlier request can still take effect.
  *
  *   absent    -> sending -> paid         a certain rejection removes the claim
  *   sending   -> ambiguous               the list shows transfers that may be the payment
