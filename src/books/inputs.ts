@@ -14,7 +14,7 @@ export interface BookedInputs {
   readonly references: ReadonlyMap<string, string>;
 }
 
-/** Reads all inputs, unless `issues` has some already; adds what is wrong with them. */
+/** Reads all inputs unless `issues` has some already, and adds to `issues` what is wrong. */
 export async function readInputsOfBooks(
   inputs: Inputs<OnceInput>,
   readInputs: () => Inputs<OnceInput>,

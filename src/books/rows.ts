@@ -8,8 +8,8 @@ export interface ReconciledPayment {
   /** The input object that you passed. */
   readonly input: OnceInput;
   /**
-   * `completed`: the money arrived. `failed`: the Transfer failed or was cancelled. `pending`: it
-   * has another status. `ambiguous`: `candidates` may be the payment, or are it with other terms.
+   * `completed`: the money arrived. `failed`: the Transfer failed or was cancelled. `pending`: any
+   * other status. `ambiguous`: `candidates` may be the payment, perhaps with other terms.
    * `missing`: no Transfer matches.
    */
   readonly result: 'completed' | 'pending' | 'failed' | 'ambiguous' | 'missing';

@@ -42,7 +42,7 @@ export interface RunningCall<C extends CallRequest = CallRequest> {
    * because most calls never need this function and a token may be fetched meanwhile.
    */
   readonly redact: Redact;
-  /** When the first attempt started, by the client's clock; undefined before it. */
+  /** When the first attempt started, by the client's clock; undefined until then. */
   startedAt: Date | undefined;
 }
 

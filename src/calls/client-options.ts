@@ -91,7 +91,7 @@ export interface ClientOptions {
   agent?: HttpAgent | undefined;
   /**
    * What happens if a read departs from the documented shape. `report` calls `hooks.onDrift` and
-   * returns the read if it can be used; `strict`, for tests, throws InvalidResponseError.
+   * returns the response if it can be used; `strict`, for tests, throws InvalidResponseError.
    * @default 'report'
    */
   validation?: 'strict' | 'report' | undefined;
@@ -211,7 +211,7 @@ function describeAgentProblem(
   }
   if (fetch !== undefined) return 'the option fetch would not use it; leave one of the two out';
   if (runtime() !== 'node') return 'it works on Node.js only';
-  // Agents for proxies have no field `protocol` of their own, because they serve both.
+  // Agents for proxies have no own field `protocol`, because they serve http and https.
   const protocol: unknown = Object.getOwnPropertyDescriptor(agent, 'protocol')?.value;
   if (typeof protocol !== 'string') return undefined;
   const fits = [baseUrl, rootUrl].every((url) => (url ?? protocol).startsWith(protocol));

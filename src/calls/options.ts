@@ -68,7 +68,7 @@ export const isBoolean = optionalCheck('true or false', (value) => typeof value 
 
 export const callable = optionalCheck('a function', (value) => typeof value === 'function');
 
-/** Checks the options of a call; what is wrong with them is added to `issues`. */
+/** Checks the options of a call, and adds to `issues` what is wrong with them. */
 export function checkOptions<T extends object>(
   checks: () => OptionChecks<T>,
   options: T | undefined,
@@ -163,7 +163,7 @@ export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
   body: optionalCheck('a plain object', isPlainObject),
 });
 
-/** Checks the options of one call; problems are added to `issues`. */
+/** Checks the options of one call, and adds problems to `issues`. */
 export function resolveCallOptions(options: RequestOptions | undefined, issues: Issue[]) {
   const checked = checkOptions(callOptionChecks, options, issues);
   return {

@@ -48,7 +48,9 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Returns whether a call may start at once. While calls are held back, it has to `enter`. */
+  /**
+   * Returns whether a call may start at once. While calls are held back, the call has to `enter`.
+   */
   tryEnter(): boolean {
     if (this.#rejection === undefined) return true;
     const isFree = this.#queue.size === 0 && this.#nextStart <= this.#clock.elapsed();

@@ -309,8 +309,8 @@ const isOfNeededField = ({ path }: Issue): boolean =>
   [...neededFields, ...moneyFields].includes(path.split('.').at(-1) ?? '');
 
 /**
- * Creates a function that finds out whether zod accepts a value. It is fast without generated code.
- * With `isLenient`, the function asks only whether the value has what it needs to be used.
+ * Creates a function that finds out whether zod accepts a value. The function is fast even without
+ * generated code. With `isLenient`, it asks only whether the value has what it needs to be used.
  */
 export function createMatcher(schema: z.core.$ZodType, isLenient = false): Matcher {
   const { _zod: internals } = schema as z.core.$ZodTypes;

@@ -29,7 +29,7 @@ export interface FailedAttempt {
  */
 const isRejectedForNow = (status: number | undefined): boolean => status === 425 || status === 429;
 
-/** Whether the same request may succeed later, which it does not after 501 and 505. */
+/** Whether the same request may succeed later. After 501 and 505 it will not. */
 export const isTransientStatus = (status: number): boolean =>
   status === 408 || isRejectedForNow(status) || (status >= 500 && status !== 501 && status !== 505);
 
@@ -46,8 +46,8 @@ const maxBackoffMs = 8_000;
 
 /**
  * Computes the wait before the n-th retry, in milliseconds. The wait is random up to a bound that
- * doubles, so that callers that failed together retry at different times. It is never shorter than
- * `Retry-After`.
+ * doubles, so that callers that failed together retry at different times. The wait is never shorter
+ * than `Retry-After`.
  */
 export function computeDelay(
   retry: number,

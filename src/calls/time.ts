@@ -154,7 +154,7 @@ export class Deadline {
     };
   }
 
-  /** For functions that take a signal. Created at the first access, because that is slow. */
+  /** For functions that take a signal. Created at the first access, because creation is slow. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -225,7 +225,7 @@ export class Deadline {
   race<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) {
-        // The promise may still reject; without a handler that would be unhandled.
+        // The promise may still reject, and without a handler that would be unhandled.
         watch(promise, {});
         reject(this.#stopped);
         return;

@@ -66,7 +66,7 @@ export interface ToArrayOptions {
 
 /**
  * A lazy list: `await` it for the first page, `for await` it for every item. Each loop starts at
- * the first page. From its second page on, it requests the next page while you use the items.
+ * the first page. From its second page on, the next page is requested while you use the items.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';

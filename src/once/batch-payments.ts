@@ -137,8 +137,8 @@ const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
 
 /**
- * Returns a function that reads recorded transfers until one read succeeds. One is enough, because
- * it shows that the journal belongs to this platform.
+ * Returns a function that reads recorded transfers until one read succeeds. One read is enough to
+ * show that the journal belongs to this platform.
  */
 function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {
   let reading: Promise<Transfer> | undefined;

@@ -51,7 +51,7 @@ export class Doubts {
     if (references?.size === 0) this.#references.delete(key);
   }
 
-  /** Other references with these terms that were left in doubt. They may be decided by now. */
+  /** Other references with these terms that were left in doubt. Some may be decided by now. */
   find(terms: Terms): readonly string[] {
     const references = this.#references.get(keyOf(terms)) ?? [];
     return [...references].filter((reference) => reference !== terms.input.description);

@@ -107,7 +107,7 @@ export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): 
     }),
   };
 
-/** Moves a claim to `now`, because it was dated by a clock that was ahead. */
+/** Moves a claim to `now`, because the clock that dated the claim was ahead. */
 export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => ({
   ...claim,
   claimedAt: now,

@@ -271,7 +271,7 @@ export class Payment {
     );
   }
 
-  /** Throws if `since` is after the first claim: it is the call's time, not the payment's. */
+  /** Throws if `since` is after the first claim, as the time of the call would be. */
   #rejectLaterSince(firstClaimedAt: number, now: number): void {
     const { clock, since = Number.NEGATIVE_INFINITY } = this.#context;
     if (firstClaimedAt === epoch) return;

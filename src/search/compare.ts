@@ -150,8 +150,8 @@ function compareDescriptions(listed: unknown, expected: string): Likeness {
   if (!isFilled(listed)) return expected === '' ? 'same' : 'unclear';
   if (!isString(listed)) return 'unclear';
   if (listed === expected) return 'same';
-  // If no description was sent, a listed one belongs to another payment. It needs its own test,
-  // because every string contains the empty one.
+  // If no description was sent, a listed one belongs to another payment. That needs a test of its
+  // own, because every string contains the empty one.
   const canBeOurs =
     expected === '' ? extractLetters(listed) === '' : canBeRewritten(listed, expected);
   return canBeOurs ? 'unclear' : 'other';

@@ -10,7 +10,7 @@ interface HasInput {
 const minIndexed = 8;
 
 /**
- * Finds the inputs that a listed transfer may belong to. It leaves out only inputs for which
+ * Finds the inputs that a listed transfer may belong to. Leaves out only inputs for which
  * `compareTransfer` returns `other`.
  */
 export class InputIndex<T extends HasInput> {
