@@ -48,9 +48,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /**
-   * Returns whether a call may start at once. While calls are held back, the call has to `enter`.
-   */
+  /** Whether a call may start at once. While calls are held back, the call has to `enter`. */
   tryEnter(): boolean {
     if (this.#rejection === undefined) return true;
     const isFree = this.#queue.size === 0 && this.#nextStart <= this.#clock.elapsed();

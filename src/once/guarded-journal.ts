@@ -79,9 +79,7 @@ export class GuardedJournal {
     return { endsAt: this.#context.clock.elapsed() + timeout, signal };
   }
 
-  /**
-   * Gives the next steps a new deadline. Without a signal, the steps go on if the caller aborts.
-   */
+  /** Gives the next steps a new deadline. Without a signal, they go on if the caller aborts. */
   startPhase(signal?: AbortSignal, timeout = this.#context.totalTimeout): void {
     this.#phase = this.#createPhase(signal, timeout);
   }
