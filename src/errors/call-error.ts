@@ -20,7 +20,7 @@ interface FailedCall {
   readonly redact: Redact;
 }
 
-/** Creates the error that ends a call. `note` is why it was not retried although the failure may pass. */
+/** Creates the error that ends a call. `note` says why the SDK did not retry. */
 export function createCallError(failure: Failure, failed: FailedCall, note = ''): PaymentsError {
   const { call, attempts, prepared, credential, redact } = failed;
   const outcome = worstOutcome([...attempts, failure]);
@@ -51,7 +51,7 @@ export function createCallError(failure: Failure, failed: FailedCall, note = '')
     create: (ErrorClass, words, facts) =>
       createError(ErrorClass, describe(words), { ...callFacts, ...facts }),
   });
-  // V8 keeps ten frames, and those above this one would push out the caller's.
+  // V8 keeps ten frames, so without this line the SDK's own frames would push out the caller's.
   if ('captureStackTrace' in Error) Error.captureStackTrace(error, createCallError);
   return error;
 }

@@ -1,8 +1,9 @@
 import { PaymentsError } from './errors.ts';
 
 /**
- * The stack of the caller. An error's stack starts where the response arrived, and V8 adds the caller's
- * lines only if the call is awaited at once. A read relies on that in V8, because this costs a sixth of a GET.
+ * Captures the stack of the caller, because an error's own stack starts where the response arrived.
+ * V8 adds the caller's lines if the caller awaits the call at once. In V8 a read relies on those
+ * lines instead, because capturing costs a sixth of a GET.
  */
 export const captureCallSite = (): Error => new Error();
 
@@ -15,7 +16,7 @@ export function withCallSite(error: unknown, site: Error): unknown {
     const place = /[^\s(@]+:\d+:\d+/.exec(line)?.[0];
     if (place !== undefined && !stack.includes(place)) stack += `\n${line}`;
   }
-  // Enumerable, it would be logged a second time.
+  // Not enumerable, because logs would otherwise print the stack a second time.
   Object.defineProperty(error, 'stack', { value: stack, writable: true, configurable: true });
   return error;
 }

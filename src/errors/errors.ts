@@ -24,18 +24,19 @@ export interface Attempt {
 
 export type { Issue } from '../internal/issues.ts';
 
-/** Where a list stopped; continue with `list({ cursor, limit })`. */
+/** Where a list stopped. To continue the list, call `list({ cursor, limit })`. */
 export interface ResumePoint {
   /**
-   * Asks for the page that failed; on a {@link PaginationError} for the last page that arrived.
-   * Undefined stands for the first page. For `transactions.list` it is the `skip`, as a string.
+   * Pass this cursor to get the page that failed. On a {@link PaginationError} you get the last
+   * page that arrived. Undefined stands for the first page. For `transactions.list` the cursor is
+   * `skip` as a string.
    */
-  readonly cursor: string | undefined; // How long it stays valid: docs/gaps.md, row 55
+  readonly cursor: string | undefined; // How long a cursor stays valid: docs/gaps.md, row 55
   /** The page size in use; undefined when none was sent. */
   readonly limit: number | undefined;
   /**
-   * Items returned so far. On a {@link PaginationError} they include those of the page that `cursor`
-   * asks for.
+   * How many items the list has returned so far. On a {@link PaginationError} the number includes
+   * the items of the page that `cursor` asks for.
    */
   readonly itemsYielded: number;
 }
@@ -45,7 +46,7 @@ export interface CallIdentity {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
   readonly method: string;
-  /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
+  /** The path as a template, without ids: `/transfers/{id}`. For `request`, the path you passed. */
   readonly path: string;
 }
 
@@ -80,38 +81,38 @@ export interface ErrorFacts extends Partial<CallIdentity> {
  */
 export class PaymentsError extends Error {
   /**
-   * `not_sent`: nothing reached the platform. `rejected`: the platform rejected it. `unknown`: it
-   * may have taken effect. The worst over all attempts.
+   * `not_sent`: nothing reached the platform. `rejected`: the platform rejected the call.
+   * `unknown`: the call may have taken effect. After several attempts this is the worst outcome.
    */
   declare readonly outcome: Outcome;
   /** The SDK's name of the call, such as `transfers.create`; absent when no call was involved. */
   declare readonly operation: string | undefined;
   /** The HTTP method; absent when no call was involved. */
   declare readonly method: string | undefined;
-  /** The path as a template, without ids: `/transfers/{id}`. Of `request`, the path as given. */
+  /** The path as a template, without ids: `/transfers/{id}`. For `request`, the path you passed. */
   declare readonly path: string | undefined;
   /** Every attempt, in order. */
   declare readonly attempts: readonly Attempt[];
   /**
-   * Whether the same call may succeed later. Always false for a `create` that is `unknown`; after
-   * an `unknown` update or deletion, check the current state first.
+   * Whether the same call may succeed later. Always false for a `create` with an unknown outcome.
+   * After an update or deletion with an unknown outcome, check the current state first.
    */
   declare readonly retryable: boolean;
   /**
-   * When the call started, in ISO 8601: the `since` of `transfers.reconcile`, unless the payment
-   * was tried before. Absent if it never started.
+   * When the call started, in ISO 8601. Pass this time as `since` to `transfers.reconcile`, unless
+   * an earlier call tried the same payment. Absent if the call never started.
    */
   declare readonly startedAt?: string;
-  /** The key that every attempt carried; only with the option `idempotencyHeader`. */
+  /** The key that every attempt carried. Only set if you use the option `idempotencyHeader`. */
   declare readonly idempotencyKey?: string;
   /**
-   * How long to wait before the next try, in milliseconds: from `Retry-After`, or when the payment in
-   * doubt is worth another call. Undefined if nothing asked to wait.
+   * How many milliseconds to wait before you call again: the platform's `Retry-After`, or the time
+   * until another call may decide a payment in doubt. Undefined if nothing asks you to wait.
    */
   declare readonly retryAfterMs: number | undefined;
   /**
-   * The reference of the payment, without credentials: on every error of `createOnce`, of `resolveOnce` and of a payment of a
-   * batch. Absent if the reference itself is invalid.
+   * The reference of the payment, with credentials redacted. Set on every error of `createOnce`, of
+   * `resolveOnce` and of a payment in a batch. Absent if the reference itself is invalid.
    */
   declare readonly reference?: string;
   /** Where a list stopped; only on errors thrown while paging. */
@@ -125,13 +126,13 @@ export class PaymentsError extends Error {
 
   /** @hidden */
   constructor(message: string, facts: ErrorFacts) {
-    // Before anything else, because a stack starts with the name.
+    // Gives the class its name first, because the stack that super() captures starts with the name.
     brandOf(undefined);
     const { cause, operation, method, path, startedAt, idempotencyKey, reference, ...fields } =
       facts;
     super(message, cause === undefined ? undefined : { cause });
     const attempts = Object.freeze([...(facts.attempts ?? [])]);
-    // A log shows only the facts that there are.
+    // Facts that are undefined are left out, so that logs do not print them.
     const call = Object.entries({ operation, method, path, startedAt, idempotencyKey, reference });
     Object.assign(this, {
       ...fields,
@@ -142,8 +143,8 @@ export class PaymentsError extends Error {
   }
 
   /**
-   * A message for your own customers, without any value of the call. `message` is for you: it may show a balance,
-   * an id or a URL.
+   * A message that you can show to your own customers, because it contains no value of the call.
+   * Keep `message` to yourself, because `message` may show a balance, an id or a URL.
    */
   get publicMessage(): string {
     return describePublicly(this);
@@ -162,14 +163,15 @@ export class PaymentsError extends Error {
 }
 
 /**
- * Options or credentials cannot be used. Nothing was sent, unless a credential function fails
- * before a retry: see `outcome`.
+ * The options or the credentials cannot be used. Nothing was sent, unless your credential function
+ * failed before a retry, so check `outcome`.
  */
 export class ConfigurationError extends PaymentsError {}
 
 /**
- * An argument is invalid; `issues` lists which and why. Nothing was sent. From `transfers.reconcile`
- * its `outcome` is `unknown`, because the payment is still in doubt.
+ * An argument is invalid. `issues` lists which and why. Nothing was sent. If
+ * `transfers.reconcile` throws this error, `outcome` is `unknown`, because the payment is still in
+ * doubt.
  */
 export class ValidationError extends PaymentsError {
   /** Everything that was wrong, not only the first. */
@@ -190,7 +192,7 @@ export class ApiError extends PaymentsError {
   /** The HTTP status. */
   declare readonly status: number;
   /** The platform's code, when the response carried an Error body. */
-  declare readonly code: string | undefined; // Values of code are not shown: docs/gaps.md, row 46
+  declare readonly code: string | undefined; // Which codes there are: docs/gaps.md, row 46
   /** The platform's additional context, when the response carried an Error body. */
   declare readonly details: unknown;
   /** The platform's id of the request, for support. */
@@ -212,7 +214,7 @@ export class BadRequestError extends ApiError {}
 /** 401: the credential is missing, wrong or expired. */
 export class AuthenticationError extends ApiError {}
 
-/** 403: the credential does not allow this. */
+/** 403: the credential does not allow this call. */
 export class PermissionDeniedError extends ApiError {} // Scopes: docs/gaps.md, row 45
 
 /** 404: no resource with this id or path. */
@@ -221,7 +223,7 @@ export class NotFoundError extends ApiError {}
 /** 409: the request conflicts with the current state. */
 export class ConflictError extends ApiError {}
 
-/** 422: the request was understood and rejected. */
+/** 422: the platform understood the request and rejected it. */
 export class UnprocessableEntityError extends ApiError {}
 
 /** 429: too many requests. `retryAfterMs` is set when the response has a `Retry-After` header. */
@@ -247,7 +249,7 @@ export class ConnectionError extends PaymentsError {
 /** What a call was doing when its time ran out. */
 export type TimeoutPhase = 'credential' | 'connect' | 'headers' | 'body' | 'total';
 
-/** A call or attempt timed out; `phase` shows during what. */
+/** A call or an attempt timed out. `phase` shows what the SDK was waiting for. */
 export class TimeoutError extends ConnectionError {
   /**
    * `credential`: your credential function did not return. `connect`, `headers`, `body`: one
@@ -266,18 +268,19 @@ export class TimeoutError extends ConnectionError {
   }
 }
 
-/** The caller's signal was aborted; `cause` is its reason. */
+/** Your signal aborted the call. `cause` is the reason of the signal. */
 export class AbortError extends PaymentsError {}
 
 /**
- * Why a response cannot be used. `truncated`: cut off; `shape`: not the documented fields,
- * or an id that is not that of this call; `too_large`: over 16 MiB, or nested more than 64 levels deep.
+ * Why a response cannot be used. `truncated`: the response was cut off. `shape`: fields differ from
+ * the documentation, or an id belongs to another call. `too_large`: over 16 MiB, or nested more
+ * than 64 levels deep.
  */
 export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
 
 /** The platform responded with 2xx, but the response cannot be used. */
 export class InvalidResponseError extends PaymentsError {
-  /** Why it cannot be used. */
+  /** Why the response cannot be used. */
   declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   declare readonly status: number;
@@ -298,11 +301,11 @@ export class InvalidResponseError extends PaymentsError {
   }
 }
 
-/** The list cannot be continued. Items returned so far are valid. */
+/** The SDK cannot continue the list. The items that you have so far are valid. */
 export class PaginationError extends PaymentsError {
   /**
-   * `missing_cursor`: `hasMore` is true without a usable `nextCursor`. `cursor_loop`: a cursor came
-   * twice, or too many pages brought nothing new.
+   * `missing_cursor`: `hasMore` is true, but there is no usable `nextCursor`. `cursor_loop`: a
+   * cursor came twice, or too many pages in a row brought no new item.
    */
   declare readonly reason: 'missing_cursor' | 'cursor_loop';
   /** Where the list stopped. */
@@ -320,7 +323,8 @@ export class WaitError extends PaymentsError {
   declare readonly last: Transfer | undefined;
   /**
    * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row
-   * failed; the money may still move. `regressed`: its status went backwards, or left a final one.
+   * failed, so the money may still move. `regressed`: the status went backwards, or a final status
+   * changed.
    */
   declare readonly reason: 'timeout' | 'failed' | 'regressed';
 
@@ -331,15 +335,15 @@ export class WaitError extends PaymentsError {
 }
 
 /**
- * Why a payment is in doubt. `in_progress`: another call is making it; `in_doubt`: a request may still
- * take effect; `ambiguous`: an operator decides; `conflict`: journal, platform and call disagree;
- * `journal`: it failed.
+ * Why a payment is in doubt. `in_progress`: another call is making the payment. `in_doubt`: a
+ * request may still take effect. `ambiguous`: an operator has to decide. `conflict`: journal,
+ * platform and call disagree. `journal`: the journal failed.
  */
 export type InDoubtReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict' | 'journal';
 
 /**
- * `transfers.createOnce` does not know whether the payment was made, by this call or by an earlier one. The
- * same call may be made again at any time; it sends nothing twice.
+ * `transfers.createOnce` does not know whether this call or an earlier one made the payment. You
+ * may repeat the same call at any time, because `createOnce` sends nothing twice.
  */
 export class PaymentInDoubtError extends PaymentsError {
   /** Why the payment is in doubt. */
@@ -353,14 +357,15 @@ export class PaymentInDoubtError extends PaymentsError {
 }
 
 /**
- * The option {@link ClientOptions.authorize} vetoed the payment: nothing was written or sent. `cause` is
- * what the function threw; absent if it only did not return true.
+ * Your function {@link ClientOptions.authorize} vetoed the payment, so nothing was written or sent.
+ * `cause` is what the function threw. Absent if the function returned anything other than true.
  */
 export class PaymentVetoedError extends PaymentsError {}
 
 /**
- * The error that a value is or was: from what `toJSON()` returned, also after `JSON.parse` or
- * `structuredClone`, or from an Error with its fields, as workflow engines keep one. Undefined for others.
+ * Restores an error of this package from the result of `toJSON()`, also after `JSON.parse` or
+ * `structuredClone`, or from an Error with the same fields, as workflow engines keep errors.
+ * Returns undefined for other values.
  * @example
  * ```ts
  * import { PaymentInDoubtError, paymentsErrorFrom, PaymentsClient } from 'payments-platform-sdk';
@@ -373,7 +378,7 @@ export class PaymentVetoedError extends PaymentsError {}
  */
 export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   if (value instanceof PaymentsError) return value;
-  // Read by name, because an Error has some of them where a copy of its fields does not look.
+  // Read by name, because Object.entries misses inherited and non-enumerable fields of an Error.
   const names = ['name', 'message', 'stack', 'code', 'cause', 'attempts', 'outcome'];
   const [name, message, stack, code, cause, attempts, outcome] = names.map((field) =>
     fieldOf(value, field),
@@ -390,7 +395,7 @@ export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
     attempts: Array.isArray(attempts) ? (attempts as Attempt[]).filter(isObject) : [],
     cause: restoreCause(cause),
   });
-  // Where it was thrown, rather than where it was read.
+  // The stack should show where the error was thrown, rather than where it was restored.
   if (typeof stack === 'string') error.stack = stack;
   return error;
 }
@@ -405,29 +410,30 @@ const isOutcome = (value: unknown): value is Outcome =>
   value === 'not_sent' || value === 'rejected' || value === 'unknown';
 
 /**
- * Whether a value is an error of this package, from any copy of it, or one that was serialised:
- * {@link paymentsErrorFrom} gives that its class and methods again.
+ * Whether a value is an error of this package, from any installed copy, or was one before it was
+ * serialised. To restore its class and methods, use {@link paymentsErrorFrom}.
  */
 export const isPaymentsError = (value: unknown): value is PaymentsError =>
   paymentsErrorFrom(value) !== undefined;
 
 /**
- * Whether a value is an {@link ApiError}, a response with a status other than 2xx, or was one before it was
- * serialised.
+ * Whether a value is an {@link ApiError}, a response with a status other than 2xx, or was one
+ * before it was serialised.
  */
 export const isApiError = (value: unknown): value is ApiError =>
   paymentsErrorFrom(value) instanceof ApiError;
 
 /**
- * Whether a call may have taken effect: check before you send it again. Also of an error that was
- * serialised. False for other errors, which prove nothing. `startedAt` is set when it is true.
+ * Whether a call may have taken effect, also for an error that was serialised. If true, check
+ * before you send the call again; `startedAt` is set. False for foreign errors, which prove
+ * nothing.
  */
 export const isOutcomeUnknown = (
   value: unknown,
 ): value is PaymentsError & { readonly outcome: 'unknown'; readonly startedAt: string } =>
   paymentsErrorFrom(value)?.outcome === 'unknown';
 
-// Of these, only 401 and 404 are documented: docs/gaps.md, row 47.
+// The API reference documents only 401 and 404 of these statuses: docs/gaps.md, row 47.
 const statusClasses: Readonly<Record<number, typeof ApiError>> = {
   400: BadRequestError,
   401: AuthenticationError,
@@ -443,15 +449,15 @@ export const apiErrorClass = (status: number): typeof ApiError =>
   statusClasses[status] ?? (status >= 500 ? ServerError : ApiError);
 
 /*
- * `instanceof` must agree between the ESM and the CommonJS copy of this package in one process, so
- * it looks for a brand on the prototype chain instead of the constructor's identity. A user's subclass
- * has no brand and keeps the ordinary meaning.
+ * The ESM and the CommonJS copy of this package may both be loaded in one process, and `instanceof`
+ * must recognise the errors of both. So `instanceof` looks for a brand (a symbol) on the prototype
+ * chain. A user's subclass has no brand, so `instanceof` keeps its ordinary meaning there.
  */
 const brands = new Map<unknown, symbol>();
-/** Each class by its name; its type leaves out the facts that {@link paymentsErrorFrom} passes on. */
+/** Each class by its name. The type omits the facts that {@link paymentsErrorFrom} passes on. */
 const classesByName = new Map<unknown, typeof PaymentsError>();
 
-/** The brand of a class. All are set at the first use, so that importing has no side effects. */
+/** The brand of a class. The first use sets all brands, so that importing has no side effects. */
 function brandOf(constructor: unknown): symbol | undefined {
   if (brands.size > 0) return brands.get(constructor);
   const classes = {
@@ -478,7 +484,7 @@ function brandOf(constructor: unknown): symbol | undefined {
   };
   for (const [name, { prototype }] of Object.entries(classes)) {
     const brand = Symbol.for(`payments-platform-sdk.${name}`);
-    // Not the class's own name, which a minifier shortens.
+    // The key of `classes` is the name, because a minifier shortens the class's own name.
     Object.defineProperty(prototype, 'name', { value: name, configurable: true, writable: true });
     Object.defineProperty(prototype, brand, { value: true });
     brands.set(prototype.constructor, brand);

@@ -36,7 +36,7 @@ export function excerptOf(body: string): string {
 /** A redacted copy of the headers, without cookies. */
 export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
   const record: Record<string, string> = {};
-  // The headers of a custom fetch may have `get` alone.
+  // The headers that a custom fetch returns may have no method but `get`.
   (headers as Partial<Headers>).forEach?.((value, name) => {
     if (name !== 'set-cookie') {
       record[redact(name)] = redactAndCut(value, (text) => redactHeader(name, text, redact));
@@ -45,7 +45,7 @@ export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Recor
   return Object.freeze(record);
 }
 
-/** The API reference names none of them: docs/gaps.md, row 53. */
+/** Usual names, because the API reference names no header for this id: docs/gaps.md, row 53. */
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
 
 /** The platform's id of a request, from the first of the usual headers that is set. */

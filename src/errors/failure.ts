@@ -27,29 +27,29 @@ import type { Verdict } from './outcome.ts';
 import { keepCause, redactAndCut, redactDeep, redactError, type Redact } from './redact.ts';
 
 /*
- * One function for each way in which an attempt fails: what it proves, whether the call may be tried again,
- * and the class and words of the error if the call ends with it.
+ * One function for each way in which an attempt fails. Each function says what the failure proves,
+ * whether the call may be tried again, and which class and words the error of the call has.
  */
 
-/** The words of a failure in the error of its call. */
+/** What the error of a call says about the failure that ended the call. */
 export interface Words {
   readonly what: string;
   readonly hint?: string | undefined;
   /** The message of the platform, the system or a callback. */
   readonly reported?: string | undefined;
-  /** Whether `reported` is trusted to be a message, and may end the first line. */
+  /** Whether `reported` is a real message and no HTML page, so that the first line may show it. */
   readonly isInline?: boolean | undefined;
   /** Whether a success status arrived. */
   readonly isAccepted?: boolean | undefined;
 }
 
-/** The call that a failure ends, as far as its words depend on it. */
+/** The facts of a call that the words of its failure need. */
 interface FailedCall {
   /** The path as a template. */
   readonly path: string;
   readonly isWrite: boolean;
   readonly host: string;
-  /** A hint to check the URL of the API that was called. */
+  /** A hint that asks to check the URL of the API that was called. */
   readonly checkUrl: string;
   /** Describes what to check about the credential that was sent. */
   readonly describeCredentialFix: () => string;
@@ -80,7 +80,7 @@ export interface Failure {
 /** A status other than 2xx, from the platform or a proxy in front of it. */
 export interface Rejection extends Failure {
   readonly status: number;
-  /** The failure of a later call that may not wait so many milliseconds after this rejection. */
+  /** Creates the failure of a later call that would have to wait `ms`, longer than it may wait. */
   readonly holdBack: (ms: number) => Failure;
 }
 
@@ -88,7 +88,7 @@ export const isRejection = (failure: Failure): failure is Rejection => 'holdBack
 
 export function rejectedFailure(
   response: FailedResponse,
-  /** The JSON of the body, if it is any. */
+  /** The parsed body, if the body is JSON. */
   body: unknown,
   facts: Pick<Failure, 'outcome' | 'transient' | 'retryAfterMs'> & {
     /** Whether the body is an Error body, which only the platform writes. */
@@ -117,7 +117,7 @@ export function rejectedFailure(
     const reported = message === undefined ? excerptOf(text) : oneLine(message);
     const isInDoubt = call.isWrite && outcome === 'unknown';
     const isReplaced = isInDoubt && !isPlatforms;
-    // A server that does not know a path names it.
+    // A server that does not know a path usually names the path in its 404.
     const isUnknownPath = !isPlatforms || reported.includes(call.path.split('{')[0] ?? '');
     const hints = [
       isReplaced && "A proxy may have replaced the platform's response.",
@@ -168,7 +168,6 @@ const describeForeignStatus = (response: FailedResponse, call: FailedCall): stri
 const describeSource = (response: FailedResponse, { host, redact }: FailedCall): string =>
   `${host} responded with ${response.status} (${oneLine(redactAndCut(describeType(response), redact))})`;
 
-/** A code after the sentence that it belongs to. */
 const inParentheses = (code: string | undefined): string =>
   code === undefined ? '' : ` (${oneLine(code)})`;
 
@@ -208,7 +207,7 @@ export function unusableFailure(
   explanation: string,
   redact: Redact,
   issues: readonly Issue[] = [],
-  /** Whether it is the response to another request. */
+  /** Whether the response belongs to another request. */
   isStray = false,
 ): Failure {
   const { status } = response;
@@ -218,7 +217,7 @@ export function unusableFailure(
     status: response.status,
     requestId,
     reason: `status ${status} with an unusable body (${invalid})`,
-    // The next response may be whole, and about this request; one of another shape will have it again.
+    // The next response may be complete, or belong to this request, but a wrong shape will return.
     transient: invalid === 'truncated' || isStray,
     createError: (call) => {
       const isPage = invalid === 'not_json' && !/json/i.test(describeType(response));
@@ -242,7 +241,7 @@ export function unusableFailure(
 const strayHint =
   'A server or proxy may have sent a response twice, so the response was not used and its connection was closed.';
 
-/** A 2xx response to another request; the issue says how that shows. */
+/** A 2xx response that belongs to another request. The issue says what shows this. */
 export const strayFailure = (response: FailedResponse, issue: Issue, redact: Redact): Failure =>
   unusableFailure(
     response,
@@ -260,8 +259,8 @@ interface Proxy {
 }
 
 /**
- * The connection failed before a response arrived. A request that did not even reach the transport will not
- * reach it the next time.
+ * The connection failed before a response arrived. A request that the transport never received is
+ * not tried again, because the same error would come again.
  */
 export function disconnectedFailure(
   error: unknown,
@@ -357,14 +356,15 @@ export const abortedFailure = (
   reason: 'aborted by the caller',
   transient: false,
   createError: (call) => {
-    // The message reports nothing else of the reason, which is the caller's and may hold a secret.
+    // The message shows only whether the signal timed out, because the caller's reason may contain
+    // a secret.
     const isTimeout = isError(cause) && fieldOf(cause, 'name') === 'TimeoutError';
     const what = `The call was aborted by its signal${isTimeout ? ', which timed out' : ''}`;
     return call.create(AbortError, { what, hint: 'error.cause holds the reason.' }, { cause });
   },
 });
 
-/** The function of an option threw, or returned no credential: then `problem` describes what it returned. */
+/** The function in an option threw, or returned no credential, as `problem` then describes. */
 export const noCredentialFailure = (
   option: string,
   error: unknown,
@@ -386,7 +386,7 @@ export const noCredentialFailure = (
   },
 });
 
-/** The option authorize threw, or did not return true: then there is no `thrown`. */
+/** The option authorize threw an error, or, if `thrown` is undefined, it did not return true. */
 export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Failure => ({
   outcome: 'not_sent',
   reason: 'vetoed',
@@ -407,8 +407,8 @@ export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Fa
 });
 
 /**
- * An error that should not happen, such as one that the caller's clock throws. Once an attempt has started,
- * the call may have taken effect.
+ * An error that should not happen, such as one that the caller's clock throws. Once an attempt has
+ * started, the call may have taken effect.
  */
 export const unexpectedFailure = (error: unknown, hasStarted: boolean): Failure => ({
   outcome: hasStarted ? 'unknown' : 'not_sent',

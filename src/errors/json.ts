@@ -1,6 +1,9 @@
 import { fieldOf, isError } from '../internal/thrown.ts';
 
-/** The fields of a cause that JSON omits; no others, because the error may be the caller's. */
+/**
+ * The fields of an error that JSON.stringify would omit. Other fields of a cause are left out,
+ * because the error may be the caller's and contain anything.
+ */
 export function causeInJson(cause: unknown): unknown {
   if (!isError(cause)) return typeof cause === 'object' ? undefined : cause;
   const fields = ['name', 'message', 'code'].map((name) => [name, fieldOf(cause, name)] as const);
@@ -11,7 +14,7 @@ export function causeInJson(cause: unknown): unknown {
 export type JsonValue =
   string | number | boolean | null | { readonly [name: string]: JsonValue } | readonly JsonValue[];
 
-/** A fact as plain data; what cannot be written as JSON is left out, because a log must get the others. */
+/** A fact as plain data; undefined if JSON cannot hold the fact, so that a log gets the others. */
 export function toPlainData(fact: unknown): JsonValue | undefined {
   try {
     const text = JSON.stringify(fact, (_, value: unknown) =>
@@ -23,7 +26,7 @@ export function toPlainData(fact: unknown): JsonValue | undefined {
   }
 }
 
-/** The types of the facts that this package reads. */
+/** Facts that this package reads: a serialised fact of another type is not restored. */
 const factTypes: Readonly<Record<string, string>> = {
   operation: 'string',
   method: 'string',
@@ -36,7 +39,10 @@ const factTypes: Readonly<Record<string, string>> = {
   stack: 'string',
 };
 
-/** The data of an error. JSON may name a member of every error, such as `toJSON` or `__proto__`, which it would replace. */
+/**
+ * The facts of a serialised error. A field such as `toJSON` or `__proto__` is left out, because it
+ * would replace a member that every error has.
+ */
 export function factsOf(value: unknown, prototype: object): Record<string, unknown> {
   const entries = Object.entries(Object(value) as Record<string, unknown>);
   return Object.fromEntries(
@@ -46,7 +52,7 @@ export function factsOf(value: unknown, prototype: object): Record<string, unkno
   );
 }
 
-/** The error that {@link causeInJson} has described. */
+/** Restores the error that {@link causeInJson} described. */
 export function restoreCause(cause: unknown): unknown {
   const message = fieldOf(cause, 'message');
   if (isError(cause) || typeof message !== 'string') return cause;

@@ -13,7 +13,7 @@ export interface MessageParts {
   /** The outcome of a write, as a sentence. */
   readonly consequence?: string | false | undefined;
   readonly request?: string | undefined;
-  /** Of a ValidationError: its issues, each with its hint apart. */
+  /** The issues of a ValidationError, with each hint in a field of its own. */
   readonly issues?: readonly DetailedIssue[] | undefined;
 }
 
@@ -32,7 +32,7 @@ export const formatMessage = (parts: MessageParts): string =>
 
 const endSentence = (text: string): string => (/[.?:…]$/.test(text) ? text : `${text}.`);
 
-// Not a field of the error, because logs print all fields.
+// The parts are not a field of the error, because logs print all fields of an error.
 const partsByError = new WeakMap<object, MessageParts>();
 
 /** The parts from which the message of an error was made. */
@@ -51,8 +51,8 @@ export function createError<E extends PaymentsError, Facts>(
 }
 
 /**
- * Rewrites an error in place, so that it names the method that the user called. What became of the inner
- * request says nothing about that method, so its consequence goes.
+ * Rewrites an error in place, so that it names the method that the user called. The sentence on the
+ * consequence of the inner request is removed, because it says nothing about that method.
  */
 export function reattribute(
   error: PaymentsError,

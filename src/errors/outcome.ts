@@ -15,9 +15,9 @@ export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[])
   );
 
 /**
- * Statuses that stock proxies send only before they forward a request: for its framing, its size,
- * its protocol or its rate. docs/errors.md has the reason for each. 401 is none of them: nginx runs
- * `auth_request` again for the page of a 504, and its 401 replaces the 504.
+ * Statuses that common proxies send only before they forward a request, because of its framing,
+ * size, protocol or rate. docs/errors.md has the reason for each status. 401 is missing, because
+ * nginx runs `auth_request` again for the page of a 504, and a 401 then replaces the 504.
  */
 const sentBeforeForwarding = /* @__PURE__ */ new Set([
   407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
@@ -34,14 +34,16 @@ interface ResponseFacts {
 /**
  * What a status proves.
  *
- * A proxy may replace the platform's response after the platform has acted: nginx may turn the platform's
- * 504 into a 405, and haproxy its 201 into a 400. So a status proves a rejection only with an Error body, or
- * if proxies send it only before they forward. A redirect to https also proves a rejection: a server that
- * wants https has forwarded nothing over http.
+ * A proxy may replace the platform's response after the platform has acted. For example, nginx may
+ * turn the platform's 504 into a 405, and haproxy its 201 into a 400. So a status proves a
+ * rejection only with an Error body, or if proxies send the status only before they forward. A
+ * redirect to https also proves a rejection, because a server that wants https forwards nothing
+ * over http.
  *
- * 408 proves nothing in any form, because it may respond to a request that was processed while the
- * connection timed out; nor does 499, which proxies log for a client that left; nor do 301, 302 and 303,
- * which servers send after they have processed a POST: docs/gaps.md, row 50.
+ * 408 proves nothing, not even with an Error body, because the platform may have processed the
+ * request while the connection timed out. 499 proves nothing either, because proxies log 499 for a
+ * client that left. 301, 302 and 303 prove nothing, because servers send them after they have
+ * processed a POST: docs/gaps.md, row 50.
  */
 export function statusOutcome(
   status: number,
@@ -62,7 +64,7 @@ export function statusOutcome(
   return canReject && isProven ? 'rejected' : 'unknown';
 }
 
-/** Whether a `location` is the URL of the http request itself, but for https. */
+/** Whether a `location` is the URL of an http request with https instead of http. */
 export function isHttpsRedirect(url: string, location: string | null): boolean {
   if (location === null || !URL.canParse(location, url)) return false;
   const from = new URL(url);
@@ -70,31 +72,31 @@ export function isHttpsRedirect(url: string, location: string | null): boolean {
   return (
     from.protocol === 'http:' &&
     to.protocol === 'https:' &&
-    // The ports differ as the protocols do.
+    // The ports are not compared, because http and https have different ports.
     to.hostname === from.hostname &&
     to.pathname === from.pathname &&
     to.search === from.search
   );
 }
 
-/** How a request was sent; decides which errors prove something. */
+/** How a request was sent. These facts decide which errors prove something. */
 export interface TransportFacts {
   /**
-   * `node`, `bun` and `deno` have known errors. `other` is any other runtime and every custom fetch: what
-   * such a function did before it failed is not known.
+   * The errors of `node`, `bun` and `deno` are known. `other` is any other runtime and every custom
+   * fetch, because it is not known what such a fetch did before it failed.
    */
   readonly runtime: 'node' | 'bun' | 'deno' | 'other';
-  /** Whether the runtime cannot have sent the request again by itself. */
+  /** Whether the runtime never sends a request again by itself. */
   readonly sendsOnce: boolean;
 }
 
-/** Observations of the transport; they outrank every error code. */
+/** What the transport observed. Such an observation counts more than any error code. */
 export interface Evidence {
-  /** False while no byte was written, true from the moment the first one may have been. */
+  /** False as long as no byte was written, true as soon as the first byte may have been written. */
   started?: boolean | undefined;
 }
 
-/** The server's certificate; a port without TLS; a proxy that does not let the request through. */
+/** The server's certificate, a port without TLS, or a proxy that rejects the request. */
 type Obstacle = 'certificate' | 'no_tls' | 'proxy';
 
 /** The outcome that a connection failure proves, and whether a retry may help. */
@@ -106,18 +108,18 @@ export interface Verdict {
   readonly transient: boolean;
   /** Whether the runtime or the system timed out before there was a connection. */
   readonly connectTimedOut: boolean;
-  /** The certificate, the missing TLS or the proxy that prevented the connection, if the error shows it. */
+  /** What prevented the connection, if the error shows it. */
   readonly obstacle: Obstacle | undefined;
 }
 
-/** OpenSSL's codes with which the client itself rejects the server's certificate, before it sends anything. */
+/** OpenSSL's codes for a server certificate that the client rejects before it sends anything. */
 const certificateCode =
   /^(CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)\w+|INVALID_CA|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)$/;
 
-/** The proxy of the environment has rejected CONNECT, so nothing was sent. */
+/** The code when a proxy from the environment has rejected CONNECT, so that nothing was sent. */
 const tunnelCode = 'ERR_PROXY_TUNNEL';
 
-/** Bun names no system call, so only codes that nothing but a connect can have. */
+/** Bun's errors do not name the system call, so only codes of a failed connect count. */
 const bunConnectCodes = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -129,8 +131,8 @@ const bunConnectCodes = new Set([
 const noTlsCode = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
 /**
- * What a failed connection proves: a whitelist. An error that is not on it proves nothing, and an
- * error with several leaves (one for each address that was tried) proves as little as its worst.
+ * What a failed connection proves. Only known errors prove that nothing was sent. An error has
+ * several leaves if several addresses were tried, and then every leaf has to prove this.
  */
 export function connectionOutcome(
   error: unknown,
@@ -156,7 +158,7 @@ export function connectionOutcome(
 
 const hasMessage = (leaf: unknown, pattern: RegExp): boolean => pattern.test(messageOf(leaf));
 
-/** Node and Bun have a code; Deno's errors have a message only. */
+/** Node and Bun set a code, but Deno's errors have a message only. */
 const isTunnelError = (leaf: unknown): boolean =>
   codeOf(leaf) === tunnelCode ||
   hasMessage(leaf, /: proxy authentication required|: unsuccessful tunnel/);
@@ -195,7 +197,7 @@ function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): b
       return bunConnectCodes.has(code) || code === 'ENOTFOUND' || code.startsWith('EAI_');
     case 'deno':
       return messageOf(leaf).includes('client error (Connect)');
-    // On Node the transport observes it.
+    // On Node, the evidence of the transport decides.
     case 'node':
     case 'other':
       return false;
@@ -208,7 +210,7 @@ function isCertificateError(leaf: unknown, runtime: TransportFacts['runtime']): 
   return certificateCode.test(codeOf(leaf) ?? '');
 }
 
-/** The innermost errors: down every cause, and into every member of an AggregateError. */
+/** The innermost errors, found through every cause and every member of an AggregateError. */
 function leavesOf(error: unknown, depth = 0): unknown[] {
   if (!isError(error)) return [error];
   const errors = fieldOf(error, 'errors');

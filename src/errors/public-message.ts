@@ -10,7 +10,7 @@ interface PublicFacts {
 
 const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
 
-/** A GET that `createOnce` sends is part of a payment, so the method alone does not make a call a read. */
+/** The method alone does not make a call a read, as `createOnce` sends a GET for a payment. */
 export const isReading = ({
   operation = '',
   method,

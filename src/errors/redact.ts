@@ -6,7 +6,7 @@ export type Redact = (text: string) => string;
 
 const mark = '[redacted]';
 
-/** Shorter secrets are not masked: they would match ordinary words. */
+/** Shorter secrets are not redacted, because they would match parts of ordinary words. */
 const minSecretLength = 4;
 
 /** Longer credentials are invalid. */
@@ -20,14 +20,14 @@ const credentialPatterns = [
 ];
 
 /**
- * Makes a function that redacts these secrets and what matches a pattern. The caller's own data is
- * redacted without patterns: a cursor may be signed like a JWT.
+ * Makes a function that redacts these secrets and whatever matches a pattern. For the caller's own
+ * data pass no patterns, because for example a cursor may have the form of a JWT.
  */
 export function redactor(
   secrets: readonly string[],
   patterns: readonly RegExp[] = credentialPatterns,
 ): Redact {
-  // The longest first, because one may start like another.
+  // The longest comes first, because a shorter secret may be the start of a longer one.
   const spellings = [...new Set(secrets.flatMap(spellingsOf))].toSorted(
     (a, b) => b.length - a.length,
   );
@@ -39,20 +39,20 @@ export function redactor(
     if (decoded.some((decoding) => spellings.some((secret) => decoding.includes(secret)))) {
       return mark;
     }
-    // Patterns come last: one may match a part of a secret, and the rest would then stay.
+    // Patterns come last, because a pattern may match a part of a secret, and the rest would stay.
     for (const pattern of patterns) clean = clean.replaceAll(pattern, mark);
     return clean;
   };
 }
 
-/** A secret as it is and in JSON, also if the secret itself is escaped. */
+/** The secret as it is and as JSON escapes it, and the same for a secret that is itself escaped. */
 function spellingsOf(secret: string): readonly string[] {
   const spellings =
     spellingCache.get(secret) ??
     [secret, ...decodingsOf(secret)]
       .filter(({ length }) => length >= minSecretLength)
       .flatMap((spelling) => [spelling, JSON.stringify(spelling).slice(1, -1)]);
-  // A process with many tenants must not keep all of their secrets.
+  // A process with many tenants must not keep all of their secrets in memory.
   if (spellingCache.size >= 64) spellingCache.clear();
   spellingCache.set(secret, spellings);
   return spellings;
@@ -61,8 +61,8 @@ function spellingsOf(secret: string): readonly string[] {
 const spellingCache = new Map<string, readonly string[]>();
 
 /**
- * Returns the string with the escapes of URLs, JSON and HTML decoded once, and decoded twice: a URL may be in JSON in a
- * URL. Credentials are ASCII, so only ASCII is decoded.
+ * Returns the text with the escapes of URLs, JSON and HTML decoded once, and decoded twice because
+ * for example a URL may contain JSON. Credentials are ASCII, so only ASCII is decoded.
  */
 function decodingsOf(text: string, layers = 2): readonly string[] {
   const decoded = text
@@ -84,7 +84,7 @@ const secretHeader =
 export const redactHeader = (name: string, value: string, redact: Redact): string =>
   secretHeader.test(name) ? mark : redact(value);
 
-/** A redacted copy of a JSON value; what is deeper or longer than allowed is cut. */
+/** A redacted copy of a JSON value, cut where it is deeper or longer than allowed. */
 export function redactDeep<T>(value: T, redact: Redact): T;
 export function redactDeep(
   value: unknown,
@@ -107,10 +107,10 @@ export function redactDeep(
   return Object.fromEntries(fields.map(([key, field]) => [redact(key), inner(field)]));
 }
 
-/** Redaction reads no more than this: far more than is shown, far less than may arrive. */
+/** How much of a text redaction reads: far more than an error shows, but less than may arrive. */
 const maxReadLength = 2 ** 16;
 
-/** An error shows no more than this. */
+/** How many characters of a text an error shows at most. */
 const maxShownLength = 2_048;
 
 /** A string for an error: redacted, then cut. */
@@ -118,7 +118,7 @@ export function redactAndCut(text: string, redact: Redact): string {
   const isComplete = text.length <= maxReadLength;
   const clean = redact(text.slice(0, maxReadLength));
   if (isComplete && clean.length <= maxShownLength) return clean;
-  // A credential may be cut where reading stopped, and then it is not recognised.
+  // Where reading stopped, it may have cut a credential, which redaction then does not recognise.
   const safe = isComplete ? clean : clean.slice(0, -maxSecretLength);
   return `${safe.slice(0, maxShownLength)}… [cut]`;
 }
@@ -128,8 +128,8 @@ export const redactBounded = (value: unknown, redact: Redact): unknown =>
   redactDeep(value, (text) => redactAndCut(text, redact), 8, 100);
 
 /**
- * A copy of a foreign error with its name, code and redacted message. Its other fields are not copied: a
- * Request holds the credential.
+ * A redacted copy of a foreign error with its name, code, message, stack and causes. Other fields
+ * are left out, because for example a Request contains the credential.
  */
 export function redactError(
   error: unknown,
@@ -153,7 +153,10 @@ export function redactError(
   return copy;
 }
 
-/** What a function of the caller threw, as it is; a redacted copy if it contains a credential, nothing if it cannot be read. */
+/**
+ * What a function of the caller threw: as it is, as a redacted copy if it contains a credential, or
+ * undefined if it cannot be read.
+ */
 export function keepCause(thrown: unknown, redact: Redact): unknown {
   const secrets: string[] = [];
   const checkText: Redact = (text) => {

@@ -23,7 +23,7 @@ type CallerStatus = ReturnType<typeof httpStatusOf>;
 
 type ErrorClass = abstract new (...args: never) => PaymentsError;
 
-/** The first class that matches decides; any other error is a response that cannot be used. */
+/** The first class that matches decides. Any other error is an unusable response: 502. */
 const statuses: readonly (readonly [ErrorClass, CallerStatus])[] = [
   [ValidationError, 400],
   [BadRequestError, 422],
@@ -40,8 +40,9 @@ const statuses: readonly (readonly [ErrorClass, CallerStatus])[] = [
 ];
 
 /**
- * Maps an error to a status for the response of your own service: 202 while a payment is in doubt, 409 if an
- * operator decides, 500 for other values. Takes what {@link paymentsErrorFrom} takes.
+ * Maps an error to a status for your own service's response, such as 202 while a payment is in
+ * doubt, 409 if an operator has to decide, or 500 for a foreign value. Takes what
+ * {@link paymentsErrorFrom} takes.
  * @example
  * ```ts
  * import { httpStatusOf, PaymentsClient } from 'payments-platform-sdk';
@@ -62,18 +63,18 @@ export function httpStatusOf(
   if (error instanceof WaitError) return waitStatuses.get(error.reason) ?? 202;
   if (error instanceof PaymentInDoubtError && !error.retryable) return 409;
   if (error.outcome === 'unknown' && !isReading(error)) return 202;
-  // Without an Error body it may be the 404 of a wrong base URL.
+  // A 404 without an Error body may come from a wrong base URL.
   if (error instanceof NotFoundError && error.code !== undefined) {
     return isCreating(error) ? 422 : 404;
   }
   return statuses.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 502;
 }
 
-/** A reason that is missing says as little as a timeout. */
+/** A WaitError whose reason is missing here, or absent, is treated like a timeout: 202. */
 const waitStatuses = /* @__PURE__ */ new Map<unknown, CallerStatus>([
   ['failed', 422],
   ['regressed', 409],
 ]);
 
-/** Whether the failed call is a creation: a 404 then means that its input names a missing record. */
+/** Whether the call is a creation. A 404 then means that its input names a missing record. */
 const isCreating = ({ operation = '' }: PaymentsError): boolean => operation.includes('.create');
