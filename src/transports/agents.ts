@@ -6,11 +6,11 @@ import { requiredModule } from '../internal/runtime.ts';
 
 /** An `Agent` of `node:http` or `node:https`, described without the types of Node. */
 export interface HttpAgent {
-  /** How many connections to one host it opens at most. */
+  /** How many connections to one host the agent opens at most. */
   readonly maxSockets: number;
-  /** How many idle connections to one host it keeps at most. */
+  /** How many idle connections to one host the agent keeps at most. */
   readonly maxFreeSockets: number;
-  /** Closes its connections. */
+  /** Closes the agent's connections. */
   destroy(): void;
 }
 
@@ -24,13 +24,13 @@ interface Protocol {
   readonly writes: NodeHttp.Agent;
 }
 
-/** How long a connection may have been idle when a request takes it. */
+/** How many milliseconds a connection may be idle and still take a read or a write. */
 export const maxIdleMs = { read: 4_000, write: 300 };
 
-/** How many connections to one host read: a process may have 256 files and connections open on macOS. */
+/** Reads open at most this many connections to one host, as macOS lets a process open 256 files. */
 const maxReadConnections = 100;
 
-/** How long a proxy may take for a tunnel: Node does not end a tunnel with its request. */
+/** How long a proxy may take for a tunnel. Node does not end the tunnel when its request ends. */
 const tunnelTimeoutMs = 30_000;
 
 /** Where the requests to an origin go. */
@@ -40,12 +40,12 @@ interface Origin extends Protocol {
 
 const origins = new Map<string, Origin>();
 
-/** Loads what all requests to an origin share, once. */
+/** Loads what all requests to an origin share. Later calls return the same object. */
 export function loadOrigin(origin: string): Origin {
   let loaded = origins.get(origin);
   if (loaded === undefined) {
     const { protocol, hostname, port } = new URL(origin);
-    // Without the brackets of an IPv6 address.
+    // node:http takes an IPv6 address without brackets.
     const address = { protocol, hostname: hostname.replace(/^\[(.+)\]$/, '$1'), port };
     loaded = { ...loadProtocol(protocol), address };
     origins.set(origin, loaded);
@@ -55,7 +55,7 @@ export function loadOrigin(origin: string): Origin {
 
 const protocols = new Map<string, Protocol>();
 
-/** Loads the module of a protocol, such as `https:`, and creates its agents; both once. */
+/** Loads the module of a protocol, such as `https:`, and creates its agents, both only once. */
 function loadProtocol(name: string): Protocol {
   const loaded = protocols.get(name);
   if (loaded !== undefined) return loaded;
@@ -66,8 +66,8 @@ function loadProtocol(name: string): Protocol {
       scheduling: 'lifo',
       maxSockets: maxReadConnections,
     }),
-    // The connection that has been silent for the longest time comes first. At a limit, a write that gets one which is
-    // not silent yet would wait again and again.
+    // With fifo, a write first gets the connection that has been silent for the longest time. At
+    // the limit of connections, a write that gets one too early would have to wait again and again.
     writes: createKeepingAgent(http, maxIdleMs.write, { scheduling: 'fifo' }),
   };
   protocols.set(name, protocol);
@@ -85,7 +85,8 @@ function createKeepingAgent(
     override keepSocketAlive(connection: Duplex): boolean {
       const { options } = this as unknown as { options: NodeHttp.AgentOptions };
       const { timeout } = options;
-      // Node takes it, or a shorter time that the server announced, and starts no timer that it has.
+      // Node keeps the connection for this time, or for a shorter one that the server announced. If
+      // the connection already has a timer for the same time, Node starts no new one.
       options.timeout = idleMs;
       try {
         const isKept: unknown = super.keepSocketAlive(connection);
@@ -94,14 +95,17 @@ function createKeepingAgent(
         options.timeout = timeout;
       }
     }
-    /** Called for a new connection. A tunnel that never comes must not keep a process alive: its caller's timer does. */
+    /**
+     * Called for a new connection. A tunnel that a proxy never completes must not keep the process
+     * alive, because the timer of the call does so for as long as the call may take.
+     */
     override createConnection(
       ...[options, callback]: Parameters<NodeHttp.Agent['createConnection']>
     ): ReturnType<NodeHttp.Agent['createConnection']> {
-      // Some applications set the certificate authority of their network there.
+      // Some applications set their network's certificate authority in the global agent.
       const { ca } = readOptions(globalAgent);
       const connection = super.createConnection({ ...options, ...(ca && { ca }) }, callback);
-      // The request refers to it again when it takes it.
+      // When the request gets the connection, the request calls ref() again.
       if (proxy !== undefined) (connection as Socket).unref();
       return connection;
     }
@@ -113,11 +117,11 @@ function createKeepingAgent(
   });
 }
 
-/** Creates an agent that keeps no connection. */
+/** Creates an agent that closes each connection after one request. */
 export const createFreshAgent = ({ Agent, globalAgent }: HttpModule): NodeHttp.Agent =>
   new Agent({ keepAlive: false, ...findProxyOption(globalAgent) });
 
-/** The proxy that Node read from its environment for its own agents. */
+/** The proxy that Node has read from the environment for Node's own agents. */
 function findProxyOption(globalAgent: NodeHttp.Agent): NodeHttp.AgentOptions | undefined {
   const { proxyEnv } = readOptions(globalAgent);
   return proxyEnv && { proxyEnv };

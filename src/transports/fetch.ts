@@ -2,14 +2,15 @@ import type { Kind } from '../errors/outcome.ts';
 import { host, isNativeFetch, runtime, type Runtime } from '../internal/runtime.ts';
 import type { Fetch, GetWithBody, Transport, TransportResponse } from './transport.ts';
 
-/** Creates the transport for all but GET with a body, over a custom fetch or the global one. */
+/** Creates the transport over a custom or global fetch, for all requests but a GET with a body. */
 export function createFetchTransport(send: Fetch, kind: Kind): Transport {
   const here = runtime();
   return {
-    // On Node, this transport is used only with a fetch that is not Node's. Its dispatcher may be custom
-    // and report only the last of several attempts.
+    // On Node, this transport is used only with a fetch that is not Node's own. Such a fetch may
+    // have a custom dispatcher that makes several attempts and reports only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // Bun and Deno repeat a request when a reused connection is dead, unless it is sent as below.
+    // If a reused connection is dead, Bun and Deno send a request again. getConnectionInit prevents
+    // this for writes.
     sendsOnce: kind !== 'safe',
     wantsRequest: true,
     send: async ({ stop }, built) =>
@@ -31,13 +32,13 @@ export const createGetWithBodyTransport = (send: GetWithBody): Transport => ({
   send: async ({ body = '' }, built) => toTransportResponse(await send(built, body)),
 });
 
-/** Checks the result of a fetch: a custom one may return anything. */
+/** Checks the result of a fetch, because a custom fetch may return anything. */
 function toTransportResponse(result: Partial<Response> | null | undefined): TransportResponse {
   if (typeof result?.status !== 'number' || typeof result.headers?.get !== 'function') {
     throw new TypeError('the custom fetch returned something that is not a Response');
   }
   if (result.redirected === true) {
-    // What the first address did with the request is unknown.
+    // The server that redirected may have processed the request, and nobody knows what it did.
     throw new TypeError('the custom fetch followed a redirect');
   }
   const { body } = result;
@@ -46,8 +47,9 @@ function toTransportResponse(result: Partial<Response> | null | undefined): Tran
 }
 
 /**
- * Adds a web stream: node-fetch has a stream of another kind, and test doubles often have none. It is
- * read only on demand, because the status counts even when the body never ends.
+ * Adds a web stream to a response, because the stream of node-fetch is of another kind, and test
+ * doubles often have no stream. The stream reads the body only on demand, because the status counts
+ * even when the body never ends.
  */
 function withWebStream(
   response: Partial<Response> & Omit<TransportResponse, 'body'>,
@@ -68,15 +70,15 @@ function withWebStream(
 }
 
 /**
- * Converts a body to a form that this runtime does not send twice. Deno replays a string on a dead
- * connection, even for a POST, but not a Blob.
+ * Converts a body to a form that this runtime does not send twice. If a connection is dead, Deno
+ * sends a string again, even in a POST, but not a Blob.
  */
 export const toUnrepeatableBody = (text: string): string | Blob =>
   runtime() === 'deno' ? new Blob([text]) : text;
 
 let freshConnections: object | undefined;
 
-/** Options of a fetch that keep a write off reused connections. */
+/** Options that make fetch send a write on a new connection, not on a reused one. */
 function getConnectionInit(here: Runtime, kind: Kind): object {
   if (kind === 'safe') return {};
   if (here === 'bun') return { keepalive: false };
@@ -88,8 +90,8 @@ function getConnectionInit(here: Runtime, kind: Kind): object {
 let cacheInit: RequestInit | undefined;
 
 /**
- * Options of a fetch against the caches of frameworks: a balance must be current. Older Workers throw
- * on the option, so it is tried once.
+ * Options that keep the caches of frameworks out of a fetch, because for example a balance must be
+ * current. Older Workers throw on the option `cache`, so the first call tries whether it works.
  */
 function getCacheInit(): RequestInit {
   if (cacheInit !== undefined) return cacheInit;

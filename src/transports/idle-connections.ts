@@ -3,29 +3,33 @@ import type { Socket } from 'node:net';
 import { maxIdleMs } from './agents.ts';
 
 /*
- * Which used connection may take the next request. A faulty server or proxy may send a response twice. If the
- * surplus one arrives after the next request was sent, it is read as the response to that request, and each
- * later response as that to the request after its own. So a write takes a connection only after a silence in
- * which a surplus response would have arrived. Assumption A5: docs/proof.md.
+ * Which used connection may take the next request. A faulty server or proxy may send a response
+ * twice. If the surplus response arrives after the next request was sent, it is taken for the
+ * response to that request, and each later response goes to the wrong request, too. So a write
+ * takes a used connection only after a silence in which a surplus response would have arrived.
+ * Assumption A5: docs/proof.md.
  */
 
 /**
- * How long an operating system may delay an acknowledgement. A server with Nagle's algorithm sends the second of
- * two small responses only after the acknowledgement of the first.
+ * How long an operating system may delay a TCP acknowledgement. With Nagle's algorithm, a server
+ * sends the second of two small responses only after the client has acknowledged the first.
  */
 const delayedAckMs = 40;
 
-/** How long a connection is used, so that traffic follows an address that has moved: a new one asks for the address. */
+/**
+ * How long a connection is used. A new connection looks up the host's address again, so requests
+ * reach a host that has moved to another address.
+ */
 const maxAgeMs = 240_000;
 
-/** What is known of a connection since its last response. */
+/** What is known about a connection since its last response. */
 interface Idleness {
-  /** When its first response ended, by the monotonic clock. */
+  /** When the first response on the connection ended, by the monotonic clock. */
   readonly openSince: number;
-  /** When the response ended, by the wall clock and by the monotonic one. */
+  /** When the last response ended, by the wall clock and by the monotonic clock. */
   readonly since: number;
   readonly sinceElapsed: number;
-  /** How long the last exchange took. */
+  /** How long the last request and its response took. */
   readonly roundTripMs: number;
   /** How long the connection has to be silent before a write takes it. */
   readonly silenceMs: number;
@@ -39,7 +43,8 @@ export function markIdle(socket: Socket, startedAt: number): void {
   const sinceElapsed = performance.now();
   const roundTripMs = sinceElapsed - startedAt;
   const last = idle.get(socket);
-  // The longer one of two, because a surplus response that was taken for the response seems faster than one.
+  // The longer time of the last two, because a surplus response that was taken for the real one
+  // makes its round trip look too short.
   const longerMs = Math.max(roundTripMs, last?.roundTripMs ?? 0);
   idle.set(socket, {
     openSince: last?.openSince ?? sinceElapsed,
@@ -57,33 +62,33 @@ export const isUsed = (socket: Socket): boolean => idle.has(socket);
 /** Whether a used connection may take a request with this method. */
 export function canReuse(socket: Socket, method: string): boolean {
   const idleness = idle.get(socket);
-  // Unrequested bytes may be a part of a response.
+  // Bytes that arrived since the last response may be part of a surplus response.
   if (idleness === undefined || idleness.bytesRead !== socket.bytesRead) return false;
   if (idleness.sinceElapsed - idleness.openSince > maxAgeMs) return false;
-  // By the wall clock, which continues while the machine is suspended; but it may be set back.
+  // The wall clock goes on while the machine is suspended, but `ms` is below 0 if it was set back.
   const ms = Date.now() - idleness.since;
   const isRead = method === 'GET';
   if (!(ms >= 0 && ms <= maxIdleMs[isRead ? 'read' : 'write'])) return false;
   return isRead || isSilent(idleness);
 }
 
-/** By the monotonic clock, because the wall clock may be set forward. */
+/** Uses the monotonic clock, because the wall clock may be set forward. */
 const isSilent = ({ sinceElapsed, silenceMs }: Idleness): boolean =>
   performance.now() - sinceElapsed > silenceMs;
 
-/** The connections of an agent, by origin. An agent of another library may have none of this. */
+/** The connections of an agent by origin. An agent of another library may lack each of these. */
 interface Pool {
   readonly freeSockets?: NodeJS.Dict<Socket[]>;
   readonly sockets?: NodeJS.ReadOnlyDict<Socket[]>;
   readonly maxSockets?: number;
   readonly maxTotalSockets?: number;
-  /** Whether it takes the last connection of such a list or the first. */
+  /** Whether the agent takes the last free connection of a list or the first. */
   readonly scheduling?: 'lifo' | 'fifo';
 }
 
 /**
- * Opens a write on a connection that has been silent for long enough. A series of writes then neither waits for
- * the others nor closes them.
+ * Opens a write on a connection that has been silent for long enough, or on a new one. So writes in
+ * a series need not wait for a silence, and close none of the connections that are not silent yet.
  */
 export const openWrite = <T>(agent: NodeHttp.Agent, open: () => T): T =>
   openOn(agent, (idleness) => idleness === undefined || isSilent(idleness), open);
@@ -93,8 +98,8 @@ export const openFresh = <T>(agent: NodeHttp.Agent, open: () => T): T =>
   openOn(agent, () => false, open);
 
 /**
- * Opens a request, and meanwhile hides from its agent the free connections that do not suit. The agent then
- * takes another one or makes one.
+ * Opens a request, and meanwhile hides from the agent the free connections that do not suit, so
+ * that the agent takes another connection or makes one.
  */
 function openOn<T>(
   agent: NodeHttp.Agent,
@@ -105,7 +110,8 @@ function openOn<T>(
   const { freeSockets = {} } = pool;
   const hidden: [name: string, sockets: Socket[]][] = [];
   for (const [name, sockets = []] of Object.entries(freeSockets)) {
-    // The agent adds a connection at the end, so all after the first unsuitable one are as little silent.
+    // The agent adds connections at the end of the list. So if the first one has not been silent
+    // for long enough, the others have not either.
     const candidates = pool.scheduling === 'fifo' ? sockets.slice(0, 1) : sockets;
     const start = candidates.findIndex((socket) => !suits(idle.get(socket)));
     if (start >= 0 && canGrow(pool, name)) hidden.push([name, sockets.splice(start)]);
@@ -113,12 +119,12 @@ function openOn<T>(
   try {
     return open();
   } finally {
-    // The agent removes a list that it has emptied.
+    // The agent may have removed a list that became empty.
     for (const [name, sockets] of hidden) (freeSockets[name] ??= []).push(...sockets);
   }
 }
 
-/** Whether an agent makes another connection. At a limit, it would wait until one is free. */
+/** Whether the agent can make another connection. At its limit, the agent waits for a free one. */
 function canGrow(pool: Pool, name: string): boolean {
   const { freeSockets, sockets, maxSockets = 0, maxTotalSockets = 0 } = pool;
   const count = (freeSockets?.[name]?.length ?? 0) + (sockets?.[name]?.length ?? 0);

@@ -1,16 +1,17 @@
 /*
- * Stand-ins for globals in ky: ky-stand-ins.json lists them for the build and for the tests. The first use of
- * a class of fetch makes Node load undici, which takes longer than the first request over node:http.
+ * Stand-ins that the build and the tests put into ky in place of globals, by the list in
+ * ky-stand-ins.json. The first use of a real class of fetch, such as Headers, would make Node load
+ * undici, which takes longer than the first request over node:http.
  */
 
-/** ky asks it for a content type, and ky-modules.ts ignores the response. */
+/** ky asks `has` for a content type, and the stand-ins in ky-modules.ts ignore the result. */
 export class KyHeaders {
   has(): boolean {
     return true;
   }
 }
 
-/** Never created: ky recognises a response by its tag, too. */
+/** Never created, because ky also recognises a response by its tag. */
 export class KyResponse {
   readonly [Symbol.toStringTag] = 'Response';
 }
@@ -19,8 +20,8 @@ export class KyResponse {
 const unsent = { body: null };
 
 /**
- * A Request costs a sixth of a call, and a transport with `wantsRequest: false` does not use it.
- * attempt.ts passes a signal only for transports that do.
+ * Creates a Request only for a transport that uses one, because a Request costs a sixth of a call.
+ * attempt.ts passes a signal only for transports with `wantsRequest: true`.
  */
 export function KyRequest(input: string, init: RequestInit): Request | typeof unsent {
   return init.signal === undefined ? unsent : new Request(input, init);

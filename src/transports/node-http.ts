@@ -12,9 +12,10 @@ import { PushedResponse } from './pushed-response.ts';
 import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
 
 /*
- * The transport of Node, and on Bun and Deno that of a GET with a body, which fetch cannot send. An error
- * proves that nothing was sent if the request had no socket yet, or if its socket was not yet connected (for
- * TLS: had not finished its handshake): the first byte is written after that, and nothing is written twice.
+ * The transport of Node. On Bun and Deno it sends only a GET with a body, which fetch cannot send.
+ * An error proves that nothing was sent if the request had no socket yet, or if the socket was not
+ * connected yet (with TLS: the handshake was not finished). The reason is that the first byte is
+ * written only after that, and nothing is written twice.
  */
 
 /** Creates the transport of Node. Undefined elsewhere, and on a Node that is too old. */
@@ -32,8 +33,8 @@ export function createNodeTransport(agent: HttpAgent | undefined): Transport | u
 }
 
 /**
- * Creates the transport for GET with a body on Bun and Deno. Undefined without node:http, and on Cloudflare
- * Workers, where node:http silently drops the body of a GET.
+ * Creates the transport for GET with a body on Bun and Deno. Undefined without node:http, and on
+ * Cloudflare Workers, where node:http silently drops the body of a GET.
  */
 export function createBodiedGetTransport(): Transport | undefined {
   const here = runtime();
@@ -42,16 +43,16 @@ export function createBodiedGetTransport(): Transport | undefined {
   }
   return {
     runtime: here,
-    // Deno's node:http repeats a request, as its fetch does.
+    // Deno's node:http may send a request again by itself, as Deno's fetch does.
     sendsOnce: false,
     wantsRequest: false,
     send: (request) => new Exchange(request).response,
   };
 }
 
-/** That of Node, or undefined: fake timers replace it, also in node:timers. */
+/** Node's own setImmediate, or undefined if fake timers have replaced it, also in node:timers. */
 function readSetImmediate(): typeof NodeTimers.setImmediate | undefined {
-  // An import would load a part of Deno.
+  // On Deno, asking for node:timers would load a further part of the runtime.
   if (runtime() !== 'node') return undefined;
   const { setImmediate } = (builtinModule('node:timers') ?? {}) as Partial<typeof NodeTimers>;
   return String(setImmediate).includes('new Immediate(') ? setImmediate : undefined;
@@ -68,10 +69,10 @@ function waitTurns(turns: number, then: () => void): void {
   });
 }
 
-/** How many turns of the event loop show what has arrived on a socket: the first may be under way. */
+/** How many turns of the event loop show what has arrived on a socket. One may be under way. */
 const turnsToRead = 2;
 
-/** A read on a used connection is written before the next turn. */
+/** Waits one turn, because a read on a used connection is written before the next turn. */
 const waitUntilWritten = (): Promise<void> =>
   new Promise((resolve) => {
     waitTurns(1, resolve);
@@ -82,7 +83,7 @@ const isOf = (object: object | null, { prototype }: { readonly prototype: object
 const isSecure = (socket: Socket | null): socket is TLSSocket =>
   isOf(socket, (builtinModule('node:tls') as typeof NodeTls).TLSSocket);
 
-/** Whether Node made a socket. The events of all others prove nothing: those of a mock may wait for the request. */
+/** Whether Node made the socket. Events of other sockets, such as a mock's, prove nothing. */
 const isOwn = (socket: Socket | null): socket is Socket =>
   isOf(socket, (builtinModule('node:net') as typeof NodeNet).Socket) || isSecure(socket);
 
@@ -94,12 +95,12 @@ const isConnected = (socket: Socket): boolean =>
   !socket.connecting && (!isSecure(socket) || socket.getPeerFinished() !== undefined);
 
 interface ExchangeOptions {
-  /** Absent where the runtime repeats requests, so that its events prove nothing. */
+  /** Absent where the runtime may send a request again, because its events then prove nothing. */
   readonly evidence?: Evidence;
   readonly agent?: HttpAgent | undefined;
 }
 
-/** The exchanges that wait for a response. */
+/** The exchanges whose request was written and whose response has not ended. */
 const written = new Set<Exchange>();
 
 /** One request and its response. */
@@ -107,9 +108,9 @@ class Exchange {
   readonly response: Promise<TransportResponse>;
   readonly #request: TransportRequest;
   readonly #evidence: Evidence | undefined;
-  /** A string: Node writes it in one piece with the headers. */
+  /** The body as a string, because Node writes a string in one piece with the headers. */
   readonly #body: string | undefined;
-  /** A server may ignore the body of a GET and read it as the next request. */
+  /** Whether this is a GET with a body. A server may take such a body for the next request. */
   readonly #isBodiedGet: boolean;
   #open: () => NodeHttp.ClientRequest;
   /** Opens the request on a connection of its own. */
@@ -118,7 +119,7 @@ class Exchange {
   #hasFailed = false;
   #resolve: (response: TransportResponse) => void = doNothing;
   #reject: (error: unknown) => void = doNothing;
-  /** The request on the connection that is tried now; undefined when the exchange is over. */
+  /** The request on the current connection; undefined when the exchange is over. */
   #outgoing: NodeHttp.ClientRequest | undefined;
   #received: PushedResponse | undefined;
   /** How many bytes had arrived on a used connection when a read was written on it. */
@@ -137,7 +138,7 @@ class Exchange {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // A normalized URL has a path, and no `#`.
+    // The URL is normalized, so it has a path and no `#`.
     const pathAt = request.url.indexOf('/', 'https://'.length);
     const { http, reads, writes, address } = loadOrigin(request.url.slice(0, pathAt));
     const ownAgent = method === 'GET' ? reads : writes;
@@ -145,8 +146,8 @@ class Exchange {
       ...address,
       path: request.url.slice(pathAt),
       method,
-      // An object: OpenTelemetry, dd-trace and agents for proxies copy it as one, and would lose the
-      // credential of a list.
+      // The headers are an object, because OpenTelemetry, dd-trace and proxy agents copy them as an
+      // object. From an array the copy would lose the credential.
       headers: this.#createHeaders(),
       agent:
         evidence === undefined ? createFreshAgent(http) : ((agent ?? ownAgent) as NodeHttp.Agent),
@@ -168,8 +169,8 @@ class Exchange {
       ...headers,
     };
     if (this.#body === undefined) return framed;
-    // Without a length, node:http writes the body of a GET unframed, and the server would read it as the
-    // next request.
+    // Without a length, node:http writes the body of a GET unframed, and the server would take the
+    // body for the next request.
     framed['content-length'] = Buffer.byteLength(this.#body);
     if (this.#isBodiedGet) framed['connection'] = 'close';
     return framed;
@@ -185,10 +186,10 @@ class Exchange {
       });
       // After an unexpected 101 there is no error event.
       outgoing.on('close', () => {
-        // Each request closes, usually after its exchange, and an Error captures a stack. That of nock 14
-        // closes before its response has ended.
+        // Creating an Error costs a stack, so return first in the usual case, where a request
+        // closes after its exchange. A request of nock 14 closes before its response has ended.
         if (outgoing !== this.#outgoing || this.#received !== undefined) return;
-        // That of msw 2.0 closes with the connection that it made beside its mock.
+        // A request of msw 2.0 closes when the connection closes that msw made beside its mock.
         if (!isOwnRequest(outgoing)) return;
         this.#break(outgoing, new Error('The connection was closed without a response.'));
       });
@@ -201,7 +202,8 @@ class Exchange {
           this.#use(outgoing, socket);
         });
       } else {
-        // msw 2.0 looks at its mocks only when a request ends, and connects to the real host meanwhile.
+        // msw 2.0 looks for a mock only when the request ends, and connects to the real host until
+        // then.
         this.#endMocked(outgoing);
       }
     } catch (error) {
@@ -212,9 +214,9 @@ class Exchange {
   /** Called when the request has a socket, connected or not. */
   #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (outgoing !== this.#outgoing) return;
-    // Undoes what agents.ts did. A stream of a caller's agent may not have it.
+    // Undoes the unref() in agents.ts. A stream from a caller's agent may have no ref().
     (socket as Partial<Socket>).ref?.();
-    // An agent at its limit hands a connection over without this mark.
+    // An agent at its limit hands over a used connection without setting reusedSocket.
     if (isUsed(socket)) outgoing.reusedSocket = true;
     if (!outgoing.reusedSocket) {
       if (socket.destroyed) {
@@ -237,19 +239,20 @@ class Exchange {
       const end = (): void => {
         this.#end(outgoing, this.#body);
       };
-      // While other requests are on their way, the read waits for those that become ready in this turn, so that a server
-      // that sleeps is woken up once for all of them.
+      // While other requests wait for a response, this read waits one turn, so that all requests of
+      // this turn are written together and wake up an idle server only once.
       if (written.size > 0) waitTurns(1, end);
-      // Node finishes a request once more that is ended before this event is over, and its diagnostics
-      // channel would tell of two requests. Fake timers cannot replace a promise.
+      // If the request ended within this event, Node would finish it a second time, and its
+      // diagnostics channel would report two requests. A promise, because fake timers cannot
+      // replace promises.
       else void Promise.resolve().then(end);
     } else this.#reuse(outgoing, socket);
   }
 
-  /** Sends a write on a used connection, if nothing has arrived on it that nobody asked for. */
+  /** Sends a write on a used connection, unless unrequested bytes have arrived on it. */
   #reuse(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (this.#body !== undefined) {
-      // Renders the headers now, so that little time passes between the check and the first byte.
+      // Renders the headers before the check, so that the first byte follows soon after the check.
       outgoing.cork();
       outgoing.write(this.#body);
     }
@@ -264,20 +267,21 @@ class Exchange {
     });
   }
 
-  /** Writes the request with the rest of its body: from here on nothing proves that it was not sent. */
+  /** Writes the request with the rest of its body. Then nothing proves that it was not sent. */
   #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
     try {
-      // When a suspended process resumes, its sockets are served before its timers.
+      // After a suspension, Node serves sockets before timers, so the time may be up although no
+      // timer has fired.
       this.#request.stop.check();
     } catch {
-      // The listener in the constructor was called.
+      // The stop listener in the constructor has already failed the exchange.
       return;
     }
     if (this.#evidence !== undefined) this.#evidence.started = true;
     written.add(this);
     this.#startedAt = performance.now();
-    // One piece; together with the end of the request it would be two.
+    // Uncorking before end() writes one piece. Otherwise Node would write two.
     if (outgoing.writableCorked > 0) outgoing.uncork();
     outgoing.end(rest);
   }
@@ -288,7 +292,7 @@ class Exchange {
     this.#end(outgoing, this.#body);
   }
 
-  /** Takes another connection instead of one that is closed, too old, not silent, or holds unrequested bytes. */
+  /** Takes another connection: this one is closed, too old, not silent, or has surplus bytes. */
   #reconnect(outgoing: NodeHttp.ClientRequest): void {
     this.#outgoing = undefined;
     written.delete(this);
@@ -296,13 +300,13 @@ class Exchange {
     this.#connect();
   }
 
-  /** Called when a connection failed, also after the exchange is over. */
+  /** Called when a connection failed, even after the exchange is over. */
   #break(outgoing: NodeHttp.ClientRequest, error: Error): void {
     if (outgoing !== this.#outgoing) return;
     const { reusedSocket, socket } = outgoing;
     if (reusedSocket && this.#evidence?.started === false) this.#reconnect(outgoing);
     else if (reusedSocket && !this.#isRepeated && socket?.bytesRead === this.#bytesBefore) {
-      // A server closes idle connections at any moment, so a read goes again, once.
+      // A server may close an idle connection at any moment, so a read is sent once more.
       this.#isRepeated = true;
       this.#open = this.#openFresh;
       this.#reconnect(outgoing);
@@ -312,16 +316,16 @@ class Exchange {
   #receive(outgoing: NodeHttp.ClientRequest, incoming: NodeHttp.IncomingMessage): void {
     if (outgoing !== this.#outgoing) return;
     if (this.#evidence?.started === false) {
-      // It responds to nothing.
+      // The response came before the request, so it belongs to no request of this client.
       this.#reconnect(outgoing);
       return;
     }
     const { statusCode = 0, statusMessage = '', rawHeaders } = incoming;
-    // msw 2.0 has none.
+    // A response of msw 2.0 has no socket.
     const socket = incoming.socket as Socket | null;
     const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
       outgoing.destroy();
-      // After the end of the response, the connection is no longer that of the request.
+      // After the response has ended, destroying the request no longer closes the connection.
       socket?.destroy();
     });
     this.#received = received;

@@ -1,6 +1,6 @@
 import { host, runtime } from '../internal/runtime.ts';
 
-/** A proxy from the environment: its host and port, without credentials. */
+/** A proxy that an environment variable names; `address` is its host and port, no credentials. */
 export interface EnvironmentProxy {
   readonly address: string;
   readonly variable: string;
@@ -10,7 +10,7 @@ export interface EnvironmentProxy {
 export function findProxy(url: string): EnvironmentProxy | undefined {
   const { env, execArgv = [] } = host.process ?? {};
   if (env === undefined) return undefined;
-  // Node reads these variables only when it is asked to; Bun and Deno always do.
+  // Node reads these variables only with this variable or flag; Bun and Deno always read them.
   const isEnabled = env['NODE_USE_ENV_PROXY'] === '1' || execArgv.includes('--use-env-proxy');
   if (runtime() === 'node' && !isEnabled) return undefined;
   const { protocol, hostname } = new URL(url);

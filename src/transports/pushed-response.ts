@@ -6,7 +6,7 @@ import { builtinModule } from '../internal/runtime.ts';
 /** Names and values in turn, as `rawHeaders` of node:http has them. */
 type RawHeaders = readonly string[];
 
-/** A response with a body that is pushed as it arrives: the part of a `Response` that ky and a call need. */
+/** A response whose body is pushed chunk by chunk, with the part of `Response` that is needed. */
 export class PushedResponse implements TransportResponse {
   readonly status: number;
   readonly statusText: string;
@@ -14,7 +14,7 @@ export class PushedResponse implements TransportResponse {
   readonly #rawHeaders: RawHeaders;
   readonly #abort: (reason: Error) => void;
   readonly #encoding: string;
-  /** Created with the first byte: an empty body has no coding. */
+  /** Created with the first byte, because an empty body has no content-encoding. */
   #decoder: Decoder | undefined;
   readonly #chunks: Uint8Array[] = [];
   #headers: Headers | undefined;
@@ -38,12 +38,12 @@ export class PushedResponse implements TransportResponse {
     this.#encoding = findHeader(headers, 'content-encoding');
   }
 
-  /** ky recognises a `Response` by this. */
+  /** ky recognises a `Response` by this tag. */
   get [Symbol.toStringTag](): string {
     return 'Response';
   }
 
-  /** Created on first access, because most calls never read them. */
+  /** Created on first access, because most calls never read the headers. */
   get headers(): Headers {
     this.#headers ??= createHeaders(this.#rawHeaders);
     return this.#headers;
@@ -94,7 +94,7 @@ export class PushedResponse implements TransportResponse {
       (decoded) => this.#keep(decoded),
       (fault) => this.#finish(fault),
     );
-    // Compressed bytes count too: an endless stream may decompress to nothing.
+    // Compressed bytes count, too, because an endless stream may decompress to nothing.
     this.#compressedSize += chunk.byteLength;
     if (this.#compressedSize > this.#limit) this.#overflow();
     else this.#decoder.write(chunk);
@@ -146,7 +146,7 @@ function createHeaders(rawHeaders: RawHeaders): Headers {
     try {
       headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
     } catch {
-      // node:http lets headers through that no Headers can hold; they must not fail a payment.
+      // node:http accepts headers that `Headers` rejects. Such a header must not fail a payment.
     }
   }
   return headers;
@@ -159,12 +159,12 @@ export interface Decoder {
   destroy(): void;
 }
 
-/** How many codings are undone: each costs memory, and thousands fit into a header (CVE-2026-22036). */
+/** How many codings are undone. Each costs memory, and a header fits thousands (CVE-2026-22036). */
 const maxCodings = 3;
 
 /**
- * Streams that undo a content-encoding, in the order to apply them; none when one of its codings is
- * unknown, because fetch leaves such a body as it is, too.
+ * Streams that undo a content-encoding, in the order to apply them. If one of the codings is
+ * unknown there are no streams, because fetch leaves such a body as it is, too.
  */
 function createDecodingStreams(encoding: string, firstByte: number): NodeStream.Transform[] {
   const zlib = builtinModule('node:zlib') as typeof NodeZlib;
@@ -173,12 +173,12 @@ function createDecodingStreams(encoding: string, firstByte: number): NodeStream.
   const streams = codings
     .toReversed()
     .filter((coding) => coding !== 'identity')
-    // Only the first byte of the outermost coding is known.
+    // Only the outermost coding's first byte is known, so inner deflate is assumed to be zlib.
     .map((coding, index) => createStream(zlib, coding, index === 0 ? firstByte : zlibMethod));
   return streams.every((stream) => stream !== undefined) ? streams : [];
 }
 
-/** The lower half of the first byte of the zlib format. That of raw deflate is another one. */
+/** The lower half of the first byte in the zlib format. Raw deflate has another value there. */
 const zlibMethod = 8;
 
 function createStream(

@@ -1,11 +1,11 @@
 import type { Evidence, TransportFacts } from '../errors/outcome.ts';
 
-/** Why a body could not be read to its end. `incomplete`: it arrived, and its compressed content is cut off. */
+/** Why a body was not read to its end. `incomplete`: it arrived, but its compressed data is cut. */
 export type BodyFault = 'stalled' | 'cut' | 'incomplete' | 'undecodable' | 'too_large' | 'not_text';
 
 /** Notifies a transport that its request has to end. */
 interface Stop {
-  /** Created on first access: a transport that uses `onStop` does not need it. */
+  /** Created on first access, because a transport that uses `onStop` does not need a signal. */
   readonly signal: AbortSignal;
   /** Calls the listener once, immediately if the time is up. Returns a function that removes it. */
   onStop(listener: (reason: Error) => void): () => void;
@@ -16,7 +16,7 @@ interface Stop {
 /** One request, ready to send. */
 export interface TransportRequest {
   readonly method: string;
-  /** Already normalized, as `new URL(url).href` would write it. */
+  /** The URL, already normalized as by `new URL(url).href`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -30,10 +30,10 @@ export interface Body {
   readonly fault: BodyFault | undefined;
 }
 
-/** Statuses that cannot have a body in a `Response`. */
+/** Statuses with which a `Response` cannot have a body. */
 export const bodylessStatuses: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
-/** A response when its headers have arrived: a `Response`, or the part of one that a call needs. */
+/** A response whose headers have arrived: a `Response`, or the part of it that a call needs. */
 export interface TransportResponse {
   readonly ok: boolean;
   readonly status: number;
@@ -47,7 +47,7 @@ export interface TransportResponse {
   readBody?(limit: number): Promise<Body>;
   /** Ends a body that will not be read. */
   discardBody?(): void;
-  /** Closes the connection, also when the response has ended: the next one may belong to another request. */
+  /** Closes the connection, even after the response ended, as it may hold a surplus response. */
   closeConnection?(): void;
   /** The bytes that `readBody` has read so far. */
   partialBody?(): Uint8Array;
@@ -60,13 +60,13 @@ export interface Transport extends TransportFacts {
   /** Sends one request. Rejects with the error of the runtime. */
   send(request: TransportRequest, built: Request, evidence: Evidence): Promise<TransportResponse>;
   /**
-   * Waits briefly, never for the network, until requests that were just started are likely to have been
-   * written. Absent where the transport cannot know.
+   * Waits briefly, never for the network, until requests that were just started are likely to have
+   * been written. Absent where the transport cannot know.
    */
   flush?(): Promise<void>;
 }
 
-/** A custom fetch; receives every request except a GET with a body. */
+/** A custom fetch. The client calls it for every request except a GET with a body. */
 export type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
 
 /** Sends a GET request together with a body. */
