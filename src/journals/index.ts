@@ -1,5 +1,5 @@
 /**
- * Stores in which `transfers.createOnce` records what it is about to do.
+ * Stores in which `transfers.createOnce` records a payment before sending it.
  *
  * @module payments-platform-sdk/journals
  */

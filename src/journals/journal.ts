@@ -2,13 +2,13 @@ import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 
 /** One change of a payment's entry. */
 export interface JournalTransition {
-  /** When, in whole milliseconds by the journal's clock. */
+  /** Time of the change, in whole milliseconds by the journal's clock. */
   readonly at: number;
-  /** The state of the entry from then on. */
+  /** State of the entry after the change. */
   readonly state: 'sending' | 'ambiguous' | 'paid' | 'not_paid';
-  /** The operator who recorded it by `transfers.resolveOnce`; absent when a call did. */
+  /** Operator who recorded the change by `transfers.resolveOnce`; absent if a call made it. */
   readonly by?: string | undefined;
-  /** Name of the machine that wrote it. */
+  /** Name of the machine that wrote the change. */
   readonly host?: string | undefined;
   /** Id of the call that claimed the payment. */
   readonly claimId?: string | undefined;
@@ -18,46 +18,53 @@ export interface JournalTransition {
 
 /** Fields of every entry. */
 interface CommonEntry {
-  /** The payment; without credentials. */
+  /** Input of the payment. Credentials are not stored. */
   readonly input: OnceInput;
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
   /**
-   * How the entry came to its state, oldest first: at most the first transition and the latest 31. Later entries keep it,
-   * but a rejected first claim removes the entry and its history. Absent if another program wrote it.
+   * How the entry came to its state, oldest transition first: at most the first one and the latest
+   * 31. A rejected first claim removes the entry with its history. Absent if another program wrote
+   * the entry.
    */
   readonly history?: readonly JournalTransition[] | undefined;
 }
 
 /** Fields that later entries of one payment keep until it is paid. */
 interface UnpaidEntry extends CommonEntry {
-  /** Time of the first claim of this payment; 0 if it is not known. */
+  /** Time of the first claim of this payment; 0 if that time is not known. */
   readonly firstClaimedAt: number;
-  /** Ids of transfers that were listed when an operator recorded `not_paid`: none is the payment. At most 1,000. */
+  /**
+   * Ids of at most 1,000 transfers that are not the payment, because the list had them when an
+   * operator recorded `not_paid`.
+   */
   readonly dismissed?: readonly TransferId[] | undefined;
 }
 
-/** Fields of the call that claimed the payment. */
+/** Fields that the claim of a call adds. */
 interface ClaimedEntry extends UnpaidEntry {
-  /** Id of the claiming call; unique. */
+  /** Unique id of the claiming call. */
   readonly claimId: string;
   /** Name of the machine that the claiming call ran on. */
   readonly host: string;
   /** Time of this claim, in milliseconds by the journal's clock. */
   readonly claimedAt: number;
-  /** After this time, the request of this claim can no longer take effect; null with `gracePeriod: Infinity`. */
+  /** After this time, the claim's request cannot take effect; null with `gracePeriod: Infinity`. */
   readonly expiresAt: number | null;
 }
 
 /** A call has claimed the payment and may be sending it. */
 export interface SendingEntry extends ClaimedEntry {
-  /** In progress, or left by a process that died. */
+  /** The call is in progress, or its process died. */
   readonly state: 'sending';
 }
 
-/** The list shows transfers that may be the payment: an operator decides by `transfers.resolveOnce`. */
+/**
+ * The platform lists transfers that may be the payment, so an operator has to decide by
+ * `transfers.resolveOnce`.
+ */
 export interface AmbiguousEntry extends ClaimedEntry {
-  /** Undecided. */
+  /** The payment is not decided. */
   readonly state: 'ambiguous';
   /** Ids of the transfers that may be the payment, at most ten. */
   readonly candidates: readonly TransferId[];
@@ -65,21 +72,24 @@ export interface AmbiguousEntry extends ClaimedEntry {
 
 /** The payment was made. */
 export interface PaidEntry extends CommonEntry {
-  /** Decided: paid. */
+  /** The payment is decided. */
   readonly state: 'paid';
   /** The transfer that was made. */
   readonly transferId: TransferId;
   /** Time of this entry, in milliseconds by the journal's clock. */
   readonly paidAt: number;
-  /** Operator who recorded it by `transfers.resolveOnce`; absent when a call did. */
+  /** Operator who recorded the payment by `transfers.resolveOnce`; absent if a call recorded it. */
   readonly resolvedBy?: string | undefined;
 }
 
-/** An operator has recorded by `transfers.resolveOnce` that no call has made the payment; the next call sends it. */
+/**
+ * An operator recorded by `transfers.resolveOnce` that no call has made the payment. The next
+ * `createOnce` sends the payment.
+ */
 export interface NotPaidEntry extends UnpaidEntry {
-  /** Decided. */
+  /** The payment is decided. */
   readonly state: 'not_paid';
-  /** Operator who recorded it. */
+  /** Operator who recorded the decision. */
   readonly resolvedBy?: string | undefined;
   /** Time of the decision, in milliseconds by the journal's clock. */
   readonly resolvedAt: number;
@@ -95,20 +105,20 @@ export type OpenEntry = SendingEntry | AmbiguousEntry;
 export interface OpenPayment {
   /** The reference of the payment. */
   readonly reference: string;
-  /** Its entry when it was read. */
+  /** The entry of the payment when the journal read it. */
   readonly entry: OpenEntry;
 }
 
 /** Options of `Journal.prune`. */
 export interface PruneOptions {
-  /** Only payments that were recorded as paid before this time are removed. */
+  /** Removes only payments that were recorded as paid before this time. */
   paidBefore: Date;
 }
 
 /**
- * Where `transfers.createOnce` records what it is about to do, shared by every process that pays.
- * A write is on disk before `swap` resolves: a lost entry pays twice.
- * An error with `retryable: false` is shown, not retried.
+ * Where `transfers.createOnce` records a payment before sending it. All processes that pay share
+ * one journal. `swap` must resolve only when the entry is on disk, because a lost entry pays twice.
+ * Errors with `retryable: false` are not retried.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -132,61 +142,64 @@ export interface Journal {
   /** The entry of the payment with this reference. */
   read(reference: string): Promise<JournalEntry | undefined>;
   /**
-   * Writes `after` (undefined: removes the entry) if the entry still is `before`, in one atomic step.
-   * Resolves to whether it did.
+   * Replaces the entry by `after`, in one atomic step, if the entry still is `before`. Undefined
+   * stands for no entry. Resolves to whether the entry was `before`.
    */
   swap(
     reference: string,
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,
   ): Promise<boolean>;
-  /** The time in milliseconds, by one clock for all processes that share the entry of this reference. */
+  /** The time in milliseconds. All processes must read the same clock for the same reference. */
   now(reference: string): Promise<number>;
   /**
-   * Every payment that is `sending` or `ambiguous`, and every entry that cannot be read, as it is stored; in
-   * any order. `transfers.openOnce` needs it.
+   * Lists, in any order, every payment that is `sending` or `ambiguous`, and as stored every entry
+   * that cannot be read. `transfers.openOnce` needs this method.
    */
   open?(): AsyncIterable<OpenPayment>;
   /**
-   * Removes `paid` entries; resolves to their number. A later `createOnce` with a removed reference
-   * pays again.
+   * Removes `paid` entries, and resolves to the number of removed entries. If you later call
+   * `createOnce` with a removed reference, it pays again.
    */
   prune?(options: PruneOptions): Promise<number>;
-  /** Whether an entry may be lost; `createOnce` then looks for the transfer before every first claim. */
+  /** Whether the store may lose an entry. If so, `createOnce` searches before every first claim. */
   readonly forgets?: boolean;
 }
 
-/** A {@link Journal}; the argument is an example, which the compiler prints if the type does not match. */
+/** A {@link Journal} with an example, which the compiler prints if a type does not match. */
 export interface JournalSuchAs<_Examples extends string> extends Journal {}
 
-/** A journal of this package: it also lists what is open, and prunes. */
+/** A journal of this package, which can always list open payments and prune paid ones. */
 export interface FullJournal extends Journal {
-  /** Every payment that is not decided, and every entry that cannot be read, in pages. */
+  /** Lists every payment that is not decided, and every entry that cannot be read, page by page. */
   open(): AsyncIterable<OpenPayment>;
-  /** Removes `paid` entries in steps; resolves to their number. */
+  /** Removes `paid` entries in steps, and resolves to the number of removed entries. */
   prune(options: PruneOptions): Promise<number>;
 }
 
 /**
- * A failure of a journal that lasts until an operator repairs the setup. Any error with `retryable: false`
- * counts as one, because once/ shares no code with this folder, and a journal may be another author's.
+ * A failure of a journal that lasts until an operator repairs the setup. Code in once/ only checks
+ * `retryable: false`, because it shares no code with this folder and users write journals, too.
  */
 export class LastingJournalError extends Error {
   readonly retryable = false;
 }
 
-/** The texts of entries that were read: a migration or another program may have written them with other spaces. */
+/**
+ * The stored texts of entries that were read. A text may differ from what JSON.stringify writes,
+ * because a migration or another program may have written it with other spaces.
+ */
 const storedTexts = new WeakMap<JournalEntry, string>();
 
 /** The string that a store keeps. */
 export const serializeEntry = (entry: JournalEntry | undefined): string =>
   entry === undefined ? '' : JSON.stringify(entry);
 
-/** The string that a store has for an entry that was read from it or is new; empty without an entry. */
+/** The text that a store has for an entry, read or new; empty if there is no entry. */
 export const storedTextOf = (entry: JournalEntry | undefined): string =>
   (entry && storedTexts.get(entry)) ?? serializeEntry(entry);
 
-/** The entry of a stored string; its fields are checked where they are used. A string that is no JSON stays one. */
+/** Parses a stored text, without a check of the fields. A text that is not JSON stays a string. */
 export function parseEntry(stored: string): JournalEntry {
   try {
     const entry: unknown = JSON.parse(stored);
@@ -202,11 +215,10 @@ export function parseEntry(stored: string): JournalEntry {
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
 
-/** Whether `open` lists an entry: it is open, or cannot be read. */
+/** Whether `open` lists an entry, because the entry is open or cannot be read. */
 export const isUndecided = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry !== undefined && entry.state !== 'paid' && entry.state !== 'not_paid';
 
-/** The time of `paidBefore` in milliseconds. */
 export function readPaidBefore({ paidBefore }: PruneOptions): number {
   const time = new Date(paidBefore).getTime();
   if (Number.isFinite(time)) return time;

@@ -10,14 +10,14 @@ import {
   type OpenEntry,
 } from './journal.ts';
 
-/** By the text, because a function for JSON rejects some strings, and the index would then reject a claim. */
+/** Matches the text, because JSON functions throw on some strings, and claims would then fail. */
 const isOpenSql = `entry !~ '"state" *: *"(paid|not_paid)"'`;
 const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
 /**
- * The table that {@link postgresJournal} needs, and the index of what is open: one string with two statements, which
- * `.split(';')` separates. They do nothing if both exist. An upgrade of the operating system leaves the collation
- * `C` unchanged.
+ * SQL that creates the table and the index of {@link postgresJournal} if they do not exist: two
+ * statements, which `.split(';')` separates. Keep the collation `C`, because an upgrade of the
+ * operating system does not change that collation.
  */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   reference text COLLATE "C" PRIMARY KEY,
@@ -27,11 +27,11 @@ export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal
 CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
   WHERE ${isOpenSql}`;
 
-/** Whether a text is the name of a table as SQL has it, with or without its schema. */
+/** Whether a text is the name of a table as SQL spells names, with or without a schema. */
 export const isTableName = (text: unknown): boolean =>
   typeof text === 'string' && /^(?:"[^"\0]+"|[a-z_]\w*)(?:\.(?:"[^"\0]+"|[a-z_]\w*))?$/i.test(text);
 
-/** The shape of what arrived instead of rows, without its values, because they are those of a payment. */
+/** Describes what arrived instead of rows, without values, because they belong to a payment. */
 function describeReply(reply: unknown): string {
   if (Array.isArray(reply)) return `[${reply.slice(0, 2).map(describeReply).join(', ')}]`;
   if (typeof reply !== 'object' || reply === null) return reply === null ? 'null' : typeof reply;
@@ -42,7 +42,7 @@ function describeReply(reply: unknown): string {
 /** Rows by the names of their columns. */
 export type PostgresRows = readonly Readonly<Record<string, unknown>>[];
 
-/** Runs one statement; resolves to its rows, or to an object that has them as `rows`. */
+/** Runs one statement, and resolves to its rows or to an object with the field `rows`. */
 export type PostgresQuery = (
   text: string,
   values: string[],
@@ -54,19 +54,19 @@ export type PostgresQuery = (
     }
 >;
 
-/** A {@link PostgresQuery}; the argument is an example, which the compiler prints if the type does not match. */
+/** A {@link PostgresQuery} with an example, which the compiler prints if a type does not match. */
 export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
 
-/** The start of the transaction in milliseconds; now() has that meaning only in SQL. */
+/** The start of the transaction in milliseconds, because now() returns that start in SQL. */
 const startedSql = '(extract(epoch FROM now()) * 1000)::float8 AS started';
 
 const insideTransaction =
   'postgresJournal: query runs inside a transaction of the caller, as typeorm-transactional and the CLS of Sequelize arrange without being asked. If that transaction is rolled back, the journal forgets the payment and the next call pays again.\nGive the journal a pool of its own, or call createOnce outside of the transaction.';
 
 /**
- * A journal in a PostgreSQL table ({@link postgresJournalTable}), with one primary or synchronous standbys.
- * Asynchronous fail-over loses claims and needs `forgets: true`. `query` runs statements outside of
- * transactions; a claim inside one is rejected.
+ * A journal in a PostgreSQL table, see {@link postgresJournalTable}. If you fail over to an
+ * asynchronous standby, pass `forgets: true`. `query` must run each statement outside of
+ * transactions, because a claim inside a transaction is rejected.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -84,16 +84,19 @@ export function postgresJournal(
     forgets = false,
     table = 'payments_journal',
   }: {
-    /** Whether a fail-over may lose an entry. `createOnce` then searches before every first claim. Default: false. */
+    /**
+     * Whether a fail-over may lose an entry. If so, `createOnce` searches before every first claim.
+     * Default: false.
+     */
     forgets?: boolean | undefined;
     /**
-     * The table, as SQL names it. With its schema, no `search_path` selects another table of that name. Default:
-     * `payments_journal`.
+     * Name of the table, as SQL spells it. Add the schema, so that no `search_path` selects another
+     * table of that name. Default: `payments_journal`.
      */
     table?: string | undefined;
   } = {},
 ): FullJournal {
-  // A client would be noticed only when a payment needs the journal.
+  // Without this check, a wrong argument would show only when a payment needs the journal.
   if (typeof query !== 'function') {
     throw new Error(
       'postgresJournal: query is no function; expected one that runs one statement, such as (text, values) => pool.query(text, values).',
@@ -112,14 +115,14 @@ export function postgresJournal(
     const result: unknown = await query(sql, values);
     const rows: unknown = (Object(result) as { rows?: unknown }).rows ?? result;
     if (Array.isArray(rows) && rows.every((row) => column in Object(row))) {
-      // Every row has the column; which type its value has is read where the value is used.
+      // Only the column is checked here. Code that uses a value checks its type.
       return rows as PostgresRows;
     }
     throw new LastingJournalError(
       `postgresJournal: query returned ${describeReply(result)}; expected an array of rows with the column ${column}, or an object that has them as rows.\nReturn the rows alone: docs/paying-once.md has the function for each client.`,
     );
   };
-  /** Undefined if the statement has changed nothing. */
+  /** The row that a statement has changed; undefined if it has changed nothing. */
   const change = async (sql: string, ...values: string[]) => {
     const [row] = await queryRows('reference', sql, ...values);
     return row;
@@ -144,9 +147,11 @@ export function postgresJournal(
   let hasProof = false;
   let latestTime = 0;
   /**
-   * Withdraws a claim that a transaction of the caller could take along: only in a transaction have its own rows an
-   * age(xmin) of 0 or less. The first claim is always checked, because the check also shows what `query` returns for
-   * an UPDATE; a later claim is if its transaction started before the latest reading of the clock.
+   * Writes a claim, and withdraws it if the claim is part of a transaction of the caller, because a
+   * rollback would remove the claim. Only in such a transaction is age(xmin) of the written row 0
+   * or less. The first claim is always checked, because the check also shows what `query` returns
+   * for an UPDATE. A later claim is checked if its transaction started before the latest reading of
+   * the clock.
    */
   const claim = async (
     reference: string,
@@ -166,7 +171,7 @@ export function postgresJournal(
       }
       problem = new LastingJournalError(insideTransaction);
     } catch (error) {
-      // After any other failure the claim may be in use: its caller reads whether it is there.
+      // After any other failure the claim stays, and the caller reads whether the journal has it.
       if (!(error instanceof LastingJournalError)) throw error;
       problem = error;
     }
@@ -188,14 +193,15 @@ export function postgresJournal(
       }
       if (after?.state === 'sending') return claim(reference, before, after);
       const row = await write(reference, before, after);
-      // The claim belongs to the same transaction, so a rollback would forget both.
+      // The claim belongs to the same transaction, so a rollback would remove both from the
+      // journal.
       if (after?.state === 'paid' && Number(row?.['age']) <= 0) {
         throw new LastingJournalError(insideTransaction);
       }
       return row !== undefined;
     },
     now: async () => {
-      // now() would be the start of a transaction.
+      // clock_timestamp(), because now() would be the start of a transaction.
       const sql = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
       const [row] = await queryRows('now', sql);
       const now = Number(row?.['now']);

@@ -12,19 +12,20 @@ import {
   type OpenPayment,
 } from './journal.ts';
 
-/** Sends one command to Redis, such as `('GET', 'key')`; resolves to its reply. */
+/** Sends one command to Redis, such as `('GET', 'key')`, and resolves to the reply. */
 export type RedisCommand = (...args: [name: string, ...args: string[]]) => PromiseLike<unknown>;
 
-/** A {@link RedisCommand}; the argument is an example, which the compiler prints if the type does not match. */
+/** A {@link RedisCommand} with an example, which the compiler prints if a type does not match. */
 export interface RedisCommandSuchAs<_Example extends string> extends RedisCommand {}
 
 const keyPrefix = 'payments:journal:';
-/** A sorted set of the references that are open. The member '' says that it is complete. */
+/** A sorted set of the references that are open. If the set is complete, it has the member ''. */
 const indexKey = 'payments:journal-open';
 
 /*
- * A claim never depends on the index: in a cluster, it may live on another node, and `pcall` continues
- * after the error. A client may prefix keys, so the name comes from the key that the server gets.
+ * A claim never depends on the index. In a cluster the index may be on another node, and then
+ * `pcall` continues after the error. A client may add a prefix to keys, so the script derives the
+ * name of the index from the key that the server gets.
  */
 const swapScript = `local entry = redis.call('GET', KEYS[1]) or ''
 if entry ~= ARGV[1] then return 0 end
@@ -40,7 +41,7 @@ else redis.call('SET', KEYS[1], after, 'PX', keepFor) end
 if isOpen == '' then redis.pcall('ZREM', index, reference) end
 return 1`;
 
-/** Reads one page of all entries on the node of the key; `use` handles each of them. */
+/** Reads one page of the entries on the node of the key. The Lua code `use` runs for each entry. */
 const createScanScript = (
   use: string,
 ): string => `local base = string.gsub(KEYS[1], '%-open%d*$', '')
@@ -67,13 +68,13 @@ const pruneScript =
     references[#references + 1] = reference
   end`);
 
-// A cluster sends TIME to any of its nodes, and their clocks differ: the key selects one.
+// A cluster client may send TIME to any node, and their clocks differ. The key selects one node.
 const timeScript = "return redis.call('TIME')";
 
 /**
- * A journal in Redis or Valkey, under `payments:journal:…`. It needs `appendonly yes`, `appendfsync
- * always` and `maxmemory-policy noeviction`. A claim that is lost while its request is on the way still
- * pays twice.
+ * A journal in Redis or Valkey, under `payments:journal:…`. Set `appendonly yes`, `appendfsync
+ * always` and `maxmemory-policy noeviction`, because a claim that Redis loses while its request is
+ * on the way pays twice.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -92,24 +93,24 @@ export function redisJournal(
     keepPaidFor,
   }: {
     /**
-     * Whether Redis may lose an entry, by its settings, a fail-over or a FLUSHALL. `createOnce` then
-     * searches before every first claim. Default: true.
+     * Whether Redis may lose an entry, by its settings, a fail-over or a FLUSHALL. If so,
+     * `createOnce` searches before every first claim. Default: true.
      */
     forgets?: boolean | undefined;
     /**
-     * How long a paid entry is kept, in milliseconds. A later `createOnce` with its reference pays again.
-     * Default: permanently.
+     * How many milliseconds Redis keeps a paid entry. After that, `createOnce` with the same
+     * reference pays again. Default: permanently.
      */
     keepPaidFor?: number | undefined;
   } = {},
 ): FullJournal {
-  // A client would be noticed only when a payment needs the journal.
+  // Without this check, a wrong argument would show only when a payment needs the journal.
   if (typeof command !== 'function') {
     throw new Error(
       'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args) of ioredis, (...args) => client.sendCommand(args) of node-redis.',
     );
   }
-  // Redis would reject it only when a payment has been made.
+  // Without this check, Redis would reject a wrong number only after a payment has been made.
   if (keepPaidFor !== undefined && !(Number.isSafeInteger(keepPaidFor) && keepPaidFor > 0)) {
     throw new Error(
       `redisJournal: keepPaidFor is ${keepPaidFor}; expected whole milliseconds above 0, such as 400 * 86_400_000.`,
@@ -120,7 +121,7 @@ export function redisJournal(
     const stored = await command('GET', keyOf(reference));
     if (stored === null) return undefined;
     if (typeof stored === 'string') return parseEntry(stored);
-    // Undefined is no absence: the body of an error of a REST interface has no result.
+    // Undefined is no proof of absence, because an error of a REST interface has no result either.
     throw new LastingJournalError(
       `redisJournal: command returned ${typeof stored} for GET; expected a string or null.\nReturn the reply of Redis unparsed, and reject on an error: docs/paying-once.md has the function for each client.`,
     );
@@ -157,7 +158,7 @@ export function redisJournal(
     },
     open: async function* () {
       if (await isCluster(command)) {
-        // A scan may return a key twice.
+        // SCAN may return a key twice.
         const seen = new Set<string>();
         for await (const references of scan(command, openScript)) {
           yield* readOpen(references.filter((each) => !seen.has(each) && seen.add(each)));
@@ -186,7 +187,7 @@ export function redisJournal(
   };
 }
 
-/** Scans all entries of each node; yields the references that the script has selected. */
+/** Scans all entries of each node, and yields the references that the script selects. */
 async function* scan(
   command: RedisCommand,
   script: string,
@@ -204,7 +205,7 @@ async function* scan(
   }
 }
 
-/** Adds every open reference to the index; removes none, because a claim may be added meanwhile. */
+/** Adds every open reference to the index. Removes none, because calls may add claims meanwhile. */
 async function buildIndex(command: RedisCommand): Promise<void> {
   for await (const references of scan(command, openScript)) {
     const members = references.flatMap((reference) => ['0', reference]);
@@ -213,12 +214,11 @@ async function buildIndex(command: RedisCommand): Promise<void> {
   await command('ZADD', indexKey, '0', '');
 }
 
-/** Builds the index again, for entries that were copied; a cluster has none. */
+/** Builds the index again, for example after entries were copied. A cluster has no index. */
 export async function rebuildRedisIndex(command: RedisCommand): Promise<void> {
   if (!(await isCluster(command))) await buildIndex(command);
 }
 
-/** Whether no node has an entry. */
 export async function isRedisEmpty(command: RedisCommand): Promise<boolean> {
   for await (const references of scan(command, createScanScript('references[1] = reference'))) {
     if (references.length > 0) return false;
@@ -232,7 +232,7 @@ async function isCluster(command: RedisCommand): Promise<boolean> {
 
 const nodeScript = "return redis.call('CLUSTER', 'MYID')";
 
-/** A key of each node. In a cluster, a command goes to the node of its key. */
+/** Finds one key for each node, because in a cluster a command goes to the node of its key. */
 async function findNodeKeys(command: RedisCommand): Promise<readonly string[]> {
   if (!(await isCluster(command))) return [indexKey];
   const slots = (await command('CLUSTER', 'SLOTS')) as [unknown, unknown, unknown[]][];

@@ -46,7 +46,7 @@ const getBuiltin = (id: string): Readonly<Record<string, unknown>> | undefined =
 };
 
 function openDatabase(path: string, create: boolean): Database {
-  // Some JavaScript callers pass undefined, from which Bun opens a database in memory.
+  // A JavaScript caller may pass undefined, and Bun would then open a database in memory.
   if (!path) {
     throw new Error(
       'sqliteJournal: path is empty. SQLite would open a private temporary database that ends with this process, and the next process would pay again.\nPass an absolute path, and check the variable that holds it.',
@@ -81,7 +81,7 @@ const cannotOpen = (path: string, cause: unknown): Error => {
   );
 };
 
-/** A relative path names another file in each working directory: that of a cron job is not that of a shell. */
+/** A relative path may name another file in a cron job, because a cron job has its own folder. */
 function warnOfRelativePath(path: string): void {
   const { existsSync } = getBuiltin('node:fs') as typeof NodeFs;
   const { isAbsolute, resolve } = getBuiltin('node:path') as Path;
@@ -93,8 +93,9 @@ function warnOfRelativePath(path: string): void {
 }
 
 /**
- * A container that mounts only this file, and a second name of it, has a write-ahead log of its own: each
- * then pays without the claims of the other.
+ * SQLite keeps the latest claims in a write-ahead log beside the file. A container that mounts only
+ * the file, or a process that uses another hard link, has a log of its own and does not see those
+ * claims.
  */
 function rejectSharedFile(path: string): void {
   const fs = getBuiltin('node:fs') as typeof NodeFs;
@@ -109,12 +110,13 @@ function rejectSharedFile(path: string): void {
 }
 
 /**
- * Returns a function that throws if the path no longer names the file that was opened, as after a deploy that moved its
- * folder. This process would go on with the old file and another one with the new, and both pay.
+ * Returns a function that throws if the path no longer names the file that was opened, for example
+ * after a deploy has moved the folder. Otherwise this process would use the old file and another
+ * process the new one, and both would pay.
  */
 function createFileCheck(path: string): () => void {
   const { statSync } = getBuiltin('node:fs') as typeof NodeFs;
-  // The working directory may change.
+  // The path is resolved now, because the working directory may change.
   const { resolve } = getBuiltin('node:path') as Path;
   const file = resolve(path);
   const identify = (): string | undefined => {
@@ -131,7 +133,7 @@ function createFileCheck(path: string): () => void {
   };
 }
 
-/** Empty where the system has no such list. */
+/** The mount points of this process; empty where the system has no such list. */
 function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   try {
     const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
@@ -145,9 +147,9 @@ function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   }
 }
 
-/** By `prepare` alone, because the errors of `exec` have no code on Deno. */
+/** Uses `prepare` for every statement, because on Deno errors of `exec` have no code. */
 function prepareStatements(database: Database, create: boolean) {
-  // SQLite itself would wait for a lock without returning to the event loop.
+  // Without this, SQLite would block the event loop while it waits for a lock.
   database.prepare('PRAGMA busy_timeout = 0').get();
   database.prepare('PRAGMA journal_mode = WAL').get();
   // Without FULL, a power cut may remove the latest claims.
@@ -156,7 +158,7 @@ function prepareStatements(database: Database, create: boolean) {
     const table = 'payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)';
     database.prepare(`CREATE TABLE IF NOT EXISTS ${table}`).run();
   }
-  // json_extract throws for a string that is no JSON, and a row that cannot be read must hide no other.
+  // json_extract throws on text that is not JSON, and an unreadable row must not hide other rows.
   const stateSql = "CASE json_valid(entry) WHEN 1 THEN json_extract(entry, '$.state') END";
   const isOpenSql = `coalesce(${stateSql}, '') NOT IN ('paid', 'not_paid')`;
   const index = 'payments_journal_open ON payments_journal (reference)';
@@ -170,7 +172,7 @@ function prepareStatements(database: Database, create: boolean) {
       'UPDATE payments_journal SET entry = ? WHERE reference = ? AND entry = ?',
     ),
     remove: database.prepare('DELETE FROM payments_journal WHERE reference = ? AND entry = ?'),
-    // SQLite itself would prefer the index of the primary key, and read everything.
+    // Without INDEXED BY, SQLite would use the primary key and read every row.
     open: database.prepare(
       `SELECT reference, entry FROM payments_journal INDEXED BY payments_journal_open WHERE ${isOpenSql} AND reference > ? ORDER BY reference LIMIT ${pageSize}`,
     ),
@@ -183,13 +185,13 @@ function prepareStatements(database: Database, create: boolean) {
   };
 }
 
-/** SQLITE_BUSY and its extended codes, which node:sqlite has as `errcode` and bun:sqlite as `errno`. */
+/** Whether a code is SQLITE_BUSY or extends it: `errcode` in node:sqlite, `errno` in bun:sqlite. */
 function isBusy(error: unknown): boolean {
   const { errcode, errno } = error as { errcode?: unknown; errno?: unknown };
   return Number(errcode ?? errno) % 256 === 5;
 }
 
-/** Runs one statement, and again as long as another process holds the lock. */
+/** Runs one statement, and retries it for up to five seconds while another process has the lock. */
 async function retryWhileBusy<T>(run: () => T): Promise<T> {
   const startedAt = performance.now();
   for (;;) {
@@ -205,8 +207,9 @@ async function retryWhileBusy<T>(run: () => T): Promise<T> {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * A journal in one SQLite file (`':memory:'` in tests), shared by processes of one machine. Needs Node.js
- * 22.13, Bun or Deno. Throws when the file cannot be opened. A replaced file takes no claim.
+ * A journal in one SQLite file, or `':memory:'` in tests. All processes of one machine can share
+ * the file. Needs Node.js 22.13, Bun or Deno. Throws if the file cannot be opened. Claims reject
+ * after the file was replaced.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';
@@ -222,11 +225,11 @@ export function sqliteJournal(
     create = true,
     forgets = false,
   }: {
-    /** Whether a journal that does not exist is created. With false, it throws. Default: true. */
+    /** Whether to create the file and its table. With false, both must exist. Default: true. */
     create?: boolean | undefined;
     /**
-     * Whether the file may have lost entries, as after a restored backup. `createOnce` then searches before
-     * every first claim. Default: false.
+     * Whether the file may have lost entries, for example if you restored a backup. If so,
+     * `createOnce` searches before every first claim. Default: false.
      */
     forgets?: boolean | undefined;
   } = {},
@@ -238,7 +241,7 @@ export function sqliteJournal(
   try {
     prepare();
   } catch (error) {
-    // The first call waits for a lock; it can, and this function cannot.
+    // If another process holds a lock, the first call prepares again, because only a call can wait.
     if (!isBusy(error)) {
       database.close();
       throw cannotOpen(path, error);
@@ -290,7 +293,7 @@ export function sqliteJournal(
         const end: string = last;
         const { changes } = await retryWhileBusy(() => prepare().prune.run(start, end, paidBefore));
         count += Number(changes);
-        // The event loop runs between two steps.
+        // Lets the event loop run between two steps.
         await sleep(0);
       }
     },

@@ -8,8 +8,8 @@ import {
 import { describeValue, Mismatch, Trial, type OnOpenEntry } from './trial.ts';
 
 /*
- * The contract of a journal. Every case is made on several handles, because a payment is made twice when
- * two processes do not read the same entry. Assumptions A3 and A4: docs/proof.md.
+ * The contract of a journal. Every case uses several handles on one store, because a payment is
+ * made twice if two processes do not read the same entry. Assumptions A3 and A4: docs/proof.md.
  */
 
 interface JournalCase {
@@ -22,16 +22,16 @@ interface JournalCase {
 const handleCount = 2;
 const racingCalls = 20;
 const races = 2;
-/** Pauses between two readings of a clock, and how much of it the clock has to show. */
+/** The pause between two readings of a clock, and how far the clock has to advance meanwhile. */
 const pauseMs = 50;
 const minAdvanceMs = 25;
-/** A clock of a store that is set by the network may step back by this. */
+/** The clock of a store may step back by this much, because a time server may set the clock. */
 const stepBackMs = 5;
-/** A larger difference to the clock of this process is a mistake, such as a time zone. */
+/** A clock that differs more from this process's clock is wrong, for example by a time zone. */
 const maxClockDifferenceMs = 120_000;
-/** Entries of this age are older than every real one, so that a call of `prune` removes no other. */
+/** When the paid entries here were paid: before every real one, so `prune` removes no other. */
 const oldPaidAt = 1_000;
-/** A page of a store often has 100 or 200 rows. */
+/** More than one page, because stores often read pages of 100 or 200 rows. */
 const openCount = 250;
 
 const createClaim = (
@@ -42,11 +42,11 @@ const createClaim = (
   state: 'sending',
   claimId,
   host: 'host-1',
-  // A clock may return parts of milliseconds.
+  // Fractions, because a clock may return fractions of a millisecond.
   claimedAt: 1_764_000_000_123.456,
   expiresAt: 1_764_000_420_123.456,
   firstClaimedAt: 1_763_999_999_999,
-  // No client has this platform, so that none makes the payment.
+  // A platform that no client uses, so that no client can make this payment.
   platform: 'https://test-journal.invalid/v0',
   input: {
     sourceAccountId: 'acc_000001',
@@ -181,7 +181,7 @@ const cases: readonly JournalCase[] = [
     hint: 'Use a key of at least 140 characters that is compared byte by byte (MySQL: CHARACTER SET ascii COLLATE ascii_bin), and do not change the reference.',
     run: async (trial) => {
       const ends = ['inv-1', 'INV-1', 'inv_1', 'inv%1', 'inv*1', 'inv 1', 'inv  1', 'inv/1'];
-      // With the start of each reference these have 140 characters.
+      // With the start that newReference adds, these references have 140 characters, the maximum.
       const long = 'x'.repeat(140 - trial.newReference('.').length);
       const references = [...ends, `${long}1`, `${long}2`].map((end) => trial.newReference(end));
       const entries = references.map((reference) => createClaim(reference, 'one'));
@@ -198,7 +198,7 @@ const cases: readonly JournalCase[] = [
     hint: 'Pass the reference as a parameter of the statement; escape it in a path, a URL or a pattern.',
     run: async (trial) => {
       const codes = Array.from({ length: 127 - 32 }, (_, index) => index + 32);
-      // A reference has no space at its end.
+      // All characters do not fit into one reference. The space is first, as it must not be last.
       const reference = trial.newReference(String.fromCharCode(...codes.slice(0, 80)));
       const other = trial.newReference(String.fromCharCode(...codes.slice(60)));
       for (const each of [reference, other]) {
@@ -304,7 +304,7 @@ const cases: readonly JournalCase[] = [
   },
 ];
 
-/** The cases of journals that have `open`. */
+/** Further cases for a journal that has `open`. */
 const openCases: readonly JournalCase[] = [
   {
     expected: 'open() lists what is sending or ambiguous, and nothing else.',
@@ -361,7 +361,7 @@ const openCases: readonly JournalCase[] = [
   },
 ];
 
-/** The case of journals that have `prune`. */
+/** A further case for a journal that has `prune`. */
 const pruneCase: JournalCase = {
   expected: 'prune({ paidBefore }) removes what was paid before it, and resolves to the number.',
   hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count.",
@@ -372,7 +372,7 @@ const pruneCase: JournalCase = {
       if (expected === undefined || count === expected) return;
       throw new Mismatch(`prune() resolved to ${describeValue(count)} instead of ${expected}.`);
     };
-    // A run that was killed may not have removed its entries.
+    // Removes entries that an earlier run has left because it was killed.
     await prune();
     const entries = new Map<string, JournalEntry>();
     const write = async (create: (reference: string) => JournalEntry): Promise<string> => {
@@ -398,7 +398,7 @@ const pruneCase: JournalCase = {
   },
 };
 
-/** Runs one case; returns its part of the report if it fails. */
+/** Runs one case. Returns a part of the report if the case fails. */
 async function runCase(
   { expected, hint, run }: JournalCase,
   handles: readonly Journal[],
@@ -417,7 +417,8 @@ async function runCase(
 
 /**
  * Checks a journal of your own against the contract. `makeJournal` opens another handle on the same
- * store, empty or not. Throws an error that lists what to fix. Removes its entries at the end.
+ * store, which may have entries. Throws an error that lists what to fix. Removes its own entries at
+ * the end.
  * @example
  * ```ts
  * import { memoryJournal, testJournal } from 'payments-platform-sdk/journals';
@@ -435,7 +436,7 @@ export async function testJournal(makeJournal: () => Journal | Promise<Journal>)
   for (const each of [first, ...cases, ...optionalCases]) {
     const failure = await runCase(each, handles);
     if (failure !== undefined) failures.push(failure);
-    // The rest would fail for the same reason.
+    // If the first case fails, all others would fail for the same reason.
     if (failure !== undefined && each === first) break;
   }
   if (failures.length === 0) return;

@@ -1,6 +1,6 @@
 import type { Journal, JournalEntry, OpenEntry } from './journal.ts';
 
-/** The wrong behaviour of a journal, with a hint that replaces the case's hint. */
+/** Thrown for wrong behaviour of a journal. `hint` replaces the hint of the case. */
 export class Mismatch extends Error {
   readonly hint: string | undefined;
 
@@ -17,13 +17,13 @@ export function describeValue(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
 }
 
-/** Entries of the cases have a short name as their claim id. */
+/** Names an entry by its claim id, because the cases use short names as claim ids. */
 function nameEntry(entry: JournalEntry | undefined): string {
   if (entry === undefined) return 'undefined';
   return 'claimId' in entry ? `${entry.claimId} (${entry.state})` : entry.state;
 }
 
-/** The first field that differs; the order of fields does not count, because a store may change it. */
+/** Describes the first field that differs. A store may change the order of fields. */
 function findDifference(expected: unknown, got: unknown, path: string): string | undefined {
   if (Object.is(expected, got)) return undefined;
   const areObjects = isObject(expected) && isObject(got);
@@ -38,13 +38,13 @@ function findDifference(expected: unknown, got: unknown, path: string): string |
   return undefined;
 }
 
-/** The error of a store may contain its connection string. */
+/** An error's message without passwords, because a store may put its connection string there. */
 const describeError = (error: unknown): string =>
   String((Object(error) as { message?: unknown }).message ?? error)
     .replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@')
     .slice(0, 300);
 
-/** Calls the handles in turn, and removes at the end what it wrote. */
+/** One run of a case. Calls the handles in turn, and removes its entries at the end. */
 export class Trial {
   readonly handles: readonly Journal[];
   readonly #start = `testJournal ${crypto.randomUUID()} `;
@@ -57,14 +57,14 @@ export class Trial {
     this.handles = handles;
   }
 
-  /** A reference of this trial alone; at most 140 characters, as every reference. */
+  /** A reference that only this trial uses. With `end`, it must have at most 140 characters. */
   newReference(end = ''): string {
     const reference = `${this.#start}${end || this.#references.length}`;
     this.#references.push(reference);
     return reference;
   }
 
-  /** The end of a reference, which is what differs. */
+  /** The end of a reference, because all references of a trial start alike. */
   nameReference(reference: string): string {
     return `'…${reference.slice(this.#start.length).slice(-30)}'`;
   }
@@ -83,7 +83,7 @@ export class Trial {
     return this.handles[this.#calls % this.handles.length] as Journal;
   }
 
-  /** Reads by every handle, so that each has an earlier entry that it must not return later. */
+  /** Reads through every handle. A handle that caches then shows an old entry at a later read. */
   async read(reference: string, expected: JournalEntry | undefined): Promise<void> {
     for (const handle of this.handles) {
       const name = `read(${this.nameReference(reference)})`;
@@ -116,7 +116,7 @@ export class Trial {
     );
   }
 
-  /** Swaps by the next handle, and reads the result by every handle. */
+  /** Swaps through the next handle, and reads the result through every handle. */
   async swap(
     reference: string,
     before: JournalEntry | undefined,
@@ -142,7 +142,7 @@ export class Trial {
     await this.read(reference, current);
   }
 
-  /** Makes the calls at the same time; returns the entry of the one that won. */
+  /** Calls swap for all entries at the same time. Returns the entry whose call won. */
   async race<T extends JournalEntry | undefined>(
     reference: string,
     before: JournalEntry | undefined,
@@ -159,7 +159,7 @@ export class Trial {
     return won[0] as T;
   }
 
-  /** The entries that `open` of this handle yields, of references of this trial. */
+  /** The entries that `open` of this handle yields for references of this trial. */
   async listOpen(handle: Journal, onEntry?: OnOpenEntry): Promise<Map<string, JournalEntry>> {
     const listed = new Map<string, JournalEntry>();
     await this.call('open()', async () => {
@@ -187,7 +187,7 @@ export class Trial {
     }
   }
 
-  /** Best effort: a wrong journal may not remove an entry. */
+  /** Removes the entries of this trial, as far as a wrong journal removes entries at all. */
   async removeAll(): Promise<void> {
     const [handle] = this.handles;
     for (const reference of this.#written) {
@@ -195,7 +195,7 @@ export class Trial {
         const entry = await handle?.read(reference);
         if (entry !== undefined) await handle?.swap(reference, entry, undefined);
       } catch {
-        // The failure is in the report.
+        // The report already has the failure.
       }
     }
   }

@@ -202,8 +202,7 @@ class Exchange {
           this.#use(outgoing, socket);
         });
       } else {
-        // msw 2.0 looks for a mock only when the request ends, and connects to the real host until
-        // then.
+        // msw 2.0 looks for a mock when the request ends. Until then msw connects to the real host.
         this.#endMocked(outgoing);
       }
     } catch (error) {
