@@ -1,17 +1,17 @@
 const fractionDigits = 18;
 
 /**
- * An amount without the zeros that do not change it: `12.50`, `12.5` and `012.5` are the same
- * money. Undefined if it is written in another way.
+ * An amount without superfluous zeros, because `12.50`, `12.5` and `012.5` are the same money.
+ * Undefined if the value is not a plain decimal string.
  */
 export const canonicalAmount = (amount: unknown): string | undefined => {
   if (typeof amount !== 'string' || !/^\d+(\.\d*)?$/.test(amount)) return undefined;
   const [whole = '', fraction = ''] = amount.split('.');
-  // Reads each run of zeros once; there may be very many.
+  // The lookbehind reads each run of zeros once, because a long string may have very many.
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
 };
 
-/** An amount in units of its last possible digit; undefined if it is none. */
+/** An amount as a whole number of 10^-18 units; undefined if the value is not an amount. */
 export function parseAmount(amount: unknown): bigint | undefined {
   const [whole = '', fraction = ''] = canonicalAmount(amount)?.split('.') ?? [];
   const isAmount = whole !== '' && fraction.length <= fractionDigits;

@@ -1,7 +1,7 @@
 import { expectation, type Problem } from './issues.ts';
 import { isDate } from './objects.ts';
 
-/** What an id names, by its prefix. */
+/** The kind of record that an id names, by the prefix of the id. */
 const nouns = {
   acc_: 'an Account',
   cpty_: 'a Counterparty',
@@ -11,7 +11,7 @@ const nouns = {
 } as const;
 export type IdPrefix = keyof typeof nouns;
 
-/** The suffix cannot change the path that it is put into: docs/gaps.md, row 22. */
+/** Excludes characters that would change the path of a URL: docs/gaps.md, row 22. */
 const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
 
 export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
@@ -23,7 +23,7 @@ export function createIdGuard<Prefix extends IdPrefix>(prefix: Prefix) {
   return (value: unknown): value is `${Prefix}${string}` => isWellFormedId(prefix, value);
 }
 
-/** Describes what is wrong with an id; undefined if it is valid. Quotes ids only: other strings may be secret. */
+/** Describes what is wrong with an id; undefined if valid. Quotes only ids: text may be secret. */
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;
   const id = typeof value === 'string' ? value : '';
@@ -54,25 +54,25 @@ export const isMoment = (value: unknown): value is Date | string =>
       isOnCalendar(value)
     : isDate(value) && !Number.isNaN(value.getTime());
 
-/** Date.parse makes 2 March of 30 February. */
+/** Whether the day exists. Date.parse would read 30 February as 2 March. */
 export const isOnCalendar = (dateTime: string): boolean => {
   const day = dateTime.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };
 
-/** Banks transliterate or cut everything else, and a store may not hold it. */
+/** Printable ASCII, because banks change or cut other characters and a store may reject them. */
 const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
-/** What a template or a sum of strings makes of a value that is missing: a reference that all payments would share. */
+/** Text that a template makes of a missing value, so that several payments share a reference. */
 const missingValue = /undefined|\[object Object\]|(?<![A-Za-z])(?:null|NaN)(?![A-Za-z])/;
 
-/** Whether a value can be the reference of a payment made once. */
+/** Whether a value can be the reference of a payment that createOnce makes. */
 export const isReference = (value: unknown): value is string =>
   typeof value === 'string' && referencePattern.test(value) && !missingValue.test(value);
 
 /**
- * The key of a reference in a journal. Two spellings of one reference are likely to be one payment, and a store may
- * compare without regard to case.
+ * The key of a reference in a journal. Upper and lower case do not count, because two spellings
+ * probably mean one payment, and a store may ignore case.
  */
 export const journalKey = (reference: string): string => reference.toLowerCase();
 
@@ -103,7 +103,7 @@ export function describeReferenceProblem(value: unknown): Problem | undefined {
   return { ...referenceProblem, got };
 }
 
-/** An invisible character would leave empty quotes, or move the cursor of a terminal. */
+/** Shows an invisible character as its code, because it may move the cursor of a terminal. */
 const describeCharacter = (character: string): string =>
   /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
     ? `"${character}"`

@@ -2,31 +2,30 @@ import { describeArrival } from './text.ts';
 
 /** One problem in an argument or a response. */
 export interface Issue {
-  /** Where: `amount`, `actionArguments.refuelERC20.fee.token`, or empty for the whole value. */
+  /** Path, such as `amount` or `actionArguments.refuelERC20.fee.token`; empty for a whole value. */
   readonly path: string;
   /** What was expected, and what to do. */
   readonly message: string;
 }
 
-/** An issue while a call is checked: its hint is not yet part of its message. */
+/** An issue whose hint is not yet part of the message. */
 export interface DetailedIssue extends Issue {
   readonly hint?: string | undefined;
 }
 
 /** What is wrong with a value. */
 export interface Problem {
-  /** Description of the value, such as `a JWT`; if absent, the value is described by its type. */
+  /** What the value is, such as `a JWT`. If absent, the message says the type of the value. */
   readonly got?: string | undefined;
   readonly expected: string;
   /** What to do. */
   readonly hint?: string | undefined;
 }
 
-/** What arrived, and what was expected. */
 export const describeProblem = ({ got, expected }: Problem): string =>
   `${got}; expected ${expected}`;
 
-/** The issue of a value. A string is a complete message, or one that {@link expectation} has made. */
+/** The issue of a value. A string is a message, possibly one from {@link expectation}. */
 export function issueAt(path: string, problem: Problem | string, value: unknown): DetailedIssue {
   if (typeof problem === 'string') {
     const details = expectations.get(problem);
@@ -38,7 +37,7 @@ export function issueAt(path: string, problem: Problem | string, value: unknown)
   return hint === undefined ? { path, message } : { path, message, hint };
 }
 
-/** The issue as the caller gets it. */
+/** The issue as the caller gets it, with the hint at the end of the message. */
 export const withHint = ({ path, message, hint }: DetailedIssue): Issue => ({
   path,
   message: hint === undefined ? message : `${message}. ${hint}`,
@@ -46,7 +45,7 @@ export const withHint = ({ path, message, hint }: DetailedIssue): Issue => ({
 
 const expectations = new Map<string, Problem>();
 
-/** The message of a schema, which can carry only a string; {@link issueAt} knows its parts. */
+/** Makes a message for a schema, which takes only a string. {@link issueAt} finds its parts. */
 /* @__NO_SIDE_EFFECTS__ */
 export function expectation(problem: Problem | string): string {
   const details = typeof problem === 'string' ? { expected: problem } : problem;
@@ -57,7 +56,7 @@ export function expectation(problem: Problem | string): string {
   return message;
 }
 
-/** How many issues an error lists at most: a list of millions may have as many. */
+/** How many issues an error lists at most, because a long list may have millions of them. */
 export const maxIssues = 1_000;
 
 /** Joins the path of a value and the keys inside it: `a.b[0]`. */

@@ -2,12 +2,12 @@ import { isDate, isPlainObject, isUnsafe, malformed, unsafeRule } from './object
 import { issueAt, join, maxIssues, type Issue, type Problem } from './issues.ts';
 
 /*
- * JSON without losing digits. The platform's integers (salts, block numbers, fees) may be larger
- * than 2^53, where JSON.parse rounds silently. The reviver reads the source text of a number, and
- * raw JSON writes it.
+ * JSON without loss of digits. The platform's integers (salts, block numbers, fees) may be larger
+ * than 2^53, where JSON.parse rounds silently. So a reviver reads the source text of such numbers,
+ * and JSON.rawJSON writes them.
  */
 
-/** Nesting beyond this is an error: the documented responses need 5 levels. */
+/** Deeper nesting is an error, because the documented responses need only 5 levels. */
 export const maxDepth = 64;
 
 /** Thrown by {@link parseJson} when the nesting is too deep. */
@@ -23,7 +23,7 @@ const json = JSON as unknown as {
   rawJSON?: RawJson;
 };
 
-/** Restores digits, and drops `__proto__`, which Object.assign would make the prototype. */
+/** Restores digits. Drops `__proto__`, because Object.assign would change the prototype by it. */
 const revive: Reviver = (key, value, context) => {
   if (key === '__proto__') return undefined;
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
@@ -32,7 +32,7 @@ const revive: Reviver = (key, value, context) => {
 };
 
 /**
- * Parses JSON: an integer beyond 2^53 - 1 becomes a `bigint`, a `__proto__` key is dropped.
+ * Parses JSON. An integer beyond 2^53 - 1 becomes a `bigint`, and a `__proto__` key is dropped.
  * @throws SyntaxError for text that is not JSON, JsonLimitError for nesting that is too deep.
  */
 export function parseJson(text: string): unknown {
@@ -41,7 +41,7 @@ export function parseJson(text: string): unknown {
   return needsReviver(value, maxDepth) ? json.parse(text, revive) : value;
 }
 
-/** Whether a parsed value has lost digits or has a `__proto__` key. Throws when it is nested too deep. */
+/** Whether a value has lost digits or has a `__proto__` key. Throws if it is nested too deep. */
 function needsReviver(value: unknown, depthLeft: number): boolean {
   if (typeof value === 'number') {
     return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER;
@@ -53,8 +53,8 @@ function needsReviver(value: unknown, depthLeft: number): boolean {
     for (const inner of value) if (needsReviver(inner, depthLeft - 1)) needs = true;
     return needs;
   }
-  // V8 caches the keys for this loop with the shape of the object, while Object.values() creates a list:
-  // 2 us instead of 18 for a page of 100 transfers.
+  // A for-in loop, because V8 caches its keys with the shape of the object, while Object.values()
+  // creates a list. A page of 100 transfers takes 2 us instead of 18.
   for (const key in value) {
     const inner: unknown = value[key as keyof typeof value];
     if (key === '__proto__') needs = true;
@@ -63,7 +63,7 @@ function needsReviver(value: unknown, depthLeft: number): boolean {
   return needs;
 }
 
-/** Writes JSON: a `bigint` becomes bare digits, even when BigInt.prototype.toJSON is patched. */
+/** Writes JSON. A `bigint` becomes bare digits, even if BigInt.prototype.toJSON is patched. */
 export function stringifyJson(value: unknown): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, key, converted: unknown) {
     const original = this[key];
@@ -76,8 +76,8 @@ export function stringifyJson(value: unknown): string {
 }
 
 /**
- * Adds to `issues` each value that JSON.stringify would drop, turn into null or fail on: a payment must
- * not lose a field silently.
+ * Adds an issue for each value that JSON.stringify would drop, turn into null or fail on, because a
+ * payment must not lose a field silently.
  */
 export function checkLossless(
   value: unknown,

@@ -4,14 +4,14 @@ import { expectation } from './issues.ts';
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether an object holds all its data in its fields, unlike a Map or an instance of a class. */
+/** Whether a value is an object of plain fields, unlike a Map or an instance of a class. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Whether a number is an integer too large to be exact. */
+/** Whether a number is an integer that is too large to be exact. */
 export const isUnsafe = (value: unknown): boolean =>
   Number.isInteger(value) && !Number.isSafeInteger(value);
 export const unsafeRule = /* @__PURE__ */ expectation({
@@ -22,9 +22,9 @@ export const unsafeRule = /* @__PURE__ */ expectation({
 
 export const malformed = 'has an unpaired surrogate; expected well-formed Unicode';
 
-/** Whether a value is a Date, also one of another realm. */
+/** Whether a value is a Date, even a Date from another realm such as a vm context. */
 export function isDate(value: unknown): value is Date {
-  // The error below takes longer than the other checks of an input together.
+  // Plain objects return early, because the error below costs more than all other checks.
   if (!isObject(value) || isPlainObject(value)) return false;
   try {
     Date.prototype.getTime.call(value);
@@ -42,7 +42,7 @@ export const dropUndefined = <T extends object>(fields: T | undefined): Partial<
       ) as Partial<T>)
     : {};
 
-/** Clones an input that its caller may change later: its fields, and the lists, objects and dates in them. */
+/** Clones an input with its lists, objects and dates, because the caller may change them later. */
 export function cloneInput<T>(input: T): T {
   if (!isPlainObject(input)) return input;
   const clone: Record<string, unknown> = { ...input };
@@ -57,9 +57,9 @@ function cloneField(field: unknown): unknown {
 }
 
 /**
- * Makes a value at its first use. Making all schemas takes as long as loading the rest of the package, and
- * a process needs a few: docs/decisions/where-the-time-goes.md. The comment below lets bundlers drop unused
- * schemas.
+ * Returns a function that makes a value at its first call. Making all schemas takes as long as
+ * loading the rest of the package, but a process needs only a few:
+ * docs/decisions/where-the-time-goes.md. The comment below lets bundlers drop unused schemas.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function lazy<T>(make: () => T): () => T {
@@ -68,7 +68,7 @@ export function lazy<T>(make: () => T): () => T {
 }
 
 /**
- * Parameters of every check of the client's own: the schemas bring their messages, and an application's
- * `z.config` reaches every zod of a process and may throw.
+ * Parameters of every check that the client runs. The schemas have messages of their own. Without
+ * this function, zod would use the error map of an application's `z.config`, which may throw.
  */
 export const withoutMessage = { error: (): string => 'Invalid input' };

@@ -27,7 +27,7 @@ export const host = globalThis as unknown as {
   readonly WorkerNavigator?: unknown;
 };
 
-/** Which runtime this is. Bun and Deno also look like Node, so they are checked first. */
+/** The current runtime. Bun and Deno also look like Node, so they are checked first. */
 export function runtime(): Runtime {
   if (host.navigator?.userAgent === 'Cloudflare-Workers') return 'workerd';
   if (host.Deno !== undefined) return 'deno';
@@ -35,10 +35,10 @@ export function runtime(): Runtime {
   return host.process?.versions?.['node'] === undefined ? 'other' : 'node';
 }
 
-/** Whether stacks show the awaiting functions, as those of V8 do. */
+/** Whether a stack also shows the functions that await, as stacks of V8 do. */
 export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !== 'other';
 
-/** What to do where there is no TextDecoder, so that no response could be read; undefined elsewhere. */
+/** What to do if there is no TextDecoder, which reads responses; undefined if there is one. */
 export const findMissingGlobal = (): string | undefined =>
   !Reflect.has(globalThis, 'TextDecoder')
     ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'
@@ -56,7 +56,7 @@ export function warn(text: string): void {
   console.warn(text);
 }
 
-/** Warns that this Node is too old: npm warns only during installation. */
+/** Warns that this Node is too old, because npm warns only during installation. */
 export function warnOfOldNode(): void {
   const version = host.process?.versions?.['node'] ?? '';
   if (runtime() !== 'node' || Number.parseInt(version, 10) >= oldestNode) return;
@@ -66,9 +66,10 @@ export function warnOfOldNode(): void {
 }
 
 /**
- * Whether the global fetch is a browser's. In Node, Bun and Deno a document comes from jsdom or happy-dom,
- * and the runtime sends. In an Electron renderer Chromium sends, although Node is present. A worker of a browser
- * has no document, but has the class WorkerNavigator, which a worker of Cloudflare lacks.
+ * Whether a browser sends the requests. In Node, Bun and Deno a document comes from jsdom or
+ * happy-dom, and the runtime sends the requests. In an Electron renderer Chromium sends them,
+ * although Node is present. A browser's worker has no document, but the class WorkerNavigator,
+ * which Cloudflare Workers lack.
  */
 export function isBrowser(): boolean {
   const here = runtime();
@@ -79,9 +80,9 @@ export function isBrowser(): boolean {
 const firstFetch = globalThis.fetch;
 
 /**
- * Whether a fetch is the runtime's own. A replacement by a test, a framework or the caller may do anything
- * before it fails, so its errors prove nothing. Each runtime's own is recognised by its source, because a
- * replacement is usually installed before this module is loaded.
+ * Whether a fetch is the runtime's own. A replacement by a test, a framework or the caller may do
+ * anything before it fails, so its errors prove nothing. The source text shows whether a fetch is
+ * the runtime's own, because a replacement is usually installed before this module is loaded.
  */
 export function isNativeFetch(fetch: unknown): boolean {
   if (typeof fetch !== 'function') return false;
@@ -100,7 +101,7 @@ export function isNativeFetch(fetch: unknown): boolean {
 
 let checkedFetch: unknown;
 
-/** Warns once in a test run that a stub of the global fetch receives nothing. */
+/** Warns in a test run, once, that the SDK does not call a stub of the global fetch. */
 export function warnOfReplacedFetch(): void {
   const { fetch } = globalThis;
   if (fetch === checkedFetch) return;
@@ -116,16 +117,16 @@ export function warnOfReplacedFetch(): void {
 }
 
 /**
- * The global `process`, if its functions can be called. An unknown runtime is not asked, because in the edge runtime
- * of Next.js the functions exist and throw.
+ * The global `process`, if its functions can be called. In an unknown runtime it is not used,
+ * because for example in the edge runtime of Next.js the functions exist but throw.
  */
 const callableProcess = (): ProcessGlobal | undefined =>
   runtime() === 'other' ? undefined : host.process;
 
-/** A module of Node without an import, which bundlers for browsers and Workers could not resolve. */
+/** Loads a module of Node without an import, which bundlers for browsers cannot resolve. */
 export const builtinModule = (id: string): unknown => callableProcess()?.getBuiltinModule?.(id);
 
-/** Calls a listener when the process exits, on runtimes that report it. */
+/** Calls a listener when the process exits, if the runtime has such an event. */
 export function onExit(listener: () => void): void {
   callableProcess()?.on?.('exit', listener);
 }
@@ -133,8 +134,8 @@ export function onExit(listener: () => void): void {
 let nodeRequire: ((id: string) => unknown) | undefined;
 
 /**
- * A module as require() of Node returns it: tracers patch modules there, and do not see builtinModule. Any
- * absolute path serves for a module of Node.
+ * Loads a module by require() of Node, because tracers patch what require() returns, but not what
+ * builtinModule returns. For a module of Node, createRequire takes any absolute path.
  */
 export function requiredModule(id: string): unknown {
   if (runtime() !== 'node') return builtinModule(id);
@@ -144,16 +145,16 @@ export function requiredModule(id: string): unknown {
   return nodeRequire(id);
 }
 
-/** The name of this machine, for the operator who reads an entry; empty where unknown. */
+/** The name of this machine, which a journal's entry shows to operators; empty if unknown. */
 export function hostName(): string {
   try {
     const { hostname } = (builtinModule('node:os') ?? {}) as { hostname?: () => string };
     return hostname?.() ?? '';
   } catch {
-    // Deno throws without the permission.
+    // Deno throws if the process has no permission to read the name.
     return '';
   }
 }
 
-/** The longest timer that JavaScript holds; above it, setTimeout fires at once. */
+/** The longest delay of a timer. With a longer one, setTimeout fires at once. */
 export const maxTimerMs = 2 ** 31 - 1;

@@ -1,16 +1,15 @@
-/** Characters that move the cursor of a terminal, ring its bell or reverse the writing direction. */
+/** Characters that move a terminal's cursor, ring its bell or reverse the writing direction. */
 export const controls = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
 
 /** Puts foreign text on one line, so that it cannot imitate a line of an error message. */
 export const oneLine = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll(controls, '').trim();
 
-/** A text without slashes at its end. */
 export const trimTrailingSlashes = (text: string): string =>
-  // Tried at the first of several slashes only: at each of them, it takes seconds for a long text.
+  // The lookbehind tries only the first of several slashes, because trying each may take seconds.
   text.replace(/(?<!\/)\/+$/, '');
 
-/** What a value is, without showing it. */
+/** Describes what kind of value this is, without showing the value. */
 export function describeKind(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -23,7 +22,7 @@ export function describeKind(value: unknown): string {
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-/** Describes a value that arrived. Only numbers and short digits are shown: other values may be secret. */
+/** Describes a value. Shows only numbers and short decimals, because other values may be secret. */
 export function describeArrival(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'number') return `got ${value}`;
@@ -31,13 +30,13 @@ export function describeArrival(value: unknown): string {
   return `got ${isShown ? `"${value}"` : describeKind(value)}`;
 }
 
-/** The name that a misspelt word probably means. Words that share no letter, such as -h and --by, are not similar. */
+/** The name that a misspelt word probably means. Words without a common letter are not similar. */
 export const findSimilar = (word: string, names: readonly string[]): string | undefined =>
   names.find((name) =>
     isNear(word.toLowerCase(), name.toLowerCase(), Math.min(2, word.length - 1, name.length - 1)),
   );
 
-/** Whether so few letters, added, removed or replaced, turn one word into the other. */
+/** Whether at most `edits` letters must be added, removed or replaced to make the words equal. */
 function isNear(one: string, other: string, edits: number): boolean {
   if (one === '' || other === '') return one.length + other.length <= edits;
   const [less, fewer] = [one.slice(1), other.slice(1)];

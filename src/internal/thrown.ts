@@ -1,11 +1,11 @@
 import { isObject, isPlainObject } from './objects.ts';
 
 /*
- * Values that others throw. In Jest, in the vm pools of Vitest and in node:vm the errors of Node come from another realm,
- * and the `Error` that this code sees is not their class.
+ * Values that other code throws. In Jest, in the vm pools of Vitest and in node:vm, Node's errors
+ * come from another realm, so they are no instances of the `Error` that this code sees.
  */
 
-/** A field of a foreign value, which may hold anything; undefined where reading it throws. */
+/** Reads a field of a foreign value; undefined if reading throws. */
 export function fieldOf(value: unknown, name: PropertyKey): unknown {
   try {
     return Reflect.get(Object(value), name);
@@ -15,19 +15,20 @@ export function fieldOf(value: unknown, name: PropertyKey): unknown {
 }
 
 /**
- * Whether a value is an error of any realm. `Error.isError` would miss those that a library makes without
- * `new Error`, and a tag may be replaced, as Prisma does. Data with the fields of an error is no error.
+ * Whether a value is an error of any realm. `Error.isError` would miss an error that a library
+ * makes without `new Error`, and a library such as Prisma may replace the tag of its errors. A
+ * plain object with the fields of an error is no error.
  */
 export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error || (isObject(value) && !isPlainObject(value) && isNamed(value));
   } catch {
-    // A revoked Proxy does not say what it is.
+    // Every access to a revoked Proxy throws.
     return false;
   }
 }
 
-/** A thrown value as it is, unless it is a revoked Proxy or the like: even `instanceof` throws on those. */
+/** The thrown value, or an error instead of a value that cannot be read, such as a revoked Proxy. */
 export function replaceUnreadable(thrown: unknown): unknown {
   try {
     Object.getPrototypeOf(Object(thrown));
@@ -37,7 +38,7 @@ export function replaceUnreadable(thrown: unknown): unknown {
   }
 }
 
-/** An error without a name of its own inherits one. */
+/** Reads inherited fields, too, because an error without a name of its own inherits one. */
 const isNamed = (value: object): boolean =>
   ['name', 'message'].every((name) => typeof Reflect.get(value, name) === 'string');
 
@@ -47,10 +48,10 @@ export function messageOf(error: unknown): string {
   return typeof message === 'string' ? message : '';
 }
 
-/** Errors that are nested deeper are ignored: an error can be its own cause. */
+/** Errors that are nested deeper are ignored, because an error may be its own cause. */
 export const maxErrorDepth = 8;
 
-/** The message of the innermost cause; empty for a value that is no error. */
+/** The message of the innermost cause; empty if the value is not an error. */
 export function innermostMessageOf(error: unknown, depth = 0): string {
   const cause = fieldOf(error, 'cause');
   if (!isError(cause) || depth === maxErrorDepth) return messageOf(error);

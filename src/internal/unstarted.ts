@@ -1,6 +1,6 @@
 import { onExit, warn } from './runtime.ts';
 
-/** How many calls of each operation have not started, because no loop and no `await` has read their result. */
+/** For each operation, how many calls have not started because nobody awaited or iterated them. */
 const waiting = new Map<string, number>();
 
 function report(): void {
@@ -14,8 +14,9 @@ function report(): void {
 }
 
 /**
- * Counts a call that starts with its loop or `await`, and returns a function that the start has to call. Calls that never
- * start are reported when the process exits, because a payroll whose `await` was forgotten looks like one that was paid.
+ * Counts a call that starts only when the caller awaits or iterates it. The start has to call the
+ * returned function. At exit the process reports calls that never started, because a payroll whose
+ * `await` was forgotten looks like one that was paid.
  */
 export function expectStart(operation: string): () => void {
   if (waiting.size === 0) onExit(report);

@@ -4,8 +4,8 @@ import { formatAmount, parseAmount } from '../internal/amounts.ts';
 import { issueAt, withHint, type Problem } from '../internal/issues.ts';
 
 /**
- * Adds decimal strings exactly, with or without a minus, each of at most 30 digits before the point and 18
- * after it. The sum of none is `'0'`.
+ * Adds decimal strings exactly. Each may have a minus, at most 30 digits before the point and at
+ * most 18 after it. Without any string the sum is `'0'`.
  * @throws {@link ValidationError} for anything else, such as a number
  * @example
  * ```ts
@@ -15,7 +15,7 @@ import { issueAt, withHint, type Problem } from '../internal/issues.ts';
  * ```
  */
 export function sumAmounts(amounts: Iterable<string>): string {
-  // A string is iterable, too: its sum would be that of its digits.
+  // A string is rejected, because it is iterable, too, and the sum would be that of its digits.
   if (Object(amounts) !== amounts || typeof amounts[Symbol.iterator] !== 'function') {
     throw invalidAmount('amounts', { expected: 'an array of decimal strings' }, amounts);
   }
@@ -26,8 +26,8 @@ export function sumAmounts(amounts: Iterable<string>): string {
 }
 
 /**
- * Compares two decimal strings exactly, for `sort` or a limit: -1, 0 (`'1.5'` and `'1.50'`) or 1. They are
- * written as in {@link sumAmounts}.
+ * Compares two decimal strings exactly, for `sort` or a limit. Returns -1, 0 (also for `'1.5'` and
+ * `'1.50'`) or 1. The strings have the form that {@link sumAmounts} describes.
  * @throws {@link ValidationError} for anything else, such as a number
  * @example
  * ```ts

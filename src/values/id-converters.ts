@@ -8,10 +8,10 @@ import { describeIdProblem, type IdPrefix } from '../internal/formats.ts';
 import type { TransferId } from '../schemas/transfer.ts';
 import { issueAt } from '../internal/issues.ts';
 
-// One function for each kind of id instead of a table, so that a bundle contains only the functions it uses.
+// One function for each kind of id, so that a bundle contains only the functions that it uses.
 
 /**
- * Makes an Account's id of a `string`, as from a database or a request.
+ * Checks a `string`, such as one from a database, and returns it as an Account's id.
  * @throws {@link ValidationError} which describes what arrived
  * @example
  * ```ts
@@ -24,26 +24,26 @@ import { issueAt } from '../internal/issues.ts';
 export const accountId = (text: string): AccountId => checkId('acc_', text, 'accountId');
 
 /**
- * Makes a Counterparty's id of a `string`, as from a database or a request.
+ * Checks a `string`, such as one from a database, and returns it as a Counterparty's id.
  * @throws {@link ValidationError} which describes what arrived
  */
 export const counterpartyId = (text: string): CounterpartyId =>
   checkId('cpty_', text, 'counterpartyId');
 
 /**
- * Makes an Entity's id of a `string`, as from a database or a request.
+ * Checks a `string`, such as one from a database, and returns it as an Entity's id.
  * @throws {@link ValidationError} which describes what arrived
  */
 export const entityId = (text: string): EntityId => checkId('ent_', text, 'entityId');
 
 /**
- * Makes the id of an IBAN (not the IBAN itself) of a `string`, as from a database or a request.
+ * Checks a `string`, such as one from a database, and returns it as an IBAN's id, not the IBAN.
  * @throws {@link ValidationError} which describes what arrived
  */
 export const ibanId = (text: string): IbanId => checkId('iban_', text, 'ibanId');
 
 /**
- * Makes a Transfer's id of a `string`, as from a database or a request.
+ * Checks a `string`, such as one from a database, and returns it as a Transfer's id.
  * @throws {@link ValidationError} which describes what arrived
  */
 export const transferId = (text: string): TransferId => checkId('txfr_', text, 'transferId');

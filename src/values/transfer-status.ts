@@ -10,12 +10,13 @@ import {
 
 type Meaning = (typeof statusMeanings)[KnownTransferStatus];
 
-/** What a status says about the money; undefined for one that is not documented, which is no end. */
+/** What a status says about the money. Undefined for an undocumented status, which is not final. */
 export const statusMeaning = ({ status }: { readonly status: string }): Meaning | undefined =>
   isKnownTransferStatus(status) ? statusMeanings[status] : undefined;
 
 /**
- * Whether a Transfer has one of these statuses, and narrows it. A misspelt status does not compile; after `===` it does.
+ * Whether a Transfer has one of these statuses. Narrows its type. Use this function instead of
+ * `===`, because a misspelt status then does not compile.
  * @throws {@link ValidationError} for a status that is no string, such as an array
  * @example
  * ```ts
