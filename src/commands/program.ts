@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { findSimilar } from '../internal/text.ts';
 
-/** A mistake in the arguments, or in what is installed. */
+/** A mistake that the user can fix: wrong arguments, or a package that is not installed. */
 export class UsageError extends Error {}
 
 type FlagOptions = NonNullable<ParseArgsConfig['options']>;
@@ -14,7 +14,7 @@ export function parseFlags<const T extends FlagOptions>(
   options: T,
   allowPositionals = false,
 ) {
-  // The errors of a strict parse do not name the option as data, so the tokens are checked before it.
+  // A strict parse throws errors that contain the option only as text, so check the tokens first.
   const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'option') {
@@ -36,7 +36,8 @@ interface OptionToken {
 function checkOption(token: OptionToken, argument: string, options: FlagOptions): void {
   const { name, rawName, value, inlineValue } = token;
   if (!Object.hasOwn(options, name)) {
-    // Node reads -port as -p, -o, -r and -t. What follows = may be secret, and is not shown.
+    // Node reads -port as -p, -o, -r and -t, so `argument` has the whole word. A value after `=`
+    // may be secret and is not shown.
     const [word = ''] = argument.replace(/^-+/, '').split('=');
     const similar = findSimilar(word, Object.keys(options));
     const question = similar === undefined ? '.' : `; did you mean --${similar}?`;
@@ -53,12 +54,12 @@ function checkOption(token: OptionToken, argument: string, options: FlagOptions)
   }
 }
 
-/** Runs a program with the arguments of this process; a thrown error is one line, and a status. */
+/** Runs a program with this process's arguments. If it throws, prints why and sets the status. */
 export async function runProgram(
   name: string,
   main: (args: string[]) => Promise<number>,
 ): Promise<void> {
-  // The reader of the lines may end first: `| head`.
+  // The program that reads the lines may end first, such as `head` in a pipe.
   process.stdout.on('error', () => {});
   try {
     process.exitCode = await main(process.argv.slice(2));
@@ -74,7 +75,7 @@ export function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** Whether the operator agrees; the end of the input is a no. */
+/** Asks whether the operator agrees. If the input ends, the answer is no. */
 export async function confirm(
   question: string,
   output: NodeJS.WritableStream = process.stdout,
@@ -88,6 +89,6 @@ export async function confirm(
   }
 }
 
-/** Identifies a credential without a part of it. */
+/** Identifies a credential without showing any part of it. */
 export const fingerprint = (credential: string): string =>
   `sha256:${createHash('sha256').update(credential).digest('hex').slice(0, 12)}`;

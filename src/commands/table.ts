@@ -1,4 +1,4 @@
-/** Lines of cells in columns; the last column is not padded. */
+/** Aligns the cells of rows in columns. The last column has no spaces at its end. */
 export function formatColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -11,7 +11,7 @@ export function formatColumns(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Breaks a text at spaces, and a long word anywhere. */
+/** Breaks a text into lines at spaces, or inside a word that is longer than a line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -24,5 +24,5 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, rest];
 }
 
-/** Control characters of a foreign string would act on the terminal. */
+/** Replaces control characters, because those in a foreign string would act on the terminal. */
 export const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');

@@ -28,7 +28,7 @@ export function isError(value: unknown): value is Error {
   }
 }
 
-/** The thrown value, or an error instead of a value that cannot be read, such as a revoked Proxy. */
+/** The thrown value, or an error instead of one that cannot be read, such as a revoked Proxy. */
 export function replaceUnreadable(thrown: unknown): unknown {
   try {
     Object.getPrototypeOf(Object(thrown));

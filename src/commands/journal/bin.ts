@@ -17,7 +17,7 @@ const candidateTimeoutMs = 10_000;
 
 type StoreCommand = Extract<Command, { store: unknown }>;
 
-/** The client; the build leaves it in its own file. */
+/** Loads the client only when a command needs it. The build leaves it in a file of its own. */
 const loadClient = () => import('../../index.ts');
 
 async function list(
@@ -25,7 +25,7 @@ async function list(
   { olderThan, json, rebuild: shouldRebuild }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
   const { PaymentsClient } = await loadClient();
-  // A list sends nothing to the platform.
+  // The list needs no platform, because openOnce reads only the journal.
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
   const payments = new PaymentsClient({ ...noPlatform, journal });
   if (shouldRebuild) await rebuild?.();
@@ -120,7 +120,7 @@ function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> 
   }
 }
 
-/** The client of the environment, or why there is none. */
+/** The client that the environment variables describe, or the error that says what is missing. */
 async function createClient(
   journal: FullJournal,
   transfersFilter?: string | false,
@@ -134,7 +134,7 @@ async function createClient(
   }
 }
 
-/** The entry, the client, and the terms of the payment beside those of its candidates. */
+/** What an operator needs to decide: the entry, the client, and the payment beside its candidates. */
 async function describeDecision(
   journal: FullJournal,
   reference: string,
@@ -210,7 +210,7 @@ async function main(args: string[]): Promise<number> {
   return 0;
 }
 
-/** The message of a failure with that of its cause, as an error of the same status. */
+/** An error with the message of a failure and of its cause, without passwords of the store. */
 function withoutPasswords(failure: unknown, address: string): Error {
   const { cause } = failure as Error;
   const causeLine = isError(cause) ? `\nThe cause: ${messageOf(cause)}` : '';
@@ -218,7 +218,7 @@ function withoutPasswords(failure: unknown, address: string): Error {
   return failure instanceof UsageError ? new UsageError(text) : new Error(text);
 }
 
-/** A failure to connect to several addresses has no message, but the failures of each. */
+/** Node's error for a failed connect to several addresses has messages only in its inner errors. */
 function messageOf(failure: unknown): string {
   const errors = fieldOf(failure, 'errors');
   if (Array.isArray(errors)) return errors.map(messageOf).join('; ');

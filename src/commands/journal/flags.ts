@@ -37,11 +37,11 @@ Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has fou
 
 const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 
-/** Which store, and its file or URL. */
+/** The kind of a store, and its file or URL. */
 export interface StoreAddress {
   readonly name: (typeof storeNames)[number];
   readonly address: string;
-  /** The option of postgresJournal. */
+  /** The option `table` of postgresJournal. */
   readonly table: string | undefined;
   /** The key prefix of a Redis client. */
   readonly prefix: string | undefined;
@@ -69,7 +69,7 @@ export type Command =
       readonly reference: string;
       readonly verdict: string;
       readonly by: string | undefined;
-      /** The option of the client: the search of a decision has to see what createOnce sees. */
+      /** The client's option, because this search has to see the transfers that createOnce sees. */
       readonly transfersFilter: string | false | undefined;
       readonly force: boolean;
       readonly yes: boolean;
@@ -99,7 +99,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** Names of the arguments of each command, and the options that it has besides the store. */
+/** The arguments of each command, and its options other than the store. */
 const commands: Readonly<
   Record<string, { readonly arguments: readonly string[]; readonly options: readonly string[] }>
 > = {
@@ -222,7 +222,8 @@ function parseDate(text: string | undefined): Date {
       `--paid-before takes a date, such as 2026-01-31 or 2026-01-31T12:00:00Z, and not "${text}".`,
     );
   }
-  // A wrong year would remove what was paid a moment ago, and its next call would pay again.
+  // A date in the future, such as a wrong year, would also remove payments that were made just now,
+  // and the next createOnce would pay them again.
   if (date.getTime() > Date.now()) {
     throw new UsageError(`--paid-before ${text} is in the future.`);
   }

@@ -3,10 +3,10 @@ import type { PaymentTransition, UndecidedPayment } from '../../once/open-once.t
 import type { JournalEntry, JournalTransition } from '../../journals/journal.ts';
 import { clean, formatColumns } from '../table.ts';
 
-/** Names of the fields of an entry that hold a time. */
+/** Fields of an entry that hold a time. */
 const timeNames = new Set(['claimedAt', 'expiresAt', 'firstClaimedAt', 'paidAt', 'resolvedAt']);
 
-/** A table for people; `now` is the time of the journal. */
+/** The table that `list` prints. `now` is the time by the journal's clock. */
 export function formatTable(payments: readonly UndecidedPayment[], now: number): string {
   const rows = payments.map((payment) => {
     if (payment.state === 'unreadable') {
@@ -33,7 +33,7 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
   return `${formatColumns(table).join('\n')}\n\n${count} not decided.\n`;
 }
 
-/** The entry with its times in ISO 8601, those of its history too, as `list --json` has them. */
+/** The entry with all times in ISO 8601, as in `list --json`, also in its history. */
 export const describeEntry = (reference: string, entry: JournalEntry): object => ({
   reference,
   ...Object.fromEntries(
@@ -45,14 +45,14 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   history: describeHistory(entry),
 });
 
-/** The history of an entry, as openOnce shows it. Another program may have written anything there. */
+/** The history as openOnce shows it. Skips anything else that another program has written there. */
 const describeHistory = ({ history }: { history?: unknown }): readonly PaymentTransition[] =>
   (Array.isArray(history) ? history.filter(isObject) : []).map((transition) => {
     const { at, ...others } = transition as JournalTransition;
     return { at: formatTime(at), ...others };
   });
 
-/** One line for each field of an entry but its input, and one for the client. */
+/** One line for each field of an entry except its input, and one line for the client. */
 export function formatEntry(
   reference: string,
   entry: JournalEntry,
@@ -73,7 +73,7 @@ export function formatEntry(
   return fields.map(([name = '', text]) => `${name.padEnd(width)}  ${text}\n`).join('');
 }
 
-/** When, into which state, and by whom. */
+/** One change of an entry: the time, the new state, and who made the change. */
 const formatTransition = ({ at, state, ...others }: PaymentTransition): string =>
   [at, state, ...Object.entries(others).map(([name, value]) => `${name} ${value}`)].join('  ');
 
@@ -85,7 +85,7 @@ function formatField(name: string, value: unknown, now: number): string {
   return `${formatTime(time)} (${distance})`;
 }
 
-/** A time of an entry, which may be out of the range of a Date. */
+/** A time in ISO 8601, or as milliseconds if it is out of the range of a Date. */
 const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 

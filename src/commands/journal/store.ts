@@ -11,11 +11,11 @@ import type { StoreAddress } from './flags.ts';
 /** A journal with a connected store. */
 export interface OpenedStore {
   readonly journal: FullJournal;
-  /** Whether the store has no entries, decided ones included. */
+  /** Whether the store has no entries at all, not even decided ones. */
   readonly isEmpty: () => Promise<boolean>;
-  /** Builds the index again; only Redis has one that can be incomplete. */
+  /** Builds the index again. Absent for other stores than Redis, whose index is always complete. */
   readonly rebuild?: () => Promise<void>;
-  /** How the store may lose a claim, and what to do; undefined if nothing is wrong or it does not say. */
+  /** How the store may lose a claim, and what to do. Undefined if the store reports no problem. */
   readonly warning?: string | undefined;
   close(): void | Promise<void>;
 }
@@ -25,7 +25,7 @@ const anyEntrySql = (table = defaultTable) => `SELECT 1 FROM ${table} LIMIT 1`;
 
 const connectTimeoutMs = 10_000;
 
-/** @throws UsageError for a missing package; Error when the store is not there. */
+/** @throws UsageError for a missing package, Error if the store cannot be reached. */
 export function openStore({ name, address, table, prefix }: StoreAddress): Promise<OpenedStore> {
   if (name === 'sqlite') return Promise.resolve(openSqlite(address));
   return name === 'postgres' ? openPostgres(address, table) : openRedis(address, prefix);
@@ -36,7 +36,7 @@ function openSqlite(file: string): OpenedStore {
   if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
   const journal = sqliteJournal(path, { create: false });
   const isEmpty = () => {
-    // The bundler would remove the `node:` of an import.
+    // No import, because the bundler would remove `node:` from its name.
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const database = new DatabaseSync(path, { readOnly: true });
     try {
@@ -70,7 +70,7 @@ async function openPostgres(url: string, name = defaultTable): Promise<OpenedSto
   });
   const query: QueryPostgres = (text, values) => client.query(text, values);
   const journal = postgresJournal(query, { table });
-  // A pending query rejects, too.
+  // If the connection fails, the pending query rejects, so this event needs no handling.
   client.on('error', () => {});
   await client.connect();
   return {
@@ -81,7 +81,7 @@ async function openPostgres(url: string, name = defaultTable): Promise<OpenedSto
   };
 }
 
-/** Prisma keeps the schema in its URL. The driver ignores that parameter, and would read a table of another schema. */
+/** Prisma's URLs name the schema in a parameter that the driver ignores, so add it to the table. */
 function addSchema(table: string, url: string): string {
   const schema = new URL(url).searchParams.get('schema');
   const hasSchema = /^(?:"[^"]+"|\w+)\./.test(table);
@@ -91,9 +91,9 @@ function addSchema(table: string, url: string): string {
 const collationSql = `SELECT collname FROM pg_attribute JOIN pg_collation ON pg_collation.oid = attcollation
  WHERE attrelid = to_regclass($1) AND attname = 'reference'`;
 
-/** Warns of a table of an earlier version, whose index an upgrade of the operating system damages. */
+/** Warns of another collation than C, because an upgrade of the system may damage its index. */
 async function warnOfCollation(query: QueryPostgres, table: string): Promise<string | undefined> {
-  // A store that does not say has no warning, because the operator needs the command nevertheless.
+  // If this query fails there is no warning, because the operator needs the command nevertheless.
   const { rows } = await query(collationSql, [table]).catch(() => ({ rows: [] }));
   const collation = rows[0]?.['collname'];
   if (collation === undefined || collation === 'C') return undefined;
@@ -143,7 +143,7 @@ async function warnOfEviction(server: RedisConnection): Promise<string | undefin
   return `Redis has the maxmemory-policy ${policy}, so it may remove an entry of the journal, and its payment is then made again. Run: CONFIG SET maxmemory-policy noeviction, and set it in the configuration file, too.`;
 }
 
-/** The driver continues in database 0 when the one of the URL is not there. */
+/** Selects the database of the URL again, because if it does not exist, ioredis uses database 0. */
 async function checkDatabase(server: RedisConnection): Promise<void> {
   const { db } = server.options;
   if (db === undefined || db === 0) return;
@@ -168,7 +168,7 @@ function wrapRedis(connection: RedisConnection, warning: string | undefined): Op
   };
 }
 
-/** The rejection of ioredis says only that the connection is closed; its event has the cause. */
+/** Connects, and throws ioredis' error event, because the rejection has no cause. */
 async function connect(connection: RedisConnection): Promise<RedisConnection> {
   let cause: Error | undefined;
   connection.on('error', (error) => (cause ??= error));
@@ -181,15 +181,15 @@ async function connect(connection: RedisConnection): Promise<RedisConnection> {
   }
 }
 
-/** The URL may have a password, so the message does not show it. */
+/** Checks a URL. The message does not show the URL, because it may contain a password. */
 function checkUrl(flag: string, text: string, start: RegExp, example: string): void {
   if (URL.canParse(text) && start.test(text)) return;
   throw new UsageError(`--${flag} takes a URL, such as ${example}, and got something else.`);
 }
 
-/** Loads a package of the user's project. */
+/** Loads a package that is installed in the user's project. */
 function loadDriver(name: string, flag: string): unknown {
-  // `npx -p payments-platform-sdk -p pg` installs it beside this file.
+  // `npx -p payments-platform-sdk -p pg` installs the package beside this file instead.
   for (const base of [join(process.cwd(), 'package.json'), import.meta.url]) {
     const load = createRequire(base);
     try {

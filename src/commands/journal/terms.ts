@@ -17,10 +17,10 @@ interface Column {
 }
 
 const cellWidth = 24;
-/** Three columns fit into 100 characters. */
+/** With the payment these are three columns, which fit into 100 characters. */
 const candidatesPerTable = 2;
 
-/** The terms of the payment beside those of each candidate. */
+/** A table that shows the terms of the payment beside the terms of each candidate. */
 export function formatTerms(input: OnceInput, candidates: readonly Candidate[]): string {
   const destination =
     input.counterpartyId === undefined ? 'destinationAccountId' : 'counterpartyId';
@@ -34,7 +34,7 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
     if (transfer === undefined) return [];
     const destinations = [
       ...(isFilled(transfer[destination]) ? [transfer[destination]] : []),
-      // A payment to the other kind of destination would look like one without any.
+      // Without this, a transfer to the other kind of destination would seem to have none.
       ...(isFilled(transfer[other]) ? [`${other}: ${transfer[other]}`] : []),
     ];
     const cells = { ...transfer, [destination]: destinations.join(' ') };
@@ -80,7 +80,7 @@ interface Cell {
   readonly isUnlike: boolean;
 }
 
-/** One row; a long cell continues in the next lines. */
+/** One row. A long cell continues in the next lines. */
 function formatRow(name: string, cells: readonly Cell[]): string {
   const wrapped = cells.map(({ text }) => wrap(clean(text), cellWidth));
   const height = Math.max(...wrapped.map(({ length }) => length));
@@ -95,7 +95,7 @@ function formatRow(name: string, cells: readonly Cell[]): string {
   return text;
 }
 
-/** The two commands that decide a payment. */
+/** The commands with which an operator can decide the payment. */
 export function formatCommands(
   reference: string,
   candidates: readonly string[],
@@ -106,7 +106,7 @@ export function formatCommands(
   if (store.prefix !== undefined) flags.push('--prefix', quote(store.prefix));
   const print = (verdict: string): string => {
     const names = [quote(reference), quote(verdict)];
-    // Otherwise the reference would be read as an option.
+    // Without `--`, a reference that starts with a dash would be read as an option.
     const args = reference.startsWith('-') ? [...flags, '--', ...names] : [...names, ...flags];
     return `  npx payments-journal resolve ${args.join(' ')}\n`;
   };
@@ -118,7 +118,10 @@ export function formatCommands(
   ].join('');
 }
 
-/** A URL may hold a password, so it is printed as the variable that holds it, or as a placeholder that fails. */
+/**
+ * A URL may contain a password. So the command shows the environment variable that holds the URL,
+ * or a placeholder that does not work.
+ */
 function printAddress({ name, address }: StoreAddress): string {
   if (name === 'sqlite' || !/[@?]/.test(address)) return quote(address);
   const variables = Object.keys(process.env).filter((each) => process.env[each] === address);

@@ -35,7 +35,7 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
   const payments = createClient();
   if (order !== undefined && !yes) await confirmOrder(payments, order);
   const hasJwt = readVariable('PAYMENTS_JWT') !== '';
-  // A platform may echo a credential in any field.
+  // Redacts the report, because a platform may send a credential back in any field.
   const redact = redactor(credentials().filter((credential) => credential !== ''));
   const watch = { payments, clock, readTls, hasJwt, order, onPaying: nameTransferAtExit };
   const probed = redactDeep(await runProbe(watch).finally(clearProgress), redact);
@@ -53,7 +53,7 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
 
 let hasReported = false;
 
-/** A payment that was sent is named, whatever ends the probe before its report. */
+/** If the probe ends before its report, names the payment that it may have made. */
 function nameTransferAtExit(search: string): void {
   process.once('exit', () => {
     if (!hasReported) process.stderr.write(`A transfer may have been made. ${search}\n`);
@@ -63,7 +63,7 @@ function nameTransferAtExit(search: string): void {
 
 function createClient(): PaymentsClient {
   try {
-    // The probe paces and repeats its requests by itself.
+    // No retries by the client, because the probe paces and repeats its requests itself.
     const hooks = process.stderr.isTTY ? { onRequest: showProgress } : {};
     return new PaymentsClient({ validation: 'report', maxRetries: 0, hooks });
   } catch (cause) {
@@ -74,7 +74,7 @@ function createClient(): PaymentsClient {
 
 let requests = 0;
 
-/** One line, because the probe takes a minute, or several with a payment. */
+/** Shows progress on one line, because the probe takes a minute, or several with a payment. */
 function showProgress({ method, path }: RequestEvent): void {
   requests += 1;
   process.stderr.write(`\r\u001B[K${requests} requests, now ${method} ${path}`);

@@ -7,7 +7,7 @@ import { paymentChecks } from './checks/payments.ts';
 import { recordChecks } from './checks/records.ts';
 import { timeChecks } from './checks/times.ts';
 
-/** Each question to a platform, by the row of docs/gaps.md that it is about; the report has the same order. */
+/** Every question to a platform, in the order of the rows of docs/gaps.md and of the report. */
 export const checks: readonly Check[] = [
   ...filterChecks,
   ...recordChecks,

@@ -6,7 +6,7 @@ interface Change {
 
 interface Step {
   readonly summary: string;
-  /** How a reference has to be written. @default the summary */
+  /** How to write references that survive this change. @default the summary */
   readonly advice?: string;
   readonly change: (text: string) => string;
 }
@@ -22,7 +22,7 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** Finds the fewest changes that explain what came back; undefined if it is unchanged. */
+/** Finds the fewest changes that explain what came back; undefined if nothing has changed. */
 export function describeChange(sent: string, received: unknown): Change | undefined {
   if (received === sent) return undefined;
   if (typeof received !== 'string' || received === '') {

@@ -1,16 +1,16 @@
 import type { Reading } from './platform.ts';
 
-/** What the bodies of errors have in common. */
+/** The form that the bodies of errors have in common. */
 interface ErrorShape {
   readonly isDocumented: boolean;
   readonly description: string;
-  /** A function for the option isErrorBody; undefined if a proxy's body could look the same. */
+  /** Source text for the option isErrorBody; undefined if a proxy's body could look the same. */
   readonly isErrorBody?: string | undefined;
 }
 
 type Kind = 'string' | 'number' | 'boolean';
 
-/** Compares the bodies of errors with the documented one, and finds another common form. */
+/** Compares the bodies of errors with the documented form, or else finds their common form. */
 export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
   const isDocumented = errors.every(({ body }) => {
     const { error, code } = Object(body) as Record<string, unknown>;
@@ -24,16 +24,16 @@ export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
     return { isDocumented, description: [...new Set(types)].join(', ') };
   }
   const description = `{ ${common.map((field) => field.split(':')[0]).join(', ')} }`;
-  // Gateways send { message } by themselves.
+  // One common field is not enough, because a gateway's own errors may be { message }, too.
   if (common.length < 2) return { isDocumented, description };
   return { isDocumented, description, isErrorBody: writeGuard(common) };
 }
 
-/** Paths of the fields of an object and of the objects in it, with their types: `error.code:string`. */
+/** Paths and types of the fields of an object and of the objects in it, as `error.code:string`. */
 function scalarFields(value: unknown, prefix = ''): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, field]: [string, unknown]) => {
-    // A name that is no identifier could not be pasted.
+    // Names that are no identifiers are left out, because the suggested code could not use them.
     if (!/^[A-Za-z_]\w{0,40}$/.test(name)) return [];
     const isScalar = ['string', 'number', 'boolean'].includes(typeof field);
     if (isScalar) return [`${prefix}${name}:${typeof field}`];

@@ -2,16 +2,16 @@ import { createUnknownId, nouns, readList, readPages, type Listing, type Noun } 
 import type { Platform, Reading } from './platform.ts';
 import type { TlsFacts } from './tls.ts';
 
-/** Reads what the client does not show of a connection. */
+/** Reads facts of a connection that the client does not show. */
 export type ReadTls = (baseUrl: string) => Promise<TlsFacts>;
 
-/** A list, and what was read of it. */
+/** A kind of record, and what was read of its list. */
 export interface NounListing {
   readonly noun: Noun;
   readonly listing: Listing;
 }
 
-/** What reading shows; each part is read when a check first asks for it. */
+/** What the probe can read. Each part is read when a check first asks for it. */
 export class Evidence {
   readonly platform: Platform;
   readonly #unknownIds = new Map<Noun['name'], string>();
@@ -33,7 +33,10 @@ export class Evidence {
     return lists;
   }
 
-  /** A list in two pages, because one page shows no cursor; undefined if there are other pages, or too few records. */
+  /**
+   * Reads a list in two smaller pages, because one page shows no cursor. Undefined if the list
+   * already has several pages or has fewer than two records.
+   */
   async halves(noun: Noun): Promise<Listing | undefined> {
     const { rows, readings, isComplete } = await readList(this.platform, noun);
     if (!isComplete || readings.length > 1 || rows.length < 2) return undefined;
@@ -46,7 +49,7 @@ export class Evidence {
     return readPages(this.platform, nounOf(name).path, { [parameter]: value }, { pages });
   }
 
-  /** An id of a record that most likely does not exist; always the same one. */
+  /** An id that most likely belongs to no record; always the same id for one kind of record. */
   async unknownIdOf(name: Noun['name']): Promise<string> {
     const { rows } = await this.list(name);
     const id = this.#unknownIds.get(name) ?? createUnknownId(nounOf(name), rows);
@@ -63,7 +66,7 @@ export class Evidence {
     return readings;
   }
 
-  /** Reads with a cursor that is made up. */
+  /** Reads transfers with a cursor that the platform has never sent. */
   invalidCursor(): Promise<Reading> {
     return this.platform.get('/transfers', { limit: 100, cursor: 'payments-probe-no-cursor' });
   }

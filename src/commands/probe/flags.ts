@@ -60,7 +60,7 @@ export function readCommand(args: string[]): Command {
     if (orphan !== undefined) throw new UsageError(`--${orphan[0]} needs --pay.`);
     return { name: 'probe', order: undefined, yes, compare, json };
   }
-  // The same form as the client's own; a mistake costs money here.
+  // Amounts have the same form as in the client, because a mistake costs money here.
   if (!/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/.test(pay)) {
     throw new UsageError(`--pay takes a decimal above zero, such as 0.01, and not "${pay}".`);
   }

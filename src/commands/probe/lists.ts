@@ -30,7 +30,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 type Guard = (value: unknown) => boolean;
 
-/** A list of the versioned API, and what is documented of its records. */
+/** A list below the base URL (`/v0`), and what the API reference says of its records. */
 export interface Noun {
   readonly name: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans';
   readonly path: string;
@@ -113,27 +113,27 @@ export const nouns: readonly Noun[] = [
 export interface Listing {
   readonly readings: readonly Reading[];
   readonly rows: readonly Row[];
-  /** Whether the last page says that none follows. */
+  /** Whether the last page says that no page follows. */
   readonly isComplete: boolean;
-  /** Why the last page could not be read, or what contradicts the documented envelope. */
+  /** Why the last page could not be read, or in what it differs from the documented envelope. */
   readonly problem: string | undefined;
-  /** Whether the problem is in a page that was read. */
+  /** Whether `problem` is such a difference, in a page that could be read. */
   readonly isContradictory: boolean;
 }
 
-/** How many transfers are read to find their order. */
+/** How many transfers the probe reads to find their order. */
 export const sampleSize = 1_000;
-/** A platform that ignores `limit` sends pages of 50. */
+/** Enough for 1,000 transfers even if a platform ignores `limit` and sends pages of 50. */
 const maxPages = 20;
 const otherPages = 3;
 
-/** The first records of a list: 1,000 transfers, or 300 of another noun. */
+/** Reads the first records of a list: 1,000 transfers, or 300 records of another kind. */
 export const readList = (platform: Platform, noun: Noun): Promise<Listing> =>
   noun.name === 'transfers'
     ? readPages(platform, noun.path, {}, { pages: maxPages, maxRows: sampleSize })
     : readPages(platform, noun.path, {}, { pages: otherPages });
 
-/** Reads a list by its cursors, until it ends, or there are as many pages or records. */
+/** Reads a list page by page, until it ends or the given number of pages or records is read. */
 export async function readPages(
   platform: Platform,
   path: string,
@@ -147,7 +147,7 @@ export async function readPages(
     readonly pages: number;
     readonly maxRows?: number;
     readonly limit?: number;
-    /** Whether pages that an earlier check has read are read again. */
+    /** Whether to read pages again that an earlier check has read. */
     readonly isFresh?: boolean;
   },
 ): Promise<Listing> {
@@ -180,13 +180,12 @@ export async function readPages(
 
 interface Envelope {
   readonly rows: readonly Row[];
-  /** Of the next page; undefined on the last one. */
+  /** Cursor of the next page; undefined on the last page. */
   readonly cursor?: string | undefined;
-  /** What contradicts the documented envelope. */
+  /** In what the page differs from the documented envelope. */
   readonly problem?: string | undefined;
 }
 
-/** Reads the parts of a page. */
 export function readEnvelope(body: unknown): Envelope {
   const { data, hasMore, nextCursor } = Object(body) as Record<string, unknown>;
   if (!Array.isArray(data)) return { rows: [], problem: 'data is no array' };
@@ -207,14 +206,14 @@ export function readEnvelope(body: unknown): Envelope {
   };
 }
 
-/** An id in the form of the platform's own, most likely without a record. */
+/** Makes up an id that looks like the platform's own ids, and most likely belongs to no record. */
 export function createUnknownId({ prefix }: Noun, rows: readonly Row[]): string {
   const suffix = rows
     .map(({ id }) => id)
     .find((id): id is string => typeof id === 'string' && id.startsWith(prefix))
     ?.slice(prefix.length);
   if (suffix === undefined) return `${prefix}${'9'.repeat(randomLength)}`;
-  // A counter would be hit by random digits.
+  // If the platform counts its ids, random digits might be the id of a record.
   if (/^\d+$/.test(suffix)) return prefix + '9'.repeat(Math.max(suffix.length, 6));
   const kept = suffix.slice(0, -randomLength);
   const letters = /^[0-9a-f-]+$/i.test(suffix) ? 'abcdef' : 'abcdefghijklmnopqrstuvwxyz';
@@ -228,8 +227,8 @@ export function createUnknownId({ prefix }: Noun, rows: readonly Row[]): string 
 
 const digits = '0123456789';
 /**
- * Number of last characters that are randomised. The prefix stays: it holds the version of a UUID or the
- * time of a ULID.
+ * How many characters at the end are random. The others stay, because they hold the version of a
+ * UUID or the time of a ULID.
  */
 const randomLength = 12;
 const pick = (from: string): string => from.charAt(Math.floor(Math.random() * from.length));

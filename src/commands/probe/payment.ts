@@ -20,32 +20,32 @@ export interface PaymentOrder {
   readonly twice: boolean;
 }
 
-/** A request that makes the transfer, and its response. */
+/** A request that should make a transfer, and its response. */
 export interface Creation {
-  /** The amount that was asked for. */
+  /** The amount in the request. */
   readonly amount: string;
   readonly id: string | undefined;
   readonly status: number | undefined;
   readonly headers: Headers;
   readonly body: Row;
-  /** Of the call; `accepted` if it did not fail. */
+  /** Outcome of the call, or `accepted` if the call succeeded. */
   readonly outcome: 'accepted' | Outcome;
-  /** Status and code of a failure. */
+  /** Status and code of a failure; empty after a success. */
   readonly problem: string;
   /** Whether the platform itself rejected the request, and would do so again. */
   readonly isRefused: boolean;
 }
 
 /**
- * What followed the transfer of `--pay-twice`. Each request is sent only if the one before it leaves it possible
- * that the platform honours the key.
+ * The requests that followed the first transfer of `--pay-twice`. Each is sent only if, after the
+ * request before it, the platform may still honour the key.
  */
 export interface KeyTrial {
-  /** Has the same key, and another amount and description. */
+  /** A request with the same key, but another amount and description. */
   readonly other: Creation;
-  /** Has the same key and the same body. */
+  /** A request with the same key and the same body. */
   readonly equal?: Creation;
-  /** Has the body of `other` and a key of its own, and so has to make a transfer. */
+  /** A request with the body of `other` and a key of its own, which has to make a transfer. */
   readonly control?: Creation;
   readonly listed: ProbeListing;
 }
@@ -59,21 +59,21 @@ interface ProbeListing {
 /** What became of the transfer. */
 export interface Payment {
   readonly description: string;
-  /** Where to look for the transfer, for people. */
+  /** A sentence that tells an operator how to find the transfer. */
   readonly search: string;
   readonly first: Creation;
   readonly keyTrial: KeyTrial | undefined;
-  /** The transfer by its id, and in the list. */
+  /** The transfer as read by its id, and below as found in the list. */
   readonly record: Row | undefined;
   readonly listed: Row | undefined;
   /**
-   * Milliseconds from the response to the creation until the transfer was readable by its id; undefined if it
-   * never was.
+   * Milliseconds from the response to the creation until the transfer could be read by its id.
+   * Undefined if it never could.
    */
   readonly readableAfterMs: number | undefined;
   readonly listedAfterMs: number | undefined;
   readonly watchedMs: number;
-  /** Each status once, in the order in which they were seen. */
+  /** The statuses that the probe has seen, in order, without repeats. */
   readonly statuses: readonly string[];
 }
 
@@ -81,21 +81,21 @@ export const idempotencyHeader = 'Idempotency-Key';
 
 const pollDelaysMs = [0, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 const maxPagesOfPoll = 8;
-/** A new transfer may be listed late; the sum stays below the ten seconds that the probe calls soon. */
+/** Waits for a transfer that is listed late, in all less than the 10 seconds that count as soon. */
 const lookDelaysMs = [0, 2_000, 4_000];
-/** Whether a status ends a transfer; one that is not documented does not. */
+/** Whether a status is final. An undocumented status is not. */
 export const isFinalStatus = (status: string): boolean =>
   (statusMeaning({ status }) ?? 'open') !== 'open';
 
 /**
- * Returns a reference of the maximum length with what a platform may rewrite: case, double spaces, signs. Its first words
- * stay unique after such a rewrite.
+ * Returns a reference of the maximum length that contains what a platform may rewrite: capitals,
+ * double spaces, signs. Its first words stay unique after such a change.
  */
 function createDescription(start: string): string {
   return `${start}  a/B-c.D_e:F#g ${'Reference0'.repeat(14)}`.slice(0, 140);
 }
 
-/** @throws ProbeEnded if the key cannot read one of the accounts. No payment was sent. */
+/** @throws ProbeEnded if the API key cannot read both accounts. No payment was sent then. */
 export async function checkAccounts(platform: Platform, order: PaymentOrder): Promise<void> {
   for (const [flag, id] of [
     ['--from', order.from],
@@ -111,7 +111,7 @@ export async function checkAccounts(platform: Platform, order: PaymentOrder): Pr
 
 /**
  * Makes the transfer, and watches it for up to a minute.
- * @param onPaying is called before the first byte of a payment is sent, with what finds its transfer
+ * @param onPaying is called before the first byte is sent. `search` says how to find the transfer
  */
 export async function makePayment(
   platform: Platform,
@@ -141,9 +141,9 @@ export async function makePayment(
 }
 
 /**
- * Tries whether the platform honours the key of the first request. An equal request alone proves nothing, because
- * a platform may recognise duplicates by their terms, or by the accounts alone: only requests that differ in nothing
- * but the key show that it is read.
+ * Tries whether the platform honours the key of the first request. An equal request alone proves
+ * nothing, because a platform may recognise duplicates by their terms, or by the accounts alone.
+ * Only two requests that differ in nothing but the key show that the platform reads the key.
  */
 async function tryKey(
   platform: Platform,
@@ -160,7 +160,7 @@ async function tryKey(
     readonly first: Creation;
   },
 ): Promise<Omit<KeyTrial, 'listed'>> {
-  // The next amount with as many decimals, so that it stays small and in the platform's own form.
+  // The next amount with the same number of decimals, so that it stays small and keeps its form.
   const [, decimals = ''] = input.amount.split('.');
   const step = decimals === '' ? '1' : `0.${'1'.padStart(decimals.length, '0')}`;
   const otherInput = {
@@ -176,7 +176,7 @@ async function tryKey(
   return { other, equal, control: await create(platform, otherInput, `${key}-control`) };
 }
 
-/** A request that was sent once, whatever came of it. */
+/** Sends the request once, and describes the result, even if the request failed. */
 async function create(
   platform: Platform,
   input: TransferCreateInput,
@@ -188,7 +188,7 @@ async function create(
   try {
     const { data, response } = await platform.write((payments) =>
       payments
-        // The client accepts an id that it has seen before only with a key.
+        // Without a key, the client rejects a response with an id that it has seen before.
         .withOptions(key === undefined ? {} : { idempotencyHeader })
         .transfers.create(input, { headers, maxRetries: 0 })
         .withResponse(),
@@ -207,7 +207,7 @@ async function create(
     if (error instanceof ProbeEnded) {
       return { ...failed, status: undefined, outcome: 'not_sent', problem: error.message };
     }
-    // Also a 401: a proxy may respond with one after the platform has made the transfer.
+    // A 401 does not end the probe here, because a proxy may send it after the platform has paid.
     if (!(error instanceof PaymentsError)) throw error;
     const { outcome, retryable } = error;
     const status = error.attempts.at(-1)?.status;
@@ -218,10 +218,10 @@ async function create(
   }
 }
 
-/** Looks for the transfer, by its id and in the list, until it is there and final. */
+/** Looks for the transfer, by its id and in the list, until both show it with a final status. */
 class Watch {
   readonly #platform: Platform;
-  /** Empty once the platform has rejected it. */
+  /** The filter of the list; empty after the platform has rejected the filter. */
   #filter: { readonly accountId?: AccountId };
   readonly #letters: string;
   readonly #start: number;
@@ -231,7 +231,7 @@ class Watch {
   #readableAfterMs: number | undefined;
   #listedAfterMs: number | undefined;
   readonly #statuses: string[] = [];
-  /** Where the last page that was read starts; a list that is oldest first grows there. */
+  /** Cursor of the last page so far. A list that is oldest first shows new transfers there. */
   #tail: string | undefined;
 
   constructor(platform: Platform, from: AccountId, id: string | undefined, letters: string) {
@@ -253,7 +253,7 @@ class Watch {
         await this.#readById();
         if (this.#listed === undefined) await this.#findInList();
       } catch (error) {
-        // The report has to name the transfer, although nothing more can be read.
+        // Not thrown, because the report still has to name the transfer.
         if (error instanceof ProbeEnded) return;
         throw error;
       }
@@ -273,7 +273,7 @@ class Watch {
     return false;
   }
 
-  /** Reads the whole list; a match on one page says nothing about the next. */
+  /** Reads the whole list, because each page may have a transfer of this probe. */
   async listAll(): Promise<ProbeListing> {
     try {
       const options = { pages: maxPagesOfPoll, isFresh: true };

@@ -8,20 +8,20 @@ import {
 } from '../../index.ts';
 import { isObject } from '../../internal/objects.ts';
 
-/** Time for the probe; tests have one that does not wait. */
+/** The clock of the probe. Tests pass one that does not wait. */
 export interface ProbeClock {
   now(): number;
   elapsed(): number;
   wait(ms: number): Promise<void>;
 }
 
-/** What one request showed. */
+/** What one request has shown. */
 export interface Reading {
   readonly path: string;
   /** Undefined when no response came. */
   readonly status: number | undefined;
   readonly headers: Headers;
-  /** The parsed JSON; undefined without any. */
+  /** The parsed JSON body; undefined if the body is not JSON. */
   readonly body: unknown;
   readonly durationMs: number;
   /** When the response had arrived, by this machine's clock. */
@@ -34,18 +34,18 @@ export interface Reading {
 export class ProbeEnded extends Error {}
 
 const maxRequests = 200;
-/** Four requests a second. With five, one that is sent late would be the sixth in a second. */
+/** Four requests a second, so that even after a late one no second has more than five. */
 const minGapMs = 250;
-/** A read is sent as often as the client sends it by default. */
+/** A read is sent up to three times, as the client does by default. */
 const maxTries = 3;
 const retryDelayMs = 1_000;
 const maxWaitMs = 300_000;
-/** After this many readings in a row without a response, the probe ends. */
+/** The probe ends after this many reads in a row without a response. */
 const maxSilent = 3;
 
 type Query = NonNullable<AnyRequest['query']>;
 
-/** The platform behind a client without retries: all requests are paced and counted here. */
+/** Sends all requests of the probe, and paces, counts and retries them. */
 export class Platform {
   readonly readings: Reading[] = [];
   requests = 0;
@@ -69,7 +69,7 @@ export class Platform {
     return this.#clock;
   }
 
-  /** Reads a path once; a later check gets the same reading. */
+  /** Reads a path once. Later checks get the same reading. */
   get(path: string, query: Query = {}): Promise<Reading> {
     const key = JSON.stringify([path, query]);
     const reading = this.#cache.get(key) ?? this.read(path, query);
@@ -77,7 +77,7 @@ export class Platform {
     return reading;
   }
 
-  /** Reads a path now. */
+  /** Reads a path now, even if an earlier check has read it. */
   async read(path: string, query: Query = {}): Promise<Reading> {
     const reading = await this.#readPatiently({ method: 'GET', path, api: 'versioned', query });
     this.#countSilence(reading);
@@ -89,19 +89,19 @@ export class Platform {
     return this.#readPatiently({ method: 'GET', path, api: 'root', body });
   }
 
-  /** Sends one write, once; only a payment that the operator has confirmed calls this. */
+  /** Sends one write, without retries. Only a payment that the operator confirmed calls this. */
   async write<T>(send: (payments: PaymentsClient) => Promise<T>): Promise<T> {
     if (!(await this.#takeTurn())) throw new ProbeEnded(spentMessage);
     this.writes += 1;
     return send(this.#payments);
   }
 
-  /** Whether so many requests may still be sent. */
+  /** Whether the probe may still send this many requests. */
   hasLeft(requests: number): boolean {
     return this.requests + requests <= maxRequests;
   }
 
-  /** Waits for the next start; false when all requests are spent. */
+  /** Waits until the next request may start. False if no request is left. */
   async #takeTurn(): Promise<boolean> {
     if (!this.hasLeft(1)) return false;
     const wait = this.#nextStart - this.#clock.elapsed();

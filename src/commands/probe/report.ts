@@ -37,7 +37,7 @@ function formatRow({ row, question, seen }: ReportRow): string {
     .join('');
 }
 
-/** The options that follow, as TypeScript that can be pasted. */
+/** The options that the client needs on this platform, as TypeScript to paste. */
 export function formatOptions({ suggestions, advice, report }: Probed): string {
   const comments = advice.map(({ row, text }) => `// Row ${row}: ${clean(text)}`);
   const options = suggestions.flatMap(({ row, name, value, code, reason }) => [
@@ -69,7 +69,7 @@ export interface Change {
   readonly after: string;
 }
 
-/** Finds rows with another result or fact; figures such as latencies always differ. */
+/** Finds rows with another result or fact. Details do not count: latencies always differ. */
 export function compareReports(before: Report, after: Report): Change[] {
   const keyOf = ({ row, question }: ReportRow): string => `${row} ${question}`;
   const describe = (row: ReportRow | undefined): string =>
@@ -82,7 +82,7 @@ export function compareReports(before: Report, after: Report): Change[] {
   });
 }
 
-/** The first sentence. */
+/** The first sentence of a row is its fact. */
 const factOf = ({ seen }: ReportRow): string => seen.split(/(?<=\.) /)[0] ?? '';
 
 export function formatChanges(changes: readonly Change[], since: string): string {

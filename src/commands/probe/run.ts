@@ -6,7 +6,7 @@ import { checkAccounts, makePayment, type Payment, type PaymentOrder } from './p
 import { Platform, ProbeEnded, type ProbeClock } from './platform.ts';
 import type { PaymentsClient } from '../../index.ts';
 
-/** Fields that `--json` prints; with `--compare` it adds `changes`. */
+/** The fields that `--json` prints. `--compare` adds the field `changes`. */
 export interface Report {
   readonly platform: string;
   readonly startedAt: string;
@@ -22,7 +22,7 @@ export interface ReportRow {
   readonly seen: string;
 }
 
-/** A report, and what only people read. */
+/** A report, and the texts that only the report for people shows. */
 export interface Probed {
   readonly report: Report;
   readonly suggestions: readonly (Suggestion & { readonly row: number })[];
@@ -34,18 +34,18 @@ interface ProbeOptions {
   readonly clock: ProbeClock;
   readonly readTls: ReadTls;
   readonly hasJwt: boolean;
-  /** The transfer to make; the operator has confirmed it. */
+  /** The transfer to make, which the operator has confirmed. */
   readonly order?: PaymentOrder | undefined;
-  /** Is called before the first byte of a payment is sent, with what finds its transfer. */
+  /** Called before the first byte of a payment is sent. `search` says how to find the transfer. */
   readonly onPaying?: ((search: string) => void) | undefined;
 }
 
-/** Requests that are kept for the payment and for watching it. */
+/** How many requests must be left for making a payment and watching it. */
 const requestsOfPayment = 80;
 
 /**
- * Makes all checks.
- * @throws ProbeEnded when the platform does not respond or rejects the credential
+ * Runs all checks.
+ * @throws ProbeEnded if the platform does not respond or rejects the credential
  */
 export async function runProbe(options: ProbeOptions): Promise<Probed> {
   const { payments, clock, readTls, hasJwt, order, onPaying = () => {} } = options;
@@ -54,7 +54,7 @@ export async function runProbe(options: ProbeOptions): Promise<Probed> {
   const seen = new Evidence(platform, readTls);
   const verdicts = new Map<Check, Verdict>();
   if (order !== undefined) await checkAccounts(platform, order);
-  // First, so that a rejected JWT ends the probe before a minute has passed.
+  // These checks come first, because a rejected JWT ends the probe, and the others take a minute.
   for (const check of checks) {
     if (check.needs !== 'jwt') continue;
     const notTried = unknown('Not tried: needs PAYMENTS_JWT.');

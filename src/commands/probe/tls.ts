@@ -2,18 +2,19 @@ import { connect } from 'node:tls';
 
 const timeoutMs = 5_000;
 
-/** What no response shows. */
+/** Facts of a connection that no response shows. */
 export interface TlsFacts {
   readonly protocol: string;
   readonly certificate?: string;
 }
 
-/** Reads the protocol and the certificate of a server, by a connection without a request. */
+/** Reads the protocol and the certificate of a server. Opens a connection, but sends no request. */
 export function readTls(baseUrl: string): Promise<TlsFacts> {
   const { hostname, port } = new URL(baseUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');
   return new Promise((resolve) => {
-    // Accepts any certificate, to report it. This connection sends no request; the client checks certificates itself.
+    // Accepts any certificate, to report it. This is safe, because the connection sends no request
+    // and the client checks certificates itself.
     const options = {
       host,
       port: Number(port || 443),

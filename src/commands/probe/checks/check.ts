@@ -7,21 +7,21 @@ interface CheckOf<Needs extends string, Seen> {
   /** The row of docs/gaps.md. */
   readonly row: number;
   readonly question: string;
-  /** The requests that it may make. */
+  /** What the check needs: requests that only read, the JWT, or a payment. */
   readonly needs: Needs;
   readonly decide: (seen: Seen) => Verdict | Promise<Verdict>;
 }
 
 export type Check =
   | CheckOf<'reads', Evidence>
-  /** Reads root endpoints with the JWT. */
+  /** A check that reads root endpoints with the JWT. */
   | CheckOf<'jwt', Evidence>
-  /** Looks at the transfer of `--pay`. */
+  /** A check that looks at the transfer of `--pay`. */
   | CheckOf<'pay', Payment>
-  /** Looks at the further requests of `--pay-twice`. */
+  /** A check that looks at the further requests of `--pay-twice`. */
   | CheckOf<'pay_twice', Payment>;
 
-/** A question that reading answers: what is requested, and what the answer means. */
+/** A question that the probe answers by reading: `request` reads, `read` decides the verdict. */
 export const reads = <Answer>(
   row: number,
   question: string,
@@ -30,7 +30,7 @@ export const reads = <Answer>(
   needs: 'reads' | 'jwt' = 'reads',
 ): Check => ({ row, question, needs, decide: async (seen) => read(await request(seen), seen) });
 
-/** A question that the payment answers. */
+/** A question that the probe answers by the payment that it made. */
 export const pays = (
   row: number,
   question: string,
@@ -38,6 +38,6 @@ export const pays = (
   needs: 'pay' | 'pay_twice' = 'pay',
 ): Check => ({ row, question, needs, decide });
 
-// The requests that several checks share. The first of them sends a request, and the others get its response.
+// Several checks share these requests. The first check sends one, and the others get its response.
 export const lists = (seen: Evidence): Promise<readonly NounListing[]> => seen.lists();
 export const transfers = (seen: Evidence): Promise<Listing> => seen.list('transfers');

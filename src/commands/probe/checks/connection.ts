@@ -10,7 +10,7 @@ const noAddress = `0x${'0'.repeat(40)}`;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
 const proxyHeaders = ['server', 'via', 'x-cache', 'x-served-by', 'x-powered-by'];
 
-/** All responses so far; those of the lists at least. */
+/** All responses so far, which include at least the responses of the lists. */
 async function allReadings(seen: Evidence): Promise<readonly Reading[]> {
   await seen.lists();
   return seen.platform.readings;
@@ -66,7 +66,7 @@ export const connectionChecks: readonly Check[] = [
     const { baseUrl } = seen.platform;
     const location = redirect.headers.get('location') ?? '';
     const target = URL.canParse(location, baseUrl) ? new URL(location, baseUrl) : undefined;
-    // Its query may hold a token.
+    // The query of the target is left out, because it may contain a token.
     const where = target === undefined ? 'nowhere' : `${target.origin}${target.pathname}`;
     return contradicted(
       `GET ${redirect.path} redirects to ${where}.`,
@@ -98,7 +98,7 @@ export const connectionChecks: readonly Check[] = [
     const { baseUrl } = seen.platform;
     const proxy = findProxy(baseUrl);
     const isTls = baseUrl.startsWith('https:');
-    // A connection past the proxy would show another server, or none.
+    // Behind a proxy, a direct connection would show another server, or fail.
     const isDirect = isTls && proxy === undefined;
     const tls: TlsFacts = isDirect ? await seen.readTls(baseUrl) : { protocol: 'TLS' };
     const facts = [

@@ -16,7 +16,7 @@ interface Filter {
   readonly row: number;
   readonly name: Noun['name'];
   readonly parameter: 'accountId' | 'entityId';
-  /** A record has to hold the id in one of these. @default the parameter */
+  /** Fields of a record, one of which has to hold the id. @default the parameter */
   readonly fields?: readonly [string, ...string[]];
   /** Whether the client relies on the filter. @default true */
   readonly isAssumed?: boolean;
@@ -84,7 +84,7 @@ async function checkFilter(
     return { ...contradicted('Hides records.', figures, ban), withdraws: 'transfersNewestFirst' };
   }
   if (owners.length < 2) {
-    // One owner shows nothing, but another one that does not exist has no records.
+    // With one owner the filter shows nothing. But for an unknown owner the list has to be empty.
     const other = await seen.filter(name, parameter, await seen.unknownIdOf(ownerNames[parameter]));
     if (other.rows.length > 0) {
       return reject('Ignored.', `${count(other.rows.length, name)} for an unknown id.`);

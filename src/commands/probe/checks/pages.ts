@@ -71,7 +71,7 @@ export const pageChecks: readonly Check[] = [
       : unknown('Accepted; more than 100 transfers would do.', `${length} transfers.`);
   }),
   reads(65, 'Do lists come fresh, not from a cache?', lists, async (all, { platform }) => {
-    // A cache stores a page at the first read and responds with it at the second.
+    // Reads a page again, because a cache stores it at the first read and sends it at the second.
     const repeated = await platform.read('/transfers', { limit: 100 });
     const readings = [...all.flatMap(({ listing }) => listing.readings), repeated];
     const cached = readings.filter(({ headers }) => Number(headers.get('age')) > 0);

@@ -35,7 +35,7 @@ export const paymentChecks: readonly Check[] = [
       first.outcome === 'accepted'
         ? finding(`${first.status}.`, `It made ${first.id}.`)
         : notPaid(first);
-    // This row names the transfer, whatever came of it, so that an operator finds it.
+    // This row always says how to find the transfer, because an operator may have to look for it.
     return { ...verdict, details: `${details} ${search}` };
   }),
   pays(36, 'Has the response to a creation the documented fields?', ({ first, record }) => {
@@ -96,7 +96,7 @@ export const paymentChecks: readonly Check[] = [
   }),
 ];
 
-/** The probe sees one transfer, perhaps at a time when the platform is fast. */
+/** Advice, because the probe sees only one transfer, perhaps while the platform is fast. */
 const lateEffectAdvice =
   'This is the delay of the list alone. For how long after a timeout a POST may still create a transfer, only the platform can say: the option gracePeriod has to be longer.';
 
@@ -126,8 +126,8 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
   if (equal?.isRefused === true) {
     return finding('Not honoured: an equal request with the same key was rejected.', made);
   }
-  // A platform that finds duplicates without reading the key looks the same. It returns an id that the client was given
-  // before, and does not accept again.
+  // A platform that finds duplicates without reading the key responds in the same way. It then
+  // makes no transfer for another key, either.
   if (control !== undefined && !isAnother(control)) {
     return unknown('Unclear: a request with another key made no other transfer.', made);
   }
@@ -147,7 +147,7 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
   return { ...finding('Honoured.', made), option };
 }
 
-/** Names each transfer with its amount, and each request that may have made one. */
+/** Names each transfer with its amount, and each failed request that may have made a transfer. */
 function describeMade(first: Creation, { listed, ...trial }: KeyTrial): string {
   const creations = [first, ...Object.values(trial)];
   const made = new Map(listed.rows.map(({ id, amount }) => [String(id), String(amount)]));

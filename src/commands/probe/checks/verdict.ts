@@ -1,24 +1,24 @@
 export type Result = 'confirmed' | 'contradicted' | 'found' | 'unknown';
 
-/** An option of the client that follows from what was seen. */
+/** An option that the client needs because of what the probe has seen. */
 export interface Suggestion {
   readonly name: string;
   readonly value: string | number | boolean;
-  /** The source text to print for the value. Only a function needs it; other values are printed as JSON. */
+  /** The source text of a value that is a function. Other values are printed as JSON. */
   readonly code?: string | undefined;
   readonly reason: string;
 }
 
 export interface Verdict {
   readonly result: Result;
-  /** One sentence that stays the same while the platform does; `--compare` compares it. */
+  /** One sentence that changes only if the platform changes, because `--compare` compares it. */
   readonly fact: string;
   /** Figures and examples. */
   readonly details?: string | undefined;
   readonly option?: Suggestion | undefined;
   /** What to do where no option helps. */
   readonly advice?: string | undefined;
-  /** The option that another check must not suggest any more. */
+  /** Name of an option that no check may suggest because of this verdict. */
   readonly withdraws?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export const contradicted = judgeAs('contradicted');
 export const finding = judgeAs('found');
 export const unknown = judgeAs('unknown');
 
-/** Each value once, in order, and how often it was seen. */
+/** A verdict with each value once, in order, and with how often each was seen. */
 export const findingOf = (values: readonly string[], separator = ', '): Verdict =>
   finding(
     `${[...new Set(values)].toSorted().join(separator)}.`,
