@@ -146,7 +146,7 @@ export function rejectedFailure(
     holdBack: (ms) => {
       const waitMs = Math.ceil(ms);
       const words = {
-        what: 'The platform asked this client to slow down (429); this call may not wait',
+        what: 'The platform asked this client to slow down (429), and this call may not wait so long',
         hint: `Call again in ${waitMs} ms (retryAfterMs).`,
       };
       return {
@@ -190,14 +190,14 @@ function describeStatusFix(
 }
 
 const ownUnauthorizedHint =
-  "If it is the platform's own 401, accept its body by the option isErrorBody.";
+  'If the platform itself sent this 401, accept its body by the option isErrorBody.';
 
 const statusHints: Readonly<Record<number, string>> = {
   400: 'Fix the request; error.details may name the field.',
   403: 'The credential does not permit this, or a proxy or firewall rejected the request.',
-  404: 'Check the id, and that the credential belongs to the platform that has it.',
+  404: 'Check the id, and that the credential belongs to the platform that issued the id.',
   409: 'Read the current state before you try again.',
-  422: 'Once the cause is fixed, such as a low balance, it may be sent again. See error.details.',
+  422: 'Fix the cause, such as a low balance, and send the request again. See error.details.',
 };
 
 /** A 2xx response that cannot be used; `explanation` follows the status in the message. */
@@ -309,7 +309,7 @@ function describeConnectionFix(
   }
   if (obstacle === 'no_tls') {
     return proxyName === undefined
-      ? 'Use a port that does, or http:// for a sandbox on this machine.'
+      ? 'Use a port that speaks TLS, or http:// for a sandbox on this machine.'
       : `Check the port in the base URL, and ${proxyName}.`;
   }
   if (!transient) return 'Retrying will not help: fix the certificate or the request first.';

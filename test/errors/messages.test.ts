@@ -113,7 +113,7 @@ describe('the message of', () => {
     const call = received(404, errorBody).counterparties.delete('cpty_1');
     expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
       "The platform responded with 404 (refused): No.
-      Check the id, and that the credential belongs to the platform that has it.
+      Check the id, and that the credential belongs to the platform that issued the id.
       It did not take effect.
       Request: DELETE https://api.example.com/v0/counterparties/{id} (counterparties.delete)."
     `);
@@ -134,7 +134,7 @@ describe('the message of', () => {
     const call = received(422, body).transfers.create(newTransfer);
     expect((await failureOf(call, UnprocessableEntityError)).message).toMatchInlineSnapshot(`
       "The platform responded with 422 (insufficient_funds): Insufficient funds.
-      Once the cause is fixed, such as a low balance, it may be sent again. See error.details.
+      Fix the cause, such as a low balance, and send the request again. See error.details.
       It did not take effect.
       Request: POST https://api.example.com/v0/transfers (transfers.create)."
     `);
@@ -254,7 +254,7 @@ describe('the message of', () => {
     await failureOf(payments.transfers.get('txfr_1'), RateLimitError);
     const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
     expect((await failureOf(call, RateLimitError)).message).toMatchInlineSnapshot(`
-      "The platform asked this client to slow down (429); this call may not wait.
+      "The platform asked this client to slow down (429), and this call may not wait so long.
       Call again in 50000 ms (retryAfterMs).
       Nothing was sent.
       Request: POST https://api.example.com/v0/transfers (transfers.create)."

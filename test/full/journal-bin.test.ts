@@ -156,7 +156,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       expect(await run(['list', ...flags])).toEqual({
         status: 0,
         out: 'No payment is open.\n',
-        err: expect.stringMatching(/^The store holds no entry at all\./),
+        err: expect.stringMatching(/^The store has no entry at all\./),
       });
       const paid = newInput();
       await journal.swap(paid.description, undefined, createPaid(paid, 3));
@@ -291,7 +291,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     await pool.query(postgresJournalTable.replaceAll(' payments_journal ', ` ${table} `));
     const named = [...flags, '--table', table];
     const empty = await run(['list', ...named]);
-    expect(empty.err).toContain('The store holds no entry at all');
+    expect(empty.err).toContain('The store has no entry at all');
     const journal = postgresJournal((text, values) => pool.query(text, values), { table });
     const fields = { state: 'ambiguous', candidates: ['txfr_000001'] };
     const { reference } = await claimAt(journal, 10, fields);
@@ -368,7 +368,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     const { reference } = await claimAt(journal, 10);
     const other = await run(['list', flag, `${url}/2`]);
     expect(other).toMatchObject({ status: 0, out: 'No payment is open.\n' });
-    expect(other.err).toMatch(/^The store holds no entry at all\./);
+    expect(other.err).toMatch(/^The store has no entry at all\./);
     const listed = await run(['list', '--json', flag, `${url}/2`, '--prefix', 'app:']);
     expect(listed).toMatchObject({ status: 3, err: '' });
     expect(JSON.parse(listed.out)).toMatchObject([{ reference }]);
@@ -542,7 +542,9 @@ describe('resolve', () => {
     const { journal, reference, entry, resolve } = await setup();
     const { status, out, err } = await resolve('not_paid');
     expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toMatch(/^resolve asks on a terminal; without one, it needs --yes\.\n/);
+    expect(err).toMatch(
+      /^resolve asks for confirmation on a terminal\. Without a terminal, pass --yes\.\n/,
+    );
     expect(await journal.read(reference)).toEqual(entry);
   });
 

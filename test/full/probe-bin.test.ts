@@ -110,7 +110,7 @@ test.each([
   ['an amount with a comma', ['--pay', '0,01', ...pay.slice(2)], 'not "0,01"'],
   ['a Counterparty', ['--pay', '1', '--from', 'acc_1', '--to', 'cpty_1'], 'not "cpty_1"'],
   ['one Account twice', ['--pay', '1', '--from', 'acc_1', '--to', 'acc_1'], 'the same Account'],
-  ['a payment without a terminal', pay, 'it needs --yes'],
+  ['a payment without a terminal', pay, 'pass --yes'],
   ['a file that is not there', ['--compare', 'none.json'], 'none.json is none'],
 ])('rejects %s with status 2, and sends nothing', async (_, args, message) => {
   const { sandbox, env } = await serve();

@@ -24,7 +24,7 @@ async function pasteOptions(probed: Probed): Promise<ClientOptions> {
 const unusable = 'a filter that hides transfers';
 
 const minute = 60_000;
-const errorBody = '50 Have errors the documented Error body?';
+const errorBody = '50 Do errors have the documented Error body?';
 const input: OnceInput = {
   sourceAccountId: 'acc_000001',
   destinationAccountId: 'acc_000002',

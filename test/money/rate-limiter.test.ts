@@ -129,7 +129,7 @@ describe('a call that is held back', () => {
     });
     expect(error.message).toBe(
       [
-        'The platform asked this client to slow down (429); this call may not wait.',
+        'The platform asked this client to slow down (429), and this call may not wait so long.',
         'Call again in 30000 ms (retryAfterMs).',
         'Nothing was sent.',
         'Request: POST https://api.example.com/v0/transfers (transfers.create).',

@@ -53,13 +53,13 @@ const changeErrors =
   };
 
 const mainFilter = '6 Does GET /transfers filter by accountId?';
-const errorBody = '50 Have errors the documented Error body?';
+const errorBody = '50 Do errors have the documented Error body?';
 const codes = '46 Which codes do errors have?';
 const description = '60 Does a description come back unchanged?';
 const createdAt = '64 Is createdAt a time with an offset, and not in the future?';
 const createdAtOfPayment = '64 Is createdAt of a new transfer close to the Date of its response?';
 const order = '54 In which order are transfers listed?';
-const envelopes = '59 Does each page say truly whether more follow, and how?';
+const envelopes = '59 Does each page say truly whether more follow?';
 const fields = '30 Are all documented fields there, with the documented type?';
 
 const shiftTime = (record: Record<string, unknown>, ms: number, end: string) => {
@@ -180,7 +180,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       ...(/entity|account/.test(String(code)) ? { trace: 'x' } : {}),
     })),
     rows: {
-      [errorBody]: 'contradicted: They have not: { message, statusCode }.',
+      [errorBody]: 'contradicted: No, they have { message, statusCode }.',
       [codes]: 'unknown: No error had a code.',
       '4 Does GET /accounts filter by entityId?': 'found: Rejected with 400.',
       '55 What does an unknown cursor do, and how long are cursors?': 'found: Rejected with 400.',
@@ -195,7 +195,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     name: 'an Error body inside another object',
     respond: changeErrors(({ error, code }) => ({ error: { message: error, code } })),
     rows: {
-      [errorBody]: 'contradicted: They have not: { error.message, error.code }.',
+      [errorBody]: 'contradicted: No, they have { error.message, error.code }.',
       [codes]: 'unknown: No error had a code.',
       '4 Does GET /accounts filter by entityId?': 'found: Rejected with 400.',
       '55 What does an unknown cursor do, and how long are cursors?': 'found: Rejected with 400.',
@@ -210,7 +210,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     name: 'an Error body of one field, as gateways have',
     respond: changeErrors(({ error }) => ({ message: error })),
     rows: {
-      [errorBody]: 'contradicted: They have not: { message }.',
+      [errorBody]: 'contradicted: No, they have { message }.',
       [codes]: 'unknown: No error had a code.',
       '4 Does GET /accounts filter by entityId?': 'found: Rejected with 400.',
       '55 What does an unknown cursor do, and how long are cursors?': 'found: Rejected with 400.',
@@ -227,7 +227,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       return withHeaders(new Response(nginxPage, { status: 404 }), headers);
     },
     rows: {
-      [errorBody]: 'contradicted: They have not: text/html, JSON without a common field.',
+      [errorBody]: 'contradicted: No, they have text/html, JSON without a common field.',
       [codes]: 'found: invalid_cursor.',
     },
     advice: [/^a rejected payment counts as unknown/],
@@ -471,9 +471,9 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       '58 Does the platform respond without redirects?':
         'contradicted: GET /ibans redirects to https://eu.example.com/v0/ibans.',
       '8 Does GET /ibans filter by entityId?':
-        'unknown: No ibans were read; those of two would do.',
+        'unknown: No ibans were read; the check needs those of two.',
       '8 Does GET /ibans filter by accountId?':
-        'unknown: No ibans were read; those of two would do.',
+        'unknown: No ibans were read; the check needs those of two.',
       '10 Which currencies are there?': 'found: USDC.',
     },
     advice: [/^set baseUrl to where the platform redirects/],
@@ -526,7 +526,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
     rows: {
       '37 Which statuses does a transfer go through?': 'found: It ends as completed.',
-      '64 Have responses a Date, and how far is it from this machine?':
+      '64 Do responses have a Date, and how far off is it?':
         'contradicted: Not all responses have a Date.',
       '40 Can a new transfer be read by its id within 30 seconds?': 'contradicted: Only later.',
       [createdAtOfPayment]: 'unknown: Its response has no Date.',
@@ -564,9 +564,9 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       [codes]:
         'found: account_not_found, counterparty_not_found, entity_not_found, forbidden, invalid_cursor, transfer_not_found.',
       '8 Does GET /ibans filter by entityId?':
-        'unknown: No ibans were read; those of two would do.',
+        'unknown: No ibans were read; the check needs those of two.',
       '8 Does GET /ibans filter by accountId?':
-        'unknown: No ibans were read; those of two would do.',
+        'unknown: No ibans were read; the check needs those of two.',
       '10 Which currencies are there?': 'found: USDC.',
     },
   },
@@ -592,7 +592,8 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
         : next();
     },
     rows: {
-      '36 Has the response to a creation the documented fields?': 'contradicted: It lacks status.',
+      '36 Does the response to a creation have the documented fields?':
+        'contradicted: It lacks status.',
       '37 Which statuses does a transfer go through?':
         'unknown: The transfer could not be read by its id.',
       '40 Can a new transfer be read by its id within 30 seconds?':

@@ -217,7 +217,7 @@ describe('the order of a list', () => {
     const few = await setup({ listOrder: 'newest_first', transfers: 60 }).probe();
     expect([factsOf(few)[order], few.report.options]).toEqual(['found: Newest first.', {}]);
     const atOnce = await setup({ listOrder: 'newest_first', gapMs: 0 }).probe();
-    expect(factsOf(atOnce)[order]).toMatch(/^unknown: Too few transfers of different times; 100/);
+    expect(factsOf(atOnce)[order]).toMatch(/^unknown: Too few transfers with different times; 100/);
   });
 
   test('suggests nothing when the list of one account has another order', async () => {

@@ -34,7 +34,7 @@ async function list(
   const [oldest] = open;
   if (oldest === undefined && (await isEmpty())) {
     process.stderr.write(
-      'The store holds no entry at all. Check that it is the one of your journal, and its --table or --prefix.\n',
+      'The store has no entry at all. Check that your journal uses this store, and check --table or --prefix.\n',
     );
   }
   if (json) print(`${JSON.stringify(open, null, 2)}\n`);
@@ -72,7 +72,9 @@ async function resolve(
   }: Extract<Command, { name: 'resolve' }>,
 ): Promise<number> {
   if (!yes && !process.stdin.isTTY) {
-    throw new UsageError('resolve asks on a terminal; without one, it needs --yes.');
+    throw new UsageError(
+      'resolve asks for confirmation on a terminal. Without a terminal, pass --yes.',
+    );
   }
   const payments = await createClient(journal, transfersFilter);
   if (isError(payments)) throw new UsageError(payments.message, { cause: payments });

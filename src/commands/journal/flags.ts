@@ -9,23 +9,25 @@ Shows and decides the payments in a journal of createOnce: docs/on-call.md.
 Commands:
   list                        list the payments that are not decided
   show <reference>            print one entry
-  resolve <reference> <id>    record that this transfer is the payment; searches first
-  resolve <reference> not_paid  record that it was not made, so that the next createOnce sends it
-  prune --paid-before <date>  remove what was paid before; createOnce would pay it again
+  resolve <reference> <id>    record that this transfer is the payment
+  resolve <reference> not_paid  search for the payment, and record that it was not made, so that the
+                              next createOnce sends it
+  prune --paid-before <date>  remove payments that were paid before; createOnce would pay them again
 
 The store, one of them:
   --sqlite <file>
-  --postgres <url>            needs pg in your project; ?schema= of Prisma is the schema of the table
+  --postgres <url>            needs pg in your project; takes the schema from Prisma's ?schema=
   --table <name>              the table of --postgres, if it is not payments_journal
   --redis <url>               needs ioredis in your project
   --prefix <text>             the key prefix of your Redis client
 
 Options:
-  --older-than <time>         of list: claimed longer ago than 90s, 20m, 2h or 3d
-  --rebuild                   of list with --redis: build the index again, after a copy of keys
-  --json                      of list, show and prune: for programs
-  --by <name>                 of resolve: who decides; kept in the entry
-  --force                     of resolve: not_paid although the claim has not expired or the list has it
+  --older-than <time>         of list: only payments claimed longer ago, such as 90s, 20m, 2h or 3d
+  --rebuild                   of list with --redis: build the index again, after you copied keys
+  --json                      of list, show and prune: print JSON
+  --by <name>                 of resolve: your name, which the entry keeps
+  --force                     of resolve: record not_paid even if the claim has not expired, or if
+                              the list shows the payment
   --transfers-filter <name>   of resolve: your client's option transfersFilter, a name or false
   --yes                       of resolve: do not ask
   --version                   print the version and exit

@@ -97,7 +97,7 @@ async function warnOfCollation(query: QueryPostgres, table: string): Promise<str
   const { rows } = await query(collationSql, [table]).catch(() => ({ rows: [] }));
   const collation = rows[0]?.['collname'];
   if (collation === undefined || collation === 'C') return undefined;
-  return `The column reference of ${table} has the collation ${JSON.stringify(collation)} instead of "C". After an upgrade of the operating system its index may not find a payment, which is then made again. Stop what pays, and run: ALTER TABLE ${table} ALTER COLUMN reference TYPE text COLLATE "C"`;
+  return `The column reference of ${table} has the collation ${JSON.stringify(collation)} instead of "C". After an upgrade of the operating system its index may not find a payment, which is then made again. Stop the processes that pay, and run: ALTER TABLE ${table} ALTER COLUMN reference TYPE text COLLATE "C"`;
 }
 
 interface RedisConnection {

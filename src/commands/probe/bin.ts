@@ -29,7 +29,9 @@ async function main(args: string[]): Promise<number> {
 async function probe(command: Extract<Command, { name: 'probe' }>): Promise<number> {
   const { order, yes, compare, json } = command;
   if (order !== undefined && !yes && !process.stdin.isTTY) {
-    throw new UsageError('--pay asks on a terminal; without one, it needs --yes.');
+    throw new UsageError(
+      '--pay asks for confirmation on a terminal. Without a terminal, pass --yes.',
+    );
   }
   const before = compare === undefined ? undefined : readReport(compare);
   const payments = createClient();

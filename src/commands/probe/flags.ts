@@ -4,8 +4,8 @@ import type { PaymentOrder } from './payment.ts';
 
 export const usage = `Usage: payments-probe [options]
 
-Finds out what the API reference does not define, on your platform, with at most 200 requests, 4 a
-second: docs/going-live.md. It only reads, unless you pass --pay.
+Finds out on your platform what the API reference does not define. Sends at most 200 requests, 4 a
+second, and only reads, unless you pass --pay: docs/going-live.md.
 
 Options:
   --pay <amount>      make one transfer of this amount, such as 0.01, and watch it for a minute
@@ -15,7 +15,7 @@ Options:
                       amount and of the next one (0.01 and 0.02)
   --yes               of --pay: do not ask
   --compare <file>    print what has changed since the report in this file (of --json)
-  --json              for programs and tickets
+  --json              print JSON, for programs and tickets
   --version           print the version and exit
   --help              print this text and exit
 

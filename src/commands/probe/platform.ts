@@ -121,7 +121,7 @@ export class Platform {
       if (waitMs > maxWaitMs) {
         const minutes = Math.ceil(waitMs / 60_000);
         throw new ProbeEnded(
-          `The platform asked for a wait of ${minutes} minutes (Retry-After). Run the probe again then.`,
+          `The platform asked for a wait of ${minutes} minutes (Retry-After). Run the probe again after that.`,
         );
       }
       await this.#clock.wait(waitMs);
@@ -185,7 +185,7 @@ function describeProblem(error: PaymentsError): string {
     const type = error.headers['content-type']?.split(';')[0] ?? 'no content type';
     return `${error.status}${code}${type === 'application/json' ? '' : ` (${type})`}`;
   }
-  if (error instanceof InvalidResponseError) return `a 2xx that is ${error.reason}`;
+  if (error instanceof InvalidResponseError) return `a 2xx with an unusable body (${error.reason})`;
   return `${error.name}, ${error.attempts.at(-1)?.reason ?? error.outcome}`;
 }
 

@@ -46,11 +46,13 @@ export function formatOptions({ suggestions, advice, report }: Probed): string {
   ]);
   const isTried = report.rows.some(({ result }) => result !== 'unknown');
   if (options.length === 0) {
-    const none = isTried ? 'No option follows; the defaults fit.' : 'No option follows.';
+    const none = isTried
+      ? 'The client needs no option; the defaults fit.'
+      : 'No option can be suggested.';
     return [none, ...comments].map((line) => `${line}\n`).join('');
   }
   return [
-    'Options of the client that follow:',
+    'Options that the client needs for this platform:',
     '',
     ...comments,
     'new PaymentsClient({',

@@ -82,7 +82,7 @@ export const connectionChecks: readonly Check[] = [
     const silent = readings.length - times.length;
     const slowest = times.at(-1) ?? 0;
     const lost = silent === 0 ? '' : ` ${count(silent, 'requests')} had no response.`;
-    const details = `${formatMs(times[Math.floor(times.length / 2)] ?? 0)} in the middle, ${formatMs(slowest)} at most.${lost}`;
+    const details = `${formatMs(times[Math.floor(times.length / 2)] ?? 0)} is the median, ${formatMs(slowest)} the maximum.${lost}`;
     if (slowest <= defaultTimeout / 3)
       return finding('Less than a third of the default timeout.', details);
     const value = Math.ceil((slowest * 3) / 10_000) * 10_000;

@@ -11,7 +11,7 @@ export const errorChecks: readonly Check[] = [
     const forbidden = all.filter(({ listing }) =>
       listing.readings.some(({ status }) => status === 403),
     );
-    if (forbidden.length === 0) return finding('It may read all five lists.');
+    if (forbidden.length === 0) return finding('Nothing: it may read every list.');
     return finding(`403 for ${forbidden.map(({ noun }) => noun.path).join(', ')}.`);
   }),
   reads(46, 'Which codes do errors have?', readErrors, (errors) => {
@@ -30,11 +30,11 @@ export const errorChecks: readonly Check[] = [
     if (distinct.size === 1) return finding(`${[...distinct].join('')} for each noun.`);
     return finding(`${statuses.map(({ name, status }) => `${name} ${status}`).join(', ')}.`);
   }),
-  reads(50, 'Have errors the documented Error body?', readErrors, (errors) => {
+  reads(50, 'Do errors have the documented Error body?', readErrors, (errors) => {
     if (errors.length === 0) return unknown('No request was rejected.');
     const { isDocumented, description, isErrorBody } = describeErrorShape(errors);
-    if (isDocumented) return confirmed('They have.', `${errors.length} errors.`);
-    const fact = `They have not: ${description}.`;
+    if (isDocumented) return confirmed('Yes.', `${errors.length} errors.`);
+    const fact = `No, they have ${description}.`;
     if (isErrorBody === undefined) {
       return contradicted(
         fact,

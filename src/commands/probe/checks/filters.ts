@@ -60,7 +60,7 @@ async function checkFilter(
   const owner = owners.at(-1);
   if (owner === undefined) {
     const why = problem === undefined ? '' : `The list could not be read: ${problem}.`;
-    return unknown(`No ${name} were read; those of two would do.`, why);
+    return unknown(`No ${name} were read; the check needs those of two.`, why);
   }
   const filtered = await seen.filter(name, parameter, owner);
   const status = filtered.readings.at(-1)?.status ?? 0;
@@ -76,7 +76,7 @@ async function checkFilter(
   const ids = new Set(filtered.rows.map(({ id }) => id));
   const hidden = rows.filter((row) => row[field] === owner && !ids.has(row['id']));
   if (hidden.length > 0 && filtered.isComplete) {
-    const figures = `In the whole list only: ${count(hidden.length, name)} of ${owner}.`;
+    const figures = `Only the unfiltered list has ${count(hidden.length, name)} of ${owner}.`;
     const ban =
       name === 'transfers'
         ? 'do not use createOnce: its search would miss payments that were made.'
@@ -90,7 +90,8 @@ async function checkFilter(
       return reject('Ignored.', `${count(other.rows.length, name)} for an unknown id.`);
     }
     const isRead = other.problem === undefined || other.readings[0]?.status === 404;
-    if (!isRead) return unknown(`All ${name} read belong to one ${field}; those of two would do.`);
+    if (!isRead)
+      return unknown(`All ${name} read belong to one ${field}; the check needs those of two.`);
   }
   const honoured = isAssumed ? confirmed : finding;
   return honoured('Honoured.', `${count(filtered.rows.length, name)} of ${owner}.`);

@@ -25,7 +25,7 @@ export const pageChecks: readonly Check[] = [
     },
   ),
   // Assumption A6: docs/proof.md.
-  reads(59, 'Does each page say truly whether more follow, and how?', lists, async (all, seen) => {
+  reads(59, 'Does each page say truly whether more follow?', lists, async (all, seen) => {
     const listings: NounListing[] = [];
     const problems: string[] = [];
     for (const { noun, listing } of all) {
@@ -57,7 +57,7 @@ export const pageChecks: readonly Check[] = [
     const details = `${count(pages.length, 'pages')}; read to the end: ${[...new Set(ended)].join(', ') || 'none'}.`;
     return listings.some(({ listing }) => listing.readings.length > 1)
       ? confirmed('Yes.', details)
-      : unknown('No list has a second page; two records of one would do.', details);
+      : unknown('No list has a second page; the check needs two records in one list.', details);
   }),
   reads(63, 'What does a limit above 100 do?', transfers, async ({ rows }, seen) => {
     const { status, body, problem } = await seen.platform.get('/transfers', { limit: 101 });
@@ -68,7 +68,7 @@ export const pageChecks: readonly Check[] = [
     if (length > 100) return finding('Honoured.', `${length} transfers.`);
     return rows.length > 100
       ? finding(`Accepted; the page has ${length}.`)
-      : unknown('Accepted; more than 100 transfers would do.', `${length} transfers.`);
+      : unknown('Accepted; the check needs more than 100 transfers.', `${length} transfers.`);
   }),
   reads(65, 'Do lists come fresh, not from a cache?', lists, async (all, { platform }) => {
     // Reads a page again, because a cache stores it at the first read and sends it at the second.

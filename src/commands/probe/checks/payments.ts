@@ -38,7 +38,7 @@ export const paymentChecks: readonly Check[] = [
     // This row always says how to find the transfer, because an operator may have to look for it.
     return { ...verdict, details: `${details} ${search}` };
   }),
-  pays(36, 'Has the response to a creation the documented fields?', ({ first, record }) => {
+  pays(36, 'Does the response to a creation have the documented fields?', ({ first, record }) => {
     if (first.outcome !== 'accepted') return notPaid(first);
     const missing = ['id', 'status', 'type', 'createdAt'].filter(
       (name) => !isFilled(first.body[name]),
@@ -46,7 +46,7 @@ export const paymentChecks: readonly Check[] = [
     const metadata = record === undefined || !('metadata' in record) ? 'no metadata' : 'metadata';
     const fields = Object.keys(first.body).join(', ');
     const details = `The creation has ${fields}. The transfer has ${metadata}.`;
-    if (missing.length === 0) return confirmed('It has.', details);
+    if (missing.length === 0) return confirmed('Yes.', details);
     return contradicted(`It lacks ${missing.join(', ')}.`, details);
   }),
   pays(37, 'Which statuses does a transfer go through?', ({ first, statuses, watchedMs }) => {
@@ -98,7 +98,7 @@ export const paymentChecks: readonly Check[] = [
 
 /** Advice, because the probe sees only one transfer, perhaps while the platform is fast. */
 const lateEffectAdvice =
-  'This is the delay of the list alone. For how long after a timeout a POST may still create a transfer, only the platform can say: the option gracePeriod has to be longer.';
+  'This is only the delay of the list. Ask the platform for how long after a timeout a POST may still create a transfer, and set the option gracePeriod to a longer time.';
 
 export const notPaid = ({ outcome, problem }: Creation): Verdict =>
   unknown(

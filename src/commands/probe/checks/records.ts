@@ -22,7 +22,7 @@ export const recordChecks: readonly Check[] = [
         ),
       )
       .filter(({ value }) => value !== undefined && value !== null);
-    if (values.length === 0) return unknown('No amount was read; one account would do.');
+    if (values.length === 0) return unknown('No amount was read; the check needs one account.');
     const wrong = values.filter(
       ({ value }) => typeof value !== 'string' || !/^-?\d+(\.\d+)?$/.test(value),
     );
@@ -48,12 +48,13 @@ export const recordChecks: readonly Check[] = [
     const currencies = all
       .flatMap(({ listing }) => listing.rows.map((row) => row['currency']))
       .filter(isFilled);
-    if (currencies.length === 0) return unknown('No currency was read; one account would do.');
+    if (currencies.length === 0)
+      return unknown('No currency was read; the check needs one account.');
     return findingOf(currencies);
   }),
   reads(22, 'Do all ids have the documented prefix and no strange character?', lists, (all) => {
     const ids = all.flatMap(({ listing }) => listing.rows.map(({ id }) => id));
-    if (ids.length === 0) return unknown('No record was read; one would do.');
+    if (ids.length === 0) return unknown('No record was read; the check needs one.');
     const wrong = all
       .map(({ noun, listing }) => ({
         name: noun.name,
@@ -110,12 +111,12 @@ export const recordChecks: readonly Check[] = [
     const directions = rows
       .filter(({ type }) => type === 'book')
       .map(({ direction }) => String(direction));
-    if (directions.length === 0) return unknown('No book transfer was read; one would do.');
+    if (directions.length === 0) return unknown('No book transfer was read; the check needs one.');
     return findingOf(directions, ' and ');
   }),
 ];
 
-const noRecords = unknown('No record was read; one of each list would do.');
+const noRecords = unknown('No record was read; the check needs one in each list.');
 const countRecords = (all: readonly NounListing[]): number =>
   all.reduce((sum, { listing }) => sum + listing.rows.length, 0);
 

@@ -42,7 +42,7 @@ export const timeChecks: readonly Check[] = [
     const rows = all.flatMap(({ noun, listing }) =>
       listing.rows.map(({ createdAt }) => ({ name: noun.name, createdAt, listing })),
     );
-    if (rows.length === 0) return unknown('No record was read; one would do.');
+    if (rows.length === 0) return unknown('No record was read; the check needs one.');
     const blame = (what: string, wrong: readonly { name: string }[]): Verdict => ({
       ...contradicted(
         `${what}: ${[...new Set(wrong.map(({ name }) => name))].join(', ')}.`,
@@ -76,7 +76,7 @@ export const timeChecks: readonly Check[] = [
     const fact = `createdAt is more than two minutes from Date: ${why}.`;
     return { ...contradicted(fact, details), withdraws };
   }),
-  reads(64, 'Have responses a Date, and how far is it from this machine?', transfers, (listing) => {
+  reads(64, 'Do responses have a Date, and how far off is it?', transfers, (listing) => {
     const distances = listing.readings
       .map(({ headers, receivedAt }) => parseHttpDate(headers.get('date')) + 500 - receivedAt)
       .filter((distance) => !Number.isNaN(distance));
@@ -109,18 +109,18 @@ async function findOrderObstacle(
   const dates = readings.map(({ headers }) => parseHttpDate(headers.get('date')));
   if (dates.some(Number.isNaN)) return 'transfersNewestFirst needs a Date in each response';
   // The client stops a search after 100 transfers at the earliest.
-  if (rows.length < 100) return 'transfersNewestFirst helps from 100 on';
+  if (rows.length < 100) return 'transfersNewestFirst helps from 100 transfers on';
   // The client's search reads the list of one account, so that list has to be newest first, too.
   const owner = findOwners(rows, 'sourceAccountId').at(-1) ?? '';
   const filtered = measureOrder((await seen.filter('transfers', 'accountId', owner)).rows);
-  return ['newest first', 'few'].includes(filtered) ? undefined : 'not so the list of one account';
+  return ['newest first', 'few'].includes(filtered) ? undefined : 'the list of one account is not';
 }
 
 /** What the report says about each other order. */
 const otherOrders = {
   'oldest first': finding('Oldest first.'),
   none: finding('No order by createdAt.'),
-  few: unknown('Too few transfers of different times; 100 would do.'),
+  few: unknown('Too few transfers with different times; 100 are enough.'),
   unreadable: unknown('createdAt shows no order.'),
 };
 
