@@ -32,7 +32,7 @@ export interface ResumePoint {
    * `skip` as a string.
    */
   readonly cursor: string | undefined; // How long a cursor stays valid: docs/gaps.md, row 55
-  /** The page size in use; undefined when none was sent. */
+  /** The page size that the SDK sent; undefined if it sent none. */
   readonly limit: number | undefined;
   /**
    * How many items the list has returned so far. On a {@link PaginationError} the number includes
@@ -115,7 +115,7 @@ export class PaymentsError extends Error {
    * `resolveOnce` and of a payment in a batch. Absent if the reference itself is invalid.
    */
   declare readonly reference?: string;
-  /** Where a list stopped; only on errors thrown while paging. */
+  /** Where a list stopped. Only set if the error was thrown while paging. */
   declare readonly resume?: ResumePoint;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -150,7 +150,7 @@ export class PaymentsError extends Error {
     return describePublicly(this);
   }
 
-  /** Everything that a log needs, as plain data; bigints become strings. */
+  /** Returns everything that a log needs, as plain data. A bigint becomes a string. */
   toJSON(): { readonly [name: string]: JsonValue } {
     const { cause, ...facts } = this as PaymentsError & { cause?: unknown };
     const { name, message } = this;
@@ -235,7 +235,7 @@ export class RateLimitError extends ApiError {}
  */
 export class ServerError extends ApiError {}
 
-/** The connection failed; `code` shows how, `outcome` whether the request may have arrived. */
+/** The connection failed. `code` shows how, and `outcome` whether the request may have arrived. */
 export class ConnectionError extends PaymentsError {
   /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
   declare readonly code: string | undefined;
@@ -350,7 +350,7 @@ export class PaymentInDoubtError extends PaymentsError {
   declare readonly reason: InDoubtReason;
   /** The description of the payment. */
   declare readonly reference: string;
-  /** When the payment was claimed, as ISO 8601; absent without a claim. */
+  /** When a call claimed the payment, in ISO 8601. Absent if there is no claim. */
   declare readonly claimedAt?: string;
   /** For reason `ambiguous`: ids of the transfers that may be the payment, at most ten. */
   declare readonly candidates: readonly TransferId[] | undefined;

@@ -80,7 +80,7 @@ export interface Failure {
 /** A status other than 2xx, from the platform or a proxy in front of it. */
 export interface Rejection extends Failure {
   readonly status: number;
-  /** Creates the failure of a later call that would have to wait `ms`, longer than it may wait. */
+  /** Creates the failure of a later call that would have to wait `ms` milliseconds but may not. */
   readonly holdBack: (ms: number) => Failure;
 }
 
@@ -200,7 +200,7 @@ const statusHints: Readonly<Record<number, string>> = {
   422: 'Fix the cause, such as a low balance, and send the request again. See error.details.',
 };
 
-/** A 2xx response that cannot be used; `explanation` follows the status in the message. */
+/** A 2xx response that cannot be used. `explanation` follows the status in the message. */
 export function unusableFailure(
   response: FailedResponse,
   invalid: InvalidResponseReason,
@@ -386,7 +386,7 @@ export const noCredentialFailure = (
   },
 });
 
-/** The option authorize threw an error, or, if `thrown` is undefined, it did not return true. */
+/** The option authorize threw an error, or did not return true (then `thrown` is undefined). */
 export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Failure => ({
   outcome: 'not_sent',
   reason: 'vetoed',

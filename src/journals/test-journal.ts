@@ -198,7 +198,7 @@ const cases: readonly JournalCase[] = [
     hint: 'Pass the reference as a parameter of the statement; escape it in a path, a URL or a pattern.',
     run: async (trial) => {
       const codes = Array.from({ length: 127 - 32 }, (_, index) => index + 32);
-      // All characters do not fit into one reference. The space is first, as it must not be last.
+      // One reference cannot hold all characters. The space is first, because it must not be last.
       const reference = trial.newReference(String.fromCharCode(...codes.slice(0, 80)));
       const other = trial.newReference(String.fromCharCode(...codes.slice(60)));
       for (const each of [reference, other]) {

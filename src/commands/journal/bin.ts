@@ -136,7 +136,7 @@ async function createClient(
   }
 }
 
-/** What an operator needs to decide: the entry, the client, and the payment beside its candidates. */
+/** The text that an operator needs to decide: entry, client, and payment beside its candidates. */
 async function describeDecision(
   journal: FullJournal,
   reference: string,

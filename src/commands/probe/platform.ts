@@ -30,7 +30,7 @@ export interface Reading {
   readonly problem: string | undefined;
 }
 
-/** Ends the whole probe; its message says what to check. */
+/** Thrown to end the whole probe. The message says what to check. */
 export class ProbeEnded extends Error {}
 
 const maxRequests = 200;
