@@ -36,8 +36,7 @@ interface OptionToken {
 function checkOption(token: OptionToken, argument: string, options: FlagOptions): void {
   const { name, rawName, value, inlineValue } = token;
   if (!Object.hasOwn(options, name)) {
-    // Node reads -port as -p, -o, -r and -t, so `argument` has the whole word. A value after `=`
-    // may be secret and is not shown.
+    // Node reads -port as -p, -o, -r and -t. Text after `=` may be secret, so it is not shown.
     const [word = ''] = argument.replace(/^-+/, '').split('=');
     const similar = findSimilar(word, Object.keys(options));
     const question = similar === undefined ? '.' : `; did you mean --${similar}?`;

@@ -27,9 +27,9 @@ export type { Issue } from '../internal/issues.ts';
 /** Where a list stopped. To continue the list, call `list({ cursor, limit })`. */
 export interface ResumePoint {
   /**
-   * Pass this cursor to get the page that failed. On a {@link PaginationError} you get the last
-   * page that arrived. Undefined stands for the first page. For `transactions.list` the cursor is
-   * `skip` as a string.
+   * Pass this cursor to get the page that failed, or on a {@link PaginationError} the last page
+   * that arrived. Undefined is the first page. In `transactions.list` the cursor is `skip` as a
+   * string.
    */
   readonly cursor: string | undefined; // How long a cursor stays valid: docs/gaps.md, row 55
   /** The page size that the SDK sent; undefined if it sent none. */
@@ -169,9 +169,8 @@ export class PaymentsError extends Error {
 export class ConfigurationError extends PaymentsError {}
 
 /**
- * An argument is invalid. `issues` lists which and why. Nothing was sent. If
- * `transfers.reconcile` throws this error, `outcome` is `unknown`, because the payment is still in
- * doubt.
+ * An argument is invalid. `issues` lists which and why. Nothing was sent. From
+ * `transfers.reconcile`, `outcome` is `unknown`, because the payment is still in doubt.
  */
 export class ValidationError extends PaymentsError {
   /** Everything that was wrong, not only the first. */
@@ -272,9 +271,8 @@ export class TimeoutError extends ConnectionError {
 export class AbortError extends PaymentsError {}
 
 /**
- * Why a response cannot be used. `truncated`: the response was cut off. `shape`: fields differ from
- * the documentation, or an id belongs to another call. `too_large`: over 16 MiB, or nested more
- * than 64 levels deep.
+ * Why a response cannot be used. `truncated`: cut off. `shape`: fields differ from the documented
+ * ones, or an id belongs to another call. `too_large`: over 16 MiB, or over 64 levels deep.
  */
 export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape' | 'too_large';
 
@@ -323,8 +321,7 @@ export class WaitError extends PaymentsError {
   declare readonly last: Transfer | undefined;
   /**
    * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row
-   * failed, so the money may still move. `regressed`: the status went backwards, or a final status
-   * changed.
+   * failed, so the money may still move. `regressed`: the status went back or left a final one.
    */
   declare readonly reason: 'timeout' | 'failed' | 'regressed';
 
@@ -424,9 +421,8 @@ export const isApiError = (value: unknown): value is ApiError =>
   paymentsErrorFrom(value) instanceof ApiError;
 
 /**
- * Whether a call may have taken effect, also for an error that was serialised. If true, check
- * before you send the call again; `startedAt` is set. False for foreign errors, which prove
- * nothing.
+ * Whether a call may have taken effect, also for a serialised error. If true, check before you send
+ * the call again; `startedAt` is set. False for foreign errors, which prove nothing.
  */
 export const isOutcomeUnknown = (
   value: unknown,

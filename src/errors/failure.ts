@@ -356,8 +356,7 @@ export const abortedFailure = (
   reason: 'aborted by the caller',
   transient: false,
   createError: (call) => {
-    // The message shows only whether the signal timed out, because the caller's reason may contain
-    // a secret.
+    // The message shows nothing else of the caller's reason, because that may contain a secret.
     const isTimeout = isError(cause) && fieldOf(cause, 'name') === 'TimeoutError';
     const what = `The call was aborted by its signal${isTimeout ? ', which timed out' : ''}`;
     return call.create(AbortError, { what, hint: 'error.cause holds the reason.' }, { cause });

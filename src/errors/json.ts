@@ -1,9 +1,6 @@
 import { fieldOf, isError } from '../internal/thrown.ts';
 
-/**
- * The fields of an error that JSON.stringify would omit. Other fields of a cause are left out,
- * because the error may be the caller's and contain anything.
- */
+/** The fields of an error that JSON omits. No others, because the error may be the caller's. */
 export function causeInJson(cause: unknown): unknown {
   if (!isError(cause)) return typeof cause === 'object' ? undefined : cause;
   const fields = ['name', 'message', 'code'].map((name) => [name, fieldOf(cause, name)] as const);
@@ -39,10 +36,7 @@ const factTypes: Readonly<Record<string, string>> = {
   stack: 'string',
 };
 
-/**
- * The facts of a serialised error. A field such as `toJSON` or `__proto__` is left out, because it
- * would replace a member that every error has.
- */
+/** The facts of a serialised error, but none that would replace a member such as `toJSON`. */
 export function factsOf(value: unknown, prototype: object): Record<string, unknown> {
   const entries = Object.entries(Object(value) as Record<string, unknown>);
   return Object.fromEntries(

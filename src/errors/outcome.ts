@@ -37,8 +37,7 @@ interface ResponseFacts {
  * A proxy may replace the platform's response after the platform has acted. For example, nginx may
  * turn the platform's 504 into a 405, and haproxy its 201 into a 400. So a status proves a
  * rejection only with an Error body, or if proxies send the status only before they forward. A
- * redirect to https also proves a rejection, because a server that wants https forwards nothing
- * over http.
+ * redirect to https proves one, too, because a server that wants https forwards nothing over http.
  *
  * 408 proves nothing, not even with an Error body, because the platform may have processed the
  * request while the connection timed out. 499 proves nothing either, because proxies log 499 for a

@@ -153,10 +153,7 @@ export function redactError(
   return copy;
 }
 
-/**
- * What a function of the caller threw: as it is, as a redacted copy if it contains a credential, or
- * undefined if it cannot be read.
- */
+/** What the caller's function threw; redacted if it has a credential, undefined if unreadable. */
 export function keepCause(thrown: unknown, redact: Redact): unknown {
   const secrets: string[] = [];
   const checkText: Redact = (text) => {

@@ -40,9 +40,8 @@ const statuses: readonly (readonly [ErrorClass, CallerStatus])[] = [
 ];
 
 /**
- * Maps an error to a status for your own service's response, such as 202 while a payment is in
- * doubt, 409 if an operator has to decide, or 500 for a foreign value. Takes what
- * {@link paymentsErrorFrom} takes.
+ * Maps an error to a status for your own response, such as 202 while a payment is in doubt, 409 if
+ * an operator has to decide, or 500 for other values. Takes what {@link paymentsErrorFrom} takes.
  * @example
  * ```ts
  * import { httpStatusOf, PaymentsClient } from 'payments-platform-sdk';

@@ -67,9 +67,8 @@ export function warnOfOldNode(): void {
 
 /**
  * Whether a browser sends the requests. In Node, Bun and Deno a document comes from jsdom or
- * happy-dom, and the runtime sends the requests. In an Electron renderer Chromium sends them,
- * although Node is present. A browser's worker has no document, but the class WorkerNavigator,
- * which Cloudflare Workers lack.
+ * happy-dom, and the runtime sends. In an Electron renderer Chromium sends, although Node is there.
+ * A browser's worker has no document, but WorkerNavigator, which Cloudflare Workers lack.
  */
 export function isBrowser(): boolean {
   const here = runtime();

@@ -34,10 +34,7 @@ interface CommonEntry {
 interface UnpaidEntry extends CommonEntry {
   /** Time of the first claim of this payment; 0 if that time is not known. */
   readonly firstClaimedAt: number;
-  /**
-   * Ids of at most 1,000 transfers that are not the payment, because the list had them when an
-   * operator recorded `not_paid`.
-   */
+  /** Ids of at most 1,000 transfers that the list had when an operator recorded `not_paid`. */
   readonly dismissed?: readonly TransferId[] | undefined;
 }
 
@@ -59,10 +56,7 @@ export interface SendingEntry extends ClaimedEntry {
   readonly state: 'sending';
 }
 
-/**
- * The platform lists transfers that may be the payment, so an operator has to decide by
- * `transfers.resolveOnce`.
- */
+/** The list shows transfers that may be the payment. An operator decides by `resolveOnce`. */
 export interface AmbiguousEntry extends ClaimedEntry {
   /** The payment is not decided. */
   readonly state: 'ambiguous';
@@ -82,10 +76,7 @@ export interface PaidEntry extends CommonEntry {
   readonly resolvedBy?: string | undefined;
 }
 
-/**
- * An operator recorded by `transfers.resolveOnce` that no call has made the payment. The next
- * `createOnce` sends the payment.
- */
+/** An operator recorded that no call has made the payment. The next `createOnce` sends it. */
 export interface NotPaidEntry extends UnpaidEntry {
   /** The payment is decided. */
   readonly state: 'not_paid';
@@ -185,10 +176,7 @@ export class LastingJournalError extends Error {
   readonly retryable = false;
 }
 
-/**
- * The stored texts of entries that were read. A text may differ from what JSON.stringify writes,
- * because a migration or another program may have written it with other spaces.
- */
+/** The stored texts of entries. Another program may have written them with other spaces. */
 const storedTexts = new WeakMap<JournalEntry, string>();
 
 /** The string that a store keeps. */

@@ -26,8 +26,7 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
     },
     now: () => Promise.resolve(now()),
     open: async function* () {
-      // A copy, because a payment that is removed and claimed again would otherwise be listed
-      // twice.
+      // A copy, because a payment that is removed and claimed again would be listed twice.
       const references = [...entries.keys()];
       for (const reference of references) {
         const entry = entries.get(reference);

@@ -84,10 +84,7 @@ export function postgresJournal(
     forgets = false,
     table = 'payments_journal',
   }: {
-    /**
-     * Whether a fail-over may lose an entry. If so, `createOnce` searches before every first claim.
-     * Default: false.
-     */
+    /** Whether a fail-over may lose an entry. Then `createOnce` searches first. Default: false. */
     forgets?: boolean | undefined;
     /**
      * Name of the table, as SQL spells it. Add the schema, so that no `search_path` selects another
@@ -193,8 +190,7 @@ export function postgresJournal(
       }
       if (after?.state === 'sending') return claim(reference, before, after);
       const row = await write(reference, before, after);
-      // The claim belongs to the same transaction, so a rollback would remove both from the
-      // journal.
+      // The claim is in the same transaction, so a rollback would remove both from the journal.
       if (after?.state === 'paid' && Number(row?.['age']) <= 0) {
         throw new LastingJournalError(insideTransaction);
       }

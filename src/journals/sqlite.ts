@@ -94,8 +94,7 @@ function warnOfRelativePath(path: string): void {
 
 /**
  * SQLite keeps the latest claims in a write-ahead log beside the file. A container that mounts only
- * the file, or a process that uses another hard link, has a log of its own and does not see those
- * claims.
+ * the file, or a process that uses another hard link, has another log without those claims.
  */
 function rejectSharedFile(path: string): void {
   const fs = getBuiltin('node:fs') as typeof NodeFs;
@@ -208,7 +207,7 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /**
  * A journal in one SQLite file, or `':memory:'` in tests. All processes of one machine can share
- * the file. Needs Node.js 22.13, Bun or Deno. Throws if the file cannot be opened. Claims reject
+ * it. Needs Node.js 22.13, Bun or Deno. Throws if the file cannot be opened, and rejects claims
  * after the file was replaced.
  * @example
  * ```ts

@@ -417,8 +417,7 @@ async function runCase(
 
 /**
  * Checks a journal of your own against the contract. `makeJournal` opens another handle on the same
- * store, which may have entries. Throws an error that lists what to fix. Removes its own entries at
- * the end.
+ * store, which may have entries. Throws an error that lists what to fix. Removes its own entries.
  * @example
  * ```ts
  * import { memoryJournal, testJournal } from 'payments-platform-sdk/journals';

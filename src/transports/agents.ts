@@ -95,10 +95,7 @@ function createKeepingAgent(
         options.timeout = timeout;
       }
     }
-    /**
-     * Called for a new connection. A tunnel that a proxy never completes must not keep the process
-     * alive, because the timer of the call does so for as long as the call may take.
-     */
+    /** A pending tunnel must not keep the process alive, because the timer of its call does so. */
     override createConnection(
       ...[options, callback]: Parameters<NodeHttp.Agent['createConnection']>
     ): ReturnType<NodeHttp.Agent['createConnection']> {

@@ -9,8 +9,7 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     // On Node, this transport is used only with a fetch that is not Node's own. Such a fetch may
     // have a custom dispatcher that makes several attempts and reports only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // If a reused connection is dead, Bun and Deno send a request again. getConnectionInit prevents
-    // this for writes.
+    // On a dead connection Bun and Deno send again, which getConnectionInit prevents for writes.
     sendsOnce: kind !== 'safe',
     wantsRequest: true,
     send: async ({ stop }, built) =>
@@ -47,9 +46,8 @@ function toTransportResponse(result: Partial<Response> | null | undefined): Tran
 }
 
 /**
- * Adds a web stream to a response, because the stream of node-fetch is of another kind, and test
- * doubles often have no stream. The stream reads the body only on demand, because the status counts
- * even when the body never ends.
+ * Adds a web stream to a response, because node-fetch has another kind of stream, and test doubles
+ * often have none. It reads the body on demand, because the status counts even without an end.
  */
 function withWebStream(
   response: Partial<Response> & Omit<TransportResponse, 'body'>,

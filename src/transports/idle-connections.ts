@@ -16,10 +16,7 @@ import { maxIdleMs } from './agents.ts';
  */
 const delayedAckMs = 40;
 
-/**
- * How long a connection is used. A new connection looks up the host's address again, so requests
- * reach a host that has moved to another address.
- */
+/** How long a connection is used. A new one looks up the host, whose address may have changed. */
 const maxAgeMs = 240_000;
 
 /** What is known about a connection since its last response. */
@@ -43,8 +40,7 @@ export function markIdle(socket: Socket, startedAt: number): void {
   const sinceElapsed = performance.now();
   const roundTripMs = sinceElapsed - startedAt;
   const last = idle.get(socket);
-  // The longer time of the last two, because a surplus response that was taken for the real one
-  // makes its round trip look too short.
+  // The longer of the last two, because a surplus response makes the round trip look too short.
   const longerMs = Math.max(roundTripMs, last?.roundTripMs ?? 0);
   idle.set(socket, {
     openSince: last?.openSince ?? sinceElapsed,
@@ -110,8 +106,7 @@ function openOn<T>(
   const { freeSockets = {} } = pool;
   const hidden: [name: string, sockets: Socket[]][] = [];
   for (const [name, sockets = []] of Object.entries(freeSockets)) {
-    // The agent adds connections at the end of the list. So if the first one has not been silent
-    // for long enough, the others have not either.
+    // The agent adds connections at the end, so if the first one is not silent yet, no other is.
     const candidates = pool.scheduling === 'fifo' ? sockets.slice(0, 1) : sockets;
     const start = candidates.findIndex((socket) => !suits(idle.get(socket)));
     if (start >= 0 && canGrow(pool, name)) hidden.push([name, sockets.splice(start)]);

@@ -241,9 +241,8 @@ class Exchange {
       // While other requests wait for a response, this read waits one turn, so that all requests of
       // this turn are written together and wake up an idle server only once.
       if (written.size > 0) waitTurns(1, end);
-      // If the request ended within this event, Node would finish it a second time, and its
-      // diagnostics channel would report two requests. A promise, because fake timers cannot
-      // replace promises.
+      // If the request ended within this event, Node would finish it twice, and its diagnostics
+      // channel would report two requests. Fake timers cannot replace a promise.
       else void Promise.resolve().then(end);
     } else this.#reuse(outgoing, socket);
   }
@@ -270,8 +269,7 @@ class Exchange {
   #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
     try {
-      // After a suspension, Node serves sockets before timers, so the time may be up although no
-      // timer has fired.
+      // After a suspension, Node serves sockets before timers, so a timer may be overdue.
       this.#request.stop.check();
     } catch {
       // The stop listener in the constructor has already failed the exchange.

@@ -224,8 +224,7 @@ function parseDate(text: string | undefined): Date {
       `--paid-before takes a date, such as 2026-01-31 or 2026-01-31T12:00:00Z, and not "${text}".`,
     );
   }
-  // A date in the future, such as a wrong year, would also remove payments that were made just now,
-  // and the next createOnce would pay them again.
+  // A wrong year would also remove payments that were just made, and createOnce would repeat them.
   if (date.getTime() > Date.now()) {
     throw new UsageError(`--paid-before ${text} is in the future.`);
   }

@@ -118,10 +118,7 @@ export function formatCommands(
   ].join('');
 }
 
-/**
- * A URL may contain a password. So the command shows the environment variable that holds the URL,
- * or a placeholder that does not work.
- */
+/** Prints the variable that holds a URL, or a placeholder, because the URL may have a password. */
 function printAddress({ name, address }: StoreAddress): string {
   if (name === 'sqlite' || !/[@?]/.test(address)) return quote(address);
   const variables = Object.keys(process.env).filter((each) => process.env[each] === address);

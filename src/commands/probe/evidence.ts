@@ -33,10 +33,7 @@ export class Evidence {
     return lists;
   }
 
-  /**
-   * Reads a list in two smaller pages, because one page shows no cursor. Undefined if the list
-   * already has several pages or has fewer than two records.
-   */
+  /** Reads a list of one page again as two pages, to see a cursor. Undefined if that cannot be. */
   async halves(noun: Noun): Promise<Listing | undefined> {
     const { rows, readings, isComplete } = await readList(this.platform, noun);
     if (!isComplete || readings.length > 1 || rows.length < 2) return undefined;

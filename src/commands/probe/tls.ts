@@ -13,8 +13,7 @@ export function readTls(baseUrl: string): Promise<TlsFacts> {
   const { hostname, port } = new URL(baseUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');
   return new Promise((resolve) => {
-    // Accepts any certificate, to report it. This is safe, because the connection sends no request
-    // and the client checks certificates itself.
+    // Accepts any certificate, to report it. No request follows, and the client checks by itself.
     const options = {
       host,
       port: Number(port || 443),
