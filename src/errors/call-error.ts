@@ -79,7 +79,7 @@ function describeRequest(failure: Failure, failed: FailedCall, outcome: Outcome)
     .join(', ');
 }
 
-/** A longer message of the platform or the system has its own line. */
+/** If a message of the platform or the system is longer, it gets a line of its own. */
 const maxInlineLength = 60;
 
 const acceptedNote = 'The status shows that the platform accepted the call.';

@@ -440,7 +440,7 @@ const statusClasses: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The class that stands for a status. */
+/** The error class for an HTTP status. */
 export const apiErrorClass = (status: number): typeof ApiError =>
   statusClasses[status] ?? (status >= 500 ? ServerError : ApiError);
 

@@ -39,7 +39,7 @@ export interface Words {
   readonly reported?: string | undefined;
   /** Whether `reported` is a real message and no HTML page, so that the first line may show it. */
   readonly isInline?: boolean | undefined;
-  /** Whether a success status arrived. */
+  /** Whether a 2xx status arrived. */
   readonly isAccepted?: boolean | undefined;
 }
 
@@ -335,7 +335,7 @@ export const timeoutFailure = (
   },
 });
 
-/** What a timeout interrupted. */
+/** What the message says if the time ran out in a phase. */
 const timeoutMessages: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
   credential: (ms) => `The credential function did not return within ${ms} ms`,
   connect: (ms) => `No connection to the platform was made within ${ms} ms (option timeout)`,

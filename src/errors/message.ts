@@ -62,7 +62,7 @@ export function reattribute(
   const inner = formatMessage({ ...messagePartsOf(error), consequence: undefined });
   const parts = { what, hint, notes: [inner] };
   const message = formatMessage(parts);
-  // The stack starts with the message as it was.
+  // The stack still starts with the old message.
   const stack = error.stack?.replace(error.message, () => message);
   Object.assign(error, facts, { message, stack });
   partsByError.set(error, parts);

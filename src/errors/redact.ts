@@ -9,10 +9,10 @@ const mark = '[redacted]';
 /** Shorter secrets are not redacted, because they would match parts of ordinary words. */
 const minSecretLength = 4;
 
-/** Longer credentials are invalid. */
+/** The client rejects longer credentials. */
 export const maxSecretLength = 8_192;
 
-/** Patterns of any platform credential; `sk_` within a word, as in `task_1`, does not match. */
+/** Patterns of all credentials of the platform. `sk_` in a word, as in `task_1`, does not match. */
 const credentialPatterns = [
   /(?:(?<![A-Za-z0-9]_?)|(?<=%..|\\[nrt]|\\u.{4}))sk_(?:\\+(?:\/|u.{4})|&#?\w+;|[^\s"'<>,;\\])+/g,
   /(?<![A-Za-z0-9]_?)[Bb]earer(?:\s|%20|\+)+(?:\\+(?:\/|u.{4})|&#?\w+;|[^\s"'<>,;\\])+/g,

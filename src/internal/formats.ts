@@ -17,7 +17,7 @@ const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
 export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
   typeof value === 'string' && value.startsWith(prefix) && idPattern.test(value);
 
-/** Uses no schema, so that a bundle with a guard holds no zod. */
+/** Makes a guard without a schema, so that a bundle that only uses guards does not contain zod. */
 /* @__NO_SIDE_EFFECTS__ */
 export function createIdGuard<Prefix extends IdPrefix>(prefix: Prefix) {
   return (value: unknown): value is `${Prefix}${string}` => isWellFormedId(prefix, value);

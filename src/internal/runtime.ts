@@ -1,6 +1,6 @@
 import type * as NodeModule from 'node:module';
 
-/** The runtimes with known network errors. */
+/** The runtimes that the SDK tells apart. */
 export type Runtime = 'node' | 'bun' | 'deno' | 'workerd' | 'other';
 
 interface DenoGlobal {

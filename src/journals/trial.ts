@@ -127,7 +127,7 @@ export class Trial {
     await this.read(reference, after);
   }
 
-  /** A swap that has to change nothing. */
+  /** Makes a swap that must change nothing, because `before` is not the current entry. */
   async swapInVain(
     reference: string,
     before: JournalEntry | undefined,

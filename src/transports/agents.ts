@@ -81,7 +81,7 @@ function createKeepingAgent(
 ): NodeHttp.Agent {
   const proxy = findProxyOption(globalAgent);
   class KeepingAgent extends Agent {
-    /** Called when a response has ended. */
+    /** Node calls this method when a response has ended. */
     override keepSocketAlive(connection: Duplex): boolean {
       const { options } = this as unknown as { options: NodeHttp.AgentOptions };
       const { timeout } = options;
@@ -95,7 +95,7 @@ function createKeepingAgent(
         options.timeout = timeout;
       }
     }
-    /** A pending tunnel must not keep the process alive, because the timer of its call does so. */
+    /** A pending tunnel must not keep the process alive, because the timer of the call does so. */
     override createConnection(
       ...[options, callback]: Parameters<NodeHttp.Agent['createConnection']>
     ): ReturnType<NodeHttp.Agent['createConnection']> {

@@ -35,7 +35,7 @@ export const maxSafeTimeout = 2 ** 31 - 1;
 const never = (): boolean => false;
 export default never;
 
-// Used only for retries, timeouts, hooks, progress and failed statuses.
+// ky's core uses these only for retries, timeouts, hooks, progress and failed statuses.
 export const deletedParametersSymbol = '';
 export {
   never as calculateRetryTimingDelay,

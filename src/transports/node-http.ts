@@ -184,7 +184,7 @@ class Exchange {
       outgoing.on('error', (error) => {
         this.#break(outgoing, error);
       });
-      // After an unexpected 101 there is no error event.
+      // Needed because after an unexpected 101 there is no error event.
       outgoing.on('close', () => {
         // Creating an Error costs a stack, so return first in the usual case, where a request
         // closes after its exchange. A request of nock 14 closes before its response has ended.

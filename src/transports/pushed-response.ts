@@ -3,7 +3,7 @@ import type * as NodeZlib from 'node:zlib';
 import type { BodyFault, Body, TransportResponse } from './transport.ts';
 import { builtinModule } from '../internal/runtime.ts';
 
-/** Names and values in turn, as `rawHeaders` of node:http has them. */
+/** Names and values of headers in turn, as in `rawHeaders` of node:http. */
 type RawHeaders = readonly string[];
 
 /** A response whose body is pushed chunk by chunk, with the part of `Response` that is needed. */
@@ -191,7 +191,7 @@ function createStream(
     case 'x-gzip':
       return zlib.createGunzip();
     case 'deflate':
-      // Servers send both formats, and every browser reads both.
+      // Under this name some servers send zlib and others raw deflate, and browsers read both.
       return firstByte % 16 === zlibMethod ? zlib.createInflate() : zlib.createInflateRaw();
     case 'br':
       return zlib.createBrotliDecompress();

@@ -9,7 +9,7 @@ interface Stop {
   readonly signal: AbortSignal;
   /** Calls the listener once, immediately if the time is up. Returns a function that removes it. */
   onStop(listener: (reason: Error) => void): () => void;
-  /** Throws when the time is up, even before the timer fires; calls the listeners first. */
+  /** Throws if the time is up, even if the timer has not fired yet. Calls the listeners first. */
   check(): void;
 }
 

@@ -1,4 +1,4 @@
-/** How a description was changed, and what references survive that. */
+/** How the platform changed a description, and which references would survive that change. */
 interface Change {
   readonly summary: string;
   readonly advice: string;

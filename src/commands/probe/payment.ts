@@ -56,7 +56,7 @@ interface ProbeListing {
   readonly isComplete: boolean;
 }
 
-/** What became of the transfer. */
+/** What the probe has seen of its transfer. */
 export interface Payment {
   readonly description: string;
   /** A sentence that tells an operator how to find the transfer. */

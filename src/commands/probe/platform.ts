@@ -18,7 +18,7 @@ export interface ProbeClock {
 /** What one request has shown. */
 export interface Reading {
   readonly path: string;
-  /** Undefined when no response came. */
+  /** The HTTP status; undefined if no response came. */
   readonly status: number | undefined;
   readonly headers: Headers;
   /** The parsed JSON body; undefined if the body is not JSON. */

@@ -4,7 +4,7 @@ import type { Payment } from '../payment.ts';
 import type { Verdict } from './verdict.ts';
 
 interface CheckOf<Needs extends string, Seen> {
-  /** The row of docs/gaps.md. */
+  /** The row of docs/gaps.md that has the question. */
   readonly row: number;
   readonly question: string;
   /** What the check needs: requests that only read, the JWT, or a payment. */

@@ -97,6 +97,6 @@ async function checkFilter(
   return honoured('Honoured.', `${count(filtered.rows.length, name)} of ${owner}.`);
 }
 
-/** The owners in a field, the one with the fewest rows last. */
+/** The different ids in a field, with the id that has the fewest rows last. */
 export const findOwners = (rows: readonly Row[], field: string): string[] =>
   tally(rows.map((row) => row[field]).filter(isFilled)).map(([owner]) => owner);

@@ -13,10 +13,10 @@ export interface Verdict {
   readonly result: Result;
   /** One sentence that changes only if the platform changes, because `--compare` compares it. */
   readonly fact: string;
-  /** Figures and examples. */
+  /** Figures and examples, which `--compare` ignores. */
   readonly details?: string | undefined;
   readonly option?: Suggestion | undefined;
-  /** What to do where no option helps. */
+  /** What to do if no option helps. */
   readonly advice?: string | undefined;
   /** Name of an option that no check may suggest because of this verdict. */
   readonly withdraws?: string | undefined;
