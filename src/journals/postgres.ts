@@ -57,7 +57,7 @@ export type PostgresQuery = (
 /** A {@link PostgresQuery} with an example, which the compiler prints if a type does not match. */
 export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
 
-/** The start of the transaction in milliseconds, because now() returns that start in SQL. */
+/** SQL for the start of the transaction in milliseconds, because now() returns that start. */
 const startedSql = '(extract(epoch FROM now()) * 1000)::float8 AS started';
 
 const insideTransaction =
