@@ -18,7 +18,7 @@ export interface JournalTransition {
 
 /** Fields of every entry. */
 interface CommonEntry {
-  /** Input of the payment. Credentials are not stored. */
+  /** Input of the payment. The SDK adds no credential. */
   readonly input: OnceInput;
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
