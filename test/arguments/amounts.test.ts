@@ -29,7 +29,7 @@ test('sumAmounts and compareAmounts are exact for amounts of every length', () =
   );
 });
 
-test('sumAmounts writes the sum canonically', () => {
+test('sumAmounts writes the sum without leading or trailing zeros', () => {
   expect(sumAmounts([])).toBe('0');
   expect(sumAmounts(['1.50'])).toBe('1.5');
   expect(sumAmounts(['0.1', '0.2'])).toBe('0.3');
@@ -44,7 +44,7 @@ test('sumAmounts writes the sum canonically', () => {
   expect(sumAmounts(new Set(['1', '2']))).toBe('3');
 });
 
-test('compareAmounts sorts by value', () => {
+test('compareAmounts sorts amounts by value', () => {
   const list = ['10', '-1', '9.99', '0', '1e1'.slice(0, 1), '9.990'];
   expect(list.toSorted(compareAmounts)).toEqual(['-1', '0', '1', '9.99', '9.990', '10']);
 });
@@ -55,7 +55,7 @@ const notAmounts: readonly unknown[] = [
 ];
 
 test.each(notAmounts.map((value) => [value]))(
-  'neither function takes %j for an amount',
+  'sumAmounts and compareAmounts reject %j',
   (value) => {
     const amount = value as string;
     for (const [path, run] of [

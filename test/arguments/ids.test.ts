@@ -105,7 +105,7 @@ const inFields = (
   send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
 }));
 
-test('the table lists every method that takes an id', () => {
+test('the tests of ids cover every method that takes an id', () => {
   expect(inPaths.map(({ name }) => name)).toEqual([
     'entities.get',
     'accounts.get',
@@ -120,7 +120,7 @@ test('the table lists every method that takes an id', () => {
 });
 
 test.each([...inPaths, ...inFields])(
-  '$name rejects any value but an id of its kind before it sends',
+  '$name rejects every value that is not an id of its kind, and sends nothing',
   async ({ prefix, path, required, send }) => {
     // An optional field may be undefined.
     const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
@@ -165,14 +165,14 @@ test.each(makers)('%o returns an id of its kind and rejects any other value', (m
   }
 });
 
-test.each(makers)('%o names the resource of the id that it received', (make, expected, prefix) => {
+test.each(makers)('the error of %o names the resource of the id', (make, expected, prefix) => {
   const [other, noun] = prefix === 'txfr_' ? ['acc_1', 'an Account'] : ['txfr_1', 'a Transfer'];
   expect(problemOf(make, other).message).toBe(
     `Invalid text in ${make.name}: "${other}" is the id of ${noun}; expected ${expected}`,
   );
 });
 
-test('an error describes an invalid id without showing it', () => {
+test('the error for an invalid id describes the id without showing it', () => {
   expect(
     [
       '',
@@ -198,7 +198,7 @@ test('an error describes an invalid id without showing it', () => {
   ]);
 });
 
-test('an issue names the expected id without repeating the value', async () => {
+test('the issue of an invalid id names the expected id and does not show the value', async () => {
   const error = await rejection((payments) =>
     payments.transfers.get('sk_live_pasted_by_mistake' as 'txfr_'),
   );
@@ -241,7 +241,7 @@ const nasty = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-test('an id never leads the path to another endpoint', async () => {
+test('an id never turns the path of a request into that of another endpoint', async () => {
   const { fetch, requests } = recorder(() => new Response('{}', { status: 404 }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch, maxRetries: 0 });
   let accepted = 0;
@@ -273,7 +273,7 @@ test('an id never leads the path to another endpoint', async () => {
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('the path of a request never leads to the other API', async () => {
+test('the path that payments.request receives never leads outside its API', async () => {
   const { fetch, requests } = recorder(() => Response.json({}));
   const payments = new PaymentsClient({
     baseUrl: base,

@@ -49,7 +49,7 @@ describe('transfers.create', () => {
     ),
   ];
   table(
-    'transfers.create refuses every amount that is not a decimal text above zero',
+    'transfers.create rejects every amount that is not a decimal string above zero',
     amounts.map(([what, amount, says]): Row => [
       `an amount of ${what}`,
       { ...newTransfer, amount },
@@ -63,7 +63,7 @@ describe('transfers.create', () => {
   const none = /^missing; expected destinationAccountId or counterpartyId/;
   const two = /^got counterpartyId, too; expected one destination/;
   table(
-    'transfers.create refuses every other field that the platform would not take',
+    'transfers.create rejects every other field that the platform would not accept',
     [
       [
         'both destinations',
@@ -114,7 +114,7 @@ describe('transfers.create', () => {
     'transfers.create',
   );
 
-  test('one error names all mistakes in the input and the options', async () => {
+  test('the error of transfers.create names all mistakes in the input and the options', async () => {
     const input = { sourceAccountId: 'cpty_1', amount: 1, memo: '', counterpartyId: 'cpty_/' };
     const error = await rejection((payments) =>
       payments.transfers.create(input as unknown as TransferCreateInput, {
@@ -132,7 +132,7 @@ describe('transfers.create', () => {
     ]);
   });
 
-  test('the error for an invalid amount describes how to write it', async () => {
+  test('the error for an invalid amount says how to write an amount', async () => {
     const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
     const error = await rejection((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
@@ -146,7 +146,7 @@ describe('transfers.create', () => {
 describe('entities.create', () => {
   const message = /expected an email address, such as "ada@example\.com"/;
   table(
-    'entities.create refuses every input that the platform would not take',
+    'entities.create rejects every input that the platform would not accept',
     [
       ...['', 'ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c', 'ada@example.com\n'].map(
         (email): Row => [`the email ${JSON.stringify(email)}`, { email }, 'email', message],
@@ -170,7 +170,7 @@ describe('entities.create', () => {
 
 describe('accounts.create', () => {
   table(
-    'accounts.create refuses every input that the platform would not take',
+    'accounts.create rejects every input that the platform would not accept',
     [
       ['no entity', { name: 'Main' }, 'entityId', /^missing; expected the id of an Entity, ent_…/],
       ['a name of null', { entityId: 'ent_1', name: null }, 'name', /display name/],
@@ -182,7 +182,7 @@ describe('accounts.create', () => {
 
 describe('accounts.update', () => {
   table(
-    'accounts.update refuses every input that the platform would not take',
+    'accounts.update rejects every input that the platform would not accept',
     [
       ['a balance, which cannot be set', { availableBalance: '9' }, 'availableBalance', /unknown/],
       ['nothing', undefined, '', /expected an object/],
@@ -195,7 +195,7 @@ describe('accounts.update', () => {
 describe('settings.update', () => {
   const vault = /"<protocol>_usdc" or "<protocol>_usds"/;
   table(
-    'settings.update refuses every input that the platform would not take',
+    'settings.update rejects every input that the platform would not accept',
     [
       [
         'auto-earn without a vault',
@@ -279,7 +279,7 @@ test('an empty name is sent unchanged', async () => {
 });
 
 test.each(endpoints.filter(({ body }) => body.length > 0))(
-  '$operation rejects instead of throwing for any input',
+  '$operation returns a rejected promise for an invalid input, and does not throw',
   async ({ operation, path }) => {
     for (const input of [undefined, null, 5, 'x', [], () => 1, Symbol('x')]) {
       const first = path.includes('{id}') ? ['acc_1'] : [];

@@ -101,7 +101,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     ],
   };
   test.each(Object.entries(calls))(
-    'is sent by %s as its fields were when the call was made',
+    '%s sends the fields that the input had when the call was made',
     async (_operation, [fields, call]) => {
       const { payments, requests } = clientOf(() => respond(500));
       const input = make(fields);
@@ -112,7 +112,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     },
   );
 
-  test('filters a list by its fields as they were when the list was made', async () => {
+  test('a list is filtered by the fields that the query had when the list was made', async () => {
     const { payments, requests } = clientOf(() => respond(500));
     const fields = { accountId: 'acc_000001', limit: 7 };
     const query = make(fields);
@@ -139,7 +139,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     return { journal, payments, authorized, listed };
   };
 
-  test('is authorized, recorded and paid by createOnce as it was when the call was made', async () => {
+  test('createOnce authorizes, records and pays the fields that the input had when the call was made', async () => {
     const { journal, payments, authorized, listed } = setup();
     const input = make(payment) as OnceInput;
     const paying = payments.transfers.createOnce(input);
@@ -157,7 +157,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     });
   });
 
-  test('is one payment of a batch for each time that it is read from a source', async () => {
+  test('createAllOnce pays an object that its source yields again and again once for each time', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     function* source(): Generator<OnceInput> {
@@ -174,7 +174,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     expect(totals.pending.count).toBe(3);
   });
 
-  test('counts for the control totals with the amount that is paid', async () => {
+  test('createAllOnce counts for the control totals the amount that is paid', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     const inputs = references.map(

@@ -69,7 +69,7 @@ describe('the options of a call', () => {
     expect(requests).toEqual([]);
   });
 
-  test.each(hiding)('cannot hold %s', async (_, make) => {
+  test.each(hiding)('cannot hold %s as query, body or headers', async (_, make) => {
     for (const name of ['query', 'body', 'headers']) {
       const options = { [name]: make({ field: 'x' }) };
       for (const call of [
@@ -84,7 +84,7 @@ describe('the options of a call', () => {
     }
   });
 
-  test.each(plain)('may be and hold %s', async (_, make) => {
+  test.each(plain)('may be %s, and may hold such objects', async (_, make) => {
     const { payments, requests } = clientOf();
     const options = make({ query: make({ a: 1 }), headers: make({ 'x-b': '2' }) });
     await payments.transfers.list({}, options).catch(() => undefined);
@@ -129,7 +129,7 @@ describe('a list of mistakes', () => {
   test.each([
     ['with more mistakes than anybody reads', 60_000],
     ['that is longer than the stack is deep', 200_000],
-  ])('a list of many mistakes is reported in part and quickly when it is %s', async (_, length) => {
+  ])('a list %s is reported quickly and in part', async (_, length) => {
     const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
     const { payments, requests } = clientOf();
     const error = await failureOf(

@@ -93,7 +93,7 @@ describe.each(calls)('%s', (operation, call) => {
   describe.each([...readOnce, ['a database cursor', createCursor] as const])(
     'over %s',
     (_, create) => {
-      test('rejects a second loop, and names what to pass', async () => {
+      test('a second loop is rejected, and the error says to pass an array', async () => {
         const { transfers, sandbox } = setup();
         const loop = call(transfers, create());
         expect(await countRows(loop)).toBe(3);
@@ -107,7 +107,7 @@ describe.each(calls)('%s', (operation, call) => {
         expect(sandbox.log).toHaveLength(before);
       });
 
-      test('rejects a loop after break', async () => {
+      test('a second loop is rejected even if the first one ended with break', async () => {
         const { transfers } = setup();
         const loop = call(transfers, create());
         for await (const _ of loop) break;
@@ -116,22 +116,25 @@ describe.each(calls)('%s', (operation, call) => {
     },
   );
 
-  test.each(readOnce)('rejects a second loop over %s while the first runs', async (_, create) => {
-    const { transfers } = setup();
-    const loop = call(transfers, create());
-    const [first, second] = await Promise.allSettled([countRows(loop), countRows(loop)]);
-    expect(first).toMatchObject({ value: 3 });
-    expect(second).toMatchObject({ reason: expect.any(ValidationError) as ValidationError });
-  });
+  test.each(readOnce)(
+    'a second loop over %s is rejected while the first one runs',
+    async (_, create) => {
+      const { transfers } = setup();
+      const loop = call(transfers, create());
+      const [first, second] = await Promise.allSettled([countRows(loop), countRows(loop)]);
+      expect(first).toMatchObject({ value: 3 });
+      expect(second).toMatchObject({ reason: expect.any(ValidationError) as ValidationError });
+    },
+  );
 
-  test.each(readOnce)('rejects %s that another call has read', async (_, create) => {
+  test.each(readOnce)('%s that another call has read is rejected', async (_, create) => {
     const { transfers } = setup();
     const inputs = create();
     expect(await countRows(transfers.createAllOnce(inputs))).toBe(3);
     await failureOf(countRows(call(transfers, inputs)), ValidationError);
   });
 
-  test.each(readAgain)('reads %s again in each loop and call', async (_, create) => {
+  test.each(readAgain)('%s is read again in each loop and each call', async (_, create) => {
     const { transfers } = setup();
     const inputs = create();
     const loop = call(transfers, inputs);
@@ -140,13 +143,13 @@ describe.each(calls)('%s', (operation, call) => {
     }
   });
 
-  test('has the result of the first await in the second', async () => {
+  test('a second await has the result of the first one', async () => {
     const { transfers } = setup();
     const loop = call(transfers, salaries.values());
     expect(await loop).toBe(await loop);
   });
 
-  test('reads an array and a queue that are empty in their second loop', async () => {
+  test('an array or a queue that has become empty is accepted in a second loop', async () => {
     const { transfers } = setup();
     const inputs = [...salaries];
     const loop = call(transfers, inputs);

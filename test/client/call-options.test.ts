@@ -35,7 +35,7 @@ describe('every list', () => {
   });
 
   test.each(lists)(
-    'a loop over $operation is rejected for the same reason as a page of it',
+    'a loop over $operation rejects an invalid query, as an awaited page does',
     async ({ operation }) => {
       const error = await rejection(async (payments) => {
         const list = invoke(payments, operation, [
@@ -48,7 +48,7 @@ describe('every list', () => {
   );
 
   test.each(lists)(
-    'toArray of $operation rejects a missing or invalid limit',
+    'toArray of $operation rejects a missing or invalid limit of items',
     async ({ operation }) => {
       for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
         const { payments, requests } = clientOf();
@@ -180,7 +180,7 @@ describe('every call', () => {
     return { operation, args: [...args, ...Array.from({ length: argumentCount - args.length })] };
   });
 
-  test.each(bad)('no call is sent with %s', async (_, options, path, says) => {
+  test.each(bad)('every method rejects %s, and sends nothing', async (_, options, path, says) => {
     for (const { operation, args } of calls) {
       const error = await rejection((payments) => invoke(payments, operation, [...args, options]));
       expect(error.operation).toBe(operation);
@@ -188,7 +188,7 @@ describe('every call', () => {
     }
   });
 
-  test('one error names all mistakes in the options', async () => {
+  test('the error for invalid call options names all of their mistakes', async () => {
     const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };
     const error = await rejection((payments) =>
       payments.transfers.create(newTransfer, options as RequestOptions),

@@ -63,7 +63,7 @@ test('each API receives its own credential only', async () => {
 test.each([
   ['at once', () => 'sk_from_function'],
   ['with a promise', () => Promise.resolve('sk_from_function')],
-])('a credential function that returns %s is called once', async (_, give) => {
+])('a credential function that returns %s is called once for ten calls', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   expect(source).not.toHaveBeenCalled();
@@ -90,7 +90,7 @@ test('fifty concurrent calls share one call of the credential function', async (
 test.each([
   ['half a minute before it expires', 100_000, 70_000],
   ['after half of its life, when that is short', 10_000, 5_000],
-])('a JWT is replaced %s', async (_, life, replacedAfter) => {
+])('a JWT from a function is replaced %s', async (_, life, replacedAfter) => {
   const clock = new VirtualClock();
   const source = vi.fn(() => expiring(clock.now() + life, String(clock.now())));
   const { payments } = clientOf(() => respond(200, []), { clock, jwt: source });
@@ -105,7 +105,7 @@ test.each([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('a JWT is used although it seems to have expired by the local clock', async () => {
+test('a JWT is kept when its expiry is past by the local clock or cannot be read', async () => {
   const clock = new VirtualClock();
   for (const token of [
     expiring(clock.now() - 3_600_000),
@@ -133,7 +133,7 @@ test('fifty concurrent 401 responses cause one call of the credential function',
   expect(tokens.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
 });
 
-test('a late 401 for the old token does not discard the new one', async () => {
+test('a 401 that arrives late for the old token does not discard the new token', async () => {
   const source = numbered();
   const late = Promise.withResolvers<Response>();
   const { payments, requests } = clientOf(
@@ -177,7 +177,7 @@ test('the replay after a 401 does not count as a retry', async () => {
   expect(requests).toHaveLength(4);
 });
 
-test('a second 401 is not followed by a third request', async () => {
+test('a second 401 in one call is not followed by a third request', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(401, errorBody), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
@@ -205,7 +205,7 @@ test.each<[string, () => string | Promise<string>]>([
     },
   ],
   ['rejects with nothing', () => Promise.reject(undefined as unknown as Error)],
-])('a credential function that %s fails the call before anything is sent', async (_, give) => {
+])('a call fails before it sends anything when its credential function %s', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
@@ -242,7 +242,7 @@ test.each([
   ['jwt', 'sk_live_1', 'returned an API key; expected a JWT'],
   ['jwt', null, 'returned null; expected a JWT'],
 ] as const)(
-  'a function for %s that returns %j is reported with its mistake',
+  'the error for a function in %s that returns %j says what is wrong with the credential',
   async (name, value, words) => {
     const { payments, requests } = clientOf(() => respond(200), {
       [name]: () => Promise.resolve(value as string),
@@ -266,7 +266,11 @@ test.each([
 ])('a credential function that never returns is abandoned: %j', async (options, ms) => {
   const clock = new VirtualClock();
   const never = (): Promise<string> => new Promise(() => undefined);
-  const { payments, requests } = clientOf(() => respond(200), { clock, apiKey: never, ...options });
+  const { payments, requests } = clientOf(() => respond(200), {
+    clock,
+    apiKey: never,
+    ...options,
+  });
   const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
   await clock.advance(ms - 1);
   expect(clock.pending).toBeGreaterThan(0);
@@ -278,7 +282,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('a credential function that hung is called again by the next call', async () => {
+test('a credential function that hung in one call is called again by the next call', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi.fn(() => Promise.resolve('sk_second')).mockReturnValueOnce(first.promise);
@@ -296,7 +300,7 @@ test('a credential function that hung is called again by the next call', async (
   expect(tokens).toEqual(['Bearer sk_second', 'Bearer sk_second']);
 });
 
-test('a credential function that hung is called again after the time of one attempt', async () => {
+test('a credential function that hangs is called again after the timeout of one attempt', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
@@ -331,7 +335,7 @@ test('a credential function that hung is called again after the time of one atte
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk_first']);
 });
 
-test('an old call of the credential function does not replace the newer token when it ends', async () => {
+test('a hung credential function that returns late does not discard the newer, pending call of the function', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi
@@ -358,7 +362,7 @@ test('an old call of the credential function does not replace the newer token wh
   ]);
 });
 
-test('a token in use stays redacted although many tokens arrived late', async () => {
+test('the token in use stays redacted although many older tokens arrived late', async () => {
   const clock = new VirtualClock();
   const late = Array.from({ length: 6 }, () => Promise.withResolvers<string>());
   const source = vi.fn(() => Promise.resolve('opaque-live-token'));
@@ -381,7 +385,7 @@ test('a token in use stays redacted although many tokens arrived late', async ()
   expect(error.message).toContain('seen [redacted]');
 });
 
-test('the error of a call redacts all tokens of the call although many have followed', async () => {
+test('an error redacts every token that its call has used, although many newer tokens have followed', async () => {
   const secret = (number: number): string => `Opaque-${number}-Zx81mQ77`;
   let made = 0;
   const slow = Promise.withResolvers<void>();
@@ -409,7 +413,7 @@ test('the error of a call redacts all tokens of the call although many have foll
   expect(JSON.stringify(error)).not.toContain('Zx81mQ77');
 });
 
-test('a wait for the credential function can be aborted', async () => {
+test('an abort ends the wait for the credential function', async () => {
   const never = (): Promise<string> => new Promise(() => undefined);
   const { payments } = clientOf(() => respond(200), { apiKey: never });
   const controller = new AbortController();
@@ -425,7 +429,7 @@ test.each<[string, () => string | Promise<string>, string]>([
   ['returns an invalid token', () => 'rubbish', 'apiKey'],
   ['never returns', () => new Promise(() => undefined), 'apiKey'],
 ])(
-  'the error is the 401 when the credential function, called for a new token, %s',
+  'the error of a call is its 401 when the credential function, called for a new token, %s',
   async (_, give, reason) => {
     const clock = new VirtualClock();
     const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
@@ -444,7 +448,7 @@ test.each<[string, () => string | Promise<string>, string]>([
   },
 );
 
-test('a caller who aborts during a renewal receives an AbortError', async () => {
+test('a caller who aborts while a new token is fetched receives an AbortError', async () => {
   const source = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
   source.mockReturnValueOnce('sk_first');
   const { payments } = clientOf(() => respond(401, errorBody), { apiKey: source });
@@ -456,7 +460,7 @@ test('a caller who aborts during a renewal receives an AbortError', async () => 
   expect(await call).toMatchObject({ outcome: 'rejected', attempts: [{ status: 401 }] });
 });
 
-test('all callers who share a failing credential call receive its error', async () => {
+test('all callers who wait for the same failing credential function receive its error', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -475,7 +479,7 @@ test('all callers who share a failing credential call receive its error', async 
   expect(unhandled).toEqual([]);
 });
 
-test('an error after a renewal shows neither the old nor the new token', async () => {
+test('an error after a token was renewed shows neither the old nor the new token', async () => {
   let count = 0;
   const { payments } = clientOf(
     () => respond(401, { error: 'not token-1 nor token-2', code: 'token-1', details: ['token-2'] }),
@@ -492,7 +496,7 @@ test('an error after a renewal shows neither the old nor the new token', async (
   expect(error.message).toContain('not [redacted] nor [redacted]');
 });
 
-test('a token of realistic length is redacted to its end', async () => {
+test('a token of realistic length is redacted completely', async () => {
   const long = `abc.${Array.from({ length: 300 }, (_, index) => index.toString(36)).join('-_')}.end`;
   expect(long.length).toBeGreaterThan(1_000);
   const echoedText = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
@@ -510,7 +514,7 @@ test('a token of realistic length is redacted to its end', async () => {
   }
 });
 
-test('a call without its credential fails before it sends and names the credential', async () => {
+test('a call without its credential fails before it sends, and its error names the credential', async () => {
   vi.stubEnv('PAYMENTS_JWT', '');
   const { payments, requests } = clientOf(() => respond(200), { jwt: undefined });
   const error = await failureOf(payments.instructions.list(list), ConfigurationError);
@@ -519,7 +523,7 @@ test('a call without its credential fails before it sends and names the credenti
   expect(requests).toHaveLength(0);
 });
 
-test('a clone shares the token while its credential function is the same', async () => {
+test('a clone shares the token of its original while both have the same credential function', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   await payments.transfers.get('txfr_1');
@@ -535,7 +539,7 @@ test('a clone shares the token while its credential function is the same', async
   ]);
 });
 
-test('the latest four tokens of a function are redacted', async () => {
+test('an error redacts the latest four tokens of a credential function', async () => {
   const words = Array.from({ length: 6 }, (_, number) => `token-${number}`).join(' ');
   let count = 0;
   const { payments } = clientOf(() => respond(401, { error: words }), {
@@ -552,7 +556,7 @@ test('the latest four tokens of a function are redacted', async () => {
   expect(messages.at(-1)).toContain('token-0 [redacted] [redacted] [redacted] [redacted] token-5');
 });
 
-test('a token that is returned repeatedly does not displace other redacted tokens', async () => {
+test('a token that a function returns repeatedly does not displace other tokens from redaction', async () => {
   const source = vi.fn(() => 'token-b').mockReturnValueOnce('token-a');
   const { payments } = clientOf(() => respond(401, { error: 'not token-a' }), { jwt: source });
   for (let turn = 0; turn < 5; turn += 1) await failureOf(payments.instructions.list(list));

@@ -13,7 +13,7 @@ const nouns = [
   'transactions',
 ] as const;
 
-test.for(nouns)('every resource method works when it is destructured: %s', async (noun) => {
+test.for(nouns)('every method of a resource works when it is destructured: %s', async (noun) => {
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   const methods = { ...Object.getOwnPropertyDescriptors(payments[noun]) };
   expect(Object.keys(methods)).not.toEqual([]);
@@ -36,7 +36,7 @@ test('every method of a client and of a clone works when it is destructured', as
   ).resolves.toMatchObject({ id });
 });
 
-test('bound methods do not show when a client is printed or compared', () => {
+test('the bound methods of a client do not appear when the client is printed or compared', () => {
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect(Object.keys(payments.transfers)).toEqual([]);
   expect(Object.keys(payments)).toEqual([...nouns]);

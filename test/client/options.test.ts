@@ -83,7 +83,7 @@ describe('a credential', () => {
   });
 
   test.each(['PAYMENTS_API_KEY', 'PAYMENTS_JWT'] as const)(
-    'a credential in the variable %s is checked like an option',
+    'a credential in the environment variable %s is checked like an option',
     (variable) => {
       vi.stubEnv('PAYMENTS_API_KEY', apiKey);
       vi.stubEnv(variable, `sk_${mark} x`);
@@ -93,13 +93,13 @@ describe('a credential', () => {
     },
   );
 
-  test('a client without any credential is rejected with a list of its sources', () => {
+  test('a client without any credential is rejected with a list of where a credential may come from', () => {
     expect(rejection({ baseUrl }).message).toMatch(
       /^No credential: pass the option apiKey \(PAYMENTS_API_KEY\)/,
     );
   });
 
-  test('a credential of null is absent even if the environment has one', async () => {
+  test('an apiKey or jwt of null counts as absent even if the environment has a value', async () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
     expect(rejection({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential: ');
@@ -110,7 +110,7 @@ describe('a credential', () => {
     expect(requests).toEqual([]);
   });
 
-  test('a credential of one kind is enough for a client', () => {
+  test('a client needs a credential of one kind only', () => {
     expect(() => new PaymentsClient({ baseUrl, apiKey })).not.toThrow();
     expect(() => new PaymentsClient({ baseUrl, jwt: 'a.b.c' })).not.toThrow();
   });
@@ -135,7 +135,7 @@ describe.each([
     ['without a scheme', `${mark}.example.com${path}`],
     ['a number', 5],
     ['null', null],
-    ['a URL object', new URL(`https://${mark}.example.com${path}`)],
+    ['a scheme without a host', new URL(`https://${mark}.example.com${path}`)],
     ['half of one', 'https://'],
   ])('%s is rejected as an invalid URL', (_, value) => {
     const error = refused(value);
@@ -206,7 +206,7 @@ describe.each([
   });
 });
 
-test('a host called v0 does not count as the version in the path', () => {
+test('a host with the name v0 does not count as the version in the path', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
     expect(rejection({ baseUrl, apiKey }).message).toContain('no final /v0');
   }
@@ -225,7 +225,7 @@ test('a URL of many slashes is checked in linear time', () => {
   expect(baseUrl).toBe(`https://x.example${path}`);
 });
 
-test('the base URL must end in the version', () => {
+test('the base URL must end in /v0', () => {
   for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
     const { message } = rejection({ baseUrl: `https://api.example.com${path}`, apiKey });
     expect(message).toContain('Invalid option baseUrl: got no final /v0; expected a URL such as');
@@ -244,14 +244,14 @@ test.each([
     'https://api.example.com/pay',
   ],
   ['https://API.example.com:443/a/../v0', 'https://api.example.com/v0', 'https://api.example.com'],
-])('the base URL %s leads to %s and %s', (option, base, root) => {
+])('the base URL %s becomes %s, and its root URL %s', (option, base, root) => {
   expect(new PaymentsClient({ baseUrl: option, apiKey }).toJSON()).toEqual({
     baseUrl: base,
     rootUrl: root,
   });
 });
 
-test('a configuration error has no facts of a call and no undefined fields', () => {
+test('the error for invalid client options has no fields of a call, and none that are undefined', () => {
   const error = rejection({ apiKey });
   expect(inspect(error)).not.toMatch(/undefined|operation|method|path/);
   expect(Object.keys(error.toJSON())).toEqual(
@@ -270,16 +270,19 @@ describe('an option', () => {
     ['hook', 'hooks'],
     ['token', undefined],
     ['accessKeySecret', undefined],
-  ])('an unknown option %s is rejected with the closest known name', (name, meant) => {
-    const { message } = rejection({ baseUrl, apiKey, [name]: mark });
-    expect(message).toContain(`Invalid option ${name}: unknown option`);
-    expect(message).toMatch(
-      meant === undefined
-        ? /did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/
-        : `did you mean ${meant}?`,
-    );
-    expect(message).not.toContain(mark);
-  });
+  ])(
+    'an option with the unknown name %s is rejected with the closest known name',
+    (name, meant) => {
+      const { message } = rejection({ baseUrl, apiKey, [name]: mark });
+      expect(message).toContain(`Invalid option ${name}: unknown option`);
+      expect(message).toMatch(
+        meant === undefined
+          ? /did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/
+          : `did you mean ${meant}?`,
+      );
+      expect(message).not.toContain(mark);
+    },
+  );
 
   const wrongTypes: Readonly<Record<keyof ClientOptions, readonly unknown[]>> = {
     baseUrl: [5],
@@ -326,7 +329,7 @@ describe('an option', () => {
     expect(inspect(error)).not.toContain(mark);
   });
 
-  test('an invalid option is reported together with all others', () => {
+  test('the error for an invalid option also reports all other invalid options', () => {
     const { message } = rejection({
       apiKey: mark,
       timeout: 0,
@@ -344,13 +347,13 @@ describe('an option', () => {
     expect(message).not.toContain(mark);
   });
 
-  test('an option of undefined counts as absent', () => {
+  test('an option that is undefined counts as absent', () => {
     const names = Object.keys(wrongTypes).filter((name) => !['baseUrl', 'apiKey'].includes(name));
     const nothing = Object.fromEntries(names.map((name) => [name, undefined]));
     expect(() => new PaymentsClient({ baseUrl, apiKey, ...nothing })).not.toThrow();
   });
 
-  test('options that are not an object are rejected', () => {
+  test('a client rejects options that are not an object', () => {
     vi.stubEnv('PAYMENTS_BASE_URL', baseUrl);
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     expect(() => new PaymentsClient()).not.toThrow();
@@ -396,7 +399,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('the environment supplies the options that are missing', async () => {
+  test('environment variables supply the options that are missing', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
     vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
@@ -407,7 +410,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('the root URL of the environment is used only with the base URL of the environment', async () => {
+  test('PAYMENTS_ROOT_URL is used only together with PAYMENTS_BASE_URL', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
     vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
@@ -428,7 +431,7 @@ describe('the environment', () => {
     expect(payments.withOptions({ ...explicitOptions, ...kept }).toJSON()).toMatchObject(kept);
   });
 
-  test('options take precedence over the environment', async () => {
+  test('client options take precedence over environment variables', async () => {
     for (const name of variables) vi.stubEnv(name, 'unusable');
     const options = {
       baseUrl: 'https://given.example.com/v0',
@@ -442,7 +445,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('the environment is read only when the client is created', async () => {
+  test('environment variables are read only when a client is created', async () => {
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
     vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
@@ -475,7 +478,7 @@ describe('the environment', () => {
 test.each([
   ['client', () => new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey })],
   ['sandbox', () => new Sandbox()],
-])('a %s says what to do in jest-environment-jsdom, which has no TextDecoder', (_, create) => {
+])('a %s without TextDecoder, as in jest-environment-jsdom, throws with the fix', (_, create) => {
   vi.stubGlobal('TextDecoder', undefined);
   Reflect.deleteProperty(globalThis, 'TextDecoder');
   expect(create).toThrow('@jest-environment node');

@@ -12,7 +12,7 @@ const book = {
   amount: '1',
 } as const;
 
-test('extra query parameters are sent next to the documented ones', async () => {
+test('extra query parameters are sent beside the documented ones', async () => {
   const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list(
     { limit: 5 },
@@ -23,7 +23,7 @@ test('extra query parameters are sent next to the documented ones', async () => 
   );
 });
 
-test('a list of query values is sent under one name in its order', async () => {
+test('an array of query values is sent as one parameter for each value, in the same order', async () => {
   const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   const query = { status: ['failed', 'a&b', 2n ** 60n], last: 1 };
   const search = '?status=failed&status=a%26b&status=1152921504606846976&last=1';
@@ -48,7 +48,7 @@ test.each(['acc_2', ['acc_2'], []])(
   },
 );
 
-test('an invalid value in a list of query values is reported once', async () => {
+test('an array of query values is reported once, however many of its values are invalid', async () => {
   const { payments, requests } = clientOf();
   const query = { ids: Array(10_000).fill(null), none: [], gap: ['x', undefined] } as never;
   const { issues } = await failureOf(payments.transfers.list({}, { query }), ValidationError);
@@ -69,7 +69,7 @@ test('an undefined extra field is not sent', async () => {
 });
 
 test.each(['description', 'currency'])(
-  'reconcile compares the %s of a transfer as part of its input',
+  'transfers.create rejects %s in options.body, because reconcile looks for it in the input',
   async (name) => {
     const { payments, requests } = clientOf();
     const sending = payments.transfers.create(newTransfer, { body: { [name]: 'EUR' } });
@@ -84,7 +84,7 @@ test.each(['description', 'currency'])(
   },
 );
 
-test('extra query parameters stay on every page', async () => {
+test('extra query parameters are sent with every page of a list', async () => {
   const { payments, requests } = clientOf((request) => {
     const isSecond = new URL(request.url).searchParams.has('cursor');
     return Response.json({ data: [], hasMore: !isSecond, nextCursor: isSecond ? null : 'c2' });
@@ -103,7 +103,7 @@ test('extra query parameters are sent with a call that documents none', async ()
   expect(requests[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');
 });
 
-test('extra body fields are sent next to the documented ones', async () => {
+test('extra body fields are sent beside the documented ones', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { memo: 'x', fee: { max: 3n }, none: undefined } });
   expect(requests[0]?.body).toBe(
@@ -117,7 +117,7 @@ test('an extra field may have the name of an Object.prototype member', async () 
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ ...book, constructor: 1, toString: 2 });
 });
 
-test('an extra body field never replaces a checked one', async () => {
+test('an extra body field never replaces a field of the input', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   const error = await failureOf(
     payments.transfers.create(book, { body: { amount: 0.1 + 0.2, memo: 'x' } }),
@@ -132,20 +132,20 @@ test('an extra body field never replaces a checked one', async () => {
   expect(requests).toEqual([]);
 });
 
-test('extra body fields reach a call that has no body', async () => {
+test('extra body fields give a body to a DELETE, which has none by itself', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 204 }));
   await payments.counterparties.delete('cpty_1', { body: { force: true } });
   expect(requests[0]).toMatchObject({ method: 'DELETE', body: '{"force":true}' });
   expect(requests[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('extra body fields reach GET requests that have a body', async () => {
+test('extra body fields are merged into the body of a GET', async () => {
   const { payments, requests } = clientOf(() => Response.json([]));
   await payments.instructions.list({ address: owner }, { body: { chainId: 1 } });
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ address: owner, chainId: 1 });
 });
 
-test('an undocumented field is rejected with a hint to where it may go', async () => {
+test('a creation rejects an undocumented field, and the error names options.body', async () => {
   const { payments, requests } = clientOfSeededSandbox();
   const input = { ...book, memo: 'x' };
   await expect(payments.transfers.create(input)).rejects.toMatchObject({
@@ -167,7 +167,7 @@ test('headers of a call are added to those of the client', async () => {
   expect(requests[0]?.headers).not.toHaveProperty('x-none');
 });
 
-test('the response of a get can be read', async () => {
+test('withResponse returns the response of a get', async () => {
   const { payments } = clientOfSeededSandbox();
   const { data, response } = await payments.entities.get('ent_000001').withResponse();
   expect(response.status).toBe(200);
@@ -175,7 +175,7 @@ test('the response of a get can be read', async () => {
   expect(await response.json()).toEqual(data);
 });
 
-test('the response of a creation can be read', async () => {
+test('withResponse returns the response of a creation', async () => {
   const { payments, requests } = clientOfSeededSandbox();
   const { data, response } = await payments.transfers.create(book).withResponse();
   expect(response.status).toBe(201);
@@ -183,7 +183,7 @@ test('the response of a creation can be read', async () => {
   expect(requests).toHaveLength(1);
 });
 
-test('the response of the first page of a list can be read', async () => {
+test('withResponse returns the response of the first page of a list', async () => {
   const { payments, requests } = clientOfSeededSandbox();
   const list = payments.accounts.list({ limit: 1 });
   const { data, response } = await list.withResponse();
@@ -194,13 +194,13 @@ test('the response of the first page of a list can be read', async () => {
   expect(requests).toHaveLength(1);
 });
 
-test('the response of a list by position can be read', async () => {
+test('withResponse returns the response of a list by position', async () => {
   const { payments } = clientOfSeededSandbox();
   const { data, response } = await payments.transactions.list({ address: owner }).withResponse();
   expect(await response.json()).toEqual(data.data);
 });
 
-test('the response of a deletion can be read', async () => {
+test('withResponse returns the response of a deletion', async () => {
   const { payments } = clientOfSeededSandbox();
   const { data, response } = await payments.ibans.delete('iban_000001').withResponse();
   expect(data).toBeUndefined();
@@ -208,7 +208,7 @@ test('the response of a deletion can be read', async () => {
   expect(await response.text()).toBe('');
 });
 
-test('a failed call rejects data and response and leaves no unhandled rejection', async () => {
+test('withResponse of a failed call rejects and leaves no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -240,7 +240,7 @@ test.each([
   expect(await payments.ibans.delete('iban_1')).toBeUndefined();
 });
 
-test('any 2xx is a success', async () => {
+test('a creation succeeds with any 2xx status', async () => {
   for (const status of [200, 201, 202, 207, 299]) {
     const response = { id: 'txfr_1', status: 'pending', type: 'book', createdAt: 'now' };
     const { payments } = clientOf(() => Response.json(response, { status }));
@@ -248,7 +248,7 @@ test('any 2xx is a success', async () => {
   }
 });
 
-test('the caller may change or reuse an input during the call', async () => {
+test('an input that the caller changes during the call is sent as it was before', async () => {
   const { payments, requests } = clientOf(() => Response.json({}));
   const input = { ...buildInput, salt: 1 };
   const call = payments.instructions.build(input);
@@ -302,14 +302,14 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     (payments) => payments.transactions.list({ address: owner }, { body: { skip: 1 } }),
     'options.body.skip',
   ],
-])('an extra %s does not change the page of a list', async (name, list, path) => {
+])('an extra %s cannot choose the first page of a list', async (name, list, path) => {
   const error = await rejection(list);
   expect(error.issues).toEqual([
     { path, message: expect.stringContaining(`to choose the first page, use list({ ${name} })`) },
   ]);
 });
 
-test('a message names the first twenty mistakes and the error holds all', async () => {
+test('the message of a ValidationError names the first twenty mistakes, and error.issues has all', async () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`field${n}`, 1]));
   const { payments, requests } = clientOf();
   const error = await failureOf(payments.transfers.create({ ...book, ...many }), ValidationError);
@@ -320,7 +320,7 @@ test('a message names the first twenty mistakes and the error holds all', async 
   expect(error.message).toContain('and 980 more, which are in error.issues');
 });
 
-test('a body that is a list accepts no extra fields', async () => {
+test('options.body is rejected when the body of a request is an array', async () => {
   const { payments, requests } = clientOf();
   const call = payments.request(
     { method: 'POST', path: '/batches', api: 'versioned', body: [1] },
@@ -336,7 +336,7 @@ test('a body that is a list accepts no extra fields', async () => {
   expect(requests).toEqual([]);
 });
 
-test('an exact decimal is sent as raw JSON', async () => {
+test('a decimal from JSON.rawJSON is sent with its digits unchanged', async () => {
   const { payments, requests } = clientOf(() => Response.json(account));
   const exact = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('1.10');
   await payments.accounts.update('acc_1', { name: 'x' }, { body: { exact } });

@@ -24,7 +24,7 @@ test('a client with the fetch of a sandbox is rejected when the environment name
   vi.unstubAllEnvs();
 });
 
-test('a client of a sandbox on a port accepts its fetch', () => {
+test('a client of a sandbox on a local port accepts the fetch of the sandbox', () => {
   const { baseUrl } = new PaymentsClient({
     ...clientOptions,
     baseUrl: 'http://127.0.0.1:4010/v0',

@@ -298,7 +298,7 @@ test.each(decisive)('a clone is rejected when its %s is undefined', (name) => {
   expect(() => payments.withOptions(options)).toThrow(`Invalid option ${name} in withOptions`);
 });
 
-test('a clone is rejected when a class field leaves its apiKey undefined', () => {
+test('a clone is rejected when an unset class field makes its apiKey undefined', () => {
   class Tenant {
     apiKey: string | undefined;
   }
@@ -308,7 +308,7 @@ test('a clone is rejected when a class field leaves its apiKey undefined', () =>
   );
 });
 
-test.each(names)('a clone with other options keeps %s', async (name) => {
+test.each(names)('a clone keeps %s when other options are changed', async (name) => {
   const { one, other, common, shows } = effects[name];
   const payments = new PaymentsClient({ ...base, ...common, ...one });
   const expected = await shows(payments);
@@ -357,7 +357,7 @@ describe('a credential from a function', () => {
     return { payments, apiKey, jwt, requests, useBoth };
   };
 
-  test('a credential is fetched once for a client and its clones', async () => {
+  test('a credential function is called once for a client and its clones', async () => {
     const { payments, apiKey, jwt, useBoth } = start();
     const clone = payments.withOptions({ timeout: 5_000 });
     const clones = [payments, clone, clone.withOptions({ headers: {} }), payments.withOptions({})];
@@ -367,7 +367,7 @@ describe('a credential from a function', () => {
     expect(jwt).toHaveBeenCalledTimes(1);
   });
 
-  test('a clone with another function for the credential fetches its own', async () => {
+  test('a clone with another credential function calls that function', async () => {
     const { payments, apiKey, jwt, requests, useBoth } = start();
     await useBoth(payments);
     const tenant = vi.fn(() => 'sk_tenant');
@@ -384,7 +384,7 @@ describe('a credential from a function', () => {
     expect(jwt).toHaveBeenCalledTimes(1);
   });
 
-  test('a fetched credential is not carried over to another host', async () => {
+  test('a credential that a function returned is not sent to another host', async () => {
     const { payments, apiKey, jwt, useBoth } = start();
     await useBoth(payments);
     await useBoth(payments.withOptions({ rootUrl: 'https://root.example.com' }));
@@ -394,7 +394,7 @@ describe('a credential from a function', () => {
   });
 });
 
-test('a clone shares the retry budget', async () => {
+test('a clone shares the retry budget of its original', async () => {
   const { requests, options } = named('down', () => new Response('{}', { status: 503 }));
   const payments = new PaymentsClient({ ...base, ...options, maxRetries: 5 });
   // Two thirds of 500 tokens at 14 a retry are 23 retries.
@@ -439,7 +439,7 @@ test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions
   },
 );
 
-test('a clone rejects invalid options when it is created', () => {
+test('a clone with invalid options is rejected when it is created', () => {
   const payments = new PaymentsClient({ ...base, jwt: undefined });
   for (const options of [
     { apiKey: 'pk_1' },
@@ -451,7 +451,7 @@ test('a clone rejects invalid options when it is created', () => {
   }
 });
 
-test('later changes to the options object do not change the client', async () => {
+test('a client does not change when the caller changes its options object later', async () => {
   const { requests, options } = named('plain');
   const headers: Record<string, string> = { 'x-team': 'first' };
   const settings: ClientOptions = { ...base, ...options, headers };
@@ -467,7 +467,7 @@ test('later changes to the options object do not change the client', async () =>
   expect(requests[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
 });
 
-test('a client can be printed whatever happens to its options object', () => {
+test('a client can be printed after its options object has become invalid', () => {
   const hooks: Record<string, unknown> = {};
   const payments = new PaymentsClient({ ...base, hooks });
   hooks['onRequests'] = () => undefined;
@@ -477,7 +477,7 @@ test('a client can be printed whatever happens to its options object', () => {
   });
 });
 
-test('null removes a credential from a clone', async () => {
+test('null as a credential removes the credential from a clone', async () => {
   const { requests, options } = named('tenant', () => Response.json([]));
   const payments = new PaymentsClient({ ...base, ...options });
   const keyOnly = payments.withOptions({ apiKey: 'sk_tenant', jwt: null });
@@ -495,7 +495,7 @@ test('null removes a credential from a clone', async () => {
   expect(() => keyOnly.withOptions({ apiKey: null })).toThrow(ConfigurationError);
 });
 
-test('null removes the idempotency header from a clone, so a creation is not resent', async () => {
+test('null as idempotencyHeader removes the header from a clone, so a creation is not resent', async () => {
   const { requests, options } = named('other', () => Promise.reject(new TypeError('reset')));
   const keyed = new PaymentsClient({
     ...base,

@@ -66,19 +66,22 @@ const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>
   },
 };
 
-test.for(Object.entries(calls))("the stack shows the caller's line: %s", async ([, call]) => {
-  const journal = memoryJournal();
-  const { payments } = clientOf(() => respond(500, errorBody), {
-    journal,
-    jwt: 'a.b.c',
-    maxRetries: 0,
-  });
-  const error = await failureOf(call(payments), PaymentsError);
-  expect(error.stack).toMatch(new RegExp(`${call.name}.*call-site\\.test\\.ts`));
-  expect(Object.keys(error)).not.toContain('stack');
-});
+test.for(Object.entries(calls))(
+  "the stack of an error shows the caller's line: %s",
+  async ([, call]) => {
+    const journal = memoryJournal();
+    const { payments } = clientOf(() => respond(500, errorBody), {
+      journal,
+      jwt: 'a.b.c',
+      maxRetries: 0,
+    });
+    const error = await failureOf(call(payments), PaymentsError);
+    expect(error.stack).toMatch(new RegExp(`${call.name}.*call-site\\.test\\.ts`));
+    expect(Object.keys(error)).not.toContain('stack');
+  },
+);
 
-test("the stack shows the loop's line for a page that was fetched ahead", async () => {
+test('the stack of an error shows the line of the loop when the page had been prefetched', async () => {
   const { payments } = clientOf((_, __, count) =>
     count < 3
       ? respond(200, { data: [], hasMore: true, nextCursor: `c${count}` })
@@ -96,7 +99,7 @@ test("the stack shows the loop's line for a page that was fetched ahead", async 
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test('the stack shows the line of the loop when a list has no next cursor', async () => {
+test('the stack of an error shows the line of the loop when a list has no next cursor', async () => {
   const { payments } = clientOf(() => page(true));
   const error = await failureOf(
     (async function callerOfLoop() {
@@ -108,7 +111,7 @@ test('the stack shows the line of the loop when a list has no next cursor', asyn
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test('a call site appears in the stack once', async () => {
+test('the stack of an error shows each place once', async () => {
   const { payments } = clientOf(() => respond(404, errorBody));
   const error = await failureOf(payments.transfers.reconcile(newTransfer), PaymentsError);
   const places = (error.stack ?? '').match(/[^\s(]+:\d+:\d+/g) ?? [];

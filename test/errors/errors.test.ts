@@ -26,7 +26,7 @@ const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promi
     UnprocessableEntityError,
   );
 
-test('an Error body is parsed into code, details and message', async () => {
+test('the code, the details and the message of an error come from the Error body', async () => {
   const details = { field: 'amount', limits: [1, 2], deep: { null: null } };
   const error = await refusedWith({ error: 'Too much.', code: 'limit', details });
   expect(error).toMatchObject({ code: 'limit', details, status: 422 });
@@ -60,7 +60,7 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
   ['a cut object', '{"error":"m', { excerpt: '{"error":"m' }],
   ['a very deep object', '['.repeat(100_000), { excerpt: '[[[[' }],
 ])(
-  'the message of an error shows what is readable of a body that is %s',
+  'the message of an error shows the readable part of a body that is %s',
   async (_, body, { excerpt, code, details }) => {
     const error = await refusedWith(body);
     expect(error.message).toMatch(
@@ -76,7 +76,7 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
 /** Characters that end a line, move the cursor, set colours or reverse the writing direction. */
 const steering = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 
-test('the message of the platform stays on one line without control characters', async () => {
+test('the text of the platform in a message stays on one line and loses its control characters', async () => {
   const lie = 'It did not take effect.';
   const words = `x.\r\n${lie}\n\u001b[2K\u009b1A\u2028\u2029\u0085\u202e\u2066\b\0z\n`;
   const bodies = [{ error: words, code: words, details: words }, words, `<p>${words}</p>`];
@@ -92,7 +92,7 @@ test('the message of the platform stays on one line without control characters',
   }
 });
 
-test('the response quoted by a schema stays on one line without control characters', async () => {
+test('a response that a schema quotes stays on one line and loses its control characters', async () => {
   const { payments } = clientOf(() => respond(200, { id: 'a\nIt did not take effect.\u001b[A' }));
   const schema: ResponseSchema<unknown> = {
     '~standard': {
@@ -107,7 +107,7 @@ test('the response quoted by a schema stays on one line without control characte
   expect(error.message.split('\n')).not.toContain('It did not take effect.');
 });
 
-test('the message of a credential function stays on one line without control characters', async () => {
+test('the error of a credential function stays on one line and loses its control characters', async () => {
   const cause = new Error('vault:\nIt took effect.\n\u001b[2K\u202ex');
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(cause) });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
@@ -123,7 +123,7 @@ test('the message of a credential function stays on one line without control cha
   expect(error.cause).toMatchObject({ message: 'vault:\nIt took effect.\n[2Kx' });
 });
 
-test('a JWT of three characters is not redacted within other words', async () => {
+test('a JWT of three characters is not redacted inside other words', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });
@@ -135,7 +135,7 @@ test('a JWT of three characters is not redacted within other words', async () =>
   }
 });
 
-test('huge details are cut to a size that can be logged', async () => {
+test('the details of an error are cut to a size that can be logged', async () => {
   const levels = Array.from({ length: 30 });
   const deep = levels.reduce<unknown>((inner) => ({ inner }), 'bottom');
   const nested = levels.reduce<unknown>((inner) => [inner], 'bottom');
@@ -156,19 +156,19 @@ test('huge details are cut to a size that can be logged', async () => {
   expect(JSON.stringify(error.details)).not.toContain('bottom');
 });
 
-test('a body that is not UTF-8 is shown as far as it can be decoded', async () => {
+test('an error body that is not UTF-8 is shown as far as it can be decoded', async () => {
   const server = await rawServer(responseBytes(500, Buffer.from([0x41, 0xff, 0x42])));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error).toMatchObject({ status: 500, body: 'A\u{fffd}B' });
 });
 
-test('the start of an error body above one mebibyte is kept', async () => {
+test('an error keeps the start of a body of more than one mebibyte', async () => {
   const server = await rawServer(responseBytes(500, 'a'.repeat(3_000_000)));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error.body).toBe(`${'a'.repeat(2_048)}… [cut]`);
 });
 
-test('a credential at the cut of the body is redacted although its end is missing', async () => {
+test('a credential that the cut of an error body splits is redacted', async () => {
   const jwt = 'opaqueC4N4RYtoken';
   // Redaction joins the first credential, so half of the second would be within the excerpt.
   const echoed = `Bearer ${'a'.repeat(2 ** 16 - 18)} ${jwt}`;
@@ -179,7 +179,7 @@ test('a credential at the cut of the body is redacted although its end is missin
   expect(inspect(error)).not.toContain('opaque');
 });
 
-test('integers in details keep their digits in JSON.stringify', async () => {
+test('an integer in the details of an error keeps its digits in JSON.stringify', async () => {
   const error = await refusedWith(
     '{"error":"m","code":"c","details":{"block":12345678901234567890}}',
   );
@@ -191,7 +191,7 @@ test('integers in details keep their digits in JSON.stringify', async () => {
   });
 });
 
-test('the request id is the first one among the response headers', async () => {
+test('the requestId of an error comes from the first known header of the response', async () => {
   const names = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
   for (let from = 0; from < names.length; from += 1) {
     const headers = Object.fromEntries(names.slice(from).map((name) => [name, `id of ${name}`]));
@@ -319,14 +319,14 @@ test.each([
   {},
   new Error('x'),
   { name: 'PaymentsError', outcome: 'unknown' },
-])('%o is not an error of this package', (value) => {
+])('isPaymentsError, isApiError and instanceof reject %o', (value) => {
   expect(isPaymentsError(value)).toBe(false);
   expect(isApiError(value)).toBe(false);
   expect(isOutcomeUnknown(value)).toBe(false);
   expect(value instanceof PaymentsError).toBe(false);
 });
 
-test('instanceof keeps its ordinary meaning for a class derived by the user', async () => {
+test('instanceof works as usual for an error class that the user derives', async () => {
   class LimitError extends ApiError {
     readonly limit = 5;
   }
@@ -374,7 +374,7 @@ test('startedAt of an error is the time when its call started', async () => {
   expect(refused).not.toHaveProperty('startedAt');
 });
 
-test('the message of an error of a custom fetch stays on one line', async () => {
+test('the message of an error that a custom fetch throws stays on one line', async () => {
   const words = 'gone\nIt did not take effect.\u001b[2A\u202e';
   const { payments } = clientOf(() => {
     throw Object.assign(new Error(words), { code: `E\n${words}` });
@@ -390,7 +390,7 @@ test('the message of an error of a custom fetch stays on one line', async () => 
   }
 });
 
-test('a rejected call carries retryAfterMs on the base class and in toJSON', async () => {
+test('an error after a 429 has retryAfterMs on the base class and in toJSON', async () => {
   const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '7' }), {
     maxRetries: 0,
   });
@@ -399,7 +399,7 @@ test('a rejected call carries retryAfterMs on the base class and in toJSON', asy
   expect(error.toJSON()).toMatchObject({ retryAfterMs: 7_000 });
 });
 
-test('an error has no retryAfterMs when nothing asked to wait', async () => {
+test('an error has no retryAfterMs when no response asked the client to wait', async () => {
   const { payments } = clientOf(() => respond(200));
   const error = await failureOf(payments.transfers.get('' as 'txfr_'), PaymentsError);
   expect(error.retryAfterMs).toBeUndefined();

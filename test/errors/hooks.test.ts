@@ -121,7 +121,7 @@ test('the events of concurrent calls have different call numbers', async () => {
   );
 });
 
-test('the hooks report a request without a response', async () => {
+test('the hooks report a request that received no response', async () => {
   const { events, hooks } = recordHooks();
   const payments = clientAt(closedPort, { hooks, maxRetries: 0 });
   await failureOf(payments.transfers.create(newTransfer));
@@ -142,7 +142,7 @@ test('the hooks report nothing for a call that is never sent', async () => {
   expect(events).toEqual([]);
 });
 
-test('no hook sees a credential', async () => {
+test('the events of hooks contain no credential', async () => {
   const { events, hooks } = recordHooks();
   let count = 0;
   const { payments } = clientOf(
@@ -173,7 +173,7 @@ test('no hook sees a credential', async () => {
   }
 });
 
-test('no hook sees a secret in the headers of the caller', async () => {
+test('the events of hooks contain no secret header of the caller', async () => {
   const { events, hooks } = recordHooks();
   const { payments, requests } = clientOf(() => respond(200, transfer), {
     hooks,
@@ -215,7 +215,7 @@ test('no hook sees a secret in the headers of the caller', async () => {
   expect(JSON.stringify(events)).not.toContain(apiKey);
 });
 
-test('a change to a hook event changes nothing else', async () => {
+test('a hook that changes its event does not change the request', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     hooks: {
       onRequest: (event) => {
@@ -295,7 +295,7 @@ describe('an error of a hook', () => {
   const report = (name: string, reason: string) =>
     `payments-platform-sdk: ${name} threw, and no payment was affected: ${reason}\nIts later errors are not printed.`;
 
-  test('is printed once for each hook, with its message', async () => {
+  test('is printed once for each hook, with the message of the error', async () => {
     const printed = await readReports((count) => ({
       onRequest: () => {
         throw new Error(`full, request ${count()}`);
@@ -305,7 +305,7 @@ describe('an error of a hook', () => {
     expect(printed).toEqual([report('onRequest', 'full, request 1'), report('onCall', 'no disk')]);
   });
 
-  test('is printed when it is one of onPoll', async () => {
+  test('is printed when the hook is onPoll', async () => {
     const printed = await readReports(
       () => ({}),
       () => Promise.reject(new Error('poll')),
@@ -326,7 +326,7 @@ describe('an error of a hook', () => {
     ['an error of another realm', runInNewContext("new RangeError('range')"), 'range'],
     ['a string', 'text', 'text'],
     ['undefined', undefined, 'undefined'],
-  ])('is printed when it is %s', async (_, thrown, reason) => {
+  ])('is printed when the hook throws %s', async (_, thrown, reason) => {
     const printed = await readReports(() => ({
       onResponse: () => {
         throw thrown;
@@ -335,7 +335,7 @@ describe('an error of a hook', () => {
     expect(printed).toEqual([report('onResponse', reason)]);
   });
 
-  test('breaks no call when it cannot be read or printed', async () => {
+  test('breaks no call when the error cannot be read or printed', async () => {
     const unreadable = Object.defineProperty(new Error('a hook'), 'message', {
       get: () => {
         throw new Error('unreadable');
@@ -356,7 +356,7 @@ describe('an error of a hook', () => {
   });
 });
 
-test('a replay with a new token is reported as a request and not as a retry', async () => {
+test('a request that is sent again with a new token is reported as a request and not as a retry', async () => {
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(
     (_, __, count) => (count === 1 ? respond(401, errorBody) : respond(201, transferCreated)),

@@ -253,7 +253,10 @@ test('httpStatusOf returns 500 when an option is invalid', () => {
   }
 });
 
-test.each([undefined, null, 'toString', 5])('a WaitError with the reason %o is 202', (reason) => {
-  const error = { name: 'WaitError', message: 'x', outcome: 'unknown', reason };
-  expect(httpStatusOf(error)).toBe(202);
-});
+test.each([undefined, null, 'toString', 5])(
+  'httpStatusOf maps a WaitError with the reason %o to 202',
+  (reason) => {
+    const error = { name: 'WaitError', message: 'x', outcome: 'unknown', reason };
+    expect(httpStatusOf(error)).toBe(202);
+  },
+);

@@ -40,11 +40,11 @@ const troubles = [
 const success =
   '2026-01-31T12:00:00.125Z payments info #1 transfers.get GET /transfers/{id} attempt 2: 200 in 0 ms';
 
-test('PAYMENTS_LOG=warn prints failures and waits', async () => {
+test('PAYMENTS_LOG=warn prints failed attempts and waits', async () => {
   expect((await linesOf('warn')).toSorted()).toEqual(troubles.toSorted());
 });
 
-test('PAYMENTS_LOG=info prints every attempt as well', async () => {
+test('PAYMENTS_LOG=info also prints successful attempts', async () => {
   expect((await linesOf('info')).toSorted()).toEqual([...troubles, success].toSorted());
 });
 
@@ -58,7 +58,7 @@ test.for(['', 'off', 'yes'])('PAYMENTS_LOG=%s prints nothing', async (level) => 
   expect(await linesOf(level)).toEqual([]);
 });
 
-test('a call that is held back is logged and reported to the hooks', async () => {
+test('a call that is held back after a 429 is logged and reported to onWait', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'debug');
   const heard: string[] = [];
   const clock = new VirtualClock(start);
@@ -109,7 +109,7 @@ test('a drift is logged once for each operation and path, and reported to onDrif
   expect(drifts).toHaveLength(6);
 });
 
-test('the log of drifts ends after a thousand paths', async () => {
+test('the log of drifts ends after a thousand different paths', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'warn');
   const schema = {
     '~standard': {
@@ -127,7 +127,7 @@ test('the log of drifts ends after a thousand paths', async () => {
   expect(lines.at(-1)).toContain('field 1000');
 });
 
-test('no line holds a credential or a body', async () => {
+test('the log contains no credential and no body', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'debug');
   const { payments } = clientOf(() => respond(422, { error: `No ${apiKey}.`, code: 'no' }));
   const input = { ...newTransfer, description: 'invoice 4711' };

@@ -63,7 +63,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('ApiError for a redirect of a creation hints at a proxy', async () => {
+  test('ApiError for a redirected creation mentions a proxy', async () => {
     const error = await failureOf(received(302, undefined).transfers.create(newTransfer), ApiError);
     expect(timeless(error)).toMatchInlineSnapshot(`
       "api.example.com responded with 302, a redirect.
@@ -73,7 +73,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('BadRequestError advises not to resend it unchanged', async () => {
+  test('BadRequestError advises against sending the request again unchanged', async () => {
     const call = received(400, errorBody, { 'x-request-id': 'req_1' }).transfers.create(
       newTransfer,
     );
@@ -109,7 +109,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('NotFoundError advises to check the id', async () => {
+  test('NotFoundError advises the caller to check the id', async () => {
     const call = received(404, errorBody).counterparties.delete('cpty_1');
     expect((await failureOf(call, NotFoundError)).message).toMatchInlineSnapshot(`
       "The platform responded with 404 (refused): No.
@@ -119,7 +119,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('ConflictError advises to read the current state', async () => {
+  test('ConflictError advises the caller to read the current state', async () => {
     const call = received(409, errorBody).accounts.update('acc_1', { name: 'x' });
     expect((await failureOf(call, ConflictError)).message).toMatchInlineSnapshot(`
       "The platform responded with 409 (refused): No.
@@ -140,7 +140,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('RateLimitError shows the wait', async () => {
+  test('RateLimitError shows how long to wait', async () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '3600' }));
     const error = await failureOf(payments.transfers.create(newTransfer), RateLimitError);
     expect(timeless(error)).toMatchInlineSnapshot(`
@@ -155,7 +155,7 @@ describe('the message of', () => {
     expect(other.message.split('\n')).toContain('Send fewer requests.');
   });
 
-  test('ServerError for a creation describes how to reconcile it', async () => {
+  test('ServerError for a creation says how to reconcile the creation', async () => {
     const error = await failureOf(
       received(502, html, htmlHeaders).transfers.create(newTransfer),
       ServerError,
@@ -180,7 +180,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('ConnectionError before anything was sent reports that', async () => {
+  test('ConnectionError for a refused connection says that nothing was sent', async () => {
     const payments = clientAt(closedPort, { maxRetries: 0 });
     const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
     expect(error.message).toMatchInlineSnapshot(`
@@ -203,7 +203,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('TimeoutError names the phase that timed out', async () => {
+  test('TimeoutError names the phase in which the time ran out', async () => {
     const never = <T>(): Promise<T> => new Promise(() => undefined);
     const stall = (): Response =>
       new Response(
@@ -246,7 +246,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('RateLimitError for a call that is held back names the earlier 429', async () => {
+  test('RateLimitError for a call that is held back mentions the earlier 429', async () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
       maxRetries: 0,
       clock: new VirtualClock(),
@@ -313,7 +313,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('PaginationError describes where the list can resume', async () => {
+  test('PaginationError says where the list can resume', async () => {
     const lost = received(200, page([transfer], null, true))
       .transfers.list()
       .toArray({ max: 5 });
@@ -332,7 +332,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('WaitError shows the last status', async () => {
+  test('WaitError shows the last status of the transfer', async () => {
     const call = received(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1');
     expect((await failureOf(call, WaitError)).message).toMatchInlineSnapshot(
       `"The transfer txfr_1 ended as failed; the money did not arrive."`,

@@ -157,7 +157,7 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
 ];
 
 test.each(rows)(
-  'publicMessage says what is certain, and shows no value, of %s',
+  'the publicMessage of %s says what is certain, and shows no value',
   async (_, make, message) => {
     const error = await make();
     expect(error.publicMessage).toBe(message);

@@ -65,7 +65,7 @@ const fail = (thrown: unknown) => async (): Promise<never> => {
 };
 
 test.each(Object.entries(kinds))(
-  'an error of a fetch keeps code, cause and hint as %s',
+  'an error of fetch keeps code, cause and hint when fetch throws %s',
   async (_, create) => {
     const refused = create('connect ECONNREFUSED 127.0.0.1:9', { code: 'ECONNREFUSED' });
     const fetchFailed = create('fetch failed', { cause: refused });
@@ -83,7 +83,7 @@ test.each(Object.entries(kinds))(
   },
 );
 
-test('each address that was tried is read from an AggregateError of another realm', async () => {
+test('the addresses that were tried are read from an AggregateError of another realm', async () => {
   const members = ['connect ECONNREFUSED ::1:9', 'connect ECONNREFUSED 127.0.0.1:9'].map(
     (message) => foreign(message, { code: 'ECONNREFUSED' }),
   );
@@ -97,18 +97,21 @@ test('each address that was tried is read from an AggregateError of another real
 
 const certificate = { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
 
-test.each(Object.entries(kinds))('a wrong certificate is tried once as %s', async (_, create) => {
-  const { payments, requests } = clientOf(
-    fail(create('fetch failed', { cause: create('self-signed certificate', certificate) })),
-  );
-  const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
-  expect(error).toMatchObject({ ...certificate, retryable: false });
-  expect(error.message).toContain('fix the certificate');
-  expect(requests).toHaveLength(1);
-});
+test.each(Object.entries(kinds))(
+  'a wrong certificate is tried once when fetch throws %s',
+  async (_, create) => {
+    const { payments, requests } = clientOf(
+      fail(create('fetch failed', { cause: create('self-signed certificate', certificate) })),
+    );
+    const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+    expect(error).toMatchObject({ ...certificate, retryable: false });
+    expect(error.message).toContain('fix the certificate');
+    expect(requests).toHaveLength(1);
+  },
+);
 
 test.each(Object.entries(kinds))(
-  'a wrong certificate is not_sent when an agent fails with %s',
+  'a wrong certificate is not_sent when an agent throws %s',
   async (_, create) => {
     let connections = 0;
     class FailingAgent extends Agent {
@@ -132,7 +135,7 @@ test.each(Object.entries(kinds))(
 );
 
 test.each(Object.entries(kinds))(
-  'a credential function that throws %s is named with its reason',
+  'the message for a credential function that throws %s has the reason',
   async (_, create) => {
     const thrown = create('ENOENT: no such file /run/secrets/key', { code: 'ENOENT' });
     const payments = clientWith({ apiKey: fail(thrown) });
@@ -143,7 +146,7 @@ test.each(Object.entries(kinds))(
 );
 
 test.each(Object.entries(kinds))(
-  'a veto by %s has its message and is its cause',
+  'the message for a veto that throws %s has the reason',
   async (_, create) => {
     const thrown = create('12.50 is above the limit');
     const payments = clientWith({ authorize: fail(thrown), journal: memoryJournal() });
@@ -154,7 +157,7 @@ test.each(Object.entries(kinds))(
 );
 
 test.each(Object.entries(kinds))(
-  'a journal that fails with %s is named with its reason',
+  'the message for a journal that throws %s has the reason',
   async (_, create) => {
     const journal = {
       ...memoryJournal(),
@@ -167,7 +170,7 @@ test.each(Object.entries(kinds))(
   },
 );
 
-test('a journal may say in an error of another realm that another call would fail as well', async () => {
+test("the retryable field in a journal's error of another realm decides whether the call may be repeated", async () => {
   const journal = { ...memoryJournal(), read: fail(foreign('no table', { retryable: false })) };
   const error = await failureOf(clientWith({ journal }).transfers.createOnce(payment));
   expect(error).toMatchObject({ reason: 'journal', retryable: false });
@@ -187,7 +190,7 @@ test.each(Object.entries(kinds))('a hook that throws %s breaks no call', async (
   expect(await payments.transfers.createOnce(payment)).toMatchObject({ status: 'pending' });
 });
 
-test('a signal that timed out in another realm says so', async () => {
+test('the message for a signal that timed out in another realm says so', async () => {
   const reason = foreign('The operation was aborted due to timeout', { name: 'TimeoutError' });
   const signal = AbortSignal.abort(reason);
   const error = await failureOf(clientWith({}).transfers.get('txfr_1', { signal }), AbortError);
@@ -198,14 +201,14 @@ test('a signal that timed out in another realm says so', async () => {
   });
 });
 
-test('an error that a checkpoint of another realm has copied is an error of this package', () => {
+test('paymentsErrorFrom restores an error that a checkpoint copied in another realm', () => {
   const fields = { name: 'NotFoundError', outcome: 'rejected', cause: foreign('gone') };
   const restored = paymentsErrorFrom(foreign('Not here.', fields));
   expect(restored?.name).toBe('NotFoundError');
   expect(restored?.cause).toBe(fields.cause);
 });
 
-test('data with the fields of an error is no error', async () => {
+test('an object with the fields of an error is not used as the cause', async () => {
   const { payments } = clientOf(fail({ name: 'Error', message: 'secret', code: 'ECONNREFUSED' }));
   const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
   expect([error.code, error.cause]).toEqual([undefined, undefined]);
@@ -213,7 +216,7 @@ test('data with the fields of an error is no error', async () => {
 
 const foreignDate: Date = evaluate("new Date('2026-01-31T12:00:00Z')");
 
-test('a Date of another realm is a time, and is copied when the call is made', async () => {
+test('a Date of another realm is accepted as a time, and is copied when the call is made', async () => {
   const since: Date = evaluate("new Date('2026-01-31T12:00:00Z')");
   const { payments, requests } = clientOf((request) =>
     request.method === 'GET' ? respond(200, page([])) : respond(201, transferCreated),
@@ -242,7 +245,7 @@ class ForeignSignal extends EventTarget {
   }
 }
 
-test('a batch takes a signal that is no AbortSignal of this realm, and ends with it', async () => {
+test('a batch accepts a signal that is no AbortSignal of this realm, and ends when the signal aborts', async () => {
   const signal = new ForeignSignal();
   const payments = clientWith({ journal: memoryJournal() });
   const options = { signal: signal as unknown as AbortSignal };
@@ -301,7 +304,7 @@ const failures: Readonly<Record<string, (thrown: unknown) => Promise<PaymentsErr
 };
 
 test.each(Object.entries(unreadable))(
-  '%s is thrown, and the call still reports its outcome',
+  'a call reports its outcome although %s was thrown',
   async (_, create) => {
     const outcomes: Record<string, string> = {};
     for (const [source, failWith] of Object.entries(failures)) {

@@ -91,7 +91,7 @@ const calls: readonly (readonly [string, (world: Setup) => Promise<unknown>, Cli
 ];
 
 test.each(calls.map(([name, call, options = {}]) => [name, call, options] as const))(
-  'the error of a payment made once has its reference: %s',
+  'the error of createOnce or resolveOnce has the reference of the payment: %s',
   async (name, call, options) => {
     const world = setup(options);
     const error = await failureOf(call(world));
@@ -102,12 +102,12 @@ test.each(calls.map(([name, call, options = {}]) => [name, call, options] as con
   },
 );
 
-test('the error of a client without a journal has the reference', async () => {
+test('the error of createOnce without a journal has the reference of the payment', async () => {
   const error = await failureOf(pay(setup({ journal: undefined })), ConfigurationError);
   expect(error.reference).toBe(reference);
 });
 
-test('each payment of a batch has its own reference in its error', async () => {
+test('the error of each payment of a batch has the reference of that payment', async () => {
   const shared = new PaymentsError('No.', { outcome: 'not_sent', reference: 'of the caller' });
   const { payments, decisions } = setup({
     authorize: ({ input }) => {
@@ -135,7 +135,7 @@ test('each payment of a batch has its own reference in its error', async () => {
   expect(decisions.map(({ error }) => error?.reference)).toEqual([undefined, 'A', 'b', 'c', 'd']);
 });
 
-test('a list that cannot be read gives each payment in doubt its own reference', async () => {
+test('the error of each payment in doubt has its own reference when the list cannot be read', async () => {
   const { payments, sandbox } = setup({ journal: { ...memoryJournal(), forgets: true } });
   const fault = { kind: 'status', status: 403 } as const;
   sandbox.faults.add({ operation: 'transfers.list', fault, times: 'always' });
@@ -145,7 +145,7 @@ test('a list that cannot be read gives each payment in doubt its own reference',
   expect(unpaid.map(({ error }) => error.reference).toSorted()).toEqual(['a', 'b', 'c']);
 });
 
-test('a credential in a reference is redacted', async () => {
+test('the reference on an error redacts a credential', async () => {
   const world = setup();
   const description = `key ${world.sandbox.apiKey}`;
   const input = { ...payment, description, amount: '0' };
@@ -153,7 +153,7 @@ test('a credential in a reference is redacted', async () => {
   expect(error.reference).toBe('key [redacted]');
 });
 
-test('other errors have no reference, nor does one that is about the reference itself', async () => {
+test('the error of another method, or of an invalid reference, has no reference', async () => {
   const { payments } = setup();
   const errors = [
     failureOf(payments.transfers.create({ ...payment, amount: '0' })),

@@ -73,7 +73,7 @@ const forms: Readonly<Record<string, (error: PaymentsError) => unknown>> = {
 };
 
 test.each(Object.entries(forms))(
-  'every class keeps its fields, guards and status through %s',
+  'every error class keeps its fields, guards and status through %s',
   (_, serialise) => {
     expect(classes.length).toBeGreaterThanOrEqual(19);
     for (const ErrorClass of classes) {
@@ -94,7 +94,7 @@ test.each(Object.entries(forms))(
   },
 );
 
-test('a payment in doubt is in doubt after a checkpoint, with what its caller needs', async () => {
+test('a PaymentInDoubtError keeps its reason, reference and wait through a checkpoint', async () => {
   const sandbox = seedDemo(new Sandbox());
   const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: memoryJournal() });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
@@ -121,7 +121,7 @@ test('a payment in doubt is in doubt after a checkpoint, with what its caller ne
   expect(restored?.toJSON()).toEqual(error.toJSON());
 });
 
-test('an error is returned as it is, and one that was copied keeps its stack', () => {
+test('paymentsErrorFrom returns an error as it is, and keeps the stack of a copied error', () => {
   const error = new PaymentsError('x', { outcome: 'unknown' });
   expect(paymentsErrorFrom(error)).toBe(error);
   const { message, stack, outcome } = error;
@@ -148,7 +148,7 @@ test.each<[string, unknown]>([
   ['the name of a member of every object', { ...serialised, name: 'constructor' }],
   ['no name', { ...serialised, name: undefined }],
   ['no message', { ...serialised, message: undefined }],
-])('%s is not taken for an error of this package', (_, value) => {
+])('paymentsErrorFrom and the guards reject %s', (_, value) => {
   expect(paymentsErrorFrom(value)).toBeUndefined();
   expect([isPaymentsError(value), isApiError(value), isOutcomeUnknown(value)]).toEqual([
     false,
@@ -158,9 +158,12 @@ test.each<[string, unknown]>([
   expect(httpStatusOf(value)).toBe(500);
 });
 
-test.each([5, 'x', null, {}, undefined])('attempts that are %o count as none', (attempts) => {
-  expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
-});
+test.each([5, 'x', null, {}, undefined])(
+  'paymentsErrorFrom reads attempts that are %o as none',
+  (attempts) => {
+    expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
+  },
+);
 
 /** Uses a restored error in every way that a caller may use one. */
 function useError(error: PaymentsError | undefined): void {
@@ -206,7 +209,7 @@ const errorText = (field: fc.Arbitrary<string>): fc.Arbitrary<string> =>
     field,
   );
 
-test('JSON of any content that names one of these errors becomes a whole error', () => {
+test('paymentsErrorFrom makes a usable error of any JSON that has the name of an error class', () => {
   const withCause = errorText(fc.oneof(anyText, errorText(anyText)));
   fc.assert(
     fc.property(withCause, (text) => {
@@ -216,7 +219,7 @@ test('JSON of any content that names one of these errors becomes a whole error',
   );
 });
 
-test.each(memberNames)('the key %s of JSON replaces no member of an error', (key) => {
+test.each(memberNames)('the key %s of JSON replaces no member of a restored error', (key) => {
   for (const value of ['{}', '[]', 'null', '5', '"x"', '{"message":"m"}']) {
     const cause = `"cause":{"message":"m",${JSON.stringify(key)}:${value}}`;
     for (const field of [`${JSON.stringify(key)}:${value}`, cause]) {
@@ -226,7 +229,7 @@ test.each(memberNames)('the key %s of JSON replaces no member of an error', (key
   }
 });
 
-test('a field that cannot be written as JSON is left out of the log', () => {
+test('toJSON of a restored error omits a field that cannot be written as JSON', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
   const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));

@@ -61,7 +61,7 @@ test('the outcome is not_sent when a clock fails before the request was sent', a
   expect(server.arrivals).toHaveLength(0);
 });
 
-test('no rejection is unhandled when the timers of a clock fail during a retry wait', async () => {
+test('no rejection is unhandled when a clock cannot set a timer during the wait before a retry', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -97,7 +97,7 @@ test.each<[string, unknown]>([
       },
     },
   ],
-])('a creation is in doubt when a fetch returns %s', async (_, received) => {
+])('the outcome of a creation is unknown when fetch returns %s', async (_, received) => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
@@ -111,7 +111,7 @@ test.each<[string, unknown]>([
 test.each([
   ['failure', { outcome: 'not_sent', transient: true, reason: 'spoilt' }],
   ['reason', 'truncated'],
-])('a polluted prototype with %s does not change a success', async (name, value) => {
+])('a prototype polluted with %s does not change a success', async (name, value) => {
   const server = await serving();
   const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
   await payments.transfers.create(newTransfer);

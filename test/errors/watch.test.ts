@@ -82,7 +82,7 @@ const startsOf = (events: readonly Event[]): string[] =>
 const endsOf = (events: readonly Event[]): Message[] =>
   events.filter(([name]) => name === 'asyncEnd').map(([, message]) => message);
 
-test('hooks.onCall reports a call once, with all of its attempts', async () => {
+test('hooks.onCall reports a call once, with the number of its attempts', async () => {
   const { payments, sandbox, clock, calls } = setup();
   const fault = { kind: 'status', status: 503 } as const;
   sandbox.faults.add({ operation: 'accounts.get', fault });
@@ -109,7 +109,7 @@ test('hooks.onCall reports a call once, with all of its attempts', async () => {
   ]);
 });
 
-test('hooks.onCall reports a createOnce as one call, and each try of a batch and each page as one', async () => {
+test('hooks.onCall reports a createOnce, each try of a payment of a batch, and each page as one call', async () => {
   const { payments, sandbox, clock, calls } = setup();
   sandbox.faults.add(lost);
   await payments.transfers.createOnce(payment);
@@ -163,7 +163,7 @@ test('hooks.onCall reports unknown without an error when a callback of the calle
   expect(calls[0]).not.toHaveProperty('error');
 });
 
-test.each(['throws', 'rejects'])('an onCall that %s breaks no payment', async (name) => {
+test.each(['throws', 'rejects'])('a hook onCall that %s breaks no payment', async (name) => {
   const onCall = () => {
     if (name === 'throws') throw new Error('the metrics are down');
     return Promise.reject(new Error('the metrics are down'));
@@ -172,7 +172,7 @@ test.each(['throws', 'rejects'])('an onCall that %s breaks no payment', async (n
   await expect(payments.transfers.createOnce(payment)).resolves.toHaveProperty('id');
 });
 
-test('the events of every request of a createOnce have its reference, and of other calls none', async () => {
+test('the hook events of a createOnce have its reference, and those of other calls have none', async () => {
   const events: HookCall[] = [];
   const keep = (event: HookCall) => events.push(event);
   const { payments, sandbox, clock } = setup({
@@ -223,7 +223,7 @@ test('the tracing channel publishes one trace for a createOnce', async () => {
   ]);
 });
 
-test('the tracing channel publishes an error with its class, and with nothing of the response', async () => {
+test('the tracing channel publishes an error with its class, but without the content of the response', async () => {
   const { payments } = clientOf(
     () => respond(404, { error: 'C4N4RY', code: 'C4N4RY', details: 'C4N4RY' }, { date: 'C4N4RY' }),
     {},
@@ -243,7 +243,7 @@ test('the tracing channel publishes an error with its class, and with nothing of
   expect(message?.error?.stack).toContain('watch.test.ts');
 });
 
-test('each payment of a batch, each page and each wait is one trace; a loop is none', async () => {
+test('the tracing channel publishes one trace for each payment of a batch, each page and each wait', async () => {
   const { payments } = setup();
   const events = subscribe();
   const inputs = ['a 1', 'a 2', 'a 3'].map((description) => ({ ...payment, description }));
@@ -261,7 +261,7 @@ test('each payment of a batch, each page and each wait is one trace; a loop is n
   expect(endsOf(events)).toHaveLength(7);
 });
 
-test('nothing of an input, a result, a body or a credential is in a trace', async () => {
+test('a trace contains nothing of an input, a result, a body or a credential', async () => {
   const input = { ...payment, description: 'ref 1', metadata: { note: 'C4N4RY' } } as never;
   const responses = [201, 422, 401, 500, 200].map(
     (status) => () =>
@@ -304,7 +304,7 @@ test('nothing of an input, a result, a body or a credential is in a trace', asyn
   }
 });
 
-test('hooks see the context in which a list, a batch or a comparison was made', async () => {
+test('hooks run in the async context in which a list, a batch or a comparison was made', async () => {
   const store = new AsyncLocalStorage<string>();
   const seen = new Set<string | undefined>();
   const { payments } = setup({ hooks: { onRequest: () => seen.add(store.getStore()) } });
@@ -332,7 +332,7 @@ test('hooks see the context in which a list, a batch or a comparison was made', 
   expect([...seen]).toEqual(['its maker']);
 });
 
-test('the store that a subscriber binds is that of each request, page and shared scan', async () => {
+test('hooks run in the store that a subscriber binds, for each request, page and shared scan', async () => {
   const store = new AsyncLocalStorage<string>();
   let spans = 0;
   channel.start.bindStore(
@@ -377,7 +377,7 @@ test('the store that a subscriber binds is that of each request, page and shared
   ]);
 });
 
-test('a subscriber that freezes its message, or throws, breaks no payment', async () => {
+test('a subscriber of the tracing channel that freezes its message, or throws, breaks no payment', async () => {
   const { payments, made } = setup();
   const events = subscribe((message) => {
     Object.freeze(message);
@@ -406,7 +406,7 @@ test('a subscriber that freezes its message, or throws, breaks no payment', asyn
   expect(uncaught).toHaveLength(events.length);
 });
 
-test('a runtime where a subscriber stops the start of a trace sends a payment once all the same', async () => {
+test('a payment is sent once although the tracing channel throws at its start', async () => {
   const { payments, made } = setup();
   subscribe();
   const { runStores } = channel.start;
@@ -427,7 +427,7 @@ test('a runtime where a subscriber stops the start of a trace sends a payment on
   expect(made()).toBe(2);
 });
 
-test('without a subscriber and a hook, no response reads its headers', async () => {
+test('the headers of a response are not read for a request id without a subscriber or a hook', async () => {
   let reads = 0;
   const respondWatched = () => {
     const response = respond(200, transfer, { 'x-request-id': 'req_1' });

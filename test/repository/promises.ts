@@ -182,17 +182,17 @@ export const promises: Readonly<
         'client/credentials.test.ts',
         'fifty concurrent 401 responses cause one call of the credential function',
       ],
-      ['client/credentials.test.ts', 'a second 401 is not followed by a third request'],
+      ['client/credentials.test.ts', 'a second 401 in one call is not followed by a third request'],
     ],
   'A credential function that hangs or fails causes a typed error, and nothing is sent': [
     ['client/credentials.test.ts', 'the error of a credential function is copied into the cause'],
     [
       'client/credentials.test.ts',
-      'a credential function that hung is called again by the next call',
+      'a credential function that hung in one call is called again by the next call',
     ],
     [
       'client/credentials.test.ts',
-      'a credential function that hung is called again after the time of one attempt',
+      'a credential function that hangs is called again after the timeout of one attempt',
     ],
   ],
   'With `idempotencyHeader`, every attempt of a call carries the same key': [
