@@ -81,7 +81,7 @@ const ids = async (list: AsyncIterable<{ readonly id: string }>): Promise<string
 const idsUpTo = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => `txfr_${number}`);
 
-test('the next page is requested before this one is parsed, from the second page on', async () => {
+test('a list requests page n+1 before it parses page n, from the second page on', async () => {
   const server = await platformOf(5);
   const { events, options } = diary();
   expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
@@ -116,7 +116,7 @@ test('a list over a custom transport requests a page only after the previous one
   );
 });
 
-test('a response that is not a page is never followed', async () => {
+test('the cursor in an error response is not followed', async () => {
   const step =
     (number: number, status = 200) =>
     ({ write }: Exchange): void => {
@@ -199,7 +199,7 @@ test('the prefetch after an invalid page is cancelled', async () => {
   expect(events).toContain('unknown c3');
 });
 
-test('a repeated page with another cursor is followed there', async () => {
+test('a page that arrives with another cursor on its retry is followed at the new cursor', async () => {
   const server = await platformOf(5, (cursor, usual, times) => {
     if (cursor === 'c3') return undefined;
     if (cursor !== 'c2') return usual;
@@ -213,7 +213,7 @@ test('a repeated page with another cursor is followed there', async () => {
   await server.closed(held?.connection ?? -1);
 });
 
-test('a repeated page with the same cursor continues with the prefetched page', async () => {
+test('a page that arrives with the same cursor on its retry is followed by the prefetched page', async () => {
   const server = await platformOf(4, (cursor, usual, times) =>
     cursor === 'c2' && times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual,
   );
@@ -222,7 +222,7 @@ test('a repeated page with the same cursor continues with the prefetched page', 
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
 });
 
-test('leaving a loop while a page is being read cancels its requests', async () => {
+test('the prefetch is not sent when its loop is left while the previous page is being read', async () => {
   const server = await platformOf(5, (cursor, usual) => (cursor === 'c3' ? undefined : usual));
   let leave = (): void => undefined;
   const payments = clientAt(server, {
@@ -244,7 +244,7 @@ test('leaving a loop while a page is being read cancels its requests', async () 
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
 });
 
-test('a page is not requested again when a cursor leads back to it', async () => {
+test('a page is not requested again when a later cursor leads back to the page', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"c4"', '"c1"') : usual,
   );
@@ -253,7 +253,7 @@ test('a page is not requested again when a cursor leads back to it', async () =>
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
 });
 
-test('a cursor on the last page is not followed', async () => {
+test('the cursor on a page without hasMore is not followed', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"hasMore":true', '"hasMore":false') : usual,
   );

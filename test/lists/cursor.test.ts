@@ -57,7 +57,7 @@ test('a list sends no request before it is awaited or iterated', async () => {
   expect(queries).toHaveLength(3);
 });
 
-test('await returns the first page and requests it once', async () => {
+test('await on a list returns the first page and requests the page once', async () => {
   const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const first = await list;
@@ -79,7 +79,7 @@ test('await returns the first page and requests it once', async () => {
   expect(queries).toHaveLength(1);
 });
 
-test('a failed first page rejects every await and can be caught', async () => {
+test('a list whose first page fails rejects every await', async () => {
   const { payments } = clientOf(() => respond(404, {}));
   const list = payments.transfers.list();
   expect(await list.catch(() => 'caught')).toBe('caught');
@@ -92,7 +92,7 @@ test('a failed first page rejects every await and can be caught', async () => {
   await expect(list.withResponse()).rejects.toMatchObject({ status: 404 });
 });
 
-test('for await yields every item in order', async () => {
+test('for await over a list yields every item in order', async () => {
   const { payments, queries } = platformOf(7);
   const list = payments.transfers.list({ limit: 3 });
   const seen: number[] = [];
@@ -105,7 +105,7 @@ test('for await yields every item in order', async () => {
   expect(sizes).toEqual([3, 3, 1]);
 });
 
-test('each loop starts at the first page, even during another loop', async () => {
+test('each loop over a list starts at the first page, even during another loop', async () => {
   const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2 });
   const all = numbers(0, 6);
@@ -115,7 +115,7 @@ test('each loop starts at the first page, even during another loop', async () =>
   expect(queries).toHaveLength(9);
 });
 
-test('limit and filters are the same on every page although the query object changes', async () => {
+test('every page of a list has the same limit and filters, although the query object changes', async () => {
   const { payments, queries } = platformOf(5);
   const query: { limit: number; accountId: `acc_${string}`; cursor?: string } = {
     limit: 2,
@@ -137,7 +137,7 @@ test('limit and filters are the same on every page although the query object cha
   ]);
 });
 
-test('a list can start at a cursor', async () => {
+test('a list starts at the cursor in its query', async () => {
   const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
@@ -146,7 +146,7 @@ test('a list can start at a cursor', async () => {
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
-test('the nextCursor of a last page starts a list at its first page, as without a cursor', async () => {
+test('a cursor of null, as on a last page, starts a list at its first page', async () => {
   const { payments, queries } = platformOf(3);
   const { nextCursor } = await payments.transfers.list();
   expect(nextCursor).toBeNull();
@@ -187,7 +187,7 @@ test.each<[string, object]>([
   ['a number', { nextCursor: 5 }],
   ['an object', { nextCursor: {} }],
 ])(
-  'a list ends in an error that can be resumed when hasMore comes with a cursor that is %s',
+  'a list ends in a resumable error when a page has hasMore and its cursor is %s',
   async (_, cursor) => {
     const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
     const { payments, queries } = scripted(page([transferNumber(0)], 'a'), last);
@@ -217,7 +217,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   ['the one the list began at', 's', ['a', 's'], 2],
   ['the one the list began at, at once', 's', ['s'], 1],
 ])(
-  'a list ends in an error after the items of its page when the cursor is %s',
+  'a list yields the items of a page and then ends in an error when the next cursor is %s',
   async (_, cursor, cursors, requests) => {
     const pages = cursors.map((next, index) => page([transferNumber(index)], next));
     const { payments, queries } = scripted(...pages);
@@ -247,7 +247,7 @@ const endless = (itemsAt: (count: number) => readonly number[]) =>
 /** A platform with empty pages first. */
 const dry = (empty: number) => endless((count) => (count % (empty + 1) === 0 ? [count] : []));
 
-test('a list ends after a thousand empty pages with a cursor to resume from', async () => {
+test('a list ends after a thousand empty pages with an error that has a cursor to resume from', async () => {
   const { payments, requests } = dry(1e9);
   const error = await failureOf(
     payments.transfers.list({ limit: 2 }).toArray({ max: 1 }),
@@ -262,7 +262,7 @@ test('a list ends after a thousand empty pages with a cursor to resume from', as
   expect(requests).toHaveLength(1_000);
 });
 
-test('a list reaches its items after many empty pages of a filter', async () => {
+test('a list reaches its items after 999 empty pages in a row', async () => {
   const { payments, requests } = dry(999);
   const items = await payments.transfers.list().toArray({ max: 2 });
   expect(idsOf(items)).toEqual([1_000, 2_000]);
@@ -290,7 +290,7 @@ test('a list ends in an error when the same page repeats under new cursors', asy
   }
 });
 
-test('a list continues when a new page in front makes one page repeat', async () => {
+test('a list continues when new items at its start make one page repeat', async () => {
   const pages = [[4, 3], [4, 3], [2, 1], [0]].map((ids) => ids.map(transferNumber));
   const { payments } = scripted(
     ...pages.map((data, at) => page(data, at + 1 < pages.length ? `c${at}` : null)),
@@ -299,7 +299,7 @@ test('a list continues when a new page in front makes one page repeat', async ()
   expect(idsOf(items)).toEqual([4, 3, 4, 3, 2, 1, 0]);
 });
 
-test('pages with the same first items are not the same page', async () => {
+test('pages that have only their first item in common do not count as repeated', async () => {
   const ends = [1, 2, 3, 4, 5];
   const { payments } = scripted(
     ...ends.map((end) => page([0, end].map(transferNumber), end < 5 ? `c${end}` : null)),
@@ -307,7 +307,7 @@ test('pages with the same first items are not the same page', async () => {
   expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(10);
 });
 
-test('similar items are compared by all their fields, large integers included', async () => {
+test('items that differ only in a large integer do not count as repeated', async () => {
   const { payments, queries } = scripted(
     ...[1, 2, 3, 4].map((number) =>
       JSON.stringify(page([transferNumber(0)], number < 4 ? `c${number}` : null)).replace(
@@ -320,7 +320,7 @@ test('similar items are compared by all their fields, large integers included', 
   expect(queries).toHaveLength(4);
 });
 
-test('an iterator that ended in an error sends no further request', async () => {
+test('an iterator of a list that ended in an error sends no further request', async () => {
   const { payments, queries } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
@@ -330,7 +330,7 @@ test('an iterator that ended in an error sends no further request', async () => 
 });
 
 test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
-  'toArray rejects a limit of %o',
+  'toArray rejects a limit of %o items',
   async (max) => {
     const { payments, queries } = platformOf(5);
     const list = payments.transfers.list();
@@ -354,7 +354,7 @@ test('toArray sends no request after it has enough items', async () => {
   }
 });
 
-test('invalid arguments are reported when the list is used', async () => {
+test('a list with invalid arguments rejects when the list is used', async () => {
   const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 101, accountId: 'ent_1' as 'acc_1' });
   const error = await failureOf(list, ValidationError);
@@ -364,7 +364,7 @@ test('invalid arguments are reported when the list is used', async () => {
   expect(queries).toHaveLength(0);
 });
 
-test('a loop with an aborted signal sends nothing', async () => {
+test('a list with an aborted signal sends nothing', async () => {
   const { payments, queries } = platformOf(5);
   const signal = AbortSignal.abort('no');
   const error = await failureOf(

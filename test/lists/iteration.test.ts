@@ -58,7 +58,7 @@ function heldPlatform(options: ClientOptions = {}): {
 /** A loop over a list that the test advances. */
 const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
 
-test('a page is prefetched only after a second page was requested', async () => {
+test('a list prefetches no page before its second page was requested', async () => {
   const { payments, heldRequests } = heldPlatform();
   const iterator = stepping(payments.transfers.list());
   const take = async (): Promise<string | undefined> => {
@@ -112,7 +112,7 @@ async function inFlight(options?: ClientOptions, signal?: AbortSignal) {
   return { payments, heldRequests, iterator };
 }
 
-test('leaving a loop cancels the page in flight', async () => {
+test("return() of a list's iterator cancels the page in flight", async () => {
   const { heldRequests, iterator } = await inFlight();
   expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
   await flushPromises();
@@ -129,7 +129,7 @@ test.each<[string, () => void]>([
       throw new Error('mine');
     },
   ],
-])('%s in the body of a loop cancels the page in flight', async (name, leave) => {
+])('%s in the body of a loop over a list cancels the page in flight', async (name, leave) => {
   const { payments, heldRequests } = heldPlatform();
   const loop = (async () => {
     for await (const transfer of payments.transfers.list()) {
@@ -160,7 +160,7 @@ test('return() ends a pending next() before the page in flight arrives', async (
   expect(heldRequests[2]?.signal.aborted).toBe(true);
 });
 
-test('the server sees the connection of a cancelled page close', async () => {
+test('the connection of a cancelled page is closed', async () => {
   const server = await rawServer((exchange) => {
     const number = Number(new URL(exchange.target, 'http://x').searchParams.get('cursor') ?? 0);
     if (number === 2) return;
@@ -177,7 +177,7 @@ test('the server sees the connection of a cancelled page close', async () => {
   await server.closed(2);
 });
 
-test('an aborted signal cancels the page in flight and ends the loop', async () => {
+test('an aborted signal cancels the page in flight and ends the loop with an AbortError', async () => {
   const controller = new AbortController();
   const { heldRequests, iterator } = await inFlight({}, controller.signal);
   controller.abort('enough');
@@ -189,14 +189,14 @@ test('an aborted signal cancels the page in flight and ends the loop', async () 
   });
 });
 
-test('a failed prefetch is ignored after the consumer leaves the loop', async () => {
+test('a prefetch that fails is ignored after its loop was left', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.fail(500);
   await iterator.return?.();
   expect(heldRequests).toHaveLength(3);
 });
 
-test('a failed prefetch is reported when its page is requested, and ends the loop', async () => {
+test('a prefetch that fails rejects when its page is needed, and ends the loop', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.fail(500);
   const error = await failureOf(iterator.next(), ServerError);
@@ -205,7 +205,7 @@ test('a failed prefetch is reported when its page is requested, and ends the loo
   expect(heldRequests).toHaveLength(3);
 });
 
-test('overlapping calls of next() fetch no page twice and keep their order', async () => {
+test('overlapping calls of next() request no page twice and keep their order', async () => {
   for (const what of ['items', 'pages'] as const) {
     const { payments, heldRequests } = heldPlatform();
     const list = payments.transfers.list();
@@ -231,7 +231,7 @@ test('overlapping calls of next() fetch no page twice and keep their order', asy
   }
 });
 
-test('a loop that waits long between items holds one page only', async () => {
+test('a loop that waits long between items has prefetched one page only', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.give();
   await flushPromises(100);
@@ -239,7 +239,7 @@ test('a loop that waits long between items holds one page only', async () => {
   await iterator.return?.();
 });
 
-test('an iterator can be used in for await', async () => {
+test('an iterator of a list can be used in for await', async () => {
   const { payments, heldRequests } = heldPlatform();
   const list = payments.transfers.list();
   const collect = async (iterable: AsyncIterable<unknown>): Promise<number> => {
@@ -257,7 +257,7 @@ test('an iterator can be used in for await', async () => {
   expect(await pages).toBe(1);
 });
 
-test('a loop works where the methods of generators cannot be replaced, as under SES', async () => {
+test('a list works where the methods of generators cannot be replaced, as under SES', async () => {
   const methods: object = Object.getPrototypeOf(async function* () {}.prototype);
   const names = ['next', 'return'];
   const allow = (writable: boolean): void => {

@@ -61,7 +61,7 @@ test('a list by position sends one request when it is awaited and none before', 
   expect(bodies).toEqual([{ address, take: 2 }]);
 });
 
-test('each page starts where the previous one ended and keeps the filters', async () => {
+test('each page of a list by position starts where the previous page ended and keeps the filters', async () => {
   const { payments, bodies } = platformOf(5);
   // A record as the platform may send it, without the 0x of its type.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
@@ -86,7 +86,7 @@ test('each page starts where the previous one ended and keeps the filters', asyn
   ]);
 });
 
-test('a short page does not end the list, an empty page does', async () => {
+test('a list by position ends at an empty page, and not at a short page', async () => {
   // The platform returns three of ten requested records.
   const { payments, bodies } = platformOf(7, 3);
   const pages: [number, number | null][] = [];
@@ -112,7 +112,7 @@ test('an empty list by position takes one request', async () => {
   expect(await list).toEqual({ data: [], nextSkip: null });
 });
 
-test('a list by position can start anywhere', async () => {
+test('a list by position starts at the skip of its input', async () => {
   const { payments, bodies } = platformOf(9);
   const list = payments.transactions.list({ address, skip: 4 });
   expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));
@@ -125,21 +125,21 @@ test('a list by position can start anywhere', async () => {
   expect(bodies).toContainEqual({ address, skip: 4, take: 2 });
 });
 
-test('toArray requests no page that it does not need', async () => {
+test('toArray of a list by position requests no page that it does not need', async () => {
   const { payments, bodies } = platformOf(100);
   const list = payments.transactions.list({ address });
   expect(hashesOf(await list.toArray({ max: 2 }))).toEqual(hashes(0, 2));
   expect(bodies).toHaveLength(1);
 });
 
-test('the error of a list with a bigint as take can be written as JSON', async () => {
+test('the error of a list by position with a bigint as take can be written as JSON', async () => {
   const { payments } = platformOf(0, 3, () => respond(500));
   const list = payments.transactions.list({ address, take: 2n }, { maxRetries: 0 });
   const error = await failureOf(list.toArray({ max: 9 }), ServerError);
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume: { limit: 2 } });
 });
 
-test('a list ends in an error when the platform ignores skip', async () => {
+test('a list by position ends in an error when the platform ignores skip', async () => {
   const { payments, bodies } = platformOf(0, 3, (_, request) =>
     request > 100 ? respond(500) : respond(200, [transactionNumber(0), transactionNumber(1)]),
   );
@@ -160,7 +160,7 @@ test('a list ends in an error when the platform ignores skip', async () => {
   expect(seen).toHaveLength(22);
 });
 
-test('a list by position continues when a new page in front makes one page repeat', async () => {
+test('a list by position continues when new records at its start make one page repeat', async () => {
   const { payments } = platformOf(0, 2, ({ skip = 0 }, request) => {
     const total = request === 1 ? 5 : 7;
     const newestFirst = Array.from({ length: total }, (_, index) =>
@@ -173,7 +173,7 @@ test('a list by position continues when a new page in front makes one page repea
   expect(hashesOf(seen)).toEqual(numbers.flatMap((number) => hashes(number, number + 1)));
 });
 
-test('two pages with the same first records are two pages', async () => {
+test('pages by position that have only their first record in common do not count as repeated', async () => {
   const sizes = [2, 1, 0];
   const { payments } = platformOf(0, 3, (_, request) =>
     respond(
@@ -184,7 +184,7 @@ test('two pages with the same first records are two pages', async () => {
   expect(await payments.transactions.list({ address }).toArray({ max: 9 })).toHaveLength(3);
 });
 
-test('records that differ in a large integer are two records', async () => {
+test('records that differ only in a large integer do not count as repeated', async () => {
   const large = (number: number): Response =>
     new Response(
       JSON.stringify([transactionNumber(1)]).replace(
@@ -203,7 +203,7 @@ test('records that differ in a large integer are two records', async () => {
   ]);
 });
 
-test('the error of a failed page has the position to resume from', async () => {
+test('the error of a failed page by position has the position to resume from', async () => {
   let troubles = 1;
   const { payments } = platformOf(8, 3, ({ skip }) => {
     if (skip !== 6 || troubles === 0) return undefined;
@@ -223,14 +223,14 @@ test('the error of a failed page has the position to resume from', async () => {
   expect([...seen, ...hashesOf(rest)]).toEqual(hashes(0, 8));
 });
 
-test('an invalid take rejects instead of throwing', async () => {
+test('a list by position with an invalid take rejects instead of throwing', async () => {
   const { payments, bodies } = platformOf(5);
   const list = payments.transactions.list({ address, take: Symbol('x') as unknown as number });
   await failureOf(list, ValidationError);
   expect(bodies).toEqual([]);
 });
 
-test('toArray without a limit is rejected with the name of the list', async () => {
+test('the error of toArray without a limit names the operation transactions.list', async () => {
   const { payments, bodies } = platformOf(100);
   const call = payments.transactions.list({ address }).toArray({} as { max: number });
   expect(await failureOf(call, ValidationError)).toMatchObject({

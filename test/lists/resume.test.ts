@@ -86,7 +86,7 @@ test.each<[string, () => Response | Promise<Response>]>([
 test.each([
   ['without a way on', null],
   ['that leads back', 'c3'],
-])('a page %s is yielded and then requested again on resume', async (_, cursor) => {
+])('a page %s is yielded and then requested again when the list resumes', async (_, cursor) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6]) {
       const data = [at, at + 1, at + 2].map(transferNumber);
@@ -119,7 +119,7 @@ test.each([
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
 ] as const)(
-  'the error of a page keeps its class and writes the position as JSON: %o',
+  'the error of a failed page keeps its class and has its position in JSON: %o',
   async (trouble, kind) => {
     const { payments } = troubled(3, trouble as () => Response);
     const list = payments.transfers.list({ limit: 3 });
@@ -130,12 +130,12 @@ test.each([
   },
 );
 
-test('an error outside of a list has no resume', async () => {
+test('an error of a call that is no list has no resume', async () => {
   const { payments } = clientOf(() => respond(400, errorBody));
   expect(await failureOf(payments.transfers.get('txfr_1'))).not.toHaveProperty('resume');
 });
 
-test('a transient failure of a page is retried within the loop', async () => {
+test('a page that fails temporarily is retried within the loop', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);

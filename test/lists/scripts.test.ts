@@ -94,7 +94,7 @@ const endOf = (error: unknown): string => {
 test.each([
   { way: 'a fetch', open: () => Promise.resolve(overFetch) },
   { way: 'Node’s connections', open: overSockets },
-])('a loop over $way ends and yields the items of the script so far', async ({ open }) => {
+])('a loop over $way ends, and yields every item of a random list', async ({ open }) => {
   const sceneOf = await open();
   const platforms = fc
     .array(anyPage, { minLength: 7, maxLength: 7 })
@@ -124,7 +124,7 @@ test.each([
   );
 });
 
-test('every page size gives the same list on the sandbox', async () => {
+test('a list from the sandbox has the same items at every page size', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   const { id: entityId } = await payments.entities.create({ email: 'ada@example.com' });

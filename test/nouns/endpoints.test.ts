@@ -24,7 +24,7 @@ const examples = endpoints.flatMap((endpoint) =>
   })),
 );
 
-describe('the examples', () => {
+describe('the examples of the API reference', () => {
   test.each(endpoints)('for $operation use every documented parameter and field', (endpoint) => {
     const used = (part: 'query' | 'body') =>
       new Set(endpoint.examples.flatMap((example) => Object.keys(example[part] ?? {})));
@@ -34,7 +34,7 @@ describe('the examples', () => {
 });
 
 describe('the client', () => {
-  test('has a method for every endpoint and no other', () => {
+  test('the client has a method for every endpoint and no other', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     const beyondTheDocument = [
       'waitFor',
@@ -54,7 +54,7 @@ describe('the client', () => {
     );
   });
 
-  test('has only request and withOptions besides the resources', () => {
+  test('the client has only request and withOptions beside its resources', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     // toJSON is for JSON.stringify, which must not show a credential.
     expect(methodsOf(payments)).toEqual(['request', 'toJSON', 'withOptions']);
@@ -66,7 +66,7 @@ const methodsOf = (value: object): string[] =>
     .filter((name) => name !== 'constructor')
     .toSorted();
 
-describe('the bytes', () => {
+describe('a request on a real server', () => {
   let sandbox: Sandbox;
   let server: Awaited<ReturnType<typeof recordingServer>>;
 
@@ -97,37 +97,40 @@ describe('the bytes', () => {
     return requests;
   }
 
-  test.each(examples)('of $name are those of the API reference', async ({ endpoint, example }) => {
-    const { origin } = server;
-    const request = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
-    const prefix = endpoint.base === 'versioned' ? '/v0' : '';
-    expect(request.method).toBe(endpoint.method);
-    expect(request.url).toBe(
-      `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
-    );
+  test.each(examples)(
+    'the request of $name follows the API reference',
+    async ({ endpoint, example }) => {
+      const { origin } = server;
+      const request = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
+      const prefix = endpoint.base === 'versioned' ? '/v0' : '';
+      expect(request.method).toBe(endpoint.method);
+      expect(request.url).toBe(
+        `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
+      );
 
-    const [right, wrong] =
-      endpoint.credential === 'apiKey'
-        ? [sandbox.apiKey, sandbox.jwt]
-        : [sandbox.jwt, sandbox.apiKey];
-    expect(request.headers['authorization']).toBe(`Bearer ${right}`);
-    expect(JSON.stringify(request)).not.toContain(wrong);
+      const [right, wrong] =
+        endpoint.credential === 'apiKey'
+          ? [sandbox.apiKey, sandbox.jwt]
+          : [sandbox.jwt, sandbox.apiKey];
+      expect(request.headers['authorization']).toBe(`Bearer ${right}`);
+      expect(JSON.stringify(request)).not.toContain(wrong);
 
-    expect(request.headers['accept']).toBe('application/json');
-    expect(request.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
-    if (example.body === undefined) {
-      expect(request.body).toBe('');
-      expect(request.headers['content-type']).toBeUndefined();
-    } else {
-      expect(JSON.parse(request.body)).toEqual(example.body);
-      expect(request.headers['content-type']).toBe('application/json');
-      expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
-      // A GET with an unframed body would be read as two requests.
-      expect(request.headers['transfer-encoding']).toBeUndefined();
-    }
-  });
+      expect(request.headers['accept']).toBe('application/json');
+      expect(request.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
+      if (example.body === undefined) {
+        expect(request.body).toBe('');
+        expect(request.headers['content-type']).toBeUndefined();
+      } else {
+        expect(JSON.parse(request.body)).toEqual(example.body);
+        expect(request.headers['content-type']).toBe('application/json');
+        expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
+        // A GET with an unframed body would be read as two requests.
+        expect(request.headers['transfer-encoding']).toBeUndefined();
+      }
+    },
+  );
 
-  test.each(examples)('of $name follow a base URL with a prefix', async (one) => {
+  test.each(examples)('the request of $name keeps the prefix of the base URL', async (one) => {
     const { endpoint, example } = one;
     const { origin } = server;
     const request = await arriving(endpoint, example, { baseUrl: `${origin}/platform/api/v0/` });
@@ -138,7 +141,7 @@ describe('the bytes', () => {
   });
 
   test.each(examples)(
-    'of $name go to rootUrl or baseUrl, as the API of the endpoint requires',
+    'the request of $name goes to rootUrl or baseUrl, as the API of the endpoint requires',
     async ({ endpoint, example }) => {
       const { origin } = server;
       const request = await arriving(endpoint, example, {
@@ -153,7 +156,7 @@ describe('the bytes', () => {
   );
 });
 
-test.each(examples)('each credential is sent only to its host: $name', async (one) => {
+test.each(examples)('the credential of $name is sent only to the host of its API', async (one) => {
   const { endpoint, example } = one;
   const { payments, requests } = clientOf(undefined, {
     baseUrl: 'https://versioned.example.com/v0',
@@ -176,7 +179,7 @@ describe('the sandbox', () => {
   const possible = examples.filter(({ example }) => example.query?.['cursor'] === undefined);
 
   test.each(possible)(
-    'responds to $name in the documented shape',
+    'the sandbox responds to $name in the documented shape',
     async ({ endpoint, example }) => {
       const sandbox = seededSandbox();
       const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
@@ -199,7 +202,7 @@ describe('the sandbox', () => {
 
   const paged = endpoints.filter(({ query }) => query.includes('cursor'));
 
-  test.each(paged)('continues $operation at the cursor that it returned', async (endpoint) => {
+  test.each(paged)('the sandbox continues $operation at its own cursor', async (endpoint) => {
     const { operation, path } = endpoint;
     const { payments, requests } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
     const EnvelopeSchema = z.object({

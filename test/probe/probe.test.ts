@@ -5,7 +5,7 @@ import { factsOf, setup } from './platforms.ts';
 const baseline = setup().probe({ twice: true }).then(factsOf);
 
 test.each(deviatingPlatforms)(
-  'reports $name in the right rows and in no other',
+  'the probe reports $name in the right rows and in no other',
   async ({ respond, rows, options = {}, advice = [] }) => {
     const { probe } = setup({ deviation: respond });
     const probed = await probe({ twice: true });

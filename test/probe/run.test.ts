@@ -37,8 +37,8 @@ async function endOf(probe: Promise<unknown>): Promise<string> {
   return (error as Error).message;
 }
 
-describe('what it sends', () => {
-  test('sends no write without an order, and each request at least 250 ms after the last', async () => {
+describe('the requests of the probe', () => {
+  test('the probe sends no write unless told to pay, and waits at least 250 ms between requests', async () => {
     const { probe, requests, writes } = setup();
     const { report } = await probe();
     expect(writes()).toEqual([]);
@@ -51,7 +51,7 @@ describe('what it sends', () => {
   test.each([
     [false, 1],
     [true, 2],
-  ])('pays as often as ordered: twice %s', async (twice, payments) => {
+  ])('the probe pays as often as the option twice says: %s', async (twice, payments) => {
     const { probe, writes, sandbox } = setup();
     const before = sandbox.exportState().transfers.length;
     await probe({ twice });
@@ -61,7 +61,7 @@ describe('what it sends', () => {
     expect(sandbox.exportState().transfers.length - before).toBe(payments);
   });
 
-  test('sends the same Idempotency-Key twice, and none for one payment', async () => {
+  test('the probe sends the same Idempotency-Key with both payments, and no key with a single payment', async () => {
     const keys: unknown[] = [];
     const deviation: Deviation = (request, next) => {
       if (request.method === 'POST') keys.push(request.headers.get('idempotency-key'));
@@ -73,7 +73,7 @@ describe('what it sends', () => {
     expect(keys.at(-1)).toBeNull();
   });
 
-  test('tries the key with another amount first, and with another key last', async () => {
+  test('the probe tries the same key with another amount, and last another key', async () => {
     const sent: [key: string | null, amount: string][] = [];
     const deviation: Deviation = async (request, next, clock) => {
       if (request.method === 'POST') {
@@ -98,7 +98,7 @@ describe('what it sends', () => {
     expect(sandbox.transfers.list().length).toBe(22);
   });
 
-  test('makes three transfers at most when the key returns the first id and pays each time', async () => {
+  test('the probe makes three transfers at most when a key returns the first id but pays each time', async () => {
     const respond = recognise(({ key }) => key, undefined, true);
     // Four transfers a page, so that the first match and the second are on different pages.
     const { probe, sandbox } = setup({ deviation: withPagesOf(4, respond), transfers: 20 });
@@ -116,7 +116,7 @@ describe('what it sends', () => {
   test.each([
     ['longer than eight pages', 1, {}],
     ['without descriptions', 100, { description: null }],
-  ])('suggests no key from a list %s', async (_, size, change) => {
+  ])('the probe suggests no idempotencyHeader when a list is %s', async (_, size, change) => {
     const deviation: Deviation = async (request, next, clock) => {
       const response = await recognise(({ key }) => key)(request, next, clock);
       return withRecords(response, (record) => ({ ...record, ...change }));
@@ -134,7 +134,7 @@ describe('what it sends', () => {
     expect(writes().length).toBe(3);
   });
 
-  test('sends at most 200 requests to a platform with endless lists', async () => {
+  test('the probe sends at most 200 requests to a platform with endless lists', async () => {
     const { probe, requests } = setup({
       deviation: async (request, next, clock) => {
         if (!isList(request)) return next();
@@ -154,7 +154,7 @@ describe('what it sends', () => {
     expect(report.requests).toBeLessThanOrEqual(200);
   });
 
-  test('sends no 201st request, whatever asks for it', async () => {
+  test('the probe sends no 201st request, whichever check asks for it', async () => {
     const { payments, probeClock, requests } = setup({ transfers: 1 });
     const platform = new Platform(payments, probeClock);
     for (let count = 0; count < 205; count += 1) await platform.read('/transfers', { limit: 1 });
@@ -164,7 +164,7 @@ describe('what it sends', () => {
     expect(platform.writes).toBe(0);
   });
 
-  test('makes no payment when fewer than 80 requests are left to watch it', async () => {
+  test('the probe makes no payment when fewer than 80 requests are left to watch the payment', async () => {
     const tries = new Map<string, number>();
     const { probe, writes } = setup({
       transfers: 20,
@@ -191,18 +191,18 @@ describe('what it sends', () => {
   });
 });
 
-describe('the order of a list', () => {
+describe('the order of a list in the probe', () => {
   test.each([
     ['oldest_first', 'found: Oldest first.', {}],
     ['newest_first', 'found: Newest first.', { transfersNewestFirst: true }],
     ['shuffled', 'found: No order by createdAt.', {}],
-  ] as const)('%s', async (listOrder, fact, options) => {
+  ] as const)('the probe reports a list that is %s', async (listOrder, fact, options) => {
     const probed = await setup({ listOrder }).probe();
     expect(factsOf(probed)[order]).toBe(fact);
     expect(probed.report.options).toEqual(options);
   });
 
-  test('reads 1,000 transfers of a longer list', async () => {
+  test('the probe reads 1,000 transfers of a longer list', async () => {
     const probed = await setup({
       listOrder: 'newest_first',
       transfers: 1_150,
@@ -213,14 +213,14 @@ describe('the order of a list', () => {
     expect(probed.report.options).toEqual({ transfersNewestFirst: true });
   });
 
-  test('suggests nothing from fewer than 100 transfers, and says nothing of fewer than ten times', async () => {
+  test('the probe suggests no option from fewer than 100 transfers, and no order from fewer than ten times', async () => {
     const few = await setup({ listOrder: 'newest_first', transfers: 60 }).probe();
     expect([factsOf(few)[order], few.report.options]).toEqual(['found: Newest first.', {}]);
     const atOnce = await setup({ listOrder: 'newest_first', gapMs: 0 }).probe();
     expect(factsOf(atOnce)[order]).toMatch(/^unknown: Too few transfers with different times; 100/);
   });
 
-  test('suggests nothing when the list of one account has another order', async () => {
+  test('the probe suggests no option when the list of one account has another order', async () => {
     const deviation: Deviation = async (request, next) => {
       const response = await next();
       if (!new URL(request.url).searchParams.has('accountId')) return response;
@@ -233,12 +233,12 @@ describe('the order of a list', () => {
     expect([factsOf(probed)[order], probed.report.options]).toEqual(['found: Newest first.', {}]);
   });
 
-  test('allows no disorder among transfers of a few seconds', async () => {
+  test('the probe reports no order when transfers within a few seconds are disordered', async () => {
     const probed = await setup({ listOrder: 'shuffled', gapMs: 100 }).probe();
     expect(factsOf(probed)[order]).toBe('found: No order by createdAt.');
   });
 
-  test('withdraws the option when createdAt of the payment is of another clock', async () => {
+  test('the probe withdraws the option when createdAt of its payment is of another clock', async () => {
     const hours = 3_600_000;
     const deviation: Deviation = async (request, next) =>
       withJson(await next(), (body) => {
@@ -256,7 +256,7 @@ describe('the order of a list', () => {
   });
 });
 
-describe('a platform in trouble', () => {
+describe('the probe on a platform in trouble', () => {
   const baseline = setup().probe().then(factsOf);
 
   test.each([
@@ -265,19 +265,22 @@ describe('a platform in trouble', () => {
     { kind: 'html', status: 502 },
     { kind: 'reset', when: 'before_commit' },
     { kind: 'truncated_body' },
-  ] as const)('reports the same rows after a read failed once: $kind', async (fault) => {
-    // An error that was cut is no evidence, and a rejected read is not sent again.
-    const isCut = fault.kind === 'truncated_body';
-    const { [codes]: allCodes = '', ...others } = await baseline;
-    const expectedCodes = isCut ? allCodes.replace('account_not_found, ', '') : allCodes;
-    const { probe, sandbox } = setup();
-    for (const operation of ['transfers.list', 'accounts.list', 'accounts.get'] as const) {
-      sandbox.faults.add({ operation, fault });
-    }
-    expect(factsOf(await probe())).toEqual({ ...others, [codes]: expectedCodes });
-  });
+  ] as const)(
+    'the probe reports the same rows although each read failed once: $kind',
+    async (fault) => {
+      // An error that was cut is no evidence, and a rejected read is not sent again.
+      const isCut = fault.kind === 'truncated_body';
+      const { [codes]: allCodes = '', ...others } = await baseline;
+      const expectedCodes = isCut ? allCodes.replace('account_not_found, ', '') : allCodes;
+      const { probe, sandbox } = setup();
+      for (const operation of ['transfers.list', 'accounts.list', 'accounts.get'] as const) {
+        sandbox.faults.add({ operation, fault });
+      }
+      expect(factsOf(await probe())).toEqual({ ...others, [codes]: expectedCodes });
+    },
+  );
 
-  test('obeys Retry-After', async () => {
+  test('the probe obeys Retry-After', async () => {
     const { probe, requests, sandbox } = setup();
     const fault = { kind: 'status', status: 429, retryAfter: 20 } as const;
     sandbox.faults.add({ operation: 'accounts.list', fault });
@@ -286,7 +289,7 @@ describe('a platform in trouble', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(20_000);
   });
 
-  test('ends when it has to wait for longer than five minutes', async () => {
+  test('the probe ends when it would have to wait for longer than five minutes', async () => {
     const { probe, requests, sandbox } = setup();
     const fault = { kind: 'status', status: 429, retryAfter: 3_600 } as const;
     sandbox.faults.add({ operation: 'accounts.list', fault });
@@ -297,21 +300,24 @@ describe('a platform in trouble', () => {
   test.each([
     ['PAYMENTS_API_KEY', '/accounts', (path: string) => path.startsWith('/v0/')],
     ['PAYMENTS_JWT', '/transactions', (path: string) => !path.startsWith('/v0/')],
-  ])('ends at the first 401 with what to check: %s', async (variable, path, isRejected) => {
-    let rejections = 0;
-    const { probe } = setup({
-      deviation: (request, next) => {
-        if (!isRejected(pathOf(request))) return next();
-        rejections += 1;
-        return Response.json({ error: 'No.', code: 'unauthorized' }, { status: 401 });
-      },
-    });
-    const message = await endOf(probe());
-    expect(message).toContain(`rejected ${variable} (401 at GET ${path})`);
-    expect(rejections).toBe(1);
-  });
+  ])(
+    'the probe ends at the first 401, and says what to check: %s',
+    async (variable, path, isRejected) => {
+      let rejections = 0;
+      const { probe } = setup({
+        deviation: (request, next) => {
+          if (!isRejected(pathOf(request))) return next();
+          rejections += 1;
+          return Response.json({ error: 'No.', code: 'unauthorized' }, { status: 401 });
+        },
+      });
+      const message = await endOf(probe());
+      expect(message).toContain(`rejected ${variable} (401 at GET ${path})`);
+      expect(rejections).toBe(1);
+    },
+  );
 
-  test('ends after three requests without a response', async () => {
+  test('the probe ends after three requests without a response', async () => {
     const { probe, requests } = setup({ deviation: () => Promise.reject(new Error('gone')) });
     expect(await endOf(probe({}, false))).toMatch(
       /^The platform does not respond: ConnectionError/,
@@ -319,7 +325,7 @@ describe('a platform in trouble', () => {
     expect(requests.length).toBe(3);
   });
 
-  test('ends when the platform goes away in the middle', async () => {
+  test('the probe ends when the platform stops responding in the middle', async () => {
     let count = 0;
     const { probe, requests } = setup({
       deviation: (_, next) => {
@@ -331,7 +337,7 @@ describe('a platform in trouble', () => {
     expect(requests.length).toBe(12 + 9);
   });
 
-  test('ends at a URL that is no platform', async () => {
+  test('the probe ends at a URL that is no platform', async () => {
     const { probe, writes } = setup({
       deviation: () =>
         new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } }),
@@ -343,7 +349,7 @@ describe('a platform in trouble', () => {
     expect(writes()).toEqual([]);
   });
 
-  test.each([403, 404])('pays nothing from an account that cannot be read: %i', async (status) => {
+  test.each([403, 404])('the probe pays nothing if --to cannot be read: %i', async (status) => {
     const { probe, writes } = setup({
       deviation: (request, next) =>
         pathOf(request) === '/v0/accounts/acc_000002'
@@ -357,14 +363,14 @@ describe('a platform in trouble', () => {
   });
 });
 
-describe('a payment that fails', () => {
+describe('a payment of the probe that fails', () => {
   const pay = (rows: Record<string, string>) =>
     Object.values(checks)
       .filter(({ needs }) => needs === 'pay')
       .map(({ row, question }) => rows[`${row} ${question}`]);
 
   test.each([422, 429])(
-    'is reported, and not sent again, when it is rejected: %i',
+    'is not sent again when the platform rejects the payment: %i',
     async (status) => {
       const { probe, writes, sandbox } = setup();
       sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status } });
@@ -391,7 +397,7 @@ describe('a payment that fails', () => {
   });
 
   test.each([201, 401, 403, 405, 502])(
-    'is named with how to look for it when its response is a page with %i',
+    'is named, with how to look for it, when its response is an HTML page with %i',
     async (status) => {
       const { probe, writes, sandbox } = setup({
         deviation: async (request, next) => {
@@ -422,7 +428,7 @@ describe('a payment that fails', () => {
     );
   });
 
-  test('is in the report although the platform goes away while it is watched', async () => {
+  test('is in the report although the platform stops responding afterwards', async () => {
     let isGone = false;
     const { probe, writes } = setup({
       deviation: async (request, next) => {
@@ -438,8 +444,8 @@ describe('a payment that fails', () => {
   });
 });
 
-describe('the report', () => {
-  test('has the rows of each check, in the words of the contract', async () => {
+describe('the report of the probe', () => {
+  test('the report has one row for each check, with the question of the check', async () => {
     const { report } = await setup().probe();
     expect(Object.keys(report)).toEqual(['platform', 'startedAt', 'requests', 'rows', 'options']);
     expect(report.platform).toBe('https://api.example.com/v0');
@@ -453,12 +459,12 @@ describe('the report', () => {
     }
   });
 
-  test('has the order of docs/gaps.md', () => {
+  test('the checks of the probe are in the order of docs/gaps.md', () => {
     const rows = checks.map(({ row }) => row);
     expect(rows).toEqual(rows.toSorted((one, other) => one - other));
   });
 
-  test('groups the rows, and shows what does not hold in red', async () => {
+  test('the report groups the rows, and shows what does not hold in red', async () => {
     const deviation: Deviation = async (_, next) => {
       const response = await next();
       response.headers.set('age', '9');
@@ -475,7 +481,7 @@ describe('the report', () => {
     expect(formatReport(probed, false)).not.toContain('\u001B');
   });
 
-  test('has no control character of the platform', async () => {
+  test('the report contains no control character of the platform', async () => {
     const deviation: Deviation = async (_, next) =>
       withJson(await next(), (body) =>
         'code' in body ? { ...body, code: 'red\u001B[31m' } : { ...body, 'x\u001B[2J': 1 },
@@ -483,7 +489,7 @@ describe('the report', () => {
     expect(formatReport(await setup({ deviation }).probe(), false)).not.toContain('\u001B');
   });
 
-  test('lists what has changed since an earlier one, and no figures', async () => {
+  test('the comparison of two reports lists what has changed, and no figures', async () => {
     const { report: before } = await setup().probe();
     const { report: same } = await setup({ transfers: 180, latency: 0 }).probe();
     expect(compareReports(before, same)).toEqual([]);

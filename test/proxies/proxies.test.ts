@@ -249,7 +249,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     expect(platform.payments).toEqual([]);
   });
 
-  test('a payment that nginx redirects to https is rejected', async () => {
+  test('a payment that nginx redirects to https has the outcome rejected', async () => {
     const platform = await ledger();
     const server = 'return 308 https://$host$request_uri;';
     const { baseUrl } = await nginx(platform.port, { server });
@@ -283,7 +283,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.06);
   });
 
-  test('ten requests a second pass limit_req 20 a second without burst with few rejected requests', async () => {
+  test('limit_req 20 a second without burst lets ten requests a second pass with few rejected requests', async () => {
     const platform = await ledger();
     const { baseUrl } = await nginx(platform.port, {
       http: 'limit_req_zone $binary_remote_addr zone=z:1m rate=20r/s; limit_req_status 429;',
@@ -322,7 +322,7 @@ async function farAway(port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('payments are not left in doubt when a server closes idle connections', async () => {
+test('a server that closes idle connections leaves no payment in doubt', async () => {
   const platform = await ledger({ idle: 1_000 });
   const port = await farAway(platform.port);
   const ends: End[] = [];

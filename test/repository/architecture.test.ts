@@ -64,18 +64,18 @@ function layerOf(file: string): number {
   return layers.indexOf(file.includes('/') ? folder : '.');
 }
 
-test('every file belongs to a layer', () => {
+test('every file of src/ belongs to a layer', () => {
   expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
 });
 
-test('no layer uses a layer above it', () => {
+test('no layer of src/ uses a layer above it', () => {
   const upward = internalImports.filter(
     ({ from, to }) => isSandbox(from) === isSandbox(to) && layerOf(to) > layerOf(from),
   );
   expect(upward).toEqual([]);
 });
 
-test('no files import each other in a circle, types included', () => {
+test('no files of src/ import each other in a circle, types included', () => {
   const finished = new Set<string>();
   const circles: string[] = [];
   const visit = (file: string, path: readonly string[]): void => {
@@ -97,7 +97,7 @@ test('the map in docs/contributing.md names every layer', () => {
   expect([...folders].filter((folder) => !guide.includes(` ${folder}/`))).toEqual([]);
 });
 
-test('the journals and the client use only types of each other', () => {
+test('journals/ and the client import only types of each other', () => {
   const isJournal = (file: string) => file.startsWith('journals/');
   const across = internalImports.filter(
     ({ from, to }) => isJournal(from) !== isJournal(to) && !from.startsWith('commands/'),
@@ -110,20 +110,20 @@ test('the journals and the client use only types of each other', () => {
 const needsNode =
   /^(commands\/|sandbox\/(bin\.ts|command\/|server\.ts|page\/page\.ts|openapi\/docstrings\.ts))/;
 
-test('the sandbox and the client do not use each other', () => {
+test('the sandbox and the client import nothing of each other except shared layers', () => {
   const shared =
     /^(sandbox\/|schemas\/|internal\/|errors\/redact\.ts$|version\.ts$|commands\/program\.ts$)/;
   expect(internalImports.filter(({ from, to }) => isSandbox(from) && !shared.test(to))).toEqual([]);
   expect(internalImports.filter(({ from, to }) => !isSandbox(from) && isSandbox(to))).toEqual([]);
 });
 
-test('the sandbox uses Node in its server, its page and its command only', () => {
+test('the sandbox uses globals of Node only in its server, its page and its command', () => {
   const globals = /\b(process|Buffer|setImmediate|require)[.(]/;
   const portable = files.filter((file) => isSandbox(file) && !needsNode.test(file));
   expect(portable.filter((file) => globals.test(readSource(file)))).toEqual([]);
 });
 
-test('one file imports ky, zod is zod/mini, and node: modules are types', () => {
+test('src/ imports ky in one file, zod as zod/mini, and node: modules as types', () => {
   // A bundler for browsers and Workers has no node: modules; it never sees types.
   const isAllowed = ({ from, to, isTypeOnly }: Import): boolean => {
     if (to === 'zod/mini') return true;
@@ -174,7 +174,7 @@ test('no schema is built while its module is loaded', () => {
   expect(built.map((declaration) => declaration.getText())).toEqual([]);
 });
 
-test('package.json, its lock file, the export and the changelog have the same version', async () => {
+test('package.json, package-lock.json, the exported version and the changelog have the same version', async () => {
   const { version } = await import('payments-platform-sdk');
   for (const file of ['package.json', 'package-lock.json']) {
     expect(JSON.parse(readFileSync(join(root, file), 'utf8'))).toMatchObject({ version });

@@ -13,7 +13,7 @@ const idsIn = (pattern: string, exclude: readonly string[] = []): string[] => {
   return [...new Set(named.flatMap((each) => each.match(/A\d/g) ?? []))].toSorted();
 };
 
-test('each assumption of docs/proof.md stands where code rests on it, and where it is checked', () => {
+test('each assumption of docs/proof.md is named where code relies on it, and where code checks it', () => {
   const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
   const ids = Array.from(page.matchAll(/^\| (A\d) /gm), ([, id = '']) => id);
   expect(ids).toEqual(['A1', 'A2', 'A3', 'A4', 'A5', 'A6']);
@@ -23,7 +23,7 @@ test('each assumption of docs/proof.md stands where code rests on it, and where 
   expect(checked.toSorted()).toEqual(ids);
 });
 
-test('the tests that docs/proof.md names exist', () => {
+test('every test that docs/proof.md names exists', () => {
   const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
   const named = Array.from(
     page.matchAll(/ `((?:money|full|proxies|arguments)\/[\w-]+)` +\|/g),

@@ -23,7 +23,7 @@ const markOf: Readonly<Record<Check['needs'], string>> = {
 /** Why a row cannot be tried. */
 const reasons = ['W', 'N', 'D', 'T', 'O'];
 
-test('each row that the probe tries has the mark of its checks, and each other row a reason', () => {
+test('each row of docs/gaps.md that the probe tries has the mark of its checks, and each other row a reason', () => {
   expect(marks.size).toBeGreaterThan(60);
   const wrong = [...marks].filter(([row, mark]) => {
     const needs = new Set(checks.filter((check) => check.row === row).map((check) => check.needs));
@@ -33,7 +33,7 @@ test('each row that the probe tries has the mark of its checks, and each other r
   expect(wrong).toEqual([]);
 });
 
-test('each check has a row in docs/gaps.md, and its own question', () => {
+test('each check of the probe has a row in docs/gaps.md, and its own question', () => {
   expect(checks.filter(({ row }) => !marks.has(row))).toEqual([]);
   const questions = checks.map(({ question }) => question);
   expect(new Set(questions).size).toBe(questions.length);

@@ -140,7 +140,7 @@ export const promises: Readonly<
       ],
       [
         'proxies/proxies.test.ts',
-        'ten requests a second pass limit_req 20 a second without burst with few rejected requests',
+        'limit_req 20 a second without burst lets ten requests a second pass with few rejected requests',
       ],
     ],
   'A call that would be held back for longer than it may wait fails at once, with the data of the 429':
@@ -168,10 +168,7 @@ export const promises: Readonly<
     ],
   ],
   'A write does not use a connection that a server may be closing because it was idle': [
-    [
-      'proxies/proxies.test.ts',
-      'payments are not left in doubt when a server closes idle connections',
-    ],
+    ['proxies/proxies.test.ts', 'a server that closes idle connections leaves no payment in doubt'],
   ],
   'A budget bounds the retries of a client, so that retries cannot cause an outage': [
     ['money/backoff.test.ts', 'the retry budget limits callers that fail together'],
@@ -218,10 +215,10 @@ export const promises: Readonly<
   ],
   'A list ends when a cursor repeats, when the same page comes many times, or when only empty pages come':
     [
-      ['lists/scripts.test.ts', 'a loop over $way ends and yields the items of the script so far'],
+      ['lists/scripts.test.ts', 'a loop over $way ends, and yields every item of a random list'],
       [
         'lists/cursor.test.ts',
-        'a list ends after a thousand empty pages with a cursor to resume from',
+        'a list ends after a thousand empty pages with an error that has a cursor to resume from',
       ],
       [
         'lists/cursor.test.ts',

@@ -90,40 +90,45 @@ test.each(records)(
   },
 );
 
-test.each(records)('a read of %s rejects a record that cannot be used', async (...row) => {
-  const [, record, get, list] = row;
-  const money = Object.keys(record).filter((name) => moneyFields.test(name));
-  const unusable: unknown[] = [
-    ...[undefined, null, 7, {}].map((id) => ({ ...record, id })),
-    ...money.flatMap((name) =>
-      [5, 0, {}, [], false].map((value) => ({ ...record, [name]: value })),
-    ),
-    null,
-    [record],
-    'record',
-  ];
-  for (const body of unusable) {
-    const one = clientOfBody(body);
-    const error = await failureOf(get(one.payments), InvalidResponseError);
-    expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
-    const many = clientOfBody(page([record, body]));
-    await failureOf(list(many.payments), InvalidResponseError);
-    await failureOf(
-      (list(many.payments) as ReturnType<PaymentsClient['transfers']['list']>).toArray({ max: 9 }),
-      InvalidResponseError,
-    );
-    expect([...one.drifts, ...many.drifts]).toEqual([]);
-  }
-});
+test.each(records)(
+  'a read of %s rejects a record without a usable id or amount',
+  async (...row) => {
+    const [, record, get, list] = row;
+    const money = Object.keys(record).filter((name) => moneyFields.test(name));
+    const unusable: unknown[] = [
+      ...[undefined, null, 7, {}].map((id) => ({ ...record, id })),
+      ...money.flatMap((name) =>
+        [5, 0, {}, [], false].map((value) => ({ ...record, [name]: value })),
+      ),
+      null,
+      [record],
+      'record',
+    ];
+    for (const body of unusable) {
+      const one = clientOfBody(body);
+      const error = await failureOf(get(one.payments), InvalidResponseError);
+      expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
+      const many = clientOfBody(page([record, body]));
+      await failureOf(list(many.payments), InvalidResponseError);
+      await failureOf(
+        (list(many.payments) as ReturnType<PaymentsClient['transfers']['list']>).toArray({
+          max: 9,
+        }),
+        InvalidResponseError,
+      );
+      expect([...one.drifts, ...many.drifts]).toEqual([]);
+    }
+  },
+);
 
-test('an unusable read names the field that it cannot be used without', async () => {
+test('the error of an unusable read names the fields that are wrong', async () => {
   const { payments } = clientOfBody({ ...transfer, status: undefined, amount: 12.5 });
   const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
   expect(error.message).toContain('an undocumented amount: got a number; expected a string');
   expect(error.issues.map(({ path }) => path)).toEqual(['status', 'amount']);
 });
 
-test('one old transfer without a direction hides no other', async () => {
+test('one old transfer without a direction does not make its list unreadable', async () => {
   const items = Array.from({ length: 100 }, (_, number): object => transferNumber(number + 1));
   items[40] = { ...items[40], direction: undefined };
   const { payments, drifts } = clientOfBody(page(items));
@@ -150,7 +155,7 @@ test.each<[string, unknown]>([
   expect(drifts).toEqual([]);
 });
 
-test('the lists of the root API have to be arrays of objects', async () => {
+test('a list of the root API has to be an array of objects', async () => {
   const lists: readonly [Record<string, unknown>, Read][] = [
     [instruction, ({ instructions }) => instructions.list({ address })],
     [
@@ -168,7 +173,7 @@ test('the lists of the root API have to be arrays of objects', async () => {
   }
 });
 
-test('instructions.build returns any object', async () => {
+test('instructions.build returns any object, and rejects an array', async () => {
   const build: Read = ({ instructions }) => instructions.build(newInstruction);
   const { payments, paths } = clientOfBody({ ...built, salt: '7' });
   expect(await build(payments)).toEqual({ ...built, salt: '7' });
@@ -176,7 +181,7 @@ test('instructions.build returns any object', async () => {
   await failureOf(build(clientOfBody([built]).payments), InvalidResponseError);
 });
 
-test('unknown fields and unknown enum values are no drift', async () => {
+test('unknown fields and unknown enum values are not reported as drift', async () => {
   const newer = {
     ...transfer,
     status: 'on_hold',
@@ -194,7 +199,7 @@ test('unknown fields and unknown enum values are no drift', async () => {
   expect(other.paths()).toEqual(['direction']);
 });
 
-test('a strict client rejects each drift of a read', async () => {
+test('a strict client rejects each drift in a read', async () => {
   for (const changes of [{ direction: undefined }, { amount: null }, { status: 7 }]) {
     const drifted = { ...transfer, ...changes };
     const reads: [unknown, Read][] = [
@@ -211,7 +216,7 @@ test('a strict client rejects each drift of a read', async () => {
   }
 });
 
-test('the options of a sandbox make a client strict, in process and over HTTP', async () => {
+test('clientOptions of a sandbox make a client strict, in process and over HTTP', async () => {
   const sandbox = new Sandbox();
   await using server = await listen(sandbox);
   for (const { validation } of [sandbox.clientOptions, server.clientOptions]) {
@@ -220,7 +225,7 @@ test('the options of a sandbox make a client strict, in process and over HTTP', 
   }
 });
 
-test('a read by request has to match the schema of the caller, although validation is report', async () => {
+test('a read by request has to match its schema, although validation is report', async () => {
   const { payments, drifts } = clientOfBody({ id: 5 }, { validation: 'report' });
   const schema = z.object({ id: z.string() });
   const get = payments.request({ method: 'GET', path: '/things', api: 'versioned', schema });

@@ -29,7 +29,7 @@ const anyInteger = fc.oneof(
   ),
 );
 
-test('an integer of any size is read exactly at any position', () => {
+test('parseJson reads an integer of any size exactly at any position', () => {
   fc.assert(
     fc.property(anyInteger, fc.constantFrom('', ' ', '\n\t '), (value, space) => {
       const read = asRead(value);
@@ -98,12 +98,12 @@ test.each([
   ['12345678901234567e3', 12_345_678_901_234_567e3],
   ['1e30', 1e30],
   ['-0', -0],
-])('%s is read exactly, as a bigint where a number would lose digits', (text, value) => {
+])('parseJson reads %s exactly, as a bigint where a number would lose digits', (text, value) => {
   if (value === undefined) expect(() => parseJson(text)).toThrow(SyntaxError);
   else expect(parseJson(`{"value":${text}}`)).toEqual({ value });
 });
 
-test('digits in a string or a key stay a string', () => {
+test('parseJson keeps digits in a string or a key as a string', () => {
   const digits = '12345678901234567890';
   const text = `{"${digits}":"${digits}","a":[":${digits}","\\":${digits}",", ${digits}"],"b":${digits}}`;
   expect(parseJson(text)).toEqual({
@@ -113,7 +113,7 @@ test('digits in a string or a key stay a string', () => {
   });
 });
 
-test('a bigint is written as digits although BigInt.prototype.toJSON is patched', () => {
+test('stringifyJson writes a bigint as digits although BigInt.prototype.toJSON is patched', () => {
   const value = { salt: 10n ** 30n, list: [1n, { deep: -(2n ** 64n) }], text: '1' };
   const written = `{"salt":1${'0'.repeat(30)},"list":[1,{"deep":-18446744073709551616}],"text":"1"}`;
   expect(stringifyJson(value)).toBe(written);
@@ -131,14 +131,14 @@ test('a bigint is written as digits although BigInt.prototype.toJSON is patched'
   }
 });
 
-test('dates are written as strings, undefined is omitted and null is kept', () => {
+test('stringifyJson writes dates as strings, omits undefined and keeps null', () => {
   const from = new Date('2026-01-31T12:00:00Z');
   expect(stringifyJson({ from, gone: undefined, webhookUrl: null })).toBe(
     '{"from":"2026-01-31T12:00:00.000Z","webhookUrl":null}',
   );
 });
 
-test('integers pass through the client without losing a digit', async () => {
+test('integers pass through a client without losing a digit', async () => {
   const salt = 2n ** 200n + 1n;
   const { payments, requests } = clientOf((request) => {
     const text = JSON.stringify(request.method === 'POST' ? built : [instruction]);
@@ -170,7 +170,7 @@ const onePlace = spellingKinds.flatMap((way) =>
   ]),
 );
 
-test('a __proto__ key is dropped in any spelling at any depth', () => {
+test('parseJson drops a __proto__ key in any spelling at any depth', () => {
   fc.assert(
     fc.property(spellings, (key) => {
       const evil = `{"${key}":{"polluted":true},"kept":1}`;
@@ -193,7 +193,7 @@ test('a __proto__ key is dropped in any spelling at any depth', () => {
   expect(({} as { polluted?: true }).polluted).toBeUndefined();
 });
 
-test('constructor and prototype may be keys', () => {
+test('parseJson keeps keys such as constructor and prototype', () => {
   const value = { a: '__proto__', constructor: 1, prototype: { x: 2 }, my__proto__: 3 };
   expect(parseJson(JSON.stringify(value))).toEqual(value);
 });
@@ -201,7 +201,7 @@ test('constructor and prototype may be keys', () => {
 const nested = (levels: number, middle = ''): string =>
   `${'['.repeat(levels)}${middle}${']'.repeat(levels)}`;
 
-test('deep nesting is rejected', () => {
+test('parseJson rejects deep nesting', () => {
   expect(parseJson(nested(maxDepth))).toBeInstanceOf(Array);
   expect(() => parseJson(nested(maxDepth + 1))).toThrow(JsonLimitError);
   expect(() => parseJson(`{"a":${nested(maxDepth, '1')}}`)).toThrow(JsonLimitError);
@@ -213,13 +213,13 @@ test('deep nesting is rejected', () => {
 });
 
 test.each(['', ' ', 'nul', '{', '{"a":1,}', "{'a':1}", '[1]]', '1 2', 'NaN', '\u{feff}{}'])(
-  'a string that is not JSON is rejected: %j',
+  'parseJson rejects a string that is not JSON: %j',
   (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   },
 );
 
-test('every proper prefix of an object or array counts as truncated', () => {
+test('isTruncated recognises every proper prefix of an object or array', () => {
   const composite = fc.oneof(
     fc.array(fc.jsonValue(), { maxLength: 3 }),
     fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 3 }),
@@ -238,13 +238,13 @@ test('every proper prefix of an object or array counts as truncated', () => {
 });
 
 test.each(['', 'banana', '<html>{', 'nul', '1', '"text', '{"a":1}}', '{"a" 1}'])(
-  'a string that starts no object or array does not count as truncated: %j',
+  'isTruncated is false for a string that starts no object or array: %j',
   (text) => {
     expect(isTruncated(text)).toBe(false);
   },
 );
 
-test('a number beyond the largest double keeps its digits', () => {
+test('parseJson keeps the digits of a number beyond the largest double', () => {
   // JSON.parse turns this number into Infinity.
   expect(parseJson(`{"a":[${'9'.repeat(309)}]}`)).toEqual({ a: [BigInt('9'.repeat(309))] });
 });

@@ -17,7 +17,7 @@ test('request sends the API key to the versioned API and the JWT to the root API
 });
 
 test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#', '\u{1f600}'])(
-  'a query is encoded like a form: %j',
+  'request encodes a query like a form: %j',
   async (text) => {
     const { payments, requests } = clientOf();
     const query = { [text]: text, after: text };
@@ -46,7 +46,7 @@ test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
   },
 );
 
-test('a body may be any JSON value', async () => {
+test('request sends any JSON value as a body', async () => {
   const { payments, requests } = clientOf();
   for (const body of [[1, 2], 'text', 5, true, null]) {
     await payments.request({ method: 'POST', path: '/x', api: 'versioned', body });
@@ -54,7 +54,7 @@ test('a body may be any JSON value', async () => {
   }
 });
 
-test('a GET can carry a body over a real connection', async () => {
+test('request sends a GET with a body over a real connection', async () => {
   const sandbox = seededSandbox();
   const server = await recordingServer((request, body) => sandbox.getWithBody(request, body));
   try {
@@ -76,7 +76,7 @@ test('a GET can carry a body over a real connection', async () => {
   }
 });
 
-test('request reaches an endpoint without a method in the SDK', async () => {
+test('request reaches an endpoint for which the SDK has no method', async () => {
   const { payments } = clientOfSeededSandbox();
   const account = await payments.request({
     method: 'GET',
@@ -87,7 +87,7 @@ test('request reaches an endpoint without a method in the SDK', async () => {
   expect(account).toEqual({ id: 'acc_000001', name: 'Source' });
 });
 
-test('request returns a body without a schema unchanged', async () => {
+test('request without a schema returns the body unchanged', async () => {
   const text = '{"deep":[{"n":12345678901234567890}],"text":"é"}';
   const { payments } = clientOf(() => new Response(text));
   const { data, response } = await payments
@@ -97,7 +97,7 @@ test('request returns a body without a schema unchanged', async () => {
   expect(await response.text()).toBe(text);
 });
 
-test('an empty response is undefined without a schema', async () => {
+test('request without a schema returns undefined for an empty response', async () => {
   for (const response of [
     () => new Response(null, { status: 204 }),
     () => new Response(null, { status: 202 }),
@@ -109,7 +109,7 @@ test('an empty response is undefined without a schema', async () => {
   }
 });
 
-test('an empty response is an error with a schema', async () => {
+test('request with a schema rejects an empty response', async () => {
   const { payments } = clientOf(() => new Response(null, { status: 204 }));
   const request = {
     method: 'GET',
@@ -123,7 +123,7 @@ test('an empty response is an error with a schema', async () => {
   });
 });
 
-test('a read of another shape than the schema is rejected with the path of the mistake', async () => {
+test('request rejects a read that does not match the schema, with the path of the mistake', async () => {
   const { payments } = clientOfSeededSandbox();
   const schema = z.object({ data: z.array(z.object({ id: z.number('a number, please') })) });
   const error: unknown = await payments
@@ -141,7 +141,7 @@ test('a read of another shape than the schema is rejected with the path of the m
   });
 });
 
-test('an accepted write of another shape than the schema is returned', async () => {
+test('request returns an accepted write although the write does not match the schema', async () => {
   const drift: unknown[] = [];
   const { payments } = clientOf(() => Response.json({ id: 5 }), {
     hooks: { onDrift: (event) => drift.push(event) },
@@ -182,7 +182,7 @@ test('request accepts any implementation of Standard Schema', async () => {
   });
 });
 
-test('a schema that returns a promise is rejected', async () => {
+test('request rejects a schema that returns a promise', async () => {
   const { payments } = clientOf();
   const schema = z.object({}).check(z.refine(() => Promise.resolve(true)));
   await expect(
@@ -193,7 +193,7 @@ test('a schema that returns a promise is rejected', async () => {
   });
 });
 
-test('a POST is not resent because it is a creation', async () => {
+test('request does not send a POST again, because a POST may be a creation', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 503 }));
   const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
   await expect(payments.request(request)).rejects.toMatchObject({
@@ -263,7 +263,7 @@ describe('request', () => {
     ['text', '/accounts', ''],
   ];
 
-  test.each(requests)('rejects %s before it sends', async (_, request, at) => {
+  test.each(requests)('rejects %s and sends nothing', async (_, request, at) => {
     const { payments, requests } = clientOf();
     const call = payments.request(request as AnyRequest);
     await expect(call).rejects.toMatchObject({
@@ -283,7 +283,7 @@ test.each<[string, unknown]>([
   ['an issue that is none', { issues: [null] }],
   ['a step that is none', { issues: [{ message: 'x', path: [null] }] }],
   ['a promise of its own making', { then: () => undefined }],
-])('a schema that returns %s does not hide that a write was accepted', async (_, received) => {
+])('an accepted write by request resolves although its schema returns %s', async (_, received) => {
   const { payments } = clientOf(() => Response.json({ id: 'thing_1' }, { status: 201 }));
   const schema = {
     '~standard': { version: 1, vendor: 'none', validate: () => received },
@@ -293,14 +293,14 @@ test.each<[string, unknown]>([
   ).toEqual({ id: 'thing_1' });
 });
 
-test('an error shows only the start of a very long path', async () => {
+test('an error has only the start of a very long path', async () => {
   const { payments } = clientOf(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
 });
 
-test('a JWT that looks like a method or a path leaves both unchanged in the error', async () => {
+test('a request is sent unchanged although its JWT equals the method', async () => {
   const { payments, requests } = clientOf(() => Response.json({}), { jwt: 'POST' });
   await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
   expect(requests).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);

@@ -65,7 +65,7 @@ const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
 ];
 
 test.each(unusable)(
-  'a read rejects with the reason when its response is %s',
+  'a read rejects with a reason when its response is %s',
   async (_, reason, sent) => {
     const server = await rawServer(sent);
     const error = await failureOf(
@@ -83,7 +83,7 @@ test.each(unusable)(
 );
 
 test.each(unusable)(
-  'an accepted creation is unknown and not resent when its response is %s',
+  'an accepted creation is unknown and is not resent when its response is %s',
   async (_, reason, sent) => {
     const server = await rawServer(sent);
     const drifts: DriftEvent[] = [];
@@ -97,7 +97,7 @@ test.each(unusable)(
   },
 );
 
-test('an accepted write resolves in any shape if it has an id', async () => {
+test('an accepted write with an id resolves whatever shape the rest of its response has', async () => {
   const drifted = { id: 'txfr_9', status: 7, surprise: [true] };
   const drifts: DriftEvent[] = [];
   const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
@@ -119,7 +119,7 @@ test.each<[string, unknown]>([
   ['without a suffix', 'txfr_'],
   ['with a slash', 'txfr_1/2'],
   ['that is empty', ''],
-])('a write is unusable with an id %s', async (_, id) => {
+])('an accepted write is unknown when its response has an id %s', async (_, id) => {
   const { payments } = clientOf(() => respond(201, { ...transferCreated, id }));
   const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
   expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', issues: [{ path: 'id' }] });
@@ -136,19 +136,19 @@ test('settings.update accepts any object and no other response', async () => {
   expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
 });
 
-test('unknown fields and enum values are kept', async () => {
+test('a response keeps unknown fields and unknown enum values', async () => {
   const newer = { ...transfer, status: 'on_hold', type: 'pigeon', fee: { amount: 1 }, tags: [] };
   const { payments } = clientOf(() => respond(200, newer), { validation: 'strict' });
   expect(await payments.transfers.get('txfr_1')).toEqual(newer);
 });
 
-test('a byte order mark is skipped', async () => {
+test('a response may start with a byte order mark', async () => {
   const repeated = good.replace('{', '{"id":"txfr_0",');
   const server = await rawServer(responseBytes(200, bytes([0xef, 0xbb, 0xbf], repeated)));
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a __proto__ key reaches neither the response nor a prototype', async () => {
+test('a __proto__ key in a response reaches neither the record nor a prototype', async () => {
   const proto = '"__proto__":{"polluted":1}';
   const evil = good.replace('{', `{${proto},"metadata":{${proto}},`);
   const { payments } = clientOf(() => respond(200, evil));
@@ -158,15 +158,18 @@ test('a __proto__ key reaches neither the response nor a prototype', async () =>
   expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
 });
 
-test.each([200, 201, 202, 204, 299])('a deletion resolves after any 2xx: %i', async (status) => {
-  for (const body of [undefined, html, '{"cut":', null]) {
-    if (status === 204 && body !== undefined) continue;
-    const server = await rawServer(responseBytes(status, body));
-    expect(await clientAt(server).counterparties.delete('cpty_1')).toBeUndefined();
-  }
-});
+test.each([200, 201, 202, 204, 299])(
+  'a deletion resolves after %i with any body',
+  async (status) => {
+    for (const body of [undefined, html, '{"cut":', null]) {
+      if (status === 204 && body !== undefined) continue;
+      const server = await rawServer(responseBytes(status, body));
+      expect(await clientAt(server).counterparties.delete('cpty_1')).toBeUndefined();
+    }
+  },
+);
 
-test('an InvalidResponseError has its request id and a shortened body', async () => {
+test('an InvalidResponseError has the request id and a shortened body', async () => {
   const long = `<p>${'x'.repeat(50_000)}</p>`;
   const { payments } = clientOf(() => respond(200, long, { 'request-id': 'req_9' }));
   const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
@@ -226,7 +229,7 @@ function clientOver(server: RawServer, options: ClientOptions | 'replace'): Paym
   return clientAt(server, options === 'replace' ? {} : options);
 }
 
-test.each(transports)('an endless response over %s is read to 16 MiB', async (_, way, send) => {
+test.each(transports)('an endless response over %s is read up to 16 MiB', async (_, way, send) => {
   const { step, sent } = endless('HTTP/1.1 200 OK\r\n\r\n["', Buffer.alloc(mebibyte, 'a'));
   const server = await rawServer(step);
   let error: InvalidResponseError | undefined;
@@ -248,7 +251,7 @@ const bomb = (): Buffer => {
 };
 
 test.each(transports)(
-  'a gzip bomb over %s is not unpacked beyond the limit',
+  'a highly compressed response over %s is unpacked up to 16 MiB only',
   async (_, way, send) => {
     const packed = bomb();
     expect(packed.length).toBeLessThan(mebibyte);
@@ -262,7 +265,7 @@ test.each(transports)(
   },
 );
 
-test('a compressed response that unpacks to nothing is read to 1 MiB', async () => {
+test('a compressed error body that unpacks to nothing is read up to 1 MiB', async () => {
   // The head of a zlib stream, then empty blocks.
   const { step, sent } = endless(
     'HTTP/1.1 422 No\r\ncontent-encoding: deflate\r\n\r\nx\x01',
@@ -275,14 +278,14 @@ test('a compressed response that unpacks to nothing is read to 1 MiB', async () 
   expect(sent() / mebibyte).toBeLessThan(12);
 });
 
-test('a response just below 16 MiB is read', async () => {
+test('a response of just below 16 MiB is read completely', async () => {
   const description = 'x'.repeat(16 * mebibyte - good.length - 20);
   const server = await rawServer(responseBytes(200, { ...transfer, description }));
   const got = await clientAt(server).transfers.get('txfr_1');
   expect(got.description).toHaveLength(description.length);
 });
 
-test('an endless error body is read to 1 MiB and keeps the status', async () => {
+test('an endless error body is read up to 1 MiB and keeps the status', async () => {
   const { step, sent } = endless('HTTP/1.1 422 No\r\n\r\n', Buffer.alloc(mebibyte / 4, 'a'));
   const server = await rawServer(step);
   const error = await failureOf(clientAt(server).transfers.create(newTransfer));
@@ -291,7 +294,7 @@ test('an endless error body is read to 1 MiB and keeps the status', async () => 
   expect(sent() / mebibyte).toBeLessThan(12);
 });
 
-test('an endless error body of a custom fetch is read to 1 MiB', async () => {
+test('an endless error body of a custom fetch is read up to 1 MiB', async () => {
   const chunk = new Uint8Array(2 ** 16);
   let chunks = 0;
   const pull = (body: ReadableStreamDefaultController): void => {
@@ -324,7 +327,7 @@ test('withResponse returns the response with its body unread', async () => {
   expect([gone.data, gone.response.status]).toEqual([undefined, 204]);
 });
 
-test('an invalid reason phrase does not hide that a write was accepted', async () => {
+test('an accepted write resolves although the reason phrase of its status is invalid', async () => {
   const body = JSON.stringify(transferCreated);
   const server = await rawServer(
     Buffer.from(`HTTP/1.1 201 创建\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
@@ -334,7 +337,7 @@ test('an invalid reason phrase does not hide that a write was accepted', async (
   expect(response.status).toBe(201);
 });
 
-test.each([300, 304, 399])('a %i is an error with any body and header', async (status) => {
+test.each([300, 304, 399])('a response with status %i is an ApiError', async (status) => {
   const received = (body: unknown) => () =>
     new Response(status === 304 ? null : JSON.stringify(body), { status });
   const read = clientOf(received(transfer)).payments.transfers.get('txfr_1');
@@ -368,7 +371,7 @@ const respondWith = (items: readonly unknown[], at: string): Response =>
   respond(200, at === 'data' ? page(items) : items);
 
 test.each(lists)(
-  'only the first mistakes in a long list of $of are reported',
+  'the error for a long list of $of reports only the first of many mistakes',
   async ({ at, list }) => {
     const items = Array.from({ length: 300_000 }, () => ({}));
     const { payments } = clientOf(() => respondWith(items, at), { validation: 'strict' });
@@ -382,7 +385,7 @@ test.each(lists)(
 );
 
 test.each(lists)(
-  'the issue of a mistake in a long list of $of names its position',
+  'the error for a long list of $of names the position of a wrong item',
   async ({ item, at, list }) => {
     const items = Array.from({ length: 450 }, () => item);
     const { payments } = clientOf(() => respondWith(items, at));
@@ -393,7 +396,7 @@ test.each(lists)(
   },
 );
 
-test('a mistake outside of the items of a long page is reported', async () => {
+test('the error for a long page reports a mistake outside of its items', async () => {
   const items = Array.from({ length: 450 }, () => transfer);
   const { payments } = clientOf(() => respond(200, { ...page(items), hasMore: 'yes' }));
   for (let turn = 0; turn < 2; turn += 1) {
@@ -402,7 +405,7 @@ test('a mistake outside of the items of a long page is reported', async () => {
   }
 });
 
-test('the time of a check grows with the size of a response only', async () => {
+test('the check of a response with 50,000 fields and items takes linear time', async () => {
   const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, 1]));
   const data = Array.from({ length: 50_000 }, () => 1);
   const { payments } = clientOf((request) =>

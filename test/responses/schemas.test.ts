@@ -26,12 +26,12 @@ const transfer = {
   createdAt: '2026-01-01T00:00:00Z',
 };
 
-test('a schema keeps unknown fields and values', () => {
+test('a response schema keeps unknown fields and unknown values', () => {
   const grown = { ...transfer, status: 'paused', type: 'pigeon', fee: { amount: '0.01' } };
   expect(schemas.TransferSchema.parse(grown)).toEqual(grown);
 });
 
-test('an optional field may be absent or null', () => {
+test('an optional field of TransferSchema may be absent or null', () => {
   const fields = ['destinationAccountId', 'counterpartyId', 'description'];
   expect(schemas.TransferSchema.safeParse(transfer).success).toBe(true);
   for (const field of fields) {
@@ -39,18 +39,18 @@ test('an optional field may be absent or null', () => {
   }
 });
 
-test.each(Object.keys(transfer))('a Transfer without %s is invalid', (field) => {
+test.each(Object.keys(transfer))('TransferSchema requires the string %s', (field) => {
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: undefined }).success).toBe(false);
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: null }).success).toBe(false);
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: 1 }).success).toBe(false);
 });
 
-test('a schema accepts any format of a string', () => {
+test('TransferSchema accepts a string of any format', () => {
   const odd = { ...transfer, id: 'T-1', amount: '1,00', createdAt: 'yesterday' };
   expect(schemas.TransferSchema.safeParse(odd).success).toBe(true);
 });
 
-test('an integer may have any size but no fraction', () => {
+test('an integer field of a schema accepts any size but no fraction', () => {
   const built = { salt: 1n << 80n, maxExecutions: 1, action: '0x', arguments: '0x' };
   expect(schemas.BuiltInstructionSchema.parse(built)).toEqual(built);
   for (const salt of [1.5, '1', null, Number.NaN]) {
@@ -58,7 +58,7 @@ test('an integer may have any size but no fraction', () => {
   }
 });
 
-test('the schema of a page checks every item', () => {
+test('pageSchema checks every item', () => {
   const page = schemas.pageSchema(schemas.TransferSchema);
   const good = { data: [transfer], hasMore: false, nextCursor: null };
   expect(page.parse(good)).toEqual(good);
@@ -66,14 +66,14 @@ test('the schema of a page checks every item', () => {
   expect(page.safeParse({ ...good, hasMore: 'no' }).success).toBe(false);
 });
 
-test('an Error body without its two strings is invalid', () => {
+test('ErrorBodySchema rejects a body without its two strings', () => {
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no', code: 'x', details: null }).success).toBe(
     true,
   );
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no' }).success).toBe(false);
 });
 
-test('the schema and the guard of an id agree', () => {
+test('the schema and the guard of an id accept the same values', () => {
   for (const [schema, guard, good] of [
     [schemas.AccountIdSchema, isAccountId, 'acc_1'],
     [schemas.CounterpartyIdSchema, isCounterpartyId, 'cpty_1'],
@@ -90,7 +90,7 @@ test('the schema and the guard of an id agree', () => {
   }
 });
 
-test('the JSON Schema of an input has the prefixes of ids and exactly one destination', () => {
+test('the JSON Schema of an input has the prefixes of ids and requires exactly one destination', () => {
   for (const schema of [schemas.TransferCreateInputSchema, schemas.OnceInputSchema]) {
     const { properties, oneOf } = z.toJSONSchema(schema);
     expect(properties).toMatchObject({
@@ -106,7 +106,7 @@ test('the JSON Schema of an input has the prefixes of ids and exactly one destin
   expect(JSON.stringify(z.toJSONSchema(ids))).toContain('"pattern":"^acc_');
 });
 
-test('the JSON Schema of an id agrees with its guard', () => {
+test('the JSON Schema of an id accepts the same ids as its guard', () => {
   const { pattern = '' } = z.toJSONSchema(schemas.AccountIdSchema);
   const suffixes = [
     '1',
@@ -125,7 +125,7 @@ test('the JSON Schema of an id agrees with its guard', () => {
   }
 });
 
-test('the schema of a payment made once requires a reference', () => {
+test('OnceInputSchema requires a reference and exactly one destination', () => {
   const payment = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' };
   const check = (input: object) =>
     schemas.OnceInputSchema.safeParse(input).error?.issues.map(({ path }) => path.join('.'));
@@ -140,7 +140,7 @@ test('the schema of a payment made once requires a reference', () => {
   expect([counterpartyId, check(both)]).toEqual(['cpty_1', ['destinationAccountId']]);
 });
 
-test('hasTransferStatus compares the status of a Transfer', () => {
+test('hasTransferStatus compares the status of a Transfer with several statuses', () => {
   const completed = { ...schemas.TransferSchema.parse(transfer), status: 'completed' };
   expect(hasTransferStatus(completed, 'completed')).toBe(true);
   expect(hasTransferStatus(completed, 'pending', 'failed')).toBe(false);
@@ -154,14 +154,14 @@ test('hasTransferStatus rejects an array of statuses', () => {
   );
 });
 
-test('a membership guard accepts only the documented values', () => {
+test('isKnownChain and isKnownKycStatus accept only documented values', () => {
   expect(isKnownChain('base')).toBe(true);
   expect(isKnownChain('solana')).toBe(false);
   expect(isKnownKycStatus('under_review')).toBe(true);
   expect(isKnownKycStatus('toString')).toBe(false);
 });
 
-test('the issue of a schema names the unknown field of an input', () => {
+test('EntityCreateInputSchema names unknown fields in its issue', () => {
   const input = { email: 'ada@example.com', emial: 1, kyc: true };
   const { error } = schemas.EntityCreateInputSchema.safeParse(input);
   expect(error?.issues.map(({ message }) => message)).toEqual([
@@ -169,7 +169,7 @@ test('the issue of a schema names the unknown field of an input', () => {
   ]);
 });
 
-test('a page schema accepts a derived item schema', () => {
+test('pageSchema accepts an item schema that contains TransferSchema', () => {
   const page = schemas.pageSchema(z.object({ transfer: schemas.TransferSchema }));
   const good = { data: [{ transfer }], hasMore: false, nextCursor: null };
   expect(page.parse(good).data[0]?.transfer.amount).toBe('1.00');
