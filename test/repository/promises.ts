@@ -204,7 +204,7 @@ export const promises: Readonly<
     ['errors/errors.test.ts', 'an error holds no request, response, credential or object of ky'],
     [
       'secrets/responses.test.ts',
-      'no error shows a secret from this part of a response in any spelling: %s',
+      'no error shows a secret, in any spelling, from this part of a response: %s',
     ],
   ],
   'An endless, highly compressed or deeply nested response uses no more memory than the limit': [

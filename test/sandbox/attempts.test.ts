@@ -34,18 +34,18 @@ function grouped(...entries: SandboxLogEntry[]): (number | undefined)[][] {
   return calls.list().map(({ attempts }) => attempts.map(({ id }) => id));
 }
 
-test('groups a retry with its failed attempt, the latest call first', () => {
+test('the page groups a retry with its failed attempt, the latest call first', () => {
   const lost = { status: undefined, fault: 'reset' } as const;
   expect(
     grouped(entry(1, { status: 503 }), entry(2, { path: '/v0/ibans' }), entry(3, lost), entry(4)),
   ).toEqual([[1, 3, 4], [2]]);
 });
 
-test('the log groups a repeated request as a new call when the first one succeeded', () => {
+test('the page shows a repeated request as a new call when the first request succeeded', () => {
   expect(grouped(entry(1), entry(2))).toEqual([[2], [1]]);
 });
 
-test('starts another call when a request follows after more than 90 seconds', () => {
+test('the page shows a request as another call when more than 90 seconds have passed since the failed attempt', () => {
   const failed = entry(1, { status: 503, at: 0 });
   expect(grouped(failed, entry(2, { at: 90_000 }))).toEqual([[1, 2]]);
   expect(grouped(failed, entry(2, { at: 90_001 }))).toEqual([[2], [1]]);
@@ -58,11 +58,11 @@ test.each([
   ['body', { body: { amount: '1' } }],
   ['key', { key: 2 }],
   ['credential, which is none', { key: undefined }],
-])('another %s is another call', (_, other) => {
+])('the page shows a request with another %s as another call', (_, other) => {
   expect(grouped(entry(1, { status: 503 }), entry(2, other))).toEqual([[2], [1]]);
 });
 
-test('groups the tries of a delivery by its id, and not by its body', () => {
+test('the page groups the tries of a webhook delivery by their id, and not by their body', () => {
   const delivery = { operation: 'webhook', requestId: 'hook_1', status: 500 } as const;
   expect(
     grouped(
@@ -83,11 +83,11 @@ test.each([
   ['lost', { status: undefined, fault: 'hang' }],
   ['lost', { status: 201, fault: 'truncated_body' }],
   ['lost', { status: 201, fault: 'stalled_body' }],
-] as const)('%s: %o', (fate, part) => {
+] as const)('the page shows the result "%s" for an entry with %o', (fate, part) => {
   expect(getResult(entry(1, part))).toBe(fate);
 });
 
-test('keeps 10,000 entries when more arrive', () => {
+test('the page keeps the latest 10,000 entries of the log', () => {
   const calls = new Calls();
   for (let id = 1; id <= 12_000; id += 1) {
     calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }), '');
@@ -97,7 +97,7 @@ test('keeps 10,000 entries when more arrive', () => {
   expect([kept[0]?.id, kept.at(-1)?.id]).toEqual([12_000, 2_001]);
 });
 
-test('formats a request as a shell command without its credential', () => {
+test('the page formats a request as a shell command without its credential', () => {
   const write = entry(1, {
     method: 'POST',
     path: '/v0/transfers',

@@ -26,7 +26,7 @@ function setup(auto: number | 'off' = 1000) {
   };
 }
 
-test('takes no automatic step without autoAdvance', async () => {
+test('a sandbox without autoAdvance takes no automatic step', async () => {
   const { clock, sandbox, pay, status } = setup('off');
   const id = pay();
   expect(clock.pending).toBe(0);
@@ -35,7 +35,7 @@ test('takes no automatic step without autoAdvance', async () => {
   expect(status(id)).toBe('pending');
 });
 
-test('a transfer takes a step after each interval until the money arrives', async () => {
+test('autoAdvance moves a transfer one step after each interval until the money arrives', async () => {
   const { clock, pay, status, balances } = setup();
   const id = pay();
   await clock.advance(999);
@@ -50,7 +50,7 @@ test('a transfer takes a step after each interval until the money arrives', asyn
   expect(clock.pending).toBe(0);
 });
 
-test('an entity is verified in two automatic steps', async () => {
+test('autoAdvance verifies an Entity in two steps', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const statuses = () => {
@@ -72,7 +72,7 @@ test('autoAdvance keeps the kycStatus of a rejected Entity', async () => {
   expect(sandbox.entities.get(id)).toMatchObject({ kycStatus: 'rejected', tosStatus: 'approved' });
 });
 
-test('schedules the next step after a status was set by hand', async () => {
+test('autoAdvance takes the next step one interval after update has set a status', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const kyc = () => sandbox.entities.get(id).kycStatus;
@@ -88,7 +88,7 @@ test('schedules the next step after a status was set by hand', async () => {
 });
 
 test.each(['fail', 'cancel'] as const)(
-  'moves no money again after a transfer was ended by hand (%s)',
+  'autoAdvance moves no money after a transfer was ended by hand: %s',
   async (end) => {
     const { clock, sandbox, pay, status, balances } = setup();
     const id = pay();
@@ -104,7 +104,7 @@ test.each(['fail', 'cancel'] as const)(
   },
 );
 
-test('a step by hand starts the interval again', async () => {
+test('autoAdvance waits for a whole interval after a step by hand', async () => {
   const { clock, sandbox, pay, status } = setup();
   const id = pay();
   await clock.advance(900);
@@ -120,7 +120,7 @@ test.each([
   ['cancel', ['cancelled', 'cancelled', 'cancelled']],
   ['hang', ['pending', 'pending', 'pending']],
 ])(
-  'a description that starts with sandbox:%s selects the final status',
+  'a description that starts with sandbox:%s selects the final status of a transfer',
   async (ending, statuses) => {
     const { clock, sandbox, pay, status, balances } = setup();
     const id = pay(`sandbox:${ending} invoice 7`);
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('a step by hand leads to the end that the description selects', () => {
+test('transfers.advance leads to the end that the description of a transfer selects', () => {
   const { sandbox, pay } = setup('off');
   const failing = pay('sandbox:fail');
   expect(sandbox.transfers.advance(failing).status).toBe('processing');
@@ -147,7 +147,7 @@ test('a step by hand leads to the end that the description selects', () => {
   expect(sandbox.transfers.advance(pay('sandbox:hang')).status).toBe('processing');
 });
 
-test('advanceClock takes every step that is due', () => {
+test('advanceClock takes every automatic step that is due', () => {
   const { sandbox, pay, status } = setup();
   const one = pay();
   sandbox.advanceClock(1000);
@@ -159,7 +159,7 @@ test('advanceClock takes every step that is due', () => {
   expect(status(other)).toBe('completed');
 });
 
-test('the timer waits for the remaining time after the clock was advanced', async () => {
+test('the timer of autoAdvance waits for the remaining time after advanceClock', async () => {
   const { clock, sandbox, pay, status } = setup();
   const id = pay();
   sandbox.advanceClock(600);
@@ -169,7 +169,7 @@ test('the timer waits for the remaining time after the clock was advanced', asyn
   expect(status(id)).toBe('processing');
 });
 
-test('a request takes a due step before the timer does', async () => {
+test('a request takes a due automatic step even if the timer has not fired', async () => {
   const { clock, sandbox, pay } = setup();
   const id = pay();
   clock.jump(2000);
@@ -177,7 +177,7 @@ test('a request takes a due step before the timer does', async () => {
   expect(body).toMatchObject({ status: 'completed' });
 });
 
-test('takes each late step in its order', async () => {
+test('autoAdvance takes overdue steps in the order in which they were due', async () => {
   const { clock, sandbox, pay, status } = setup();
   const early = pay();
   clock.jump(4500);
@@ -189,7 +189,7 @@ test('takes each late step in its order', async () => {
   expect(status(late)).toBe('processing');
 });
 
-test('uses the timers of the runtime when the clock is a function', async () => {
+test('autoAdvance uses the timers of the runtime when the clock is a function', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 5 });
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
@@ -200,7 +200,7 @@ test('uses the timers of the runtime when the clock is a function', async () => 
   await expect.poll(() => sandbox.entities.get(id).kycStatus).toBe('approved');
 });
 
-test('an advanced clock dates records and responses', async () => {
+test('advanceClock changes the times of new records and responses', async () => {
   const { clock, sandbox } = setup('off');
   const before = clock.now();
   sandbox.advanceClock(3_600_000);
@@ -217,7 +217,7 @@ test('an advanced clock dates records and responses', async () => {
   }
 });
 
-test('every response takes the configured latency, which the log shows', async () => {
+test('each response takes the latency of the sandbox, and the log shows that time', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, latency: 250 });
   const pending = call(sandbox, 'POST', '/entities', { email: 'a@b.example' });
@@ -230,7 +230,7 @@ test('every response takes the configured latency, which the log shows', async (
 });
 
 test.each([{ autoAdvance: 0 }, { autoAdvance: 2 ** 31 }, { autoAdvance: 'off' }, { latency: -1 }])(
-  'rejects %o',
+  'a sandbox rejects the options %o',
   (options) => {
     expect(() => new Sandbox(options as object)).toThrow(TypeError);
   },

@@ -8,11 +8,11 @@ test.each([
   ['a function of milliseconds', () => 1000],
   ['a function of dates', () => new Date(1000)],
   ['an object', { now: () => 1000 }],
-])('the clock can be %s', (_name, clock) => {
+])('the clock of a sandbox can be %s', (_name, clock) => {
   expect(createdAt(new Sandbox({ clock }))).toBe('1970-01-01T00:00:01.000Z');
 });
 
-test('calls now as a method of the clock object', () => {
+test('the sandbox calls now as a method of its clock object', () => {
   class Ticking {
     #now = 0;
     now() {
@@ -24,20 +24,23 @@ test('calls now as a method of the clock object', () => {
   expect(createdAt(sandbox) < createdAt(sandbox)).toBe(true);
 });
 
-test.each([undefined, Date])('uses the system time without a clock and with Date (%#)', (clock) => {
-  const before = Date.now();
-  const at = Date.parse(createdAt(new Sandbox({ clock })));
-  expect(at).toBeGreaterThanOrEqual(before);
-  expect(at).toBeLessThanOrEqual(Date.now());
-});
+test.each([undefined, Date])(
+  'the sandbox uses the system time without a clock and with Date (%#)',
+  (clock) => {
+    const before = Date.now();
+    const at = Date.parse(createdAt(new Sandbox({ clock })));
+    expect(at).toBeGreaterThanOrEqual(before);
+    expect(at).toBeLessThanOrEqual(Date.now());
+  },
+);
 
-test('rejects a clock without a valid time when it is constructed', () => {
+test('the sandbox rejects a clock that returns no valid time', () => {
   expect(() => new Sandbox({ clock: () => Number.NaN })).toThrow(TypeError);
   // @ts-expect-error: a text is no time
   expect(() => new Sandbox({ clock: () => 'noon' })).toThrow('must return a valid Date');
 });
 
-test('rejects the call without a response when the clock breaks later', async () => {
+test('a request rejects when the clock of the sandbox stops returning valid times', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now });
   now = Number.NaN;
@@ -46,7 +49,7 @@ test('rejects the call without a response when the clock breaks later', async ()
   );
 });
 
-test('sends no response when the clock breaks for one moment', async () => {
+test('a request rejects and changes nothing when the clock of the sandbox throws once', async () => {
   let broken = false;
   const sandbox = new Sandbox({
     clock() {
@@ -62,7 +65,7 @@ test('sends no response when the clock breaks for one moment', async () => {
   expect(sandbox.entities.list()).toEqual([]);
 });
 
-test('a delay waits on the timer of the clock', async () => {
+test("the fault delay waits on the timer of the sandbox's clock", async () => {
   const waits: number[] = [];
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({
@@ -81,7 +84,7 @@ test('a delay waits on the timer of the clock', async () => {
   expect((await pending).status).toBe(200);
 });
 
-test('a delay clears the timer of the clock when its caller aborts', async () => {
+test('the fault delay clears its timer when the caller aborts', async () => {
   const cleared: unknown[] = [];
   const clock = {
     now: () => 0,
@@ -100,7 +103,7 @@ test('a delay clears the timer of the clock when its caller aborts', async () =>
   expect(cleared).toEqual(['the timer']);
 });
 
-test('a delay waits on fake timers that were installed after the sandbox', async () => {
+test('the fault delay waits on fake timers that were installed after the sandbox', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 3_600_000 } });
   vi.useFakeTimers();
@@ -113,7 +116,7 @@ test('a delay waits on fake timers that were installed after the sandbox', async
   }
 });
 
-test('a delay rejects at once when its caller has aborted before', async () => {
+test('the fault delay rejects at once when the caller has aborted before', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 60_000 } });
   const url = 'https://h/v0/entities';

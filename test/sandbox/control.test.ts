@@ -34,7 +34,7 @@ async function setup(options?: ListenOptions) {
   return { sandbox, server, ask, key: { authorization: `Bearer ${sandbox.apiKey}` } };
 }
 
-test('moves transfers, money and verification, and responds with the changed record', async () => {
+test('control moves transfers, money and verification, and responds with the changed record', async () => {
   const { sandbox, ask } = await setup();
   const { source, destination, entity } = createAccounts(sandbox);
   const pay = () =>
@@ -115,7 +115,7 @@ test.each([
   ['GET', '/_sandbox/log?after=x', undefined, 400, 'invalid_query'],
   ['GET', '/_sandbox/nothing', undefined, 404, 'not_found'],
   ['GET', '/_sandbox/reset', undefined, 405, 'method_not_allowed'],
-])('%s %s with %j responds with %i %s', async (method, path, body, status, code) => {
+])('control responds to %s %s with %j by %i %s', async (method, path, body, status, code) => {
   const { sandbox, ask } = await setup();
   createAccounts(sandbox);
   const before = sandbox.exportState();
@@ -126,7 +126,7 @@ test.each([
   expect(sandbox.exportState()).toEqual(before);
 });
 
-test('adds, lists and removes faults as JSON, also with "always"', async () => {
+test('control adds, lists and removes faults as JSON, including "always"', async () => {
   const { ask, key } = await setup();
   const always = {
     operation: 'entities.list',
@@ -150,7 +150,7 @@ test('adds, lists and removes faults as JSON, also with "always"', async () => {
   expect((await ask('GET', '/v0/entities', undefined, key)).status).toBe(200);
 });
 
-test('the log holds the requests of the API and none of control', async () => {
+test('GET /_sandbox/log returns the requests to the API and none to control', async () => {
   const { ask, key } = await setup();
   await ask('POST', '/v0/entities', '{"email":"a@b.example"}', key);
   await ask('POST', '/_sandbox/entities/ent_000001/approve');
@@ -177,7 +177,7 @@ test('the log holds the requests of the API and none of control', async () => {
   expect(all.headers['cache-control']).toBe('no-store');
 });
 
-test('streams the existing entries, then each completed request and each reset', async () => {
+test('GET /_sandbox/log streams existing entries, then each completed request and each reset', async () => {
   const { sandbox, server, ask, key } = await setup();
   await ask('GET', '/v0/entities', undefined, key);
   await ask('GET', '/v0/accounts', undefined, key);
@@ -209,7 +209,7 @@ test('streams the existing entries, then each completed request and each reset',
   response.destroy();
 });
 
-test('continues an event stream after its last id without a gap or a repetition', async () => {
+test('GET /_sandbox/log resumes an event stream after last-event-id without a gap or a repetition', async () => {
   const { server, ask, key } = await setup();
   for (let call = 0; call < 3; call += 1) await ask('GET', '/v0/entities', undefined, key);
   const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
@@ -221,7 +221,7 @@ test('continues an event stream after its last id without a gap or a repetition'
   response.destroy();
 });
 
-test('exports and imports the state with its ids', async () => {
+test('control exports and imports the state with its ids', async () => {
   const { sandbox, ask, key } = await setup();
   createAccounts(sandbox);
   const saved = await ask('GET', '/_sandbox/state');
@@ -235,14 +235,14 @@ test('exports and imports the state with its ids', async () => {
   expect(body).toMatchObject({ id: 'ent_000002' });
 });
 
-test('reset seeds the demo again with new ids', async () => {
+test('POST /_sandbox/reset with a seed creates the demo again with new ids', async () => {
   const { sandbox, ask } = await setup();
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   expect(sandbox.entities.list().map(({ id }) => id)).toEqual(['ent_000003', 'ent_000004']);
 });
 
-test('advances the clock', async () => {
+test('POST /_sandbox/clock advances the clock', async () => {
   const { ask, key } = await setup();
   expect(await ask('POST', '/_sandbox/clock', '{"advanceMs":60000}')).toMatchObject({
     status: 200,
@@ -252,7 +252,7 @@ test('advances the clock', async () => {
   expect(body).toMatchObject({ createdAt: '2026-01-01T00:01:00.000Z' });
 });
 
-test('GET log returns the latest entries, oldest first', async () => {
+test('GET /_sandbox/log?latest returns the latest entries, oldest first', async () => {
   const { ask, key } = await setup();
   for (let count = 0; count < 5; count += 1) await ask('GET', '/v0/entities', undefined, key);
   const reply = await ask('GET', '/_sandbox/log?latest=2');
@@ -262,7 +262,7 @@ test('GET log returns the latest entries, oldest first', async () => {
 });
 
 test.each(['cross-site', 'same-site'])(
-  'control is rejected for an image of another page: Sec-Fetch-Site %s',
+  'control rejects a request that an image of another page sends: Sec-Fetch-Site %s',
   async (site) => {
     const { ask } = await setup();
     const reply = await ask('GET', '/_sandbox/log', undefined, { 'sec-fetch-site': site });
@@ -280,7 +280,7 @@ test.each(['same-origin', 'none'])('control is allowed for Sec-Fetch-Site %s', a
 test.each([
   ['empty records', '{}'],
   ['records of an unknown account', '{"id":"iban_1","accountId":"acc_9","entityId":"ent_9"}'],
-])('the problems of a state with many %s are a hundred at most', async (_, record) => {
+])('PUT /_sandbox/state reports at most a hundred problems of many %s', async (_, record) => {
   const { ask } = await setup();
   const records = Array(20_000).fill(record).join();
   const reply = await ask('PUT', '/_sandbox/state', `{"version":1,"closedIbans":[${records}]}`);
@@ -290,7 +290,7 @@ test.each([
   expect(error).toMatch(/; there may be more\.$/);
 });
 
-test('a state with 150 accounts of an unknown entity reports a hundred problems', async () => {
+test('PUT /_sandbox/state reports a hundred problems of 150 accounts of an unknown entity', async () => {
   const { sandbox, ask } = await setup();
   createAccounts(sandbox);
   const state = sandbox.exportState();
@@ -306,7 +306,7 @@ test('a state with 150 accounts of an unknown entity reports a hundred problems'
   expect(Object.keys(details.fields)).toHaveLength(100);
 });
 
-test('accepts a large body for a state and rejects it elsewhere', async () => {
+test('PUT /_sandbox/state accepts 64 MiB, and other control requests accept 1 MiB', async () => {
   const { sandbox, ask } = await setup();
   const state = JSON.stringify(sandbox.exportState());
   expect((await ask('PUT', '/_sandbox/state', state + ' '.repeat(20_000_000))).status).toBe(204);
@@ -317,7 +317,7 @@ test('accepts a large body for a state and rejects it elsewhere', async () => {
   expect((await ask('POST', '/_sandbox/reset', ' '.repeat(2 ** 20 + 1))).status).toBe(413);
 });
 
-test('takes the due steps before control reads the state', async () => {
+test('GET /_sandbox/state takes the due automatic steps before it reads the state', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 1000 });
   const server = await listen(sandbox);
@@ -338,7 +338,7 @@ test.each([
   ['127.9.9.9:1', 200],
   ['LOCALHOST:4010', 200],
   ['[::1]:4010', 200],
-])('under the name %j every path responds with %i', async (host, status) => {
+])('the server responds to the Host header %j with %i on every path', async (host, status) => {
   const { ask, key } = await setup();
   for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
     const reply = await ask('GET', path, undefined, { ...key, host });
@@ -347,7 +347,7 @@ test.each([
   }
 });
 
-test('accepts further names of its host', async () => {
+test('the server accepts the Host headers of allowHosts', async () => {
   const { ask } = await setup({ allowHosts: ['Platform', 'two.example:4010'] });
   const statusUnder = async (host: string) =>
     (await ask('GET', '/_sandbox/state', undefined, { host })).status;
@@ -356,7 +356,7 @@ test('accepts further names of its host', async () => {
   expect(await statusUnder('three.example')).toBe(403);
 });
 
-test('rejects control from every other origin without a change', async () => {
+test('control rejects a request from every other origin, without a change', async () => {
   const { sandbox, server, ask } = await setup();
   const { port } = server;
   const { source } = createAccounts(sandbox);
@@ -380,7 +380,7 @@ test('rejects control from every other origin without a change', async () => {
   expect(await fund(`http://127.0.0.1:${port}`)).toBe(200);
 });
 
-test('lets a page of another port of this machine read the API', async () => {
+test('the server lets a page of another port of this machine read the API', async () => {
   const { ask, key } = await setup();
   const origin = 'http://localhost:5173';
   const preflight = await ask('OPTIONS', '/v0/transfers', undefined, {
@@ -408,7 +408,7 @@ test('lets a page of another port of this machine read the API', async () => {
   expect(preflightResponse.headers).not.toHaveProperty('access-control-allow-methods');
 });
 
-test('responds to a wrong base path with the correct one and logs it', async () => {
+test('the server responds to a wrong base path with the correct path, and logs the request', async () => {
   const { sandbox, ask, key } = await setup();
   sandbox.accounts.list();
   for (const [wrong, right] of [
@@ -425,7 +425,7 @@ test('responds to a wrong base path with the correct one and logs it', async () 
   expect(sandbox.log).toMatchObject([{ status: 404 }, { status: 404 }, { status: 404 }]);
 });
 
-test('the policy of the page forbids frames and foreign sources', async () => {
+test('the content security policy of the page forbids frames and other origins', async () => {
   const { ask } = await setup();
   const { status, headers } = await ask('GET', '/');
   expect(status).toBe(200);
@@ -436,7 +436,7 @@ test('the policy of the page forbids frames and foreign sources', async () => {
   expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
 });
 
-test('the policy of the page allows its own scripts and no other', async () => {
+test('the content security policy of the page allows its own scripts and no other', async () => {
   const { headers } = await createPageReply(
     '<script>alert(1)</script><p>text</p><script>2</script>',
   );
@@ -446,7 +446,7 @@ test('the policy of the page allows its own scripts and no other', async () => {
   );
 });
 
-test('disconnects a reader of the log when too many bytes are unread', async () => {
+test('the server disconnects a reader of the log who leaves too many bytes unread', async () => {
   const { server, ask, key } = await setup();
   const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
     headers: { accept: 'text/event-stream' },

@@ -14,7 +14,7 @@ async function ask(sandbox: Sandbox, url: string, authorization?: string) {
   return { status, ...(body as { error: string; code: string }), body };
 }
 
-test('versioned endpoints accept the API key and root endpoints the JWT', async () => {
+test('endpoints under /v0 accept the API key, and root endpoints the JWT', async () => {
   const sandbox = new Sandbox();
   expect((await ask(sandbox, versioned, `Bearer ${sandbox.apiKey}`)).status).toBe(200);
   expect((await ask(sandbox, versioned, `bearer  ${sandbox.apiKey}`)).status).toBe(200);
@@ -29,7 +29,7 @@ test.each([
   [versioned, 'Bearer sk_other', 'is not known'],
   [root, 'Bearer a.b.c', 'is not known'],
   [root, '', 'No credential arrived'],
-])('%s with %o is unauthorised', async (url, authorization, words) => {
+])('a request to %s with the credential %o gets 401', async (url, authorization, words) => {
   const response = await ask(new Sandbox(), url, authorization);
   expect(response).toMatchObject({ status: 401, code: 'unauthorized' });
   expect(response.error).toContain(words);
@@ -38,7 +38,7 @@ test.each([
   expect(ErrorBodySchema.safeParse(response.body).success).toBe(true);
 });
 
-test('names the endpoint of a credential when it arrives at the wrong one', async () => {
+test('the 401 names the right endpoint when an API key or a JWT arrives at the wrong one', async () => {
   const sandbox = new Sandbox();
   const jwt = await ask(sandbox, versioned, `Bearer ${sandbox.jwt}`);
   expect(jwt.status).toBe(401);
@@ -52,7 +52,7 @@ test('names the endpoint of a credential when it arrives at the wrong one', asyn
   );
 });
 
-test('the client shows the whole message without a redaction', async () => {
+test("the client shows the message of the sandbox's 401 without a redaction", async () => {
   const sandbox = new Sandbox();
   const { clientOptions, apiKey, jwt } = sandbox;
   const readMessage = async (call: PromiseLike<unknown>) =>
@@ -70,7 +70,7 @@ test('the client shows the whole message without a redaction', async () => {
   }
 });
 
-test('an unauthorised call gets 401 before its body is validated', async () => {
+test('a request without a credential gets 401 before its body is validated', async () => {
   const sandbox = new Sandbox();
   const response = await sandbox.fetch(versioned, { method: 'POST', body: '{"email":"a@b.c"}' });
   expect(response.status).toBe(401);
@@ -78,7 +78,7 @@ test('an unauthorised call gets 401 before its body is validated', async () => {
   expect((await sandbox.fetch(versioned, { method: 'POST', body: '{' })).status).toBe(401);
 });
 
-test('has fixed credentials in the format of the platform', () => {
+test('a sandbox has fixed credentials in the format of the platform', () => {
   const sandbox = new Sandbox();
   expect(sandbox.apiKey).toMatch(/^sk_sandbox_\w+$/);
   const parts = sandbox.jwt.split('.');
@@ -88,7 +88,7 @@ test('has fixed credentials in the format of the platform', () => {
   expect(new Sandbox().clientOptions.apiKey).toBe(sandbox.apiKey);
 });
 
-test('accepts configured credentials', async () => {
+test('a sandbox accepts the credentials of its options', async () => {
   const sandbox = new Sandbox({ apiKey: 'sk_mine', jwt: 'a.b.' });
   expect(sandbox.clientOptions).toMatchObject({ apiKey: 'sk_mine', jwt: 'a.b.' });
   expect((await ask(sandbox, versioned, 'Bearer sk_mine')).status).toBe(200);
@@ -98,7 +98,7 @@ test('accepts configured credentials', async () => {
 });
 
 test.each([{ apiKey: 'key' }, { apiKey: 'sk_with space' }, { jwt: 'a.b' }, { jwt: 'é.b.c' }])(
-  'rejects malformed credentials: %o',
+  'a sandbox rejects malformed credentials in its options: %o',
   (options) => {
     expect(() => new Sandbox(options)).toThrow(TypeError);
     expect(() => new Sandbox(options)).not.toThrow(Object.values(options)[0]);

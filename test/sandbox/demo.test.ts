@@ -2,7 +2,7 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { transferStatuses } from '../../src/schemas/transfer.ts';
 import { expect, test } from 'vitest';
 
-test('the demo holds one record of every kind', () => {
+test('seedDemo creates a transfer of every status, and records of every kind', () => {
   const sandbox = new Sandbox();
   seedDemo(sandbox);
   expect(sandbox.entities.list()).toMatchObject([

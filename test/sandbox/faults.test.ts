@@ -47,7 +47,7 @@ function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
 }
 const textOf = (response: Response) => response.text();
 
-test('a status fault responds with the error body and changes nothing', async () => {
+test('the fault status responds with an Error body and changes nothing', async () => {
   const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 503, retryAfter: 2 });
   const { status, headers, body } = await send();
@@ -65,7 +65,7 @@ test('a status fault responds with the error body and changes nothing', async ()
   expect((await send()).status).toBe(201);
 });
 
-test('a status fault after the commit responds with its message and headers', async () => {
+test('the fault status after_commit responds with its message and headers, and the request takes effect', async () => {
   const { inject, send, committed } = setup();
   inject({
     kind: 'status',
@@ -84,7 +84,7 @@ test('a status fault after the commit responds with its message and headers', as
   expect(committed()).toBe(1);
 });
 
-test('a status below 400 keeps the real body when the call took effect', async () => {
+test('the fault status below 400 keeps the real body when the request took effect', async () => {
   const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 202 });
   expect(await send()).toMatchObject({ status: 202, body: { id: 'txfr_000001' } });
@@ -104,7 +104,7 @@ test.each([
   [{ kind: 'html' }, 502, 0],
   [{ kind: 'html', status: 200 }, 200, 0],
   [{ kind: 'html', status: 504, when: 'after_commit' }, 504, 1],
-] as const)('an html fault responds with a page: %o', async (fault, status, count) => {
+] as const)('the fault html responds with an HTML page: %o', async (fault, status, count) => {
   const { inject, raw, committed } = setup();
   inject(fault);
   const response = await raw();
@@ -114,7 +114,7 @@ test.each([
   expect(committed()).toBe(count);
 });
 
-test('an error shows the text of the page after the status', async () => {
+test('the message of an error contains the text of the HTML page that the fault html sends', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
@@ -142,7 +142,7 @@ test.each([
   [{ kind: 'truncated_body' }, 1, 201],
   [{ kind: 'truncated_body', when: 'after_commit' }, 1, 201],
   [{ kind: 'truncated_body', when: 'before_commit' }, 0, 500],
-] as const)('a truncated body ends in the middle: %o', async (fault, count, status) => {
+] as const)('the fault truncated_body ends in the middle: %o', async (fault, count, status) => {
   const { inject, raw, committed } = setup();
   inject(fault);
   const response = await raw();
@@ -164,7 +164,7 @@ test.each([
   [{ kind: 'stalled_body' }, 1, 201],
   [{ kind: 'stalled_body', when: 'before_commit' }, 0, 500],
 ] as const)(
-  'a stalled body stops in the middle until its caller aborts: %o',
+  'the fault stalled_body stops in the middle of the body until the caller aborts: %o',
   async (fault, count, status) => {
     const { inject, raw, committed } = setup();
     inject(fault);
@@ -184,7 +184,7 @@ test.each([
   },
 );
 
-test('a stalled body removes its listener when it is cancelled', async () => {
+test('the fault stalled_body removes its abort listener when the body is cancelled', async () => {
   const { inject, raw } = setup();
   inject({ kind: 'stalled_body' });
   const { signal } = controller();
@@ -198,22 +198,25 @@ test('a stalled body removes its listener when it is cancelled', async () => {
 test.each([
   [{ kind: 'hang' }, 0],
   [{ kind: 'hang', when: 'after_commit' }, 1],
-] as const)('a hang sends no response until its caller aborts: %o', async (fault, count) => {
-  const { inject, raw, committed } = setup();
-  inject(fault);
-  const { signal, abort } = controller();
-  const pending = raw(signal);
-  expect(await Promise.race([pending, flushPromises().then(() => 'still waiting')])).toBe(
-    'still waiting',
-  );
-  expect(committed()).toBe(count);
-  const reason = new Error('enough');
-  abort(reason);
-  await expect(pending).rejects.toBe(reason);
-  expect(committed()).toBe(count);
-});
+] as const)(
+  'the fault hang sends no response until its caller aborts: %o',
+  async (fault, count) => {
+    const { inject, raw, committed } = setup();
+    inject(fault);
+    const { signal, abort } = controller();
+    const pending = raw(signal);
+    expect(await Promise.race([pending, flushPromises().then(() => 'still waiting')])).toBe(
+      'still waiting',
+    );
+    expect(committed()).toBe(count);
+    const reason = new Error('enough');
+    abort(reason);
+    await expect(pending).rejects.toBe(reason);
+    expect(committed()).toBe(count);
+  },
+);
 
-test('a hang ends at once when its caller aborted before', async () => {
+test('the fault hang rejects at once when the caller aborts while the request arrives', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'hang' }, { operation: 'entities.list' });
   const { signal, abort } = controller();
@@ -225,7 +228,7 @@ test('a hang ends at once when its caller aborted before', async () => {
 });
 
 test.each(['hang', 'stalled_body'] as const)(
-  'a %s keeps its signal through garbage collection',
+  'the fault %s ends by an abort even after a garbage collection',
   async (kind) => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
@@ -247,7 +250,7 @@ test.each(['hang', 'stalled_body'] as const)(
   },
 );
 
-test('a delay takes effect at once and responds late', async () => {
+test('the fault delay lets a request take effect at once and responds late', async () => {
   const timers: { run: () => void; ms: number }[] = [];
   const setTimeout = (run: () => void, ms: number): number => timers.push({ run, ms });
   const { inject, send, committed } = setup({ clock: { now: () => 0, setTimeout } });
@@ -261,7 +264,7 @@ test('a delay takes effect at once and responds late', async () => {
   expect((await pending).status).toBe(201);
 });
 
-test('a delay removes its listener when it is over', async () => {
+test('the fault delay removes its abort listener when the delay is over', async () => {
   const { sandbox, inject, raw } = setup();
   inject({ kind: 'delay', ms: 200 });
   const { signal } = controller();
@@ -272,7 +275,7 @@ test('a delay removes its listener when it is over', async () => {
   expect(getEventListeners(signal, 'abort')).toHaveLength(during - 1);
 });
 
-test('a delay ends when its caller aborts', async () => {
+test('the fault delay ends when the caller aborts', async () => {
   const { sandbox, inject, raw } = setup();
   inject({ kind: 'delay', ms: 60_000 });
   const { signal, abort } = controller();
@@ -283,7 +286,7 @@ test('a delay ends when its caller aborts', async () => {
   expect(sandbox.log.at(-1)).toMatchObject({ fault: 'delay', status: undefined });
 });
 
-test('affects one request by default, or times requests after a number of others', async () => {
+test('a fault rule affects one request by default, or times requests after a number of others', async () => {
   const { inject, send } = setup();
   const statuses = async (count: number) => {
     const seen: number[] = [];
@@ -298,7 +301,7 @@ test('affects one request by default, or times requests after a number of others
   expect(await statuses(5)).toEqual([500, 500, 500, 500, 500]);
 });
 
-test('a request gets the fault of the oldest rule and counts for every rule', async () => {
+test('a request gets the fault of the oldest fault rule, and counts for every rule', async () => {
   const { inject, send } = setup();
   inject({ kind: 'status', status: 500 });
   inject({ kind: 'status', status: 501 }, { after: 1 });
@@ -310,14 +313,14 @@ test('a request gets the fault of the oldest rule and counts for every rule', as
   expect((await send()).status).toBe(201);
 });
 
-test('clear removes every rule', async () => {
+test('faults.clear removes every fault rule', async () => {
   const { sandbox, inject, send } = setup();
   inject({ kind: 'status', status: 500 }, { times: Infinity });
   sandbox.faults.clear();
   expect((await send()).status).toBe(201);
 });
 
-test('a rule applies to one operation, and "*" to every request', async () => {
+test('a fault rule applies to one operation, or with "*" to every request', async () => {
   const { sandbox, inject, send } = setup();
   inject({ kind: 'status', status: 500 }, { operation: 'transfers.list' });
   expect((await send()).status).toBe(201);
@@ -338,7 +341,7 @@ test('a fault applies before authorisation and validation', async () => {
   await expect(refused.text()).rejects.toThrow('terminated');
 });
 
-test('a fault shows no success when the platform rejected the call', async () => {
+test('the fault status below 400 does not hide that the sandbox rejected the request', async () => {
   const { sandbox, inject, committed } = setup();
   inject({ kind: 'status', status: 202 });
   const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
@@ -346,7 +349,7 @@ test('a fault shows no success when the platform rejected the call', async () =>
   expect(committed()).toBe(0);
 });
 
-test('a rule does not change when the caller changes its object', async () => {
+test('a fault rule does not change when the caller changes its object', async () => {
   const { sandbox, send } = setup();
   const fault = { kind: 'status' as const, status: 503 };
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -354,7 +357,7 @@ test('a rule does not change when the caller changes its object', async () => {
   expect(await send()).toMatchObject({ status: 503 });
 });
 
-test('the faults of a body skip responses without one', async () => {
+test('the faults of a body skip responses without a body', async () => {
   const { sandbox, inject } = setup();
   const remove = () => call(sandbox, 'DELETE', '/counterparties/cpty_000001');
   sandbox.counterparties.create({ entityId: 'ent_000001' });
@@ -375,7 +378,7 @@ interface Page {
 const listed = async (sandbox: Sandbox, query: string) =>
   (await call(sandbox, 'GET', `/accounts?${query}`)).body as Page;
 
-test('repeated_cursor repeats the cursor of the request after a first page', async () => {
+test('the fault repeated_cursor repeats the cursor of the request, from the second page on', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list' });
   const first = await listed(sandbox, 'limit=1');
@@ -390,7 +393,7 @@ test('repeated_cursor repeats the cursor of the request after a first page', asy
   expect(third).toMatchObject({ hasMore: false, nextCursor: null });
 });
 
-test('repeated_cursor applies when everything fits on the first page', async () => {
+test('the fault repeated_cursor also applies when everything fits on the first page', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list', times: Infinity });
   const first = await listed(sandbox, '');
@@ -405,7 +408,7 @@ test('repeated_cursor applies when everything fits on the first page', async () 
   }
 });
 
-test('empty pages skip no item and have distinct cursors', async () => {
+test('the fault empty_page skips no item and gives each page another cursor', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'empty_page' }, { operation: 'accounts.list', times: 2 });
   inject({ kind: 'empty_page' }, { operation: 'accounts.list', after: 3, times: 2 });
@@ -475,13 +478,13 @@ test.each([
     { operation: 'ibans.delete', fault: { kind: 'stalled_body' } },
     /could never apply: ibans.delete responds with no body/,
   ],
-])('rejects the rule %o', (faultRule, message) => {
+])('faults.add rejects the rule %o', (faultRule, message) => {
   const { faults } = new Sandbox();
   expect(() => faults.add(faultRule as SandboxFaultRule)).toThrow(TypeError);
   expect(() => faults.add(faultRule as SandboxFaultRule)).toThrow(message);
 });
 
-test('accepts every documented fault', () => {
+test('faults.add accepts every documented fault', () => {
   const { faults } = new Sandbox();
   const all: SandboxFault[] = [
     { kind: 'status', status: 500, retryAfter: 1, code: 'c', error: 'e', headers: {} },
@@ -503,7 +506,7 @@ function controller() {
   return { signal: target.signal, abort: (reason: unknown) => target.abort(reason) };
 }
 
-test('a rule with percent affects its share, the same requests in every run', async () => {
+test('a fault rule with percent affects its share, and the same requests in every run', async () => {
   const play = async (seed: number) => {
     const sandbox = new Sandbox();
     const fault = { kind: 'status', status: 503 } as const;
@@ -522,7 +525,7 @@ test('a rule with percent affects its share, the same requests in every run', as
 });
 
 test.each([5, 60, 100])(
-  '%i percent of failures are divided between before and after the commit',
+  'half of %i percent of failures happen before the commit and half after it',
   async (percent) => {
     const sandbox = new Sandbox();
     for (const faultRule of createFailureRules(percent, 1)) sandbox.faults.add(faultRule);
@@ -539,7 +542,7 @@ test.each([5, 60, 100])(
   },
 );
 
-test('a rule with percent survives an import and is not exported', () => {
+test('a fault rule with percent survives an import and is not exported', () => {
   const sandbox = new Sandbox();
   const [faultRule] = createFailureRules(5, 1);
   if (faultRule === undefined) throw new Error('there are no rules');
@@ -556,7 +559,7 @@ test.each([
   [{ percent: 0 }, 'percent: expected a number above 0, up to 100'],
   [{ percent: 101 }, 'percent: expected a number above 0, up to 100'],
   [{ seed: 0.5 }, 'seed: expected a whole number'],
-])('%o is no rule', (wrong, words) => {
+])('faults.add rejects a rule with %o', (wrong, words) => {
   const { faults } = new Sandbox();
   const faultRule = { operation: '*', fault: { kind: 'hang' }, ...wrong };
   expect(() => {

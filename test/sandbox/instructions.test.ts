@@ -24,7 +24,7 @@ const input = {
 } as const;
 const decoded = (blob: string) => parseJson(Buffer.from(blob.slice(2), 'hex').toString('utf8'));
 
-test('builds an instruction with arguments that keep every digit', async () => {
+test('build returns an Instruction with arguments that keep every digit', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', input);
   expect(status).toBe(200);
   expect(BuiltInstructionSchema.safeParse(body).success).toBe(true);
@@ -37,7 +37,7 @@ test('builds an instruction with arguments that keep every digit', async () => {
   expect(decoded((body as { arguments: string }).arguments)).toEqual(input.actionArguments);
 });
 
-test('an action has one address for each kind', async () => {
+test('build returns one action address for each kind of action, whatever its arguments', async () => {
   const actionOf = async (actionArguments: unknown) => {
     const response = await call(new Sandbox(), 'POST', '/instruction/build', {
       ...input,
@@ -59,7 +59,7 @@ test.each([
   [{ ...input, actionArguments: { a: 1, b: 2 } }, 'actionArguments'],
   [{ ...input, actionArguments: { refuelERC20: {} } }, 'actionArguments.refuelERC20.fee'],
   [{ ...input, nickname: 'x' }, 'nickname'],
-])('build rejects invalid input (%#)', async (body, field) => {
+])('POST /instruction/build rejects invalid input (%#)', async (body, field) => {
   const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
   expect(response.status).toBe(422);
   expect(response.body).toMatchObject({ code: 'validation_failed' });
@@ -68,7 +68,7 @@ test.each([
   );
 });
 
-test('registers a built Instruction and lists it by its address in any case', async () => {
+test('POST of a built Instruction registers it, and GET lists it by its address in any case', async () => {
   const sandbox = new Sandbox();
   const built = await call(sandbox, 'POST', '/instruction/build', input);
   const {
@@ -116,7 +116,7 @@ test('registers a built Instruction and lists it by its address in any case', as
   expect(sandbox.instructions.list()).toHaveLength(2);
 });
 
-test('registers the same Instruction from the input of a build', () => {
+test('instructions.create makes the same Instruction from the input and from the result of a build', () => {
   const [one, two] = [new Sandbox(), new Sandbox()];
   const fromInput = one.instructions.create(input);
   const fromBuilt = two.instructions.create({
@@ -132,7 +132,7 @@ test('registers the same Instruction from the input of a build', () => {
   expect(fromInput.nickname).toBe('');
 });
 
-test('rejects the same Instruction twice unless its salt differs', () => {
+test('instructions.create rejects the same Instruction twice unless its salt differs', () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   expect(() => sandbox.instructions.create({ ...input, nickname: 'again' })).toThrow(
@@ -146,7 +146,7 @@ test.each([
   ['0xff00', 'bytes that are no text'],
   ['0x7b7d', 'an object without the kind'],
   ['0x5', 'half a byte'],
-] as const)('arguments that no sandbox built are opaque: %s, %s', (blob, _what) => {
+] as const)('instructions.create accepts arguments of other builders: %s, %s', (blob, _what) => {
   const { instructedTokenAddress } = new Sandbox().instructions.create({
     address: owner,
     salt: 1,
@@ -157,7 +157,7 @@ test.each([
   expect(instructedTokenAddress).toBe(`0x${'0'.repeat(40)}`);
 });
 
-test('execute counts, sums and records the time up to maxExecutions', () => {
+test('instructions.execute counts, sums and records the time, up to maxExecutions', () => {
   let now = 1_700_000_000_000;
   const sandbox = new Sandbox({ clock: () => (now += 60_000) });
   const { instructionId } = sandbox.instructions.create(input);
@@ -181,7 +181,7 @@ test('execute counts, sums and records the time up to maxExecutions', () => {
   expect(sandbox.transactions.list()).toHaveLength(3);
 });
 
-test('deactivate ends an Instruction', async () => {
+test('instructions.deactivate ends an Instruction', async () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   sandbox.instructions.execute(instructionId);
@@ -196,7 +196,7 @@ test('deactivate ends an Instruction', async () => {
   expect(() => sandbox.instructions.deactivate(instructionId)).toThrow('is deactivated');
 });
 
-test('the direct methods reject invalid input', () => {
+test('the methods of sandbox.instructions reject invalid input', () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   const { instructions } = sandbox;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { flushPromises } from '../support/virtual-clock.ts';
 import { call, having } from './calls.ts';
 
-test('keeps the requests in their order', async () => {
+test('the log keeps requests in their order', async () => {
   const sandbox = new Sandbox({ clock: () => 0 });
   const time = '1970-01-01T00:00:00.000Z';
   await call(sandbox, 'POST', '/entities', { email: 'a@b.example' });
@@ -77,7 +77,7 @@ test('keeps the requests in their order', async () => {
   ]);
 });
 
-test('numbers the credentials that arrive', async () => {
+test('the log numbers the credentials that arrive', async () => {
   const sandbox = new Sandbox();
   const send = (authorization: string) =>
     sandbox.fetch('https://h/v0/entities', { headers: { authorization } });
@@ -89,7 +89,7 @@ test('numbers the credentials that arrive', async () => {
   expect(sandbox.log.map(({ key }) => key)).toEqual([1, 2, 3, undefined, 1]);
 });
 
-test('records the fault, and a status if one was sent', async () => {
+test('the log records the fault, and a status if the sandbox sent a response', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'status', status: 503 } });
   sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });
@@ -101,7 +101,7 @@ test('records the fault, and a status if one was sent', async () => {
   ]);
 });
 
-test('names the record that a request created, although its response was lost', async () => {
+test('the log names the record that a request created, although the response was lost', async () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   const { id: sourceAccountId } = sandbox.accounts.create({ entityId });
@@ -125,13 +125,13 @@ test('names the record that a request created, although its response was lost', 
   ]);
 });
 
-test('keeps a body as a string when it is not JSON', async () => {
+test('the log keeps a body as a string when the body is not JSON', async () => {
   const sandbox = new Sandbox();
   await sandbox.fetch('https://h/v0/entities', { method: 'POST', body: '{"half' });
   expect(sandbox.log[0]?.body).toBe('{"half');
 });
 
-test('holds no headers and no credential in any part of a request', async () => {
+test('the log holds no headers, and no credential in any part of a request', async () => {
   const sandbox = new Sandbox();
   const { apiKey, jwt } = sandbox;
   const foreign = 'sk_live_somebody_elses_key';
@@ -159,13 +159,13 @@ test('holds no headers and no credential in any part of a request', async () => 
   expect(sandbox.log[1]?.body).toBe('not json: [redacted]');
 });
 
-test('does not redact a string that is too short for a credential', async () => {
+test('the log does not redact a string that is too short for a credential', async () => {
   const sandbox = new Sandbox();
   await sandbox.fetch('https://h/v0/entities', { headers: { authorization: 'Bearer e' } });
   expect(sandbox.log[0]?.path).toBe('/v0/entities');
 });
 
-test('an entry does not change when the record changes', async () => {
+test('an entry of the log does not change when its record changes', async () => {
   const sandbox = new Sandbox();
   sandbox.entities.create({ email: 'a@b.example' });
   const metadata = { a: 1 };
@@ -174,7 +174,7 @@ test('an entry does not change when the record changes', async () => {
   expect(sandbox.log[0]?.body).toEqual({ entityId: 'ent_000001', metadata: { a: 1 } });
 });
 
-test('keeps the latest ten thousand requests', async () => {
+test('the log keeps the latest ten thousand requests', async () => {
   const sandbox = new Sandbox();
   const request = { headers: new Headers(), method: 'GET' };
   for (let count = 0; count < 10_005; count += 1) {
@@ -185,7 +185,7 @@ test('keeps the latest ten thousand requests', async () => {
   expect(sandbox.log.at(-1)?.path).toBe('/10004');
 });
 
-test('numbers entries in the order of their completion', async () => {
+test('the log numbers its entries in the order in which they complete', async () => {
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({ clock: { now: () => 0, setTimeout: (run) => timers.push(run) } });
   const heard: unknown[] = [];
@@ -207,7 +207,7 @@ test('numbers entries in the order of their completion', async () => {
   expect(heard).toHaveLength(2);
 });
 
-test('cuts a long body after its credentials were redacted', async () => {
+test('the log cuts a long body after it has redacted the credentials', async () => {
   const sandbox = new Sandbox();
   const text = `${'x'.repeat(65_500)} ${sandbox.apiKey} ${'y'.repeat(1000)}`;
   await call(sandbox, 'POST', '/entities', { email: text });
@@ -219,7 +219,7 @@ test('cuts a long body after its credentials were redacted', async () => {
   expect(sandbox.log[1]?.body).toEqual({ email: 'x'.repeat(60_000) });
 });
 
-test('cuts a response at 10 kB, and keeps a shorter one as its JSON value', async () => {
+test('the log cuts a response of more than 10 kB, and keeps a shorter response as a JSON value', async () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   const create = (name: string) => call(sandbox, 'POST', '/accounts', { entityId, name });
@@ -237,7 +237,7 @@ test('cuts a response at 10 kB, and keeps a shorter one as its JSON value', asyn
   });
 });
 
-describe('memory', () => {
+describe('the memory of the log', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const measureMebibytes = async () => {
@@ -255,7 +255,7 @@ describe('memory', () => {
     ['JSON', () => JSON.stringify({ email: long() })],
     ['no JSON', () => `no JSON ${long()}`],
     ['a list of short strings', () => JSON.stringify(Array(2 ** 17).fill('12345'))],
-  ])('holds no more of a long body that is %s than an entry shows', async (_, createBody) => {
+  ])('the log retains no more of a long body than it shows: %s', async (_, createBody) => {
     const sandbox = new Sandbox();
     const before = await measureMebibytes();
     for (let count = 0; count < 20; count += 1) {

@@ -25,7 +25,7 @@ function setup(options?: HandlersOptions) {
 
 // msw keeps a connection that was never encrypted, and an agent uses it again.
 test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
-  'responds to every request of a client at %s',
+  'the msw handlers respond to every request of a client at %s',
   async (baseUrl) => {
     const { sandbox } = setup({ baseUrl });
     const payments = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey, maxRetries: 0 });
@@ -36,7 +36,7 @@ test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
   },
 );
 
-test('lets a timer fire while a client calls', async () => {
+test('a timer fires while a client calls the msw handlers', async () => {
   const { sandbox, key } = setup();
   let calls = 0;
   let firedAfter: number | undefined;
@@ -47,7 +47,7 @@ test('lets a timer fire while a client calls', async () => {
   expect(firedAfter).toBeLessThan(50);
 });
 
-test('responds to a client that is configured for another host', async () => {
+test('the msw handlers respond at the URLs of clientOptions, and with 404 to an unknown path', async () => {
   const { sandbox, key, jwt } = setup();
   const { baseUrl, rootUrl } = sandbox.clientOptions;
   const created = await fetch(`${baseUrl}/entities`, {
@@ -81,7 +81,7 @@ test.each([
     { baseUrl: 'http://127.0.0.1:4010/v0', rootUrl: 'http://127.0.0.1:4011/' },
     'http://127.0.0.1:4011',
   ],
-])('responds at the URLs of %o', async (options, rootUrl) => {
+])('the msw handlers respond at the URLs of the options %o', async (options, rootUrl) => {
   const { key, jwt } = setup(options);
   const baseUrl = options.baseUrl.replace(/\/$/, '');
   expect((await fetch(`${baseUrl}/accounts`, { headers: key })).status).toBe(200);
@@ -90,7 +90,7 @@ test.each([
 });
 
 test.each(['/instructions/all', '/transactions'])(
-  'GET %s gets 400 with a hint because msw removes its body',
+  'the msw handlers respond to GET %s with 400 and a hint, because msw removes its body',
   async (path) => {
     const { sandbox } = setup({ baseUrl: 'http://api.example.com/v0' });
     const body = JSON.stringify({ address: `0x${'1'.repeat(40)}` });
@@ -114,7 +114,7 @@ test.each(['/instructions/all', '/transactions'])(
   },
 );
 
-test('a reset breaks the connection', async () => {
+test('the fault reset breaks the connection through msw', async () => {
   const { sandbox, key } = setup();
   sandbox.faults.add({
     operation: 'entities.create',
@@ -126,7 +126,7 @@ test('a reset breaks the connection', async () => {
   expect(sandbox.entities.list()).toHaveLength(1);
 });
 
-test('a hang sends no response until the caller aborts', async () => {
+test('the fault hang sends no response through msw until the caller aborts', async () => {
   const { sandbox, key } = setup();
   sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });
   const target = new AbortController();
@@ -140,7 +140,7 @@ test('a hang sends no response until the caller aborts', async () => {
   expect(await seen).toEqual(new Error('enough'));
 });
 
-test('msw reports no error when the caller aborts', async () => {
+test('msw prints no error when the caller aborts', async () => {
   const { sandbox, key } = setup();
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
@@ -158,7 +158,7 @@ test('msw reports no error when the caller aborts', async () => {
   expect((await fetch(url, { headers: key })).status).toBe(200);
 });
 
-test('a defect of the sandbox becomes a 500 of msw', async () => {
+test('an error inside the sandbox becomes a 500 of msw', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now });
   const server = setupServer(...handlers(sandbox));
@@ -173,7 +173,7 @@ test('a defect of the sandbox becomes a 500 of msw', async () => {
   expect(await response.text()).toContain('must return a valid Date');
 });
 
-test('msw passes the faults of a body on', async () => {
+test('msw passes on faults of the body and the headers of a status fault', async () => {
   const { sandbox, key } = setup();
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
   sandbox.faults.add({ operation: '*', fault: { kind: 'truncated_body' } });

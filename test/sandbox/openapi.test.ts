@@ -25,7 +25,7 @@ const text = JSON.stringify(document);
 const items = document.paths as unknown as Readonly<Record<string, PathItem>>;
 
 test.each(endpoints)(
-  '$operation is described with its path, its server and its credential',
+  'openapi.json describes $operation with its path, its server and its credential',
   (endpoint) => {
     const item = items[endpoint.path];
     const method = endpoint.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
@@ -52,7 +52,7 @@ test('openapi.json describes exactly the 20 operations', () => {
   expect(endpoints).toHaveLength(20);
 });
 
-test('x-gap names every row of docs/gaps.md', () => {
+test('x-gap in openapi.json names every row of docs/gaps.md', () => {
   const gaps = readFileSync(new URL('../../docs/gaps.md', import.meta.url), 'utf8');
   const rows = [...gaps.matchAll(/^\| (\d+) +\|/gm)].map(([, row]) => Number(row));
   const marks = [...text.matchAll(/"x-gap":(?:(\d+)|\[([\d,]+)\])/g)];
@@ -61,7 +61,7 @@ test('x-gap names every row of docs/gaps.md', () => {
   expect([...named].toSorted((one, other) => one - other)).toEqual(rows);
 });
 
-test('the validator of Redocly finds nothing, warnings included', async () => {
+test('the validator of Redocly finds no error and no warning in openapi.json', async () => {
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source: text, config });
   expect(
@@ -69,7 +69,7 @@ test('the validator of Redocly finds nothing, warnings included', async () => {
   ).toEqual([]);
 });
 
-test('the validator of the OpenAPI schema finds nothing', async () => {
+test('the validator of the OpenAPI schema finds no error in openapi.json', async () => {
   const { valid, errors } = await new Validator().validate(
     JSON.parse(text) as Record<string, unknown>,
   );
@@ -77,7 +77,7 @@ test('the validator of the OpenAPI schema finds nothing', async () => {
   expect(valid).toBe(true);
 });
 
-test('a response that is not described is found', async () => {
+test('the check of responses finds a response that openapi.json does not describe', async () => {
   const findViolation = await createResponseCheck();
   const received = { operation: 'transfers.create', status: 201 } as const;
   const transfer = {
@@ -103,7 +103,7 @@ async function serve(): Promise<string> {
   return server.rootUrl;
 }
 
-test('the server sends openapi.json with its own URLs, without a key', async () => {
+test('the server serves openapi.json with its own URLs, without a key', async () => {
   const root = await serve();
   const response = await fetch(`${root}/openapi.json`);
   const served = (await response.json()) as typeof document;
@@ -128,7 +128,7 @@ test.each([
   ['PATCH', '/v0/settings', 'PATCH /v0/platform/settings'],
   ['GET', '/v0/settings', 'PATCH /v0/platform/settings'],
   ['GET', '/instructions', 'GET /instructions/all'],
-])('the 404 of %s %s names %s and openapi.json', async (method, path, nearest) => {
+])('the 404 to %s %s names the nearest %s and openapi.json', async (method, path, nearest) => {
   const response = await fetch(`${await serve()}${path}`, { method });
   const { error, code } = (await response.json()) as { error: string; code: string };
   expect([response.status, code]).toEqual([404, 'not_found']);

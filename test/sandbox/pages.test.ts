@@ -30,7 +30,7 @@ function entities(count: number, options?: ConstructorParameters<typeof Sandbox>
 
 const idsOf = ({ data }: Page) => data.map(({ id }) => id);
 
-test('a page holds 50 items by default, oldest first', async () => {
+test('a list of the sandbox has 50 items a page by default, oldest first', async () => {
   const sandbox = entities(51);
   const first = await page(sandbox, '/entities');
   expect(pageSchema(EntitySchema).safeParse(first).success).toBe(true);
@@ -41,7 +41,7 @@ test('a page holds 50 items by default, oldest first', async () => {
   expect([...idsOf(first), ...idsOf(second)]).toEqual(sandbox.entities.list().map(({ id }) => id));
 });
 
-test('limit overrides the pageSize of the sandbox', async () => {
+test('limit in a query overrides the pageSize of the sandbox', async () => {
   const sandbox = entities(5, { pageSize: 2 });
   expect((await page(sandbox, '/entities')).data).toHaveLength(2);
   expect((await page(sandbox, '/entities?limit=3')).data).toHaveLength(3);
@@ -51,7 +51,7 @@ test('limit overrides the pageSize of the sandbox', async () => {
   }
 });
 
-test('rejects an unknown option by its name', () => {
+test('the error for an unknown option of a sandbox names the option', () => {
   const made = (options: object) => () => new Sandbox(options);
   expect(made({ pagesize: 3 })).toThrow(TypeError);
   expect(made({ pagesize: 3 })).toThrow(
@@ -82,14 +82,14 @@ test.each([
   },
 );
 
-test('rejects a listOrder that does not exist', () => {
+test('a sandbox rejects a listOrder that does not exist', () => {
   const listOrder = 'newest' as 'newest_first';
   expect(() => new Sandbox({ listOrder })).toThrow(
     'The listOrder of a sandbox must be one of oldest_first, newest_first, shuffled.',
   );
 });
 
-test('a page has no next cursor when it ends at the last item', async () => {
+test('the page that ends at the last item has no next cursor', async () => {
   const sandbox = entities(4);
   const first = await page(sandbox, '/entities?limit=2');
   expect(first.hasMore).toBe(true);
@@ -104,7 +104,7 @@ test('a page has no next cursor when it ends at the last item', async () => {
 });
 
 test.each(['0', '101', '-1', '1.5', '1e1', 'ten', '', '%205', '0x10', '1000000000000'])(
-  'rejects the limit %o',
+  'a list of the sandbox rejects the limit %o',
   async (limit) => {
     const [status, code, error] = await rejection(entities(1), `/entities?limit=${limit}`);
     expect([status, code]).toEqual([400, 'invalid_query']);
@@ -112,7 +112,7 @@ test.each(['0', '101', '-1', '1.5', '1e1', 'ten', '', '%205', '0x10', '100000000
   },
 );
 
-test('rejects unknown, malformed and repeated query parameters', async () => {
+test('the sandbox rejects unknown, malformed and repeated query parameters', async () => {
   const sandbox = entities(1);
   expect(await rejection(sandbox, '/entities?page=2')).toEqual([
     400,
@@ -143,7 +143,7 @@ test('rejects unknown, malformed and repeated query parameters', async () => {
   expect(write).toMatchObject({ status: 400, body: { code: 'invalid_query' } });
 });
 
-test('rejects a cursor with another list, filter or limit', async () => {
+test('the sandbox rejects a cursor with another list, filter or limit', async () => {
   const sandbox = entities(1);
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   for (let made = 0; made < 4; made += 1) {
@@ -170,7 +170,7 @@ test('rejects a cursor with another list, filter or limit', async () => {
   expect(idsOf(rest)).toEqual(['cpty_000003', 'cpty_000004']);
 });
 
-test('rejects a cursor after any change to it', async () => {
+test('the sandbox rejects a cursor after any change to the cursor', async () => {
   const sandbox = entities(3);
   const { nextCursor } = await page(sandbox, '/entities?limit=2');
   const cursor = String(nextCursor);
@@ -197,7 +197,7 @@ test('rejects a cursor after any change to it', async () => {
   );
 });
 
-test('rejects another base64url encoding of a cursor', async () => {
+test('the sandbox rejects another base64url encoding of a cursor', async () => {
   const sandbox = entities(3);
   const cursor = String((await page(sandbox, '/entities?limit=2')).nextCursor);
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -210,7 +210,7 @@ test('rejects another base64url encoding of a cursor', async () => {
   expect(accepted).toEqual([cursor]);
 });
 
-test('lists every remaining item once during insertions and deletions', async () => {
+test('a list of the sandbox returns every remaining item once during insertions and deletions', async () => {
   const step = fc.record({
     added: fc.nat({ max: 3 }),
     removed: fc.array(fc.nat({ max: 1000 }), { maxLength: 4 }),

@@ -268,14 +268,14 @@ test('an IBAN that the sandbox makes up has valid check digits and is unique', (
   expect(new Set(ibans.list().map(({ iban }) => iban)).size).toBe(202);
 });
 
-test('two Counterparties have different numbers', () => {
+test('two new Counterparties have different routing numbers', () => {
   const { counterparties } = setup();
   const create = () => counterparties.create({ entityId, type: 'bank_account' }).routingNumber;
   expect(create()).not.toBe(create());
 });
 
 test.each(['wallet', 'bank_account'] as const)(
-  'a Counterparty of type %s can be created from one that was read, with null as absent',
+  'the fields of a Counterparty of type %s, with null as absent, can create another one',
   (type) => {
     const { counterparties } = setup();
     const { id, createdAt: _, ...read } = counterparties.create({ entityId, type });
@@ -336,7 +336,7 @@ test.each<
     ({ entities }, patch) => entities.update(entityId, patch),
     [{ status: 'inactive', tosStatus: 'pending' }, { kycStatus: 'under_review' }, {}],
   ],
-])('%s changes the fields of a patch, the time of the change and nothing else', async (...row) => {
+])('%s changes the fields of a patch and updatedAt, and nothing else', async (...row) => {
   const [, read, update, patches] = row;
   const sandbox = setup(1_000);
   for (const patch of patches) {
@@ -354,7 +354,7 @@ test.each<
 test.each<[title: string, add: (sandbox: Sandbox, amount: string) => { updatedAt: string }]>([
   ['sandbox.accounts.fund', ({ accounts }, amount) => accounts.fund(accountId, amount)],
   ['sandbox.ibans.deposit', ({ ibans }, amount) => ibans.deposit('iban_000001', amount)],
-])('%s adds exactly, shows two decimals at least and the time', (_title, add) => {
+])('%s adds exactly, and shows two decimals at least and the time', (_title, add) => {
   const sandbox = setup(1_000);
   let { updatedAt } = sandbox.accounts.get(accountId);
   const many = '9'.repeat(30);
@@ -465,7 +465,7 @@ test.each<[what: string, act: Act, message: string]>([
     ({ ibans }) => ibans.create({ accountId: 'acc_000003', entityId }),
     'belongs to "ent_000002", not to "ent_000001"',
   ],
-])('rejects %s and changes nothing', (_what, act, message) => {
+])('the sandbox rejects %s and changes nothing', (_what, act, message) => {
   const sandbox = setup();
   const before = sandbox.exportState();
   expect(() => act(sandbox)).toThrow(message);
@@ -473,7 +473,7 @@ test.each<[what: string, act: Act, message: string]>([
   expect(sandbox.exportState()).toEqual(before);
 });
 
-test.each(unverified)('rejects an IBAN when the KYC status of its Entity is %s', (kycStatus) => {
+test.each(unverified)('ibans.create rejects an Entity with the KYC status %s', (kycStatus) => {
   const { entities, ibans } = setup();
   entities.update(entityId, { kycStatus });
   expect(() => ibans.create({ accountId })).toThrow(
@@ -489,20 +489,17 @@ test.each([
   ['PATCH', '/platform/settings', { webhookUrl: 'ftp://x' }, 'webhookUrl'],
   ['PATCH', '/platform/settings', { updatedAt: 'now' }, 'updatedAt'],
   ['POST', '/accounts', { entityId: 'ent_1' }, 'entityId'],
-])(
-  '%s %s of %o is rejected by its field and changes nothing',
-  async (method, path, input, field) => {
-    const sandbox = setup();
-    const { ids: _before, ...before } = sandbox.exportState();
-    const { status, body } = await call(sandbox, method, path, input);
-    expect(status).toBe(422);
-    const code = path === '/accounts' ? 'unknown_entity' : 'validation_failed';
-    expect(body).toMatchObject({ code, error: matching(new RegExp(field)) });
-    expect((body as { details: object }).details).toEqual({ fields: { [field]: aString } });
-    const { ids: _after, ...after } = sandbox.exportState();
-    expect(after).toEqual(before);
-  },
-);
+])('%s %s rejects %o by its field, and changes nothing', async (method, path, input, field) => {
+  const sandbox = setup();
+  const { ids: _before, ...before } = sandbox.exportState();
+  const { status, body } = await call(sandbox, method, path, input);
+  expect(status).toBe(422);
+  const code = path === '/accounts' ? 'unknown_entity' : 'validation_failed';
+  expect(body).toMatchObject({ code, error: matching(new RegExp(field)) });
+  expect((body as { details: object }).details).toEqual({ fields: { [field]: aString } });
+  const { ids: _after, ...after } = sandbox.exportState();
+  expect(after).toEqual(before);
+});
 
 test.each([
   ['/entities', ['ent_000001', 'ent_000002']],
@@ -526,7 +523,7 @@ test.each([
 test.each([
   ['counterparties', 'cpty', 'counterparty', { entityId }],
   ['ibans', 'iban', 'iban', { accountId }],
-] as const)('DELETE /%s/{id} removes one record, and no later one has its id', async (...row) => {
+] as const)('DELETE /%s/{id} removes one record, and its id is not used again', async (...row) => {
   const [noun, prefix, name, input] = row;
   const sandbox = setup();
   const { [noun]: records } = sandbox;
@@ -546,14 +543,14 @@ test.each([
   expect(records.create(input as never).id).toBe(`${prefix}_000003`);
 });
 
-test('rejects a deposit to a deleted IBAN', () => {
+test('ibans.deposit rejects a deleted IBAN', () => {
   const { ibans, accounts } = setup();
   ibans.delete('iban_000001');
   expect(() => ibans.deposit('iban_000001', '1')).toThrow('was deleted, so deposits are rejected');
   expect(accounts.get(accountId).availableBalance).toBe('100.00');
 });
 
-test('DELETE of a Counterparty fails the pending transfers to it and no others', async () => {
+test('DELETE of a Counterparty fails the pending transfers to it, and no others', async () => {
   const sandbox = setup();
   const send = (amount: string, to: 'cpty_000001' | 'cpty_000002') =>
     sandbox.transfers.create({ sourceAccountId: accountId, amount, counterpartyId: to }).id;
@@ -592,7 +589,7 @@ test.each<[title: string, read: Act]>([
   expect(read(sandbox)).toEqual(before);
 });
 
-test('metadata does not change when the caller changes its object', () => {
+test('metadata of an Account does not change when the caller changes its object', () => {
   const { accounts } = setup();
   const metadata = { list: [1] };
   const { id } = accounts.create({ entityId, metadata });

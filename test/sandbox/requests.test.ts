@@ -14,7 +14,7 @@ test.each([
   'https://h/some/prefix/v0/entities',
   'https://h/v0/v0/entities',
   'https://h/v0/entities?limit=3#fragment',
-])('responds on any host and after any prefix: %s', async (url) => {
+])('fetch of a sandbox responds on any host and after any path prefix: %s', async (url) => {
   const sandbox = new Sandbox();
   for (const input of [url, new URL(url), new Request(url)]) {
     const response = await sandbox.fetch(input, { headers: key(sandbox) });
@@ -23,7 +23,7 @@ test.each([
 });
 
 test.each(['https://h/instruction/build', 'https://h/a/b/instruction/build'])(
-  'responds to root paths: %s',
+  'fetch of a sandbox responds to root paths: %s',
   async (url) => {
     const sandbox = new Sandbox();
     const init = { method: 'POST', headers: jwt(sandbox), body: '{}' };
@@ -46,7 +46,7 @@ test.each([
   'https://h/v0/prefix/transactions',
   'https://h/instructions',
   'https://h/instructions/all/more',
-])('responds to %s with 404 and the paths of the API', async (url) => {
+])('fetch of a sandbox responds to %s with 404 and the paths of the API', async (url) => {
   const sandbox = new Sandbox();
   const { status, body, headers } = await responseOf(
     await sandbox.fetch(url, { headers: key(sandbox) }),
@@ -67,7 +67,7 @@ test.each([
   ['HEAD', '/ibans/iban_1', 'GET, DELETE'],
   ['GET', '/instruction/build', 'POST'],
   ['POST', '/transactions', 'GET'],
-])('%s %s gets 405 with the methods of the path', async (method, path, allow) => {
+])('%s %s gets a 405 with the methods of the path', async (method, path, allow) => {
   const { status, body, headers } = await call(new Sandbox(), method, path);
   expect(status).toBe(405);
   expect(headers.get('allow')).toBe(allow);
@@ -81,21 +81,21 @@ test.each([
   ['/transfers/a%2Fb', 'transfer_not_found'],
   ['/counterparties/cpty_9', 'counterparty_not_found'],
   [`/ibans/${'x'.repeat(300)}`, 'iban_not_found'],
-])('GET %s is 404', async (path, code) => {
+])('the sandbox responds to GET %s with 404', async (path, code) => {
   const { status, body } = await call(new Sandbox(), 'GET', path);
   expect(status).toBe(404);
   expect(body).toMatchObject({ code });
   expect((body as { error: string }).error.length).toBeLessThan(200);
 });
 
-test('an id is decoded once', async () => {
+test('the sandbox decodes an id in a path once', async () => {
   const sandbox = new Sandbox();
   createAccounts(sandbox);
   expect((await call(sandbox, 'GET', '/accounts/acc%5F000001')).status).toBe(200);
   expect((await call(sandbox, 'GET', '/accounts/acc%255F000001')).status).toBe(404);
 });
 
-test('every response has a request id and a date, the same in every run', async () => {
+test('every response of a sandbox has a request id and a date, which are the same in every run', async () => {
   const ids = async () => {
     const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
     const responses = [
@@ -115,7 +115,7 @@ test('every response has a request id and a date, the same in every run', async 
 });
 
 test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.repeat(100)}`])(
-  'responds with 400 when the body is not JSON: %o',
+  'the sandbox responds with 400 when the body is not JSON: %o',
   async (body) => {
     const sandbox = new Sandbox();
     const headers = key(sandbox);
@@ -131,7 +131,7 @@ test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.rep
 );
 
 test.each([null, [], 'text', 7])(
-  'responds with 422 when the body is not an object: %o',
+  'the sandbox responds with 422 when the body is not an object: %o',
   async (body) => {
     const response = await call(new Sandbox(), 'POST', '/entities', body);
     expect(response.status).toBe(422);
@@ -142,7 +142,7 @@ test.each([null, [], 'text', 7])(
   },
 );
 
-test('accepts a body without a content type', async () => {
+test('the sandbox reads a body as JSON whatever its content type', async () => {
   const sandbox = new Sandbox();
   const response = await sandbox.fetch('https://h/v0/entities', {
     method: 'POST',
@@ -152,7 +152,7 @@ test('accepts a body without a content type', async () => {
   expect(response.status).toBe(201);
 });
 
-test('names every invalid field with its expected value', async () => {
+test('the 422 names every invalid field with its expected value', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', {
     address: 'abc',
     salt: '1',
@@ -180,7 +180,7 @@ test.each([
   ['POST', '/entities', { email: 'nobody', fullName: null, businessName: 7 }],
   ['POST', '/accounts', { entityId: 'acc_1', metadata: [], name: null }],
   ['POST', '/transfers', { amount: '0', currency: '', description: 5 }],
-])('%s %s responds with a message for each field', async (method, path, wrong) => {
+])('the 422 to %s %s has a message for each field', async (method, path, wrong) => {
   const { status, body } = await call(new Sandbox(), method, path, wrong);
   expect(status).toBe(422);
   const { error, details } = body as { error: string; details: { fields: object } };
@@ -188,7 +188,7 @@ test.each([
   for (const message of Object.values(details.fields)) expect(error).toContain(message);
 });
 
-test('responds to any JSON with a specific message', async () => {
+test('the sandbox responds to any JSON with a specific message, and never with a defect', async () => {
   const names =
     'email fullName businessName entityId name metadata sourceAccountId amount destinationAccountId counterpartyId currency description address autoEarnEnabled autoEarnVault defaultChain webhookUrl chainId salt maxExecutions actionArguments refuelERC20 fee instructionIds from take'.split(
       ' ',
@@ -241,14 +241,14 @@ test('the two GETs with a body explain a missing body', async () => {
   }
 });
 
-test('a GET or DELETE without a body ignores one', async () => {
+test('a GET that has no body in the API reference ignores a body', async () => {
   const sandbox = new Sandbox();
   const headers = key(sandbox);
   const request = new Request('https://h/v0/entities', { headers });
   expect((await sandbox.getWithBody(request, '{')).status).toBe(200);
 });
 
-test('fetch ignores a server object as its second argument', async () => {
+test('fetch of a sandbox ignores a server object as its second argument', async () => {
   const sandbox = new Sandbox();
   const request = () =>
     new Request('https://sandbox.invalid/v0/entities', {
@@ -263,7 +263,7 @@ test('fetch ignores a server object as its second argument', async () => {
   expect((await sandbox.fetch(request(), { method: 'DELETE' })).status).toBe(405);
 });
 
-test('fetch and getWithBody are bound in clientOptions', async () => {
+test('fetch and getWithBody of clientOptions work without their sandbox as this', async () => {
   const sandbox = new Sandbox();
   const { fetch, getWithBody } = sandbox;
   expect(sandbox.clientOptions).toEqual({
@@ -284,7 +284,7 @@ test('fetch and getWithBody are bound in clientOptions', async () => {
   expect(await listed.json()).toEqual([]);
 });
 
-test('fetch accepts and rejects the same arguments as the global fetch', async () => {
+test('fetch of a sandbox accepts and rejects the same arguments as the global fetch', async () => {
   const sandbox = new Sandbox();
   const request = new Request('https://h/v0/entities', {
     method: 'POST',
@@ -299,7 +299,7 @@ test('fetch accepts and rejects the same arguments as the global fetch', async (
   );
 });
 
-test('a call that was aborted before it arrived rejects without an effect', async () => {
+test('fetch of a sandbox rejects without an effect when its signal was aborted before', async () => {
   const sandbox = new Sandbox();
   const reason = new Error('changed my mind');
   const init = { method: 'POST', headers: key(sandbox), body: '{"email":"a@b.example"}' };
@@ -333,7 +333,7 @@ test('two new sandboxes respond alike to the same requests', async () => {
   expect(await story()).toEqual(await story());
 });
 
-test('ignores all headers but the credential', async () => {
+test('the sandbox ignores all headers but the credential', async () => {
   const sandbox = new Sandbox();
   const headers = { ...authorised(sandbox, '/entities'), 'idempotency-key': 'same' };
   const init = { method: 'POST', headers, body: '{"email":"a@b.example"}' };

@@ -35,7 +35,7 @@ async function byHand({ port }: SandboxServer, head: string): Promise<string> {
   return text(socket);
 }
 
-test('listens on a free port of the loopback interface and returns its URLs', async () => {
+test('the server listens on a free port of the loopback interface and returns its URLs', async () => {
   const { sandbox, server, create, list } = await setup();
   expect(server.port).toBeGreaterThan(0);
   expect(server.rootUrl).toBe(`http://127.0.0.1:${server.port}`);
@@ -56,7 +56,7 @@ test('listens on a free port of the loopback interface and returns its URLs', as
   expect(body).toMatchObject({ data: [{ id: 'ent_000001' }] });
 });
 
-test('carries a GET with a body', async () => {
+test('the server reads the body of a GET', async () => {
   const { sandbox, server } = await setup();
   const address = `0x${'1'.repeat(40)}` as const;
   const created = sandbox.instructions.create({
@@ -76,7 +76,7 @@ test('carries a GET with a body', async () => {
   expect(reply).toContain(created.instructionId);
 });
 
-test('sends 204 without a body and without a content type', async () => {
+test('the server sends 204 without a body and without a content type', async () => {
   const { sandbox, server, headers } = await setup();
   const { entity } = createAccounts(sandbox);
   const { id } = sandbox.counterparties.create({ entityId: entity.id });
@@ -93,7 +93,7 @@ test.each([
   ['the whole URL, as proxies send it', 'http://api.example.com/v0/entities', 200],
   ['a path that begins with two slashes', '//v0/entities', 200],
   ['no path at all', '*', 404],
-])('accepts a request line with %s', async (_name, target, status) => {
+])('the server accepts a request line with %s', async (_name, target, status) => {
   const { server, headers } = await setup();
   const reply = await byHand(
     server,
@@ -102,7 +102,7 @@ test.each([
   expect(reply).toContain(`HTTP/1.1 ${status} `);
 });
 
-test('rejects a body of more than 1 MiB and accepts one of exactly 1 MiB', async () => {
+test('the server rejects a body of more than 1 MiB and accepts a body of exactly 1 MiB', async () => {
   const { create, committed, list } = await setup();
   const email = '{"email":"a@b.example"}';
   const large = await create(email + ' '.repeat(1024 * 1024 - email.length));
@@ -118,7 +118,7 @@ test('rejects a body of more than 1 MiB and accepts one of exactly 1 MiB', async
   expect((await list()).status).toBe(200);
 });
 
-test('reads a body that is too large to its end and keeps the connection', async () => {
+test('the server reads a body that is too large to its end and keeps the connection', async () => {
   const { server, headers } = await setup();
   const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;
   const socket = connect(server.port, '127.0.0.1');
@@ -130,7 +130,7 @@ test('reads a body that is too large to its end and keeps the connection', async
   expect((await replies).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
-test('decodes a character that is split between chunks', async () => {
+test('the server decodes a character that is split between two chunks', async () => {
   const { server, headers, sandbox } = await setup();
   const { entity } = createAccounts(sandbox);
   const body = Buffer.from(JSON.stringify({ entityId: entity.id, name: 'Café' }));
@@ -146,7 +146,7 @@ test('decodes a character that is split between chunks', async () => {
 test.each([
   ['before_commit', 0],
   ['after_commit', 1],
-] as const)('a reset %s is a real one', async (when, count) => {
+] as const)('the fault reset %s breaks the connection of the server', async (when, count) => {
   const { inject, create, committed } = await setup();
   inject({ kind: 'reset', when });
   const error: unknown = await create().catch((reason: unknown) => reason);
@@ -155,7 +155,7 @@ test.each([
   expect((await create()).status).toBe(201);
 });
 
-test('a truncated body announces its full length and ends early', async () => {
+test('the fault truncated_body announces the full length and ends early', async () => {
   const { inject, create, committed, server, headers } = await setup();
   inject({ kind: 'truncated_body' });
   const response = await create();
@@ -174,7 +174,7 @@ test('a truncated body announces its full length and ends early', async () => {
   expect(body).toMatch(/^\{"data":\[/);
 });
 
-test('a stalled body waits until the caller aborts', async () => {
+test('the fault stalled_body of the server waits until the caller aborts', async () => {
   const { inject, create, committed } = await setup();
   inject({ kind: 'stalled_body' });
   const response = await create();
@@ -193,7 +193,7 @@ test('a stalled body waits until the caller aborts', async () => {
 test.each([
   [{ kind: 'hang' }, 0],
   [{ kind: 'hang', when: 'after_commit' }, 1],
-] as const)('a hang sends not one byte: %o', async (fault, count) => {
+] as const)('the fault hang of the server sends not one byte: %o', async (fault, count) => {
   const { inject, server, headers, committed, sandbox } = await setup();
   inject(fault);
   const socket = connect(server.port, '127.0.0.1');
@@ -211,7 +211,7 @@ test.each([
   socket.destroy();
 });
 
-test('status and html faults arrive unchanged', async () => {
+test('the faults status and html arrive unchanged from the server', async () => {
   const { inject, create } = await setup();
   inject({ kind: 'status', status: 429, retryAfter: 7 });
   const limited = await create();
@@ -225,7 +225,7 @@ test('status and html faults arrive unchanged', async () => {
   expect(await page.text()).toContain('a page of a proxy');
 });
 
-test('sends nothing before a delay is over', async () => {
+test('the fault delay sends nothing before the delay is over', async () => {
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({
     clock: { now: () => 0, setTimeout: (run) => timers.push(run) },
@@ -242,7 +242,7 @@ test('sends nothing before a delay is over', async () => {
   expect((await pending).status).toBe(200);
 });
 
-test('a delay ends when the caller disconnects', async () => {
+test('the fault delay ends when the caller disconnects', async () => {
   const cleared: unknown[] = [];
   const sandbox = new Sandbox({
     clock: {
@@ -262,7 +262,7 @@ test('a delay ends when the caller disconnects', async () => {
   await expect.poll(() => cleared).toEqual(['timer']);
 });
 
-test('keeps serving when a caller disconnects during an upload', async () => {
+test('the server continues to serve when a caller disconnects during an upload', async () => {
   const { server, headers, sandbox, list } = await setup();
   const socket = connect(server.port, '127.0.0.1');
   socket.write(
@@ -274,7 +274,7 @@ test('keeps serving when a caller disconnects during an upload', async () => {
   expect(sandbox.log.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('a defect of the sandbox becomes a 500 with its own code', async () => {
+test('an error inside the sandbox becomes a 500 with the code sandbox_defect', async () => {
   let now = 0;
   const server = await listen(new Sandbox({ clock: () => now }));
   onTestFinished(() => server.close());
@@ -285,7 +285,7 @@ test('a defect of the sandbox becomes a 500 with its own code', async () => {
   expect((body as { error: string }).error).toContain('must return a valid Date');
 });
 
-test('close ends open connections at once and can be called twice', async () => {
+test('close of the server ends open connections at once and can be called twice', async () => {
   const { inject, server, list, create, sandbox } = await setup();
   await list();
   inject({ kind: 'hang' });
@@ -301,7 +301,7 @@ test('close ends open connections at once and can be called twice', async () => 
   await expect(list()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
 
-test('closes at the end of its scope', async () => {
+test('a server declared with await using closes at the end of its scope', async () => {
   let url: string;
   {
     await using server = await listen(new Sandbox(), { port: 0 });
@@ -311,7 +311,7 @@ test('closes at the end of its scope', async () => {
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('rejects with cannot_listen when the port is taken', async () => {
+test('listen rejects with cannot_listen when the port is taken', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();
@@ -326,7 +326,7 @@ test('rejects with cannot_listen when the port is taken', async () => {
   });
 });
 
-test('rejects an invalid host or port', async () => {
+test('listen rejects an invalid host or port', async () => {
   await expect(listen(new Sandbox(), { host: 'no such host' })).rejects.toMatchObject({
     code: 'cannot_listen',
     message: matching(/on port 0 of no such host: getaddrinfo /),
@@ -352,7 +352,7 @@ test.each([
   expect((await fetch(server.baseUrl)).status).toBe(404);
 });
 
-test('serves two requests on one connection', async () => {
+test('the server answers two requests on one connection', async () => {
   const { sandbox, server, headers } = await setup();
   const socket: Socket = connect(server.port, '127.0.0.1');
   const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;

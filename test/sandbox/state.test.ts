@@ -25,7 +25,7 @@ function demo() {
 /** The state after JSON, as in a file. */
 const carried = (state: unknown): unknown => parseJson(stringifyJson(state));
 
-test('an import restores a state after JSON', async () => {
+test('importState restores a state that has been JSON', async () => {
   const one = demo();
   const other = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
   other.importState(carried(one.exportState()));
@@ -47,7 +47,7 @@ test('an import restores a state after JSON', async () => {
   expect(body).toMatchObject([{ salt: 2n ** 70n }]);
 });
 
-test('an exported state and the sandbox do not share objects', () => {
+test('exportState shares no object with the sandbox', () => {
   const sandbox = demo();
   const state = sandbox.exportState();
   sandbox.transfers.fail('txfr_000001');
@@ -59,7 +59,7 @@ test('an exported state and the sandbox do not share objects', () => {
   expect(state.transfers[0]?.status).toBe('pending');
 });
 
-test('a cursor stays valid after an import', async () => {
+test('a cursor stays valid after importState', async () => {
   const one = demo();
   const page = await call(one, 'GET', '/transfers?limit=2');
   const { nextCursor } = page.body as { nextCursor: string };
@@ -97,7 +97,7 @@ test('reset removes everything but the counters of ids', async () => {
   });
 });
 
-test('ids continue after the highest one of the state, its rows and the sandbox', () => {
+test('ids after importState continue after the highest id of the state, its records and the sandbox', () => {
   const idAfter = (state: Partial<SandboxState>) => {
     const sandbox = new Sandbox();
     sandbox.entities.create({ email: 'a@b.example' });
@@ -113,7 +113,7 @@ test('ids continue after the highest one of the state, its rows and the sandbox'
   expect(idAfter({ entities: [{ ...entity, id: 'ent_7000000' }] })).toBe('ent_7000001');
 });
 
-test('an open transfer advances automatically after an import', async () => {
+test('autoAdvance moves an open transfer after importState', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, autoAdvance: 1000 });
   sandbox.importState(demo().exportState());
@@ -170,7 +170,7 @@ test.each([
     { version: 1, clockOffsetMs: Number.MAX_SAFE_INTEGER },
     'clockOffsetMs: expected milliseconds',
   ],
-])('rejects %s with its place and without a change', (_name, wrong, words) => {
+])('importState rejects %s, names the place and changes nothing', (_name, wrong, words) => {
   const sandbox = demo();
   const before = sandbox.exportState();
   const attempt = () => {

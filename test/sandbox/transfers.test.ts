@@ -30,7 +30,7 @@ function setup() {
   };
 }
 
-test('creates a book transfer and responds with four fields', async () => {
+test('POST /transfers creates a book transfer and responds with four fields', async () => {
   const { sandbox, source, destination } = setup();
   const { status, body } = await call(sandbox, 'POST', '/transfers', {
     sourceAccountId: source.id,
@@ -62,7 +62,7 @@ test('creates a book transfer and responds with four fields', async () => {
   expect(TransferSchema.safeParse(one.body).success).toBe(true);
 });
 
-test('the type of the Counterparty decides the type of the transfer', async () => {
+test('the type of a Counterparty decides the type of the transfer', async () => {
   const { sandbox, source, wallet, bank } = setup();
   const terms = { sourceAccountId: source.id, amount: '1' };
   await call(sandbox, 'POST', '/transfers', { ...terms, counterpartyId: wallet.id });
@@ -74,7 +74,7 @@ test('the type of the Counterparty decides the type of the transfer', async () =
   expect(toWallet).not.toHaveProperty('description');
 });
 
-test('a book transfer moves the money step by step', () => {
+test('transfers.advance moves the money of a book transfer step by step', () => {
   const { sandbox, book, bothBalances } = setup();
   const { id } = book('12.345');
   expect(bothBalances()).toEqual([
@@ -91,7 +91,7 @@ test('a book transfer moves the money step by step', () => {
   expect(sandbox.transfers.get(id).amount).toBe('12.345');
 });
 
-test('money for a Counterparty leaves the Platform when the transfer completes', () => {
+test('the money for a Counterparty leaves the platform when the transfer completes', () => {
   const { sandbox, source, bank, balances } = setup();
   const { id } = sandbox.transfers.create({
     sourceAccountId: source.id,
@@ -108,17 +108,20 @@ test.each([
   ['fail a pending one', 0, 'fail', 'failed'],
   ['fail a processing one', 1, 'fail', 'failed'],
   ['cancel a pending one', 0, 'cancel', 'cancelled'],
-] as const)('to %s gives the money back', (_name, steps, move, status) => {
-  const { sandbox, book, bothBalances } = setup();
-  const before = bothBalances();
-  const { id } = book('40');
-  for (let step = 0; step < steps; step += 1) sandbox.transfers.advance(id);
-  expect(sandbox.transfers[move](id).status).toBe(status);
-  expect(sandbox.transfers.get(id).status).toBe(status);
-  expect(bothBalances()).toEqual(before);
-});
+] as const)(
+  'a failed or cancelled transfer gives the money back: %s',
+  (_name, steps, move, status) => {
+    const { sandbox, book, bothBalances } = setup();
+    const before = bothBalances();
+    const { id } = book('40');
+    for (let step = 0; step < steps; step += 1) sandbox.transfers.advance(id);
+    expect(sandbox.transfers[move](id).status).toBe(status);
+    expect(sandbox.transfers.get(id).status).toBe(status);
+    expect(bothBalances()).toEqual(before);
+  },
+);
 
-test('rejects a step of a transfer that has ended', () => {
+test('a transfer that has ended rejects every further step', () => {
   const { sandbox, book, bothBalances } = setup();
   const completed = book('1').id;
   sandbox.transfers.advance(completed);
@@ -153,7 +156,7 @@ test('a processing transfer can no longer be cancelled', () => {
   }
 });
 
-test('rejects an amount above the available balance, to the last decimal', async () => {
+test('a creation rejects an amount above the available balance, to the last decimal', async () => {
   const { sandbox, source, destination, bothBalances } = setup();
   const before = bothBalances();
   const terms = { sourceAccountId: source.id, destinationAccountId: destination.id };
@@ -174,7 +177,7 @@ test('rejects an amount above the available balance, to the last decimal', async
   );
 });
 
-test('only available money can be sent: neither locked nor pending money counts', async () => {
+test('a creation can spend available money only, neither locked nor pending money', async () => {
   const { sandbox, source, destination, book } = setup();
   book('60');
   const back = await call(sandbox, 'POST', '/transfers', {
@@ -193,7 +196,7 @@ test.each([
     /^got counterpartyId, too/,
   ],
   ['no destination', {}, /^expected destinationAccountId or/],
-])('rejects %s', async (_name, destinations, says) => {
+])('a creation rejects %s', async (_name, destinations, says) => {
   const { sandbox, source } = setup();
   const { status, body } = await call(sandbox, 'POST', '/transfers', {
     sourceAccountId: source.id,
@@ -268,7 +271,7 @@ test('the rejection of a creation names the field of the inactive Account or Cou
   expect(sandbox.transfers.list()).toEqual([]);
 });
 
-test('sends other currencies between Accounts that hold them', () => {
+test('a transfer in EUR is possible between Accounts that hold EUR', () => {
   const { sandbox, entity } = setup();
   const [one, two] = [1, 2].map(() =>
     sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' }),
@@ -284,7 +287,7 @@ test('sends other currencies between Accounts that hold them', () => {
   expect(currency).toBe('EUR');
 });
 
-test('lists the transfers of an Account, whether it sent or received', async () => {
+test('GET /transfers?accountId lists the transfers that an Account sent or received', async () => {
   const { sandbox, entity, source, destination, bank, book } = setup();
   const third = sandbox.accounts.create({ entityId: entity.id });
   const toDestination = book('1').id;
@@ -309,7 +312,7 @@ test('lists the transfers of an Account, whether it sent or received', async () 
   expect(await idsOf('?accountId=acc_9')).toEqual([]);
 });
 
-test('updates updatedAt of both Accounts', () => {
+test('each step of a transfer changes updatedAt of both Accounts', () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => (now += 1000) });
   const { source, destination } = createAccounts(sandbox);
@@ -335,7 +338,7 @@ test('updates updatedAt of both Accounts', () => {
   moved(() => sandbox.transfers.advance('txfr_000002'));
 });
 
-test('the direct methods reject invalid input', () => {
+test('the methods of sandbox.transfers reject invalid input', () => {
   const { sandbox } = setup();
   expect(() => sandbox.transfers.advance('txfr_9')).toThrow('No transfer "txfr_9" exists');
   expect(() => sandbox.transfers.get('acc_000001')).toThrow('its id would start with "txfr_"');

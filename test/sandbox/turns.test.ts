@@ -29,7 +29,7 @@ function setup(options: ClientOptions = {}, sandbox = new Sandbox()) {
   return { sandbox, payments, countMade: () => sandbox.transfers.list().length - earlier };
 }
 
-describe('a timer', () => {
+describe('a timer beside a client of a sandbox', () => {
   test('fires during a loop of createOnce', async () => {
     const { payments } = setup();
     let firedAfter: number | undefined;
@@ -55,7 +55,7 @@ describe('a timer', () => {
     expect(countMade()).toBe(500);
   });
 
-  test('ends a loop over a batch that breaks when it is set', async () => {
+  test('ends a loop over a batch that breaks when a flag is set', async () => {
     const { payments, countMade } = setup();
     let isStopping = false;
     setTimeout(() => (isStopping = true), 0);
@@ -66,7 +66,7 @@ describe('a timer', () => {
     expect(countMade()).toBeLessThan(500);
   });
 
-  test('ends a loop over a list', async () => {
+  test('ends a loop over a list with an abort', async () => {
     const { payments, sandbox } = setup();
     for (let count = 0; count < 300; count += 1) sandbox.transfers.create(createInput(count));
     const controller = new AbortController();
@@ -78,7 +78,7 @@ describe('a timer', () => {
     expect(sandbox.log.length).toBeLessThan(300);
   });
 
-  test('fires while a page is read that getWithBody returns', async () => {
+  test('fires during a loop of GETs with a body', async () => {
     const { payments } = setup();
     const address = `0x${'a'.repeat(40)}` as const;
     let hasFired = false;
@@ -88,14 +88,14 @@ describe('a timer', () => {
   });
 });
 
-describe('an abort', () => {
+describe('an abort of a request to a sandbox', () => {
   const body = JSON.stringify({ email: 'a@b.example' });
   const send = (sandbox: Sandbox, signal: AbortSignal) => {
     const headers = { authorization: `Bearer ${sandbox.apiKey}` };
     return sandbox.fetch('https://h/v0/entities', { method: 'POST', headers, body, signal });
   };
 
-  test('after a request has arrived loses the response of what took effect', async () => {
+  test('loses the response of a request that took effect, when it comes after the arrival', async () => {
     const sandbox = new Sandbox();
     const controller = new AbortController();
     sandbox.onLog(() => {
@@ -105,14 +105,14 @@ describe('an abort', () => {
     expect(sandbox.entities.list()).toHaveLength(1);
   });
 
-  test('before a request arrives prevents its effect', async () => {
+  test('prevents the effect of a request, when it comes before the arrival', async () => {
     const sandbox = new Sandbox();
     const sent = send(sandbox, AbortSignal.abort(new Error('left')));
     await expect(sent).rejects.toThrow('left');
     expect([sandbox.entities.list(), sandbox.log]).toEqual([[], []]);
   });
 
-  test('comes before the broken connection of a reset', async () => {
+  test('wins over the broken connection of the fault reset', async () => {
     const sandbox = new Sandbox();
     sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });
     const controller = new AbortController();
@@ -123,7 +123,7 @@ describe('an abort', () => {
   });
 });
 
-describe('time of a test', () => {
+describe('the time of a test, with a sandbox', () => {
   const delayMs = 1_800_000;
   const recordFailures = () => {
     const failures: unknown[] = [];
@@ -132,7 +132,7 @@ describe('time of a test', () => {
   };
 
   test.each([{}, { toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const }])(
-    'passes while no response is under way when fake timers advance: %o',
+    'passes while no response is pending when fake timers advance: %o',
     async ({ toFake }) => {
       vi.useFakeTimers(toFake && { toFake: [...toFake] });
       onTestFinished(() => void vi.useRealTimers());
@@ -166,7 +166,7 @@ describe('time of a test', () => {
     expect(countMade()).toBe(11);
   });
 
-  test('passes while no response is under way when the clock of the client advances', async () => {
+  test('passes while no response is pending when the clock of the client advances', async () => {
     const clock = new VirtualClock();
     const { failures, hooks } = recordFailures();
     const { payments, countMade } = setup({ clock, hooks });
@@ -177,7 +177,7 @@ describe('time of a test', () => {
     await result;
   });
 
-  test('does not stop a sandbox that is loaded after timers were replaced', async () => {
+  test('does not stop a sandbox that is loaded after the timers were replaced', async () => {
     const never = () => 0;
     for (const name of ['setImmediate', 'setTimeout']) vi.stubGlobal(name, never);
     vi.resetModules();
@@ -186,11 +186,11 @@ describe('time of a test', () => {
   });
 });
 
-describe('outside of Node.js', () => {
+describe('a sandbox outside of Node.js', () => {
   test.each([
     ['messages', MessageChannel],
     ['a timer, without messages', undefined],
-  ])('takes a turn by %s', async (_, Channel) => {
+  ])('gives the event loop a turn by %s', async (_, Channel) => {
     vi.stubGlobal('MessageChannel', Channel);
     vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
     vi.resetModules();

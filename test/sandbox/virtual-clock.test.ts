@@ -2,7 +2,7 @@ import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox, VirtualClock } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 
-test('advance fires the due timers in order and no later one', async () => {
+test('advance of a VirtualClock fires the due timers in order, and no later timer', async () => {
   const clock = new VirtualClock();
   const fired: [string, number][] = [];
   for (const [name, ms] of [
@@ -21,7 +21,7 @@ test('advance fires the due timers in order and no later one', async () => {
   expect([clock.now(), clock.pending]).toEqual([start + 20, 1]);
 });
 
-test('a timer that another one sets fires in the same advance', async () => {
+test('a timer that a firing timer sets fires in the same advance of a VirtualClock', async () => {
   const clock = new VirtualClock(0);
   let firedAt = Number.NaN;
   const setNext = async (): Promise<void> => {
@@ -33,7 +33,7 @@ test('a timer that another one sets fires in the same advance', async () => {
   expect(firedAt).toBe(15);
 });
 
-test('a cleared timer does not fire', async () => {
+test('a cleared timer of a VirtualClock does not fire', async () => {
   const clock = new VirtualClock();
   let hasFired = false;
   clock.clearTimeout(clock.setTimeout(() => (hasFired = true), 10));
@@ -41,7 +41,7 @@ test('a cleared timer does not fire', async () => {
   expect(hasFired).toBe(false);
 });
 
-test('a timer of 0 ms fires without advance', async () => {
+test('a timer of 0 ms of a VirtualClock fires without advance', async () => {
   const clock = new VirtualClock(7);
   await new Promise<void>((resolve) => {
     clock.setTimeout(resolve, 0);
@@ -49,7 +49,7 @@ test('a timer of 0 ms fires without advance', async () => {
   expect(clock.now()).toBe(7);
 });
 
-test('one clock drives the retry of the client and the response of the sandbox', async () => {
+test('one VirtualClock drives the retry of the client and the response of the sandbox', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, latency: 1_000 });
   sandbox.faults.add({ operation: 'accounts.list', fault: { kind: 'status', status: 503 } });

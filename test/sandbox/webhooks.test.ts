@@ -52,7 +52,7 @@ function setup(options: SandboxOptions = {}) {
   return { clock, sandbox, source, destination, rename, deliveries, completed, completes, point };
 }
 
-test('delivers a body that says that it is made up, and nothing without a webhookUrl', async () => {
+test('a webhook body says that its shape is made up, and nothing is sent without a webhookUrl', async () => {
   const { sandbox, source, destination, point, completes, completed } = setup({
     webhook: undefined,
   });
@@ -94,7 +94,7 @@ test('delivers a body that says that it is made up, and nothing without a webhoo
   });
 });
 
-test('delivers the body and the headers of the webhook function', async () => {
+test('a webhook has the body and the headers that the webhook function returns', async () => {
   const { point, rename, completes, deliveries, sandbox } = setup({
     webhook: (change) =>
       change.type === 'account.updated'
@@ -112,7 +112,7 @@ test('delivers the body and the headers of the webhook function', async () => {
   expect(deliveries()).toMatchObject([{ response: { echo: '[redacted]' } }]);
 });
 
-test('the log cuts a long body that it delivers', async () => {
+test('the log cuts the long body of a webhook', async () => {
   const body = { text: 'x'.repeat(100_000) };
   const { point, rename, completes, completed } = setup({
     webhook: ({ type }) => (type === 'account.updated' ? { body } : undefined),
@@ -142,7 +142,7 @@ test('the log says why a webhook function failed', async () => {
   }
 });
 
-test('tries again after 1, 2, 4, 8 and 16 seconds, and then gives up', async () => {
+test('a webhook is sent again after 1, 2, 4, 8 and 16 seconds, and then the sandbox gives up', async () => {
   const { clock, point, rename, completes, completed } = setup();
   const { bodies, url } = await receive((_request, response) => response.writeHead(500).end('no'));
   point(url);
@@ -167,7 +167,7 @@ test('tries again after 1, 2, 4, 8 and 16 seconds, and then gives up', async () 
   expect(new Set(completed().map(({ requestId }) => requestId)).size).toBe(1);
 });
 
-test('one advance of the clock covers several tries', async () => {
+test('one advance of the clock covers several tries of a webhook', async () => {
   const { sandbox, point, rename, completes, completed } = setup();
   point(`${closedPort.origin}/`);
   rename('a');
@@ -180,7 +180,7 @@ test('one advance of the clock covers several tries', async () => {
   expect(completed()[5]?.note).toContain('gave up');
 });
 
-test('a handler that was down for a minute gets what the sandbox has not given up', async () => {
+test('a webhook handler that was down for a minute receives only the deliveries that still have tries', async () => {
   const { clock, point, rename, completes, completed } = setup();
   let isDown = true;
   const { bodies, url } = await receive((_request, response) => {
@@ -211,7 +211,7 @@ test('a handler that was down for a minute gets what the sandbox has not given u
   ]);
 });
 
-test('a handler without a complete response in 5 seconds is tried again', async () => {
+test('a webhook is sent again when the handler has not completed its response in 5 seconds', async () => {
   const { clock, point, rename, completes, completed, sandbox } = setup();
   let isHanging = true;
   const { bodies, url } = await receive((_request, response) => {
@@ -242,7 +242,7 @@ test('a handler without a complete response in 5 seconds is tried again', async 
   ]);
 });
 
-test('tries again at the webhookUrl of that moment, and not when it is null', async () => {
+test('a try of a webhook goes to the current webhookUrl, and not at all when the URL is null', async () => {
   const { sandbox, clock, point, rename, completes, completed } = setup();
   point(`${closedPort.origin}/`);
   rename('a');
@@ -267,7 +267,7 @@ test('tries again at the webhookUrl of that moment, and not when it is null', as
   expect(completed()).toEqual([]);
 });
 
-test('does not try again at a URL that is not allowed', async () => {
+test('a webhook is not sent again to a webhookUrl that is not allowed', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   const { clock, point, rename, completes, completed } = setup();
   point(`${closedPort.origin}/`);
@@ -281,7 +281,7 @@ test('does not try again at a URL that is not allowed', async () => {
   expect(lookup).not.toHaveBeenCalled();
 });
 
-test('a reset during a try is the end of the delivery', async () => {
+test('a reset of the sandbox during a try ends the delivery', async () => {
   const { sandbox, clock, point, rename } = setup();
   const { bodies, url } = await receive(() => {});
   point(url);
@@ -300,7 +300,7 @@ test.each([
   ['http://10.0.0.1/x', '10.0.0.1'],
   ['http://[::2]/x', '[::2]'],
   ['http://0.0.0.0/x', '0.0.0.0'],
-])('keeps %s, does not call it, and says so once in the log', async (url, host) => {
+])('the webhookUrl %s is kept but not called, and the log says so once', async (url, host) => {
   const lookup = vi.spyOn(dns, 'lookup');
   const { point, rename, deliveries, clock, sandbox } = setup();
   point(url);
@@ -313,7 +313,7 @@ test.each([
   expect(lookup).not.toHaveBeenCalled();
 });
 
-test('calls the hosts of webhookHosts, at the address that was resolved', async () => {
+test('a webhook is sent to a host of webhookHosts, at the address that was resolved', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   lookup.mockResolvedValue([{ address: '127.0.0.1', family: 4 }] as never);
   const { port, requests } = await receive();
@@ -327,7 +327,7 @@ test('calls the hosts of webhookHosts, at the address that was resolved', async 
   expect(lookup).toHaveBeenCalledTimes(1);
 });
 
-test('does not call localhost when it resolves to a public address', async () => {
+test('a webhook is not sent to localhost when localhost resolves to a public address', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   lookup.mockResolvedValue([{ address: '203.0.113.9', family: 4 }] as never);
   const { point, rename, completes, completed } = setup();
@@ -339,7 +339,7 @@ test('does not call localhost when it resolves to a public address', async () =>
   ]);
 });
 
-test('calls the second address of localhost when nothing listens on the first', async () => {
+test('a webhook is sent to a second address of localhost when nothing listens on the first', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   lookup.mockResolvedValue([
     { address: '203.0.113.9', family: 4 },
@@ -354,7 +354,7 @@ test('calls the second address of localhost when nothing listens on the first', 
   expect(bodies).toEqual(['a']);
 });
 
-test('follows no redirect', async () => {
+test('a webhook follows no redirect', async () => {
   const target = await receive();
   const { url, bodies } = await receive((_request, response) =>
     response.writeHead(302, { location: target.url }).end(),
@@ -372,7 +372,7 @@ test('follows no redirect', async () => {
   expect([bodies, target.bodies]).toEqual([['a', 'a'], []]);
 });
 
-test('sends the credentials of a webhookUrl and does not log them', async () => {
+test('a webhook sends the credentials in its webhookUrl, and the log does not show them', async () => {
   const { requests, port } = await receive();
   const { point, rename, completes, sandbox } = setup();
   point(`http://user:pass@127.0.0.1:${port}/x`);
@@ -387,7 +387,7 @@ test.each([
   ['duplicate', ['a', 'a', 'b', 'c'], 0],
   ['reorder', ['b', 'a', 'c'], 0],
   ['delay', ['b', 'c', 'a'], 5000],
-] as const)('the fault %s makes a, b, c arrive as %j', async (kind, expected, ms) => {
+] as const)('the webhook fault %s makes a, b, c arrive as %j', async (kind, expected, ms) => {
   const { bodies, url } = await receive();
   const { sandbox, clock, point, rename, deliveries } = setup();
   sandbox.faults.add({ operation: 'webhook', fault: kind === 'delay' ? { kind, ms } : { kind } });
@@ -402,7 +402,7 @@ test.each([
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test('a delivery that nothing overtakes leaves after a second', async () => {
+test('the fault reorder sends a delivery after a second if no later delivery overtakes it', async () => {
   const { bodies, url } = await receive();
   const { sandbox, clock, point, rename } = setup();
   sandbox.faults.add({ operation: 'webhook', times: 'always', fault: { kind: 'reorder' } });
@@ -415,7 +415,7 @@ test('a delivery that nothing overtakes leaves after a second', async () => {
   await expect.poll(() => bodies).toEqual(['b', 'a', 'c']);
 });
 
-test('faults of a webhook affect no request, and those of requests no webhook', async () => {
+test('the faults of webhooks affect no request, and the faults of requests affect no webhook', async () => {
   const { sandbox } = setup();
   const { faults } = sandbox;
   faults.add({ operation: 'webhook', fault: { kind: 'drop' } });
@@ -427,6 +427,6 @@ test('faults of a webhook affect no request, and those of requests no webhook', 
   expect(add('webhook', 'hang')).toThrow('hang does not affect webhook');
 });
 
-test('rejects a webhookHosts entry that is no host', () => {
+test('a sandbox rejects a webhookHosts entry that is no host name', () => {
   expect(() => new Sandbox({ webhookHosts: ['http://a/'] })).toThrow('must be names of hosts');
 });

@@ -33,7 +33,7 @@ async function setup(options: SandboxOptions & { worlds?: boolean } = {}) {
   return { sandbox, server, control, clientOf, statusOf };
 }
 
-test('each key gets its own copy of the state that the sandbox started with', async () => {
+test('each key of a server with worlds gets its own copy of the initial state', async () => {
   const { sandbox, clientOf, control } = await setup();
   sandbox.entities.create({ email: 'later@example.com' });
   const [one, two] = [clientOf('one'), clientOf('two')];
@@ -49,7 +49,7 @@ test('each key gets its own copy of the state that the sandbox started with', as
   expect(sandbox.log).toEqual([]);
 });
 
-test('the JWT of a name selects the same world for the root endpoints', async () => {
+test('the JWT with the name of a world selects that world for root endpoints', async () => {
   const { clientOf, control } = await setup();
   const address = '0x00000000000000000000000000000000000000aa';
   const list = await clientOf('one').transactions.list({ address });
@@ -75,13 +75,13 @@ test.each([
   ['sk_live_one', 401],
   ['jwt_sandbox_one', 401],
   ['sk_sandbox_a-1', 200],
-])('a request with the key %s receives the status %i', async (key, status) => {
+])('a server with worlds responds to the key %s with %i', async (key, status) => {
   const { statusOf, sandbox } = await setup();
   expect(await statusOf(key)).toBe(status);
   expect(JSON.stringify(sandbox.log)).not.toContain(key);
 });
 
-test('without worlds every other key is rejected, and control names the flag', async () => {
+test('a server without worlds rejects every other key, and control names the flag --worlds', async () => {
   const { statusOf, control } = await setup({ worlds: false });
   expect(await statusOf('sk_sandbox_one')).toBe(401);
   for (const path of ['worlds', 'worlds/one', 'worlds/one/state']) {
@@ -92,7 +92,7 @@ test('without worlds every other key is rejected, and control names the flag', a
   }
 });
 
-test('control of a world changes that world alone', async () => {
+test('a control request for one world leaves the other worlds unchanged', async () => {
   const { sandbox, control, clientOf } = await setup();
   const before = sandbox.exportState();
   const funded = await control('POST', 'worlds/one/accounts/acc_000001/fund', '{"amount":"1"}');
@@ -113,7 +113,7 @@ test('control of a world changes that world alone', async () => {
   expect((await control('GET', 'worlds/two/changes')).body).toEqual([]);
 });
 
-test('DELETE removes a world, and its key gets a new one', async () => {
+test('DELETE removes a world, and its key then gets a new world', async () => {
   const clock = new VirtualClock();
   const { control, clientOf } = await setup({ clock, autoAdvance: 1000 });
   const pending = clock.pending;
@@ -138,12 +138,12 @@ test.each([
   ['POST', 'worlds/one', 405, 'method_not_allowed'],
   ['GET', 'worlds/one/nothing', 404, 'not_found'],
   ['GET', 'worlds/one/worlds/two/state', 404, 'not_found'],
-])('%s %s responds with %i %s', async (method, path, status, code) => {
+])('control of worlds responds to %s %s with %i %s', async (method, path, status, code) => {
   const { control } = await setup();
   expect(await control(method, path)).toMatchObject({ status, body: { code } });
 });
 
-test('control of a world rejects a request from another origin with 403', async () => {
+test('a control request for a world from another origin gets 403', async () => {
   const { server } = await setup();
   const response = await fetch(`${server.rootUrl}/_sandbox/worlds/one/state`, {
     headers: { origin: 'https://evil.example' },
@@ -151,7 +151,7 @@ test('control of a world rejects a request from another origin with 403', async 
   expect(response.status).toBe(403);
 });
 
-test('a reset to the start restores what the sandbox started with, with the same ids', async () => {
+test('POST /_sandbox/reset with the seed start restores the initial state, with the same ids', async () => {
   const { sandbox, control } = await setup();
   const before = sandbox.exportState();
   for (const prefix of ['', 'worlds/one/']) {
@@ -168,7 +168,7 @@ test('a reset to the start restores what the sandbox started with, with the same
   }
 });
 
-test('an export of a world that was imported is the same document, byte for byte', async () => {
+test('a world that was exported, imported and exported again is the same document', async () => {
   const { server, control, clientOf } = await setup();
   await clientOf('one').settings.update({ webhookUrl: 'https://hooks.example/x' });
   const urlOf = (name: string) => `${server.rootUrl}/_sandbox/worlds/${name}/state`;
@@ -180,7 +180,7 @@ test('an export of a world that was imported is the same document, byte for byte
   expect((await control('GET', 'worlds')).body).toEqual(['one', 'two']);
 });
 
-test('health responds as soon as the server listens', async () => {
+test('GET /_sandbox/health responds as soon as the server listens', async () => {
   const { control } = await setup({ worlds: false });
   expect(await control('GET', 'health')).toMatchObject({
     status: 200,

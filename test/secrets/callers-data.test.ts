@@ -86,7 +86,7 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['a signal', optioned({ signal: apiKey })],
 ];
 
-test.for(wrong)('no error for an invalid %s repeats a secret in it', async ([, call]) => {
+test.for(wrong)('the error for an invalid %s repeats no secret in it', async ([, call]) => {
   const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
   const error = await failureOf(
     attempted(() => call(payments)),
@@ -105,7 +105,7 @@ test.for([
     '[redacted]',
   ],
   ['a JWT', jwt, '/echo/[redacted]/end'],
-])('no error shows a secret in the path of a request: %s', async ([, segment, path]) => {
+])('an error redacts a secret in the path of a request: %s', async ([, segment, path]) => {
   const { payments } = clientOf(() => Response.json({ error: 'No.' }, { status: 404 }), {
     apiKey,
     jwt,

@@ -60,8 +60,8 @@ const echoing = (status: number): Response =>
     { status, headers: { 'x-request-id': `req-${apiKey}`, 'cf-ray': jwt } },
   );
 
-describe('no credential leaks through', () => {
-  test('no event shows a credential echoed by the responses', async () => {
+describe('the events of hooks', () => {
+  test('no event shows a credential that responses echo', async () => {
     for (const act of [
       (payments: PaymentsClient) => payments.transfers.get('txfr_1'),
       (payments: PaymentsClient) => payments.instructions.list({ address }),
@@ -137,7 +137,7 @@ describe('no credential leaks through', () => {
   );
 
   test.each([401, 422, 500])(
-    'no result, error or event of a batch shows a credential echoed by a %i',
+    'no result, error or event of a batch shows a credential that a %i echoes',
     async (status) => {
       const failing = (name: string) => new Error(`${name}: redis://user:${apiKey}@host ${jwt}`);
       const journals: readonly Journal[] = [

@@ -24,7 +24,7 @@ const clients: readonly (readonly [string, ClientOptions])[] = [
   ['functions', { apiKey: () => apiKey, jwt: () => Promise.resolve(jwt) }],
 ];
 
-describe('no credential leaks through', () => {
+describe('inspected objects', () => {
   test.for(clients)(
     'no view of a client shows its credentials when they are %s',
     async ([, options]) => {
@@ -53,7 +53,7 @@ describe('no credential leaks through', () => {
     expect(leaksOf(payments[name])).toEqual([]);
   });
 
-  test('no view of a list shows a credential before or after it is read', async () => {
+  test('no view of a list shows a credential, before or after the list is read', async () => {
     const payments = workedWith();
     for (const list of [payments.transfers.list(), payments.transactions.list({ address })]) {
       expect(leaksOf(list)).toEqual([]);
@@ -65,7 +65,7 @@ describe('no credential leaks through', () => {
     }
   });
 
-  test('no view of the promise of a call shows a credential: pending, fulfilled or rejected', async () => {
+  test('no view of a promise shows a credential: pending, fulfilled or rejected', async () => {
     const payments = workedWith({});
     const call = payments.transfers.get('txfr_1');
     const withResponse = call.withResponse();
@@ -132,7 +132,7 @@ describe('no credential leaks through', () => {
     expect(leaksOf(sandbox.log)).toEqual([]);
   });
 
-  test('the log of a Sandbox shows no credential of others', async () => {
+  test('the log of a Sandbox shows no credential of another platform', async () => {
     const sandbox = new Sandbox();
     const { payments } = clientOfSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
     const body = { entityId: 'ent_1', name: apiKey, metadata: { [apiKey]: apiKey } } as const;

@@ -53,7 +53,7 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
 ];
 
 test.for(places)(
-  'no error shows a secret from this part of a response in any spelling: %s',
+  'no error shows a secret, in any spelling, from this part of a response: %s',
   async ([, response]) => {
     const failing = await whichFail(spellings, async (spell) => {
       for (const [, call] of apis) {
@@ -71,7 +71,7 @@ test.for(places)(
 const awkward = `${apiKey}!#$%'()*,-.:;<>?@[]^_\`{|}~Tk1Wo0Qi\\Hd6Ys3Lp$&Gf9Cu5Ae`;
 
 test.for(places)(
-  'no error shows a key of all visible characters from this part of a response: %s',
+  'no error shows a key with every visible character from this part of a response: %s',
   async ([, response]) => {
     const failing = await whichFail(spellings, async (spell) => {
       const respond = (): Response => response(spell(awkward));
@@ -96,7 +96,7 @@ const classes = [
 ] as const;
 
 test.for(classes)(
-  'a %d that echoes the whole request shows no credential',
+  'the error for a %d that echoes the whole request shows no credential',
   async ([status, kind]) => {
     for (const secret of [apiKey, jwt]) {
       const { payments, requests } = clientOf(() => echo(status, secret), credentials);
@@ -124,7 +124,7 @@ test('no attempt on an error shows a credential', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('a secret that arrives in two chunks is redacted', async () => {
+test('an error redacts a secret that arrives in two chunks', async () => {
   const [first, second] = [apiKey.slice(0, 20), apiKey.slice(20)];
   const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
   const server = await rawServer((exchange) => {
@@ -143,7 +143,7 @@ test('a secret that arrives in two chunks is redacted', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('a response over node:http is redacted like any other', async () => {
+test('an error redacts a response over node:http like any other', async () => {
   const server = await rawServer(
     `HTTP/1.1 400 Bad\r\nconnection: close\r\nx-request-id: ${jwt}\r\n\r\n{"error":"${jwt}","details":"${apiKey}"}`,
   );
@@ -152,7 +152,7 @@ test('a response over node:http is redacted like any other', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('no half of a secret stays where the body is cut', async () => {
+test('an error shows no half of a secret where its body is cut', async () => {
   for (const padding of [2_000, 2_020, 2_040, 2_047, 4_080]) {
     const text = `${'x '.repeat(padding / 2)}${apiKey} ${jwt}`;
     const { payments } = clientOf(
@@ -267,7 +267,7 @@ const quoting: ResponseSchema<unknown> = {
   },
 };
 
-test('schema issues that quote the response show no secret', async () => {
+test('the error for schema issues that quote the response shows no secret', async () => {
   const { payments } = clientOf(() => Response.json({ [apiKey]: jwt, a: apiKey }), credentials);
   const call = payments.request({
     method: 'GET',
@@ -280,7 +280,7 @@ test('schema issues that quote the response show no secret', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error of a body that stalls after the secret does not show it', async () => {
+test('the error for a body that stalls after a secret does not show the secret', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () =>

@@ -21,7 +21,7 @@ class Prototyped extends Clean {
   }
 }
 
-test('leaksOf finds nothing in an error without a secret', () => {
+test('leaksOf finds no secret in a clean error', () => {
   expect(leaksOf(new Clean('clean'))).toEqual([]);
 });
 
@@ -69,18 +69,18 @@ const planted: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['what a getter throws', throwing(), ['properties']],
 ];
 
-test.for(planted)('the scanner finds a secret in %s', ([, value, expected]) => {
+test.for(planted)('leaksOf finds a secret in %s', ([, value, expected]) => {
   const views = leaksOf(value).map((leak) => leak.slice(0, leak.indexOf(':')));
   expect(views).toEqual(expect.arrayContaining([...expected]));
 });
 
-test('every view of the scanner finds a secret', () => {
+test('every view of leaksOf finds a secret', () => {
   const views = planted.flatMap(([, value]) => leaksOf(value));
   const names = new Set(views.map((leak) => leak.slice(0, leak.indexOf(':'))));
   expect([...names].toSorted()).toEqual(viewNames.toSorted());
 });
 
-test.for(spellings)('the scanner recognizes a secret %s', ([, spell]) => {
+test.for(spellings)('containsSecret recognises a secret %s', ([, spell]) => {
   expect(containsSecret(spell(apiKey))).toBe(true);
   expect(containsSecret(spell(jwt))).toBe(true);
   expect(containsSecret(spell(apiKey.slice(20)))).toBe(true);

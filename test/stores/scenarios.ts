@@ -78,7 +78,7 @@ export function scenarios(name: string, store: () => Store): void {
       await testJournal(() => store().open());
     });
 
-    test('pays once when many callers call at once', async () => {
+    test('createOnce pays once when many callers call at once', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient(sandbox.clientOptions);
       const mine = newInput();
@@ -92,7 +92,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('takes a claim over only when it has expired', async () => {
+    test('createOnce takes a claim over only when the claim has expired', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient(sandbox.clientOptions);
       const journal = store().open();
@@ -109,7 +109,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toMatchObject({ state: 'paid' });
     });
 
-    test('pays once when a rejected call is followed by a lost response', async () => {
+    test('createOnce pays once when a rejected call is followed by a lost response', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: store().open() });
       const operation = 'transfers.create';
@@ -121,7 +121,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('records the transfer that an operator names', async () => {
+    test('resolveOnce records the transfer that an operator names', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -133,7 +133,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('rejects an operator’s transfer for a reference without an entry', async () => {
+    test('resolveOnce rejects a transfer for a reference without an entry', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -144,7 +144,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toBeUndefined();
     });
 
-    test('rejects an operator’s transfer that is paid under another reference', async () => {
+    test('resolveOnce rejects a transfer that is paid under another reference', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -158,7 +158,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toEqual(claim);
     });
 
-    test('lists each payment once, and prunes all, when there are several pages', async () => {
+    test('openOnce lists each payment once, and prune deletes all, over several pages', async () => {
       const journal = store().open();
       const start = newInput().description;
       const references = Array.from({ length: 2_100 }, (_, index) => `${start} ${index}`);
@@ -177,7 +177,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(reads.filter((entry) => entry !== undefined)).toEqual([]);
     });
 
-    test('rejects a prune before a time that is invalid', async () => {
+    test('prune rejects a time that is invalid', async () => {
       const mine = newInput();
       const journal = store().open();
       await journal.swap(mine.description, undefined, createPaid(mine, 3));
