@@ -7,7 +7,7 @@ import { availableTransports } from '../transports/client-transports.ts';
 
 const transports = availableTransports();
 
-test('Node has five transports', () => {
+test('availableTransports returns the five transports of Node.js', () => {
   expect(transports.map(({ transportName, writes }) => [transportName, writes])).toEqual([
     ['node:http', true],
     ['node:http', false],

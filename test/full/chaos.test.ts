@@ -61,7 +61,7 @@ async function expectViolation(runtime: Runtime, name: string): Promise<void> {
 test.concurrent.each([
   'a write is sent again after a broken connection',
   'an abort means not sent',
-])('chaos notices that %s', { timeout: 180_000 }, (name) => expectViolation(node, name));
+])('the chaos run notices that %s', { timeout: 180_000 }, (name) => expectViolation(node, name));
 
 test.concurrent('chaos over Node’s fetch finds no violation', { timeout: 180_000 }, async () => {
   const { code, output } = await spawnChaos(
@@ -92,6 +92,6 @@ test.each(
       .filter(({ on }) => on.some((name) => runtime.name.startsWith(name)))
       .map(({ name }) => [runtime.name, name, runtime] as const),
   ),
-)('chaos on %s notices that %s', { timeout: 180_000 }, (_, name, runtime) =>
+)('the chaos run on %s notices that %s', { timeout: 180_000 }, (_, name, runtime) =>
   expectViolation(runtime, name),
 );

@@ -54,7 +54,7 @@ test.each(kinds)('a %s fails with a TimeoutError when its connection timed out',
   }
 });
 
-test('an error is a TimeoutError only when every address timed out', async () => {
+test('a ConnectionError is a TimeoutError only when every address timed out', async () => {
   const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const late = Object.assign(new Error('late'), bySystem);
   const both = (...errors: Error[]): Error =>
@@ -64,7 +64,7 @@ test('an error is a TimeoutError only when every address timed out', async () =>
   expect(await failureOf(create(both(late, refused)))).not.toBeInstanceOf(TimeoutError);
 });
 
-test('ETIMEDOUT of an established connection is not a TimeoutError', async () => {
+test('ETIMEDOUT on an established connection is not a TimeoutError', async () => {
   const error = createFetchError({ code: 'ETIMEDOUT', syscall: 'read' });
   const failed = await failureOf(createClient(error).transfers.create(newTransfer));
   expect(failed).toBeInstanceOf(ConnectionError);

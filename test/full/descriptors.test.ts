@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { transfer } from '../support/values.ts';
 
-test('2,000 reads at once succeed in a process that may open 256 files and connections', async () => {
+test('2,000 concurrent reads succeed in a process that may open 256 files and connections', async () => {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
     // Together, so that no connection is free early.

@@ -83,7 +83,7 @@ test('the documentation has more than 50 code blocks', () => {
 });
 
 test.concurrent.each(blocks.map(({ name }, index) => ({ name, index })))(
-  '$name runs by itself',
+  'the code block $name runs by itself',
   async ({ name, index }) => {
     // Blocks of guides and docstrings may read the environment. The first id of each kind exists there.
     const server = await listen(seedDemo(new Sandbox()), { port: 0 });
@@ -103,7 +103,7 @@ test.concurrent.each(blocks.map(({ name }, index) => ({ name, index })))(
   },
 );
 
-test('every block compiles against the package as strictly as the source', () => {
+test('every code block compiles against the package as strictly as the source', () => {
   const { options } = ts.parseJsonConfigFileContent(
     ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config,
     ts.sys,
@@ -177,7 +177,7 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
 
 // test/runtimes runs the examples below this folder, which need other packages.
 test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
-  '%s runs with node and prints its story',
+  'the example %s runs with node and prints the expected lines',
   async (path) => {
     const result = await run([path]);
     expect(result.output).not.toMatch(/^\s*at /m);
@@ -189,7 +189,7 @@ test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
   60_000,
 );
 
-test('export-to-csv.ts writes each transfer once while the list moves', async () => {
+test('the example export-to-csv.ts writes each transfer once while the list moves', async () => {
   const add = (id: string, description = `invoice ${id}`) => ({
     id,
     status: 'completed',
@@ -236,7 +236,7 @@ test('export-to-csv.ts writes each transfer once while the list moves', async ()
   expect(csv).toContain(',"Müller"\n');
 });
 
-test('the quickstart sends nothing to a configured platform', async () => {
+test('the quickstart sends nothing to the platform in the environment variables', async () => {
   const sandbox = new Sandbox();
   const server = await listen(sandbox, { port: 0 });
   try {

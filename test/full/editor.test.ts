@@ -12,7 +12,7 @@ const countWords = (text: string): number => (text.match(/\S+/g) ?? []).length;
 
 const entries = documented();
 
-test('a hover has less than 40 words and names no file of the repository', () => {
+test('the hover of every public name has less than 40 words and names no file of the repository', () => {
   expect(entries.length).toBeGreaterThan(500);
   const long = entries.filter(({ text, tags }) => countWords(`${text} ${tags}`) >= 40);
   expect(long.map(({ name }) => name)).toEqual([]);

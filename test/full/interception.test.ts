@@ -6,10 +6,10 @@ import { checkEnvironmentProxy, checkMsw } from '../drivers/interception.ts';
 
 // test/runtimes/interception.mjs does the same on other versions of Node.
 
-test('msw receives every call', async () => {
+test('msw intercepts every call of the client', async () => {
   await checkMsw(sdk, { http, HttpResponse, setupServer });
 });
 
-test('a proxy of the environment receives every call', async () => {
+test('a proxy of the environment variables receives every call of the client', async () => {
   await checkEnvironmentProxy(new URL('../../src/index.ts', import.meta.url).href);
 });

@@ -103,13 +103,13 @@ const claimAt = async (journal: FullJournal, minutes: number, fields: object = {
   return { input, reference: input.description, entry };
 };
 
-test('PostgreSQL and Redis are installed', () => {
+test('PostgreSQL and Redis are installed for payments-journal', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 
 const password = 'hunter2';
 
-describe.skipIf(missing.length > 0)('on a real store', () => {
+describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
   const stores = new Map<string, () => Store>([['SQLite', openSqlite]]);
   beforeAll(async () => {
     const postgres = await startPostgres();
@@ -151,7 +151,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
   describe.each(['SQLite', 'PostgreSQL', 'Redis', 'a Redis Cluster'])('%s', (name) => {
     const open = () => (stores.get(name) as () => Store)();
 
-    test('list shows what is open, with status 3, until nothing is', async () => {
+    test('list shows open payments and has status 3, until no payment is open', async () => {
       const { flags, journal } = open();
       expect(await run(['list', ...flags])).toEqual({
         status: 0,
@@ -193,7 +193,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       }
     });
 
-    test('show prints an entry, and has status 1 without one', async () => {
+    test('show prints an entry, and has status 1 for a reference without an entry', async () => {
       const { flags, journal } = open();
       const { reference, entry } = await claimAt(journal, 12 * 1_440);
       const result = await run(['show', reference, ...flags]);
@@ -217,7 +217,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       await journal.swap(reference, entry, undefined);
     });
 
-    test('show prints the history of an entry, and a claim without an end', async () => {
+    test('show prints the history of an entry, and a claim without an expiry', async () => {
       const { flags, journal } = open();
       const claimed = { at: 1, state: 'sending', host: 'h-1', claimId: 'c-1' } as const;
       const history = [claimed, { at: 2, state: 'ambiguous', by: 'ada' } as const];
@@ -240,7 +240,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       await journal.swap(reference, entry, undefined);
     });
 
-    test('prune removes what was paid before a date', async () => {
+    test('prune deletes the entries of payments that were paid before a date', async () => {
       const { flags, journal } = open();
       await journal.prune({ paidBefore: new Date() });
       const inputs = [newInput(), newInput(), newInput()];
@@ -261,7 +261,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
       expect(left.map((entry) => entry?.state)).toEqual([undefined, undefined, 'paid']);
     });
 
-    test('resolve records a decision', async () => {
+    test('resolve records the decision of an operator', async () => {
       const { flags, journal } = open();
       const { env, sandbox, payments, baseUrl } = await startPlatform();
       const { reference, input } = await claimAt(journal, 10, { platform: baseUrl });
@@ -282,7 +282,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     });
   });
 
-  test('list, show and prune read the table of --table', async () => {
+  test('list, show and prune read the table of the flag --table', async () => {
     const { flags } = (stores.get('PostgreSQL') as () => Store)();
     const pool = new Pool({ connectionString: flags[1] ?? '' });
     onTestFinished(() => pool.end());
@@ -306,7 +306,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(JSON.parse(pruned.out)).toEqual({ pruned: 1 });
   });
 
-  test('every command reads the table in the ?schema= of a URL of Prisma, unless --table has one', async () => {
+  test('every command reads the table in the ?schema= of a Prisma URL, unless --table names a schema', async () => {
     const [flag = '', url = ''] = (stores.get('PostgreSQL') as () => Store)().flags;
     const pool = new Pool({ connectionString: url });
     onTestFinished(() => pool.end());
@@ -327,7 +327,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(odd).toMatchObject({ status: 1, err: expect.stringContaining('table is') });
   });
 
-  test('a command warns of a column of references without the collation C, until the ALTER it names', async () => {
+  test('a command warns if the column of references lacks the collation C, until the suggested ALTER has run', async () => {
     const [flag = '', url = ''] = (stores.get('PostgreSQL') as () => Store)().flags;
     const pool = new Pool({ connectionString: url });
     onTestFinished(() => pool.end());
@@ -345,7 +345,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect((await run(args)).err).not.toContain('collation');
   });
 
-  test('a command warns of a Redis that may evict entries', async () => {
+  test('a command warns if Redis may evict entries', async () => {
     const server = await startRedis('--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru');
     onTestFinished(() => server.close());
     const redis = new Redis({ port: server.port });
@@ -360,7 +360,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(await run(args)).toMatchObject({ status: 0, err: '' });
   });
 
-  test('list finds the keys of a client with a prefix only with --prefix', async () => {
+  test('list finds the keys of a client with a prefix only if --prefix is set', async () => {
     const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
     const redis = new Redis(url, { keyPrefix: 'app:', db: 2 });
     onTestFinished(() => redis.disconnect());
@@ -374,7 +374,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(JSON.parse(listed.out)).toMatchObject([{ reference }]);
   });
 
-  test('list has status 1 when Redis has no such database', async () => {
+  test('list has status 1 when Redis has no database of that number', async () => {
     const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
     const { status, out, err } = await run(['list', flag, `${url}/99`]);
     expect({ status, out }).toEqual({ status: 1, out: '' });
@@ -382,7 +382,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(err).not.toContain(password);
   });
 
-  test('show prints the variable that holds a URL with a password, or a placeholder', async () => {
+  test('show prints the name of the variable that holds a URL with a password, or a placeholder', async () => {
     const { flags, journal } = (stores.get('Redis') as () => Store)();
     const ambiguous = { state: 'ambiguous', candidates: ['txfr_1'] };
     const { reference, entry } = await claimAt(journal, 10, ambiguous);
@@ -409,7 +409,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     },
   );
 
-  test('list --rebuild finds keys that were copied', async () => {
+  test('list --rebuild finds keys that were copied from another Redis', async () => {
     const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
     const flags = [flag, `${url}/3`];
     const redis = new Redis(url, { db: 3 });
@@ -423,7 +423,7 @@ describe.skipIf(missing.length > 0)('on a real store', () => {
     expect(JSON.parse(out)).toMatchObject([{ reference: input.description }]);
   });
 
-  test('list finds the index that was lost', async () => {
+  test('list rebuilds the index of Redis when the index was lost', async () => {
     const { flags, journal } = (stores.get('Redis') as () => Store)();
     const { reference, entry } = await claimAt(journal, 10);
     const redis = new Redis(flags[1] ?? '');
@@ -458,7 +458,7 @@ async function startPlatform() {
   return { sandbox, env, payments: new PaymentsClient(clientOptions), baseUrl };
 }
 
-describe('resolve', () => {
+describe('payments-journal resolve', () => {
   const setup = async (minutes = 10) => {
     const platform = await startPlatform();
     const store = openSqlite();
@@ -471,7 +471,7 @@ describe('resolve', () => {
     return { ...platform, ...store, ...claim, resolve, resolveOnTerminal };
   };
 
-  test.each(['y\n', 'yes\n', ' Y \n'])('records after %j on a terminal', async (line) => {
+  test.each(['y\n', 'yes\n', ' Y \n'])('records a decision after %j', async (line) => {
     const { journal, reference, resolveOnTerminal } = await setup();
     const { status, out } = await resolveOnTerminal(line);
     expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
@@ -482,7 +482,7 @@ describe('resolve', () => {
   });
 
   test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])(
-    'records nothing after %j on a terminal',
+    'records nothing after the answer %j on a terminal',
     async (line) => {
       const { journal, reference, entry, resolveOnTerminal, sandbox } = await setup();
       const { status, out } = await resolveOnTerminal(line);
@@ -493,7 +493,7 @@ describe('resolve', () => {
     },
   );
 
-  test('does not ask with --yes, and searches first', async () => {
+  test('searches before it records, and does not ask with --yes', async () => {
     const { journal, reference, resolve, sandbox } = await setup();
     expect(await resolve('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
@@ -538,7 +538,7 @@ describe('resolve', () => {
     expect((await resolveOnTerminal('n\n')).out).toMatch(/key sha256:[0-9a-f]{12}/);
   });
 
-  test('needs --yes without a terminal', async () => {
+  test('needs --yes if there is no terminal', async () => {
     const { journal, reference, entry, resolve } = await setup();
     const { status, out, err } = await resolve('not_paid');
     expect({ status, out }).toEqual({ status: 2, out: '' });
@@ -548,7 +548,7 @@ describe('resolve', () => {
     expect(await journal.read(reference)).toEqual(entry);
   });
 
-  test('rejects while the claim has not expired, without --force', async () => {
+  test('is rejected while the claim has not expired, unless --force is set', async () => {
     const { journal, reference, entry, resolve } = await setup(1);
     const { status, err } = await resolve('not_paid', '--yes');
     expect(status).toBe(1);
@@ -557,7 +557,7 @@ describe('resolve', () => {
     expect(await resolve('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
   });
 
-  test('rejects not_paid when the list shows the payment, without --force', async () => {
+  test('rejects not_paid when the list shows the payment, unless --force is set', async () => {
     const { input, payments, resolve } = await setup();
     const { id } = await payments.transfers.create(input);
     const { status, err } = await resolve('not_paid', '--yes');
@@ -575,7 +575,7 @@ describe('resolve', () => {
     expect(err).toContain(`${id} is another payment`);
   });
 
-  test('rejects a reference without an entry, also with --force', async () => {
+  test('rejects a reference without an entry, even with --force', async () => {
     const { flags, env } = await setup();
     const { status, err } = await run(
       ['resolve', 'no such', 'not_paid', '--force', '--yes', ...flags],
@@ -585,7 +585,7 @@ describe('resolve', () => {
     expect(err).toMatch(/^The journal has no entry for "no such"/);
   });
 
-  test('names the variable that is missing, with status 2', async () => {
+  test('has status 2 and names the environment variable that is missing', async () => {
     const { flags, reference } = await setup();
     const { status, err } = await run(['resolve', reference, 'not_paid', '--yes', ...flags], {
       PAYMENTS_BASE_URL: 'https://api.example.com/v0',
@@ -610,22 +610,22 @@ test.each<[string, string[], RegExp]>([
   ['no command', [], /^A command is missing\. The commands are list, show, resolve, prune\.\n/],
   ['an unknown command', ['ls'], /^There is no command "ls"\. The commands are list, /],
   ['a misspelt command', ['lsit'], /^There is no command "lsit"; did you mean list\?\n/],
-  ['a name of Object', ['toString'], /^There is no command "toString"\./],
+  ['a command like "toString"', ['toString'], /^There is no command "toString"\./],
   ['no store', ['list'], /^Exactly one of --sqlite, --postgres and --redis .* but got none\./],
   ['two stores', ['list', '--sqlite', 'a', '--redis', 'redis://b'], /, but got 2\./],
-  ['an empty file', ['list', '--sqlite='], /^--sqlite is empty\. Check the variable/],
+  ['an empty file name', ['list', '--sqlite='], /^--sqlite is empty\. Check the variable/],
   [
     'an unknown option',
     ['list', '--sqllite', 'a'],
     /^Unknown option --sqllite; did you mean --sqlite\?\n/,
   ],
   [
-    'its value',
+    'a misspelt --older-than',
     ['list', '--older-then', '2h'],
     /^Unknown option --older-then; .* --older-than\?\n/,
   ],
-  ['one like no other', ['list', '--colour'], /^Unknown option --colour\.\n/],
-  ['a name of Object as option', ['list', '--toString'], /^Unknown option --toString\.\n/],
+  ['an option like no other', ['list', '--colour'], /^Unknown option --colour\.\n/],
+  ['an option like "toString"', ['list', '--toString'], /^Unknown option --toString\.\n/],
   ['an option without its value', ['list', '--sqlite'], /^--sqlite needs a value\.\n/],
   [
     'a value with a dash',
@@ -633,24 +633,24 @@ test.each<[string, string[], RegExp]>([
     /^--table needs a value\. If .*--table=<value>\.\n/,
   ],
   ['an option of another command', ['list', '--yes'], /^list has no option --yes\./],
-  ['--rebuild of a file', ['list', '--rebuild'], /^--rebuild needs --redis\./],
-  ['--table of a file', ['list', '--table', 'a'], /^--table needs --postgres\./],
-  ['--prefix of a file', ['list', '--prefix', 'a'], /^--prefix needs --redis\./],
+  ['--rebuild with a file', ['list', '--rebuild'], /^--rebuild needs --redis\./],
+  ['--table with a file', ['list', '--table', 'a'], /^--table needs --postgres\./],
+  ['--prefix with a file', ['list', '--prefix', 'a'], /^--prefix needs --redis\./],
   ['too many arguments', ['list', 'x'], /^list takes no arguments \(list\), but got 1\.\n/],
-  ['none of one', ['show'], /^show takes one argument \(show <reference>\), but got none\.\n/],
+  ['no reference', ['show'], /^show takes one argument \(show <reference>\), but got none\.\n/],
   [
-    'too few',
+    'a missing verdict',
     ['resolve', 'x'],
     /^resolve takes 2 arguments \(resolve <reference> <id or.*got 1\.\n/,
   ],
-  ['an odd verdict', ['resolve', 'x', 'paid'], /txfr_…, or not_paid, and not "paid"\./],
+  ['an unknown verdict', ['resolve', 'x', 'paid'], /txfr_…, or not_paid, and not "paid"\./],
   ['an age without a unit', ['list', '--older-than', '15'], /^--older-than takes .*"15"\./],
   ['an age of zero', ['list', '--older-than', '0m'], /^--older-than takes a number above 0/],
-  ['no date', ['prune'], /^prune needs --paid-before <date>\./],
+  ['prune without a date', ['prune'], /^prune needs --paid-before <date>\./],
   ['a date in words', ['prune', '--paid-before', 'May 1'], /^--paid-before takes a date/],
-  ['a date that is none', ['prune', '--paid-before', date.replace('30', '32')], /takes a date/],
-  ['a date to come', ['prune', '--paid-before', '2999-01-01'], /is in the future\./],
-])('%s has status 2', async (_, args, message) => {
+  ['an impossible date', ['prune', '--paid-before', date.replace('30', '32')], /takes a date/],
+  ['a date in the future', ['prune', '--paid-before', '2999-01-01'], /is in the future\./],
+])('payments-journal ends with status 2 for %s', async (_, args, message) => {
   const needsStore = args.length > 0 && !message.source.includes('Exactly');
   const store = needsStore && !args.some((each) => each.startsWith('--s')) ? ['--sqlite', 'a'] : [];
   const { status, out, err } = await run([...args, ...store]);
@@ -659,7 +659,7 @@ test.each<[string, string[], RegExp]>([
   expect(err).toContain('payments-journal --help prints the usage.\n');
 });
 
-test('a misspelt option with a password has status 2, and shows no password', async () => {
+test('a misspelt flag with a password in its value has status 2, and shows no password', async () => {
   const { status, err } = await run(['list', `--postgress=postgres://u:${password}@h/db`]);
   expect(status).toBe(2);
   expect(err).toMatch(/^Unknown option --postgress; did you mean --postgres\?\n/);
@@ -670,7 +670,7 @@ test.each([
   ['--postgres', 'postgres:5432'],
   ['--postgres', `mysql://u:${password}@h`],
   ['--redis', `http://u:${password}@h`],
-])('%s %s has status 2, and shows no password', async (flag, url) => {
+])('list %s %s has status 2, and shows no password', async (flag, url) => {
   const { status, err } = await run(['list', flag, url]);
   expect(status).toBe(2);
   expect(err).toMatch(new RegExp(`^${flag} takes a URL, such as `));
@@ -681,27 +681,27 @@ test.each([
   ['--postgres', `postgres://u:${password}@127.0.0.1:9/db`],
   ['--postgres', `postgres://localhost:9/db?user=u&password=${password}`],
   ['--redis', `redis://u:${password}@127.0.0.1:9`],
-])('%s %s has status 1 when the store is down, and shows no password', async (flag, url) => {
+])('list %s %s has status 1 when the store is down, and shows no password', async (flag, url) => {
   const { status, out, err } = await run(['list', flag, url]);
   expect({ status, out }).toEqual({ status: 1, out: '' });
   expect(err).toContain('ECONNREFUSED');
   expect(err).not.toContain(password);
 });
 
-test('a SQLite file that is not there has status 1, and is not created', async () => {
+test('list has status 1 for a SQLite file that does not exist, and does not create the file', async () => {
   const first = await run(['list', '--sqlite', 'none.db']);
   expect(first).toEqual({ status: 1, out: '', err: `There is no file at ${folder}/none.db.\n` });
   expect(await run(['list', '--sqlite', 'none.db'])).toEqual(first);
 });
 
-test('a SQLite file without a journal has status 1', async () => {
+test('list has status 1 for a SQLite file without a journal', async () => {
   writeFileSync(join(folder, 'empty.db'), '');
   const { status, err } = await run(['list', '--sqlite', 'empty.db']);
   expect(status).toBe(1);
   expect(err).toContain('no such table');
 });
 
-test('list shows what cannot be read beside the others, and show has status 1 for it', async () => {
+test('list shows an entry that cannot be read beside the others, and show has status 1 for that entry', async () => {
   const { flags, journal } = openSqlite();
   const { reference } = await claimAt(journal, 1);
   await journal.swap('zz foreign', undefined, { state: 'paused' } as never);
@@ -718,14 +718,14 @@ test('list shows what cannot be read beside the others, and show has status 1 fo
   expect(unread.err).toMatch(/zz foreign.*cannot be read/);
 });
 
-test('--help and --version print what they say', async () => {
+test('--help prints the usage, and --version the version of the package', async () => {
   const { status, out } = await run(['--help']);
   expect(status).toBe(0);
   expect(out).toMatch(/^Usage: payments-journal <command> <store>/);
   expect(await run(['list', '--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' });
 });
 
-test('list exits with 3 when the reader of its output ends early', async () => {
+test('list has status 3 although the reader of its output ends early', async () => {
   const { flags, journal } = openSqlite();
   await claimAt(journal, 1);
   const { child, ended } = start(process.execPath, [bin, 'list', ...flags], {});
@@ -733,7 +733,7 @@ test('list exits with 3 when the reader of its output ends early', async () => {
   expect((await ended).status).toBe(3);
 });
 
-describe('the package, in a project without drivers', () => {
+describe('payments-journal in a project without database drivers', () => {
   const project = join(folder, 'project');
   beforeAll(() => installTarball(project), startTimeoutMs);
   const runInstalled = (...args: string[]) => {
@@ -752,7 +752,7 @@ describe('the package, in a project without drivers', () => {
   test.each([
     ['--postgres', `postgres://u:${password}@h/db`, 'pg'],
     ['--redis', `redis://:${password}@h`, 'ioredis'],
-  ])('names the package that %s needs, with status 2', async (flag, url, name) => {
+  ])('has status 2 and names the package that %s needs', async (flag, url, name) => {
     const { status, out, err } = await runInstalled('list', flag, url);
     expect({ status, out }).toEqual({ status: 2, out: '' });
     expect(err).toMatch(

@@ -43,11 +43,11 @@ const startTimeoutMs = 60_000;
 const closeAll = (servers: readonly Server[]) =>
   Promise.all(servers.map((server) => server.close()));
 
-test('PostgreSQL and Redis are installed', () => {
+test('PostgreSQL and Redis are installed for the journals', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 
-describe.skipIf(missing.length > 0)('with real servers', () => {
+describe.skipIf(missing.length > 0)('the journals on real servers', () => {
   let servers: Server[] = [];
   let pool: Pool;
   let redis: Redis;
@@ -71,7 +71,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
   }));
   scenarios('Redis', () => ({ open: openRedis }));
 
-  test('lists what is open when the table has no index', async () => {
+  test('postgresJournal lists open payments when its table has no index', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
     const paid = newInput();
     const entry = createClaim(paid);
@@ -84,7 +84,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     expect(await collectOpen(journal, paid.description)).toEqual(listed);
   });
 
-  test('reads what is open from the index of PostgreSQL', async () => {
+  test('postgresJournal lists open payments from the index of its table', async () => {
     const statements: string[] = [];
     const journal = postgresJournal((text, values) => {
       statements.push(text);
@@ -99,7 +99,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     expect(JSON.stringify(explained.rows)).toContain('payments_journal_open');
   });
 
-  test('change an entry that was converted to jsonb and back', async () => {
+  test('postgresJournal changes an entry that was converted to jsonb and back', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
     const input = newInput();
     await journal.swap(input.description, undefined, createClaim(input));
@@ -109,7 +109,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
   });
 
-  test('change an entry that a script has written to Redis with spaces', async () => {
+  test('redisJournal changes an entry that a script has written with other white space', async () => {
     const journal = redisJournal((name, ...args) => redis.call(name, ...args));
     const input = newInput();
     await journal.swap(input.description, undefined, createClaim(input));
@@ -131,7 +131,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
       return { input, entry, listed: [{ reference: input.description, entry }] };
     };
 
-    test('holds the open references and the mark that it is complete', async () => {
+    test('holds the open references and the mark that the index is complete', async () => {
       const { input, entry } = await claimPayment();
       await collectOpen(openRedis(), '');
       expect(await members()).toEqual(expect.arrayContaining(['', input.description]));
@@ -139,7 +139,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
       expect(await members()).not.toContain(input.description);
     });
 
-    test('is rebuilt by a claim or a list when its key was deleted', async () => {
+    test('is rebuilt by a claim or a list when the key of the index was deleted', async () => {
       const { input, listed } = await claimPayment();
       await redis.del(indexKey);
       const other = await claimPayment();
@@ -149,7 +149,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
       );
     });
 
-    test('is built by the first open() and no second SCAN', async () => {
+    test('is built by the first open(), and later calls need no SCAN', async () => {
       await redis.del(indexKey);
       await collectOpen(openRedis(), '');
       await redis.config('RESETSTAT');
@@ -157,7 +157,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
       expect(await redis.info('commandstats')).not.toContain('cmdstat_scan');
     });
 
-    test('includes entries of an older version', async () => {
+    test('includes entries that an older version wrote', async () => {
       await redis.del(indexKey);
       const input = newInput();
       const entry = createClaim(input);
@@ -166,7 +166,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
       expect(await collectOpen(openRedis(), input.description)).toEqual(listed);
     });
 
-    test('lists no payment that it names although it is decided', async () => {
+    test('lists no payment that is decided, even if the index names it', async () => {
       const input = newInput();
       await openRedis().swap(input.description, undefined, createPaid(input, 3));
       await redis.zadd(indexKey, 0, input.description, 0, `${input.description} removed`);
@@ -183,7 +183,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     });
 
     // As ioredis does with its option keyPrefix.
-    test('has the prefix of the keys', async () => {
+    test('has the same prefix as the keys', async () => {
       const prefixed = redis.duplicate({ keyPrefix: 'app[1]*:' });
       onTestFinished(() => {
         prefixed.disconnect();
@@ -201,7 +201,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     });
   });
 
-  test('expires what was paid, and nothing else, with keepPaidFor', async () => {
+  test('redisJournal with keepPaidFor expires entries of paid payments, and no others', async () => {
     const keepPaidFor = 400;
     const journal = redisJournal((name, ...args) => redis.call(name, ...args), { keepPaidFor });
     const [input, open] = [newInput(), newInput()];
@@ -218,7 +218,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
     expect(await timeLeft(open.description)).toBe(-1);
   });
 
-  test('lets one transaction win when two swap under READ COMMITTED', async () => {
+  test('postgresJournal lets one transaction win when two swap the same entry under READ COMMITTED', async () => {
     const clients = await Promise.all([pool.connect(), pool.connect()]);
     const [level] = (await pool.query('SHOW default_transaction_isolation')).rows as object[];
     expect(level).toEqual({ default_transaction_isolation: 'read committed' });
@@ -253,14 +253,14 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
       return { sandbox, transfers, input, id };
     };
 
-    test('pays when an operator decides that it is not paid', async () => {
+    test('createOnce pays when an operator decides that the payment was not made', async () => {
       const { sandbox, transfers, input, id } = await payAmbiguously();
       await transfers.resolveOnce(input.description, 'not_paid');
       expect((await transfers.createOnce(input)).id).not.toBe(id);
       expect(sandbox.transfers.list()).toHaveLength(2);
     });
 
-    test('resolves to the transfer when an operator names it', async () => {
+    test('createOnce resolves to the transfer that an operator names', async () => {
       const { sandbox, transfers, input, id } = await payAmbiguously();
       await transfers.resolveOnce(input.description, id);
       expect(await transfers.createOnce(input)).toMatchObject({ id });
@@ -269,7 +269,7 @@ describe.skipIf(missing.length > 0)('with real servers', () => {
   });
 });
 
-describe.skipIf(missing.length > 0)('with a Redis Cluster', () => {
+describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
   let servers: readonly Server[] = [];
   let cluster: Cluster;
   beforeAll(async () => {
@@ -284,7 +284,7 @@ describe.skipIf(missing.length > 0)('with a Redis Cluster', () => {
   const openCluster = () => redisJournal((name, ...args) => cluster.call(name, ...args));
   scenarios('a Redis Cluster', () => ({ open: openCluster }));
 
-  test('lists and prunes what is on every node', async () => {
+  test('lists and prunes the entries on every node', async () => {
     const journal = openCluster();
     const inputs = Array.from({ length: 30 }, () => newInput('-nodes'));
     for (const [index, input] of inputs.entries()) {
@@ -302,7 +302,7 @@ describe.skipIf(missing.length > 0)('with a Redis Cluster', () => {
     expect(await journal.prune({ paidBefore: new Date(4) })).toBe(0);
   });
 
-  test('asks for the time on the node that has the key', async () => {
+  test('reads the time of the node that holds the key', async () => {
     const journal = openCluster();
     const nodes = cluster.nodes('master');
     expect(nodes).toHaveLength(3);
@@ -371,12 +371,12 @@ describe.skipIf(missing.length > 0)('when PostgreSQL fails over to an asynchrono
   }, startTimeoutMs);
   afterAll(() => closeAll(servers));
 
-  test('pays once with forgets: true', () => {
+  test('createOnce pays once with forgets: true', () => {
     expect(made.get(true)?.transfers.list()).toHaveLength(1);
   });
 
   // The reason for the option.
-  test('pays twice without it', () => {
+  test('createOnce pays twice without forgets: true', () => {
     expect(made.get(false)?.transfers.list()).toHaveLength(2);
   });
 });
@@ -430,7 +430,7 @@ describe('when another process holds the lock of SQLite', () => {
   const retry = 2;
 
   test.each(['before the journal is opened', 'before a swap'])(
-    'waits without blocking when the lock is taken %s',
+    'sqliteJournal waits without blocking the event loop when the lock is taken %s',
     { retry },
     async (when) => {
       const path = join(folder, `${crypto.randomUUID()}.db`);
@@ -447,7 +447,7 @@ describe('when another process holds the lock of SQLite', () => {
   );
 
   test(
-    'rejects without blocking when the lock is held for longer than five seconds',
+    'sqliteJournal rejects after five seconds, without blocking the event loop, if the lock stays taken',
     { retry },
     async () => {
       const path = join(folder, `${crypto.randomUUID()}.db`);

@@ -42,7 +42,7 @@ function createPage(start: number): Response {
   return Response.json({ data, hasMore, nextCursor: hasMore ? String(next) : null });
 }
 
-test('a long list uses no more memory than a short one', async () => {
+test('a loop over a long list uses no more memory at its end than at its start', async () => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey: 'sk_example',

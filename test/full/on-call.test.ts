@@ -43,7 +43,7 @@ const [finishBlock = '', countBlock = ''] = blocksOf('ts');
 const [cronLine = ''] = blocksOf('crontab');
 const minute = 60_000;
 
-test('the guide has the lines and blocks that these tests run', () => {
+test('docs/on-call.md has exactly the 5 shell lines, 2 TypeScript blocks and 1 cron line that are run below', () => {
   expect([lines, blocksOf('ts'), blocksOf('crontab')].map(({ length }) => length)).toEqual([
     5, 2, 1,
   ]);
@@ -272,7 +272,7 @@ beforeAll(async () => {
   [postgresPort, redisPort] = [postgres.port, redis.port];
 }, 60_000);
 
-describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
+describe.each(['SQLite', 'docs/on-call.md on %s', 'Redis'] as const)('on %s', (name) => {
   test('the open payments of a machine that is gone are listed, shown and finished', async () => {
     const store = await stores[name]();
     const { transfers, env, leaveOpen, readLedger } = await setup(store);
@@ -302,7 +302,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
     expect(await runLine(listLine, store)).toEqual({ status: 0, out: 'No payment is open.\n' });
   });
 
-  test('the alert is silent until a payment is open for 20 minutes', async () => {
+  test('the alert is silent until a payment has been open for 20 minutes', async () => {
     const store = await stores[name]();
     const { env, leaveOpen } = await setup(store);
     const [, command = ''] = /^\*\/5 \* \* \* \* (.+)$/m.exec(cronLine) ?? [];
@@ -328,7 +328,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
     });
   });
 
-  test('createOnce finds a payment that a restored journal lost, and does not send it again', async () => {
+  test('createOnce finds a payment that a restored journal lost, and does not pay again', async () => {
     const store = await stores[name]();
     const { transfers, journal, env, leaveOpen, readLedger, clientOptions } = await setup(store);
     const [early, late] = [newInput(), newInput()];
@@ -352,7 +352,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
     expect(readLedger()).toHaveLength(3);
   });
 
-  test('an operator decides what is ambiguous', async () => {
+  test('resolve lets an operator decide about ambiguous payments', async () => {
     const store = await stores[name]();
     const { transfers, journal, env, leaveOpen, readLedger } = await setup(store);
     const [one, two] = [await leaveOpen('r-1', 20), await leaveOpen('r-2', 20)];
@@ -376,7 +376,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('on %s', (name) => {
   });
 });
 
-test('a payment in doubt for an hour gets its cause, and an end', async () => {
+test('the block for a payment in doubt for an hour shows the cause, and finishes the payment', async () => {
   const store = createSqlite();
   const { sandbox, transfers, env, leaveOpen, readLedger } = await setup(store);
   const input = await leaveOpen('r-1', 70);
@@ -403,7 +403,7 @@ test('a payment in doubt for an hour gets its cause, and an end', async () => {
   expect(readLedger().toSorted()).toEqual(['r-1', 'r-2']);
 });
 
-test('the example finishes the open payments of a SQLite file', async () => {
+test('the example finish-open-payments.ts finishes the open payments of a SQLite file', async () => {
   const { env, leaveOpen, readLedger } = await setup(createSqlite());
   await leaveOpen('r-1', 20);
   const example = join(root, 'examples/finish-open-payments.ts');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { leaveOpen } from '../drivers/open-deaths.ts';
 
 test(
-  'payments-journal list shows what is open after workers were killed, and each is finished once',
+  'payments-journal lists the open payments of killed workers, and each is finished once',
   { timeout: 120_000 },
   async () => {
     const report = await leaveOpen('sqlite', { payouts: 200, kills: 4 });

@@ -63,11 +63,11 @@ const application = `
   export const payment: Body = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1' };
 `;
 
-test('generated types compile, and a Transfer of theirs is one of ours', async () => {
+test('types generated from openapi.json compile, and their Transfer is a Transfer of the SDK', async () => {
   expect(compile(await generate(toIdType), application)).toEqual([]);
 });
 
-test('a Python program pays, waits and pages by the description', async () => {
+test('a Python program pays, waits and reads pages with openapi.json alone', async () => {
   const server = await listen(seedDemo(new Sandbox({ autoAdvance: 50 })));
   onTestFinished(() => server.close());
   const program = join(root, 'examples/openapi.py');

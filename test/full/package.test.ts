@@ -49,7 +49,7 @@ test('the package has no dependencies', async () => {
   expect(Reflect.get(manifest, 'dependencies')).toBeUndefined();
 });
 
-test('the examples run as docs/getting-started.md shows', async () => {
+test('the examples of the package run as docs/getting-started.md shows', async () => {
   const guide = await readFile(join(root, 'docs/getting-started.md'), 'utf8');
   const [, commands = ''] = /```sh\n(cp -r [^`]*)```/.exec(guide) ?? [];
   const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
@@ -58,7 +58,7 @@ test('the examples run as docs/getting-started.md shows', async () => {
   expect(stdout).toContain('200 paid, 0 in doubt, 0 failed');
 });
 
-test('the declarations import no other package but msw', async () => {
+test('the declarations of the package import no other package but msw', async () => {
   for (const path of files.filter((each) => /\.d\.c?ts$/.test(each))) {
     const text = await readFile(join(folder, 'node_modules/payments-platform-sdk', path), 'utf8');
     const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
@@ -85,14 +85,14 @@ const story = (load: string) => `
   })();
 `;
 
-test('require() works when require() of ES modules is switched off', async () => {
+test('require() of the package works even with --no-experimental-require-module', async () => {
   const plain = await node('-e', story('require'));
   expect(plain.stdout.trim()).toBe('ent_000001 true 0 function');
   const lambda = await node('--no-experimental-require-module', '-e', story('require'));
   expect(lambda.stdout.trim()).toBe('ent_000001 true 0 function');
 });
 
-test('import() works', async () => {
+test('import() of the package works', async () => {
   const { stdout } = await node('--input-type=module', '-e', story('import'));
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
 });
@@ -112,7 +112,7 @@ test.each(['import', 'require'])('every class of %s() has the name of its export
 });
 
 test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './sandbox/msw'])(
-  '%s exports at run time what it declares as a value, in both formats',
+  'the entry point %s exports at run time what it declares as a value, as ES module and as CommonJS',
   async (entry) => {
     const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
       exports: Record<string, Record<'import' | 'require', { types: string }>>;
@@ -136,7 +136,7 @@ test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './s
   },
 );
 
-test('every link of a document leads to a file of the tarball', async () => {
+test('every link in a document of the tarball leads to a file of the tarball', async () => {
   const documents = files.filter((path) => path.endsWith('.md'));
   const links: string[] = [];
   for (const document of documents) {
@@ -148,7 +148,7 @@ test('every link of a document leads to a file of the tarball', async () => {
   expect(links.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-test('llms.txt is current, has at most 6 kB and links to every guide and example', async () => {
+test('llms.txt is current, has at most 6.4 kB and links to every guide and example', async () => {
   const installed = join(folder, 'node_modules/payments-platform-sdk');
   const text = await readFile(join(installed, 'dist/llms.txt'), 'utf8');
   expect(text).toBe(llmsText('../'));
@@ -166,7 +166,7 @@ test('llms.txt is current, has at most 6 kB and links to every guide and example
   expect(names.filter((name) => !api.includes(name.replace('error.', '')))).toEqual([]);
 });
 
-test.each(['import', 'require'])('%s() warns once when Node is too old', async (load) => {
+test.each(['import', 'require'])('%s() of the package warns once on an old Node', async (load) => {
   const { stdout, stderr } = await node(
     '-e',
     `Object.defineProperty(process.versions, 'node', { value: '20.19.0' });
@@ -186,7 +186,7 @@ test.each(['import', 'require'])('%s() warns once when Node is too old', async (
 });
 
 test.each(['import', 'require'])(
-  '%s() of the sandbox server reads the description of the API for the first request, and serves openapi.json',
+  '%s() of sandbox/server reads openapi.json for the first request only, and serves it',
   async (load) => {
     const { stdout } = await node(
       '-e',
@@ -215,7 +215,7 @@ test.each(['import', 'require'])(
   },
 );
 
-test('ky is built in without its combined AbortSignal', async () => {
+test('the build contains ky without its combined AbortSignal', async () => {
   for (const name of ['index.js', 'index.cjs']) {
     const built = await readFile(join(root, 'dist', name), 'utf8');
     expect(built).toContain('#userProvidedAbortSignal');
@@ -223,7 +223,7 @@ test('ky is built in without its combined AbortSignal', async () => {
   }
 });
 
-test('an error that nobody catches prints 3 kB at most', async () => {
+test('an error that nobody catches prints at most 3 kB', async () => {
   const script = `
     const { PaymentsClient } = require('payments-platform-sdk');
     const options = { baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test', maxRetries: 0 };
@@ -235,10 +235,12 @@ test('an error that nobody catches prints 3 kB at most', async () => {
   expect(stderr.length).toBeLessThanOrEqual(3_000);
 });
 
-test.each(['require', 'import'])('%s() creates a Request only for a custom fetch', async (load) => {
-  const { stdout } = await node(
-    '-e',
-    `(async () => {
+test.each(['require', 'import'])(
+  'a client of %s() creates a Request for a custom fetch only',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
          const { PaymentsClient } = await ${load}('payments-platform-sdk');
          let made = 0;
          const Original = Request;
@@ -257,17 +259,18 @@ test.each(['require', 'import'])('%s() creates a Request only for a custom fetch
          const { id } = await new PaymentsClient({ ...options, fetch }).transfers.create(input);
          console.log(id, made > 0, JSON.stringify(seen));
        })();`,
-  );
-  const [direct, custom] = stdout.trim().split('\n');
-  expect(direct).toBe('ConnectionError not_sent 0');
-  const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
-  expect(custom).toBe(
-    `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
-  );
-});
+    );
+    const [direct, custom] = stdout.trim().split('\n');
+    expect(direct).toBe('ConnectionError not_sent 0');
+    const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
+    expect(custom).toBe(
+      `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
+    );
+  },
+);
 
 test.each(['require', 'import'])(
-  '%s() loads no network module before the first call, and never undici',
+  'a client of %s() loads no network module before the first call, and never undici',
   async (load) => {
     const { stdout } = await node(
       '-e',
@@ -286,7 +289,7 @@ test.each(['require', 'import'])(
   },
 );
 
-test("a schema composes with schemas of the application's zod", async () => {
+test("a schema of the package composes with schemas of the application's zod", async () => {
   const { stdout } = await inApplication(
     '--input-type=module',
     '-e',
@@ -360,7 +363,7 @@ test('the bill of materials lists exactly the bundled packages in their installe
   expect(listed.map(({ name }) => name).toSorted()).toEqual(notices.toSorted());
 });
 
-test('the ESM and the CommonJS copy recognise the errors of each other', async () => {
+test('the ESM and the CommonJS copy of the package recognise the errors of each other', async () => {
   const { stdout } = await node(
     '--input-type=module',
     '-e',
@@ -463,7 +466,7 @@ test.each([
   'sandbox/index',
   'sandbox/server',
   'sandbox/msw',
-])('require() of %s has the declarations of import', async (entry) => {
+])('require() of %s has the same declarations as import', async (entry) => {
   const [esm, cjs] = await Promise.all(
     ['ts', 'cts'].map((ending) => readFile(join(root, 'dist', `${entry}.d.${ending}`), 'utf8')),
   );

@@ -120,7 +120,7 @@ function check(page: Page) {
 
 const [operating, payroll, savings] = ['acc_000001', 'acc_000002', 'acc_000003'] as const;
 
-test('shows a payment and its balances, and moves it to each final status', async () => {
+test('the page shows a payment and its balances, and moves the payment to each final status', async () => {
   const { payments, row, press } = await opened();
   const pay = (amount: string) =>
     payments.transfers.create({ sourceAccountId: payroll, destinationAccountId: savings, amount });
@@ -143,7 +143,7 @@ test('shows a payment and its balances, and moves it to each final status', asyn
   expect(await payments.transfers.get(second.id)).toMatchObject({ status: 'failed' });
 });
 
-test('shows automatic steps and draws the balance', async () => {
+test('the page shows automatic steps and draws the balance', async () => {
   const { payments, row } = await opened({ sandbox: { autoAdvance: 300 } });
   const line = row('Accounts', savings).locator('path');
   const before = await line.getAttribute('d');
@@ -157,7 +157,7 @@ test('shows automatic steps and draws the balance', async () => {
   expect(await line.getAttribute('d')).not.toBe(before);
 });
 
-test('keeps the focus in a row after its button disappeared', async () => {
+test("the page keeps the focus in a row after the row's button disappeared", async () => {
   const { page, payments, row } = await opened();
   const { id } = await payments.transfers.create({
     sourceAccountId: payroll,
@@ -176,7 +176,7 @@ test('keeps the focus in a row after its button disappeared', async () => {
   await expect.poll(() => page.getByRole('status').textContent()).toBe(`${id}: advance.`);
 });
 
-test('groups the attempts of a call that had a fault', async () => {
+test('the page groups the attempts of a call that had a fault', async () => {
   const { page, server, payments, part, row, press, says } = await opened({
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -210,7 +210,7 @@ test('groups the attempts of a call that had a fault', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ data: expect.any(Array), hasMore: false });
 });
 
-test('opens a Transfer to its JSON, its timeline, its requests and its deliveries', async () => {
+test('the page opens a Transfer with its JSON, timeline, requests and deliveries', async () => {
   const hook = createServer((request, response) => {
     request.resume();
     response.writeHead(hookCalls.push(request.url) === 1 ? 500 : 204).end();
@@ -273,7 +273,7 @@ test('opens a Transfer to its JSON, its timeline, its requests and its deliverie
   expect(await part('Log').getByText('transfers.get').count()).toBe(0);
 });
 
-test('shows the POST of a Transfer whose response was lost, and the Transfer of that POST', async () => {
+test('the page links a POST whose response was lost with the Transfer that it created', async () => {
   const { sandbox, page, payments, row } = await opened();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -289,7 +289,7 @@ test('shows the POST of a Transfer whose response was lost, and the Transfer of 
   await lost.getByText(`created ${id}`).waitFor();
 });
 
-test('finds a request by its body, its response and its record', async () => {
+test('the page finds a request by its body, its response and its record', async () => {
   const { page, payments, part } = await opened();
   await payments.entities.create({ email: 'Grace@example.com' });
   await payments.accounts.get(savings);
@@ -309,7 +309,7 @@ test('finds a request by its body, its response and its record', async () => {
   await dialog.getByText('No record has this id').waitFor();
 });
 
-test('creates an Entity, an Account and a Transfer, and funds at once', async () => {
+test('the page creates an Entity, an Account and a Transfer, and funds an Account', async () => {
   const { sandbox, page, row, press, openForm } = await opened({ fill: () => {} });
   expect(await page.getByLabel('World').count()).toBe(0);
   const form = (noun: string) => page.getByRole('form', { name: `New ${noun}` });
@@ -336,7 +336,7 @@ test('creates an Entity, an Account and a Transfer, and funds at once', async ()
   ]);
 });
 
-test('shows the records of the key that is selected', async () => {
+test('the page shows the records of the selected key', async () => {
   const { page, server, row, press, says } = await opened({ listen: { worlds: true } });
   const pay = async (world: string, amount: string) =>
     new PaymentsClient({ ...server.clientOptions, apiKey: `sk_sandbox_${world}` }).transfers.create(
@@ -372,7 +372,7 @@ test('shows the records of the key that is selected', async () => {
   expect(await worlds.json()).toEqual(['one']);
 });
 
-test('loads the latest 500 requests first, and all of them on demand', async () => {
+test('the page loads the latest 500 requests first, and older requests on demand', async () => {
   const { page, part, press } = await opened({
     fill: (sandbox) => {
       seedDemo(sandbox);
@@ -410,7 +410,7 @@ test('an image request from another origin does not create a world', async () =>
   expect(await worlds.json()).toEqual([]);
 });
 
-test('removes one fault and keeps the others', async () => {
+test('the page removes one fault and keeps the other faults', async () => {
   const { sandbox, press, says, part } = await opened();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'delay', ms: 5 } });
   sandbox.faults.add({ operation: 'accounts.get', times: 2, fault: { kind: 'hang' } });
@@ -426,7 +426,7 @@ test('removes one fault and keeps the others', async () => {
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test('pauses and filters the log', async () => {
+test('the page pauses and filters the log', async () => {
   const { page, payments, part, press } = await opened();
   await payments.transfers.list();
   await part('Log').getByText('transfers.list').waitFor();
@@ -441,7 +441,7 @@ test('pauses and filters the log', async () => {
   expect(await page.locator('#log summary').count()).toBe(0);
 });
 
-test('offers the actions that the API lacks', async () => {
+test('the page offers the actions that the API lacks', async () => {
   const { sandbox, page, row, press, says, openForm } = await opened();
   await page.getByLabel(`Amount for ${savings}`).fill('79.50');
   await press(`Fund ${savings}`);
@@ -474,7 +474,7 @@ test('offers the actions that the API lacks', async () => {
   expect(sandbox.time.offsetMs).toBe(3_600_000);
 });
 
-test('exports, imports and resets the state', async () => {
+test('the page exports, imports and resets the state', async () => {
   const { sandbox, page, payments, part, press, row, says } = await opened();
   await payments.accounts.get(operating);
   const before = sandbox.exportState();
@@ -526,7 +526,7 @@ test.each([
   ['Add a fault', { width: 400, height: 600 }, 'expected a whole number'],
   // This form is at the end of the page, where no further scrolling would be possible.
   ['New IBAN', { width: 1280, height: 500 }, 'Created the IBAN.'],
-])('a notice does not cover the form that was sent: %s', async (name, viewport, notice) => {
+])('a notice does not cover the form of the page: %s', async (name, viewport, notice) => {
   const { page, openForm } = await opened({ viewport, expected: /status of 422/ });
   await openForm('IBAN');
   await page.getByLabel('Times').fill('never');
@@ -542,7 +542,7 @@ test.each([
   await expect.poll(isAbove).toBe(true);
 });
 
-test('shows text as text', async () => {
+test('the page shows markup in a record as text', async () => {
   const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
   const { page, payments, row } = await opened();
   await payments.accounts.update(savings, { name: markup });
@@ -563,7 +563,7 @@ test('shows text as text', async () => {
   expect(await page.title()).toBe('Payments sandbox');
 });
 
-test('reconnects after a restart and shows the new state', async () => {
+test('the page reconnects after a restart and shows the new state', async () => {
   const { sandbox, server, page, payments, part } = await opened({ expected: /ERR_/ });
   await payments.accounts.list();
   await part('Log').getByText('accounts.list').waitFor();
@@ -576,7 +576,7 @@ test('reconnects after a restart and shows the new state', async () => {
   await part('Accounts').getByText('No Account yet').waitFor();
 });
 
-test('stays responsive with 10,000 Transfers and requests', async () => {
+test('the page stays responsive with 10,000 Transfers and requests', async () => {
   const { sandbox, server, page, row, press } = await opened({
     fill: (sandbox) => {
       seedDemo(sandbox);
@@ -634,7 +634,7 @@ test.each([
   ['light', 1280],
   ['dark', 400],
 ] as const)(
-  'every control is accessible by keyboard and mouse: %s, %i px',
+  'every control of the page is accessible by keyboard and mouse: %s, %i px',
   async (colorScheme, width) => {
     const viewport = { width, height: 800 };
     const { page, sandbox, payments, row, press } = await opened({ viewport, colorScheme });
@@ -667,7 +667,7 @@ test.each([
   },
 );
 
-test('the whole page is one response of at most 60 kB, gzip', async () => {
+test('the page is a single response of at most 60 kB, gzipped', async () => {
   const { server } = await opened();
   const html = await (await fetch(server.rootUrl)).text();
   expect(gzipSync(html).length).toBeLessThan(60_000);

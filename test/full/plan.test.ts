@@ -90,7 +90,7 @@ test.each(costly)('a read has the expected end after the fault: %s', (_, fault) 
 const longThrottles = faults.filter(({ holds }) => holds === 60_000);
 
 test.each(longThrottles.map((fault) => [fault.name, fault] as const))(
-  '%s fails at once with the time to wait',
+  'a creation fails at once with the time to wait after the fault: %s',
   async (_, fault) => {
     const { ending, elapsed } = await playFault('create', fault);
     const error = ending.result === 'error' ? ending.error : undefined;

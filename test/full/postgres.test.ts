@@ -31,11 +31,11 @@ const queryOf =
   (text, values) =>
     target.query(text, values);
 
-test('the programs of these tests are installed', () => {
+test('the programs for the tests of postgresJournal are installed', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 
-describe.skipIf(missing.length > 0)('with a real server', () => {
+describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => {
   let server: Awaited<ReturnType<typeof startPostgres>>;
   let pool: Pool;
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe.skipIf(missing.length > 0)('with a real server', () => {
     return client;
   };
 
-  describe('a call inside a transaction', () => {
+  describe('createOnce inside a transaction', () => {
     /** Runs statements and a call on one connection, three times, as a queue that delivers again. */
     const deliver = async (
       start: readonly string[],
@@ -127,14 +127,14 @@ describe.skipIf(missing.length > 0)('with a real server', () => {
       },
     );
 
-    test('pays nothing when the transaction is read only', async () => {
+    test('pays nothing when the transaction is read-only', async () => {
       const start = ['BEGIN', 'SET TRANSACTION READ ONLY'];
       const { input, count, errors, left } = await deliver(start, 'ROLLBACK', false);
       expect(errors.map(({ reason }) => reason)).toEqual(['journal', 'journal', 'journal']);
       expect([count(input.description), left]).toEqual([0, 0]);
     });
 
-    test('restores the claim that it would have taken over', async () => {
+    test('restores a claim that it would have taken over', async () => {
       const input = newInput();
       const claim = createClaim(input);
       await postgresJournal(queryOf(pool)).swap(input.description, undefined, claim);
@@ -150,7 +150,7 @@ describe.skipIf(missing.length > 0)('with a real server', () => {
   });
 
   // A transaction that starts between the last look at the clock and the claim, on a connection that is shared.
-  test('a payment that is recorded inside a transaction is warned of once', async () => {
+  test('a warning appears once when a payment is recorded inside a transaction', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const client = await connect();
     let isShared = false;
@@ -170,7 +170,7 @@ describe.skipIf(missing.length > 0)('with a real server', () => {
     expect(warn.mock.calls).toEqual([[expect.stringContaining('inside a transaction')]]);
   });
 
-  test('1,000 payments outside of transactions have no false alarm', async () => {
+  test('1,000 payments outside of transactions cause no false warning', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     let statements = 0;
     const journal = postgresJournal((text, values) => {
@@ -188,7 +188,7 @@ describe.skipIf(missing.length > 0)('with a real server', () => {
     expect(warn).not.toHaveBeenCalled();
   }, 30_000);
 
-  describe('a table of another schema', () => {
+  describe('the option table of postgresJournal', () => {
     const createSchema = async (name: string) => {
       await pool.query(`CREATE SCHEMA ${name}`);
       await pool.query(
@@ -213,7 +213,7 @@ describe.skipIf(missing.length > 0)('with a real server', () => {
         'a temporary table',
         'CREATE TEMP TABLE payments_journal (LIKE payments_journal INCLUDING ALL)',
       ],
-    ])('is not the journal when %s hides the one of the option', async (_, sql) => {
+    ])('names the table of a payment even if %s hides that table', async (_, sql) => {
       await pool.query('DROP SCHEMA IF EXISTS tenant_a CASCADE');
       await createSchema('tenant_a');
       expect(await payAround(sql, 'public.payments_journal')).toBe(1);
@@ -221,7 +221,7 @@ describe.skipIf(missing.length > 0)('with a real server', () => {
       expect(await payAround(sql)).toBe(2);
     });
 
-    test('lists, prunes and is created with the index of its own schema', async () => {
+    test('lists, prunes and creates a table with an index in its own schema', async () => {
       await createSchema('"Tenant-B"');
       const journal = postgresJournal(queryOf(pool), { table: '"Tenant-B".payments_journal' });
       const [open, paid] = [newInput(), newInput()];
@@ -324,7 +324,7 @@ describe.skipIf(missing.length > 0)('when an upgrade changes the order of a loca
     rmSync(folder, { recursive: true });
   });
 
-  test('a payroll that was paid is recorded to the last payment', () => {
+  test('createAllOnce finds every paid payment in a table with the collation C', () => {
     expect([...results]).toEqual([['recorded', inputs.length]]);
   });
 
@@ -333,7 +333,7 @@ describe.skipIf(missing.length > 0)('when an upgrade changes the order of a loca
     expect(lost).toBeGreaterThan(100);
   });
 
-  test('a table that is altered as the changelog says finds them again', () => {
+  test('a table finds its entries again after the ALTER of the changelog', () => {
     expect(lostAfterRepair).toBe(0);
   });
 });

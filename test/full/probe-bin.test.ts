@@ -88,7 +88,7 @@ async function serve(key = apiKey) {
 
 const pay = ['--pay', '0.01', '--from', 'acc_000001', '--to', 'acc_000002'];
 
-test('prints its help and its version', async () => {
+test('payments-probe prints its help and its version', async () => {
   const help = await run(['--help']);
   expect(help).toMatchObject({ status: 0, err: '' });
   for (const flag of ['--pay', '--from', '--to', '--pay-twice', '--yes', '--compare', '--json']) {
@@ -112,7 +112,7 @@ test.each([
   ['one Account twice', ['--pay', '1', '--from', 'acc_1', '--to', 'acc_1'], 'the same Account'],
   ['a payment without a terminal', pay, 'pass --yes'],
   ['a file that is not there', ['--compare', 'none.json'], 'none.json is none'],
-])('rejects %s with status 2, and sends nothing', async (_, args, message) => {
+])('payments-probe rejects %s with status 2, and sends nothing', async (_, args, message) => {
   const { sandbox, env } = await serve();
   const result = await run(args, env);
   expect(result).toMatchObject({ status: 2, out: '' });
@@ -121,13 +121,13 @@ test.each([
   expect(sandbox.log).toEqual([]);
 });
 
-test('names the variables that are missing, with status 2', async () => {
+test('payments-probe has status 2 and names the environment variable that is missing', async () => {
   const { status, err } = await run([]);
   expect(status).toBe(2);
   expect(err).toContain('PAYMENTS_BASE_URL');
 });
 
-test('has status 1 when the platform does not respond or rejects the key', async () => {
+test('payments-probe has status 1 when the platform does not respond or rejects the key', async () => {
   const closed = await run([], {
     PAYMENTS_BASE_URL: 'http://127.0.0.1:9/v0',
     PAYMENTS_API_KEY: 'sk_1',
@@ -142,7 +142,7 @@ test('has status 1 when the platform does not respond or rejects the key', async
   expect(sandbox.log.length).toBe(1);
 });
 
-test('prints a report as JSON and writes nothing, at most five requests a second', async () => {
+test('payments-probe prints its report as JSON, and sends at most five requests a second and no write', async () => {
   const { sandbox, env, writes } = await serve();
   const { status, out, err } = await run(['--json'], env);
   expect({ status, err }).toEqual({ status: 0, err: '' });
@@ -157,7 +157,7 @@ test('prints a report as JSON and writes nothing, at most five requests a second
 }, 60_000);
 
 test.concurrent(
-  'asks on a terminal, and pays after a yes only',
+  'payments-probe asks on a terminal, and pays only after a yes',
   async () => {
     const { env, writes } = await serve();
     const refused = await runOnTerminal('n\n', pay, env);
@@ -180,7 +180,7 @@ test.concurrent(
 );
 
 test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
-  'names its transfer when %s ends it while it pays',
+  'payments-probe names its transfer when %s ends the process while it pays',
   async (signal) => {
     const { sandbox, env, writes } = await serve();
     sandbox.faults.add({
@@ -198,7 +198,7 @@ test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test.concurrent(
-  'compares with an earlier report, and has status 3 for what does not hold',
+  'payments-probe compares with an earlier report, and has status 3 if a row does not hold',
   async () => {
     const { sandbox, env } = await serve();
     const earlier = await run(['--json'], env);
@@ -227,7 +227,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'prints no credential, even if the platform echoes it everywhere',
+  'payments-probe prints no credential, even if the platform echoes the credential everywhere',
   async () => {
     const echo = (text: string) => text.replaceAll('ECHO', apiKey.replaceAll('"', "'") + apiKey);
     const server = await recordingServer((request) => {
@@ -270,7 +270,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the probe reports the TLS version and certificate of a platform, and sends no request for them',
+  'payments-probe reports TLS version and certificate of a platform without a further request',
   async () => {
     const certificate = createCertificate(folder);
     if (certificate === undefined) throw new Error('apt-get install openssl');
@@ -317,7 +317,7 @@ const blockOf = (language: string, index = 0): string =>
   '';
 
 test.concurrent(
-  'docs/going-live.md leads from the probe to a first payment with the options that it printed',
+  'docs/going-live.md leads from payments-probe to a first payment with the suggested options',
   async () => {
     const sandbox = seedDemo(
       new Sandbox({ apiKey: 'sk_sandbox_1', jwt, listOrder: 'newest_first', autoAdvance: 500 }),

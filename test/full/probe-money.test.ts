@@ -32,7 +32,7 @@ const input: OnceInput = {
   description: 'salary-2026-11-0017-of-employee-4711-Ada',
 };
 
-test('names the one platform where createOnce must not be used', async () => {
+test('the probe names the one platform where createOnce must not be used', async () => {
   const platform = deviatingPlatforms.find(({ name }) => name === unusable);
   const { probe } = setup({ deviation: platform?.respond });
   expect(formatOptions(await probe())).toContain('do not use createOnce');
@@ -44,7 +44,7 @@ const cases = deviatingPlatforms
   .flatMap((platform) => orders.map((listOrder) => ({ ...platform, listOrder })));
 
 test.each(cases)(
-  'pays once with the suggested options, $listOrder: $name',
+  'createOnce pays once with the options that the probe suggests, $listOrder: $name',
   async ({ name, respond, listOrder, rows }) => {
     // Only its 404 is a page; its 422 has the Error body.
     const isHtml = name === 'a 404 page of nginx';

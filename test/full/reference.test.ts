@@ -15,7 +15,7 @@ import { apiList, undocumented } from '../../docs/generators/public-api.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
-test('every public name and every field of it is documented', () => {
+test('every public name and each of its fields is documented', () => {
   expect(undocumented()).toEqual([]);
 }, 30_000);
 
@@ -156,7 +156,7 @@ function findBrokenLinks(page: string, text: string): string[] {
   });
 }
 
-test.each(pages)('%s has no broken link', (page) => {
+test.each(pages)('the document %s has no broken link', (page) => {
   expect(findBrokenLinks(page, readText(page))).toEqual([]);
 });
 
@@ -196,7 +196,7 @@ test('the README links to every guide', () => {
   expect(guides.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
 });
 
-test('README and guides are short', () => {
+test('the README and the guides keep to their limits of words', () => {
   // The bars and dashes of a table are not words.
   const countWords = (path: string): number =>
     readText(path)
@@ -213,7 +213,7 @@ test('README and guides are short', () => {
   expect(countWords('docs/proof.md')).toBeLessThanOrEqual(900);
 });
 
-test('the documented defaults are the actual defaults', async () => {
+test('the defaults in docs/options.md are those of resolveOptions', async () => {
   const { resolveOptions } = await import('../../src/calls/client-options.ts');
   const options = resolveOptions({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_example' });
   const documented = new Map(

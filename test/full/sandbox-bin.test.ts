@@ -44,7 +44,7 @@ function run(...args: string[]) {
   };
 }
 
-test('ends at once on SIGTERM while the handler of a webhook hangs', async () => {
+test('payments-sandbox ends at once on SIGTERM while the handler of a webhook hangs', async () => {
   let arrive: (() => void) | undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
   const handler = createServer(() => arrive?.());
@@ -67,7 +67,7 @@ test('ends at once on SIGTERM while the handler of a webhook hangs', async () =>
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  'serves a demo world until %s, with open connections, and ends with status 0',
+  'payments-sandbox serves demo data until %s, with open connections, and ends with status 0',
   async (signal) => {
     const sandbox = run('--port', '0', '--seed', 'demo', '--auto', 'off');
     // Each line is one for a shell: pasted, it sets what the client reads.
@@ -93,7 +93,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('starts empty without --seed, on the host of --host', async () => {
+test('payments-sandbox starts empty without --seed, on the host of --host', async () => {
   const sandbox = run('--port=0', '--host', 'localhost');
   const variables = await sandbox.variables();
   expect(variables['PAYMENTS_BASE_URL']).toMatch(/^http:\/\/localhost:\d+\/v0$/);
@@ -104,7 +104,7 @@ test('starts empty without --seed, on the host of --host', async () => {
   await sandbox.stop('SIGTERM');
 });
 
-test('lists its accounts and prints a line for each request', async () => {
+test('payments-sandbox lists its accounts and prints a line for each request', async () => {
   const sandbox = run('--port', '0', '--seed', 'demo', '--auto', '50', '--latency', '20');
   const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key, ...rest } = await sandbox.variables();
   const headers = { authorization: `Bearer ${key}` };
@@ -152,7 +152,7 @@ test('--failures affects the same requests in every run, and --quiet prints no l
   expect(new Set(seen)).toEqual(new Set([200, 502, 503, 'reset']));
 });
 
-test('a line has the reason of a rejection, and notifications have the shape of --webhook', async () => {
+test('the line of a rejected request has the reason, and webhooks have the shape of --webhook', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -195,7 +195,7 @@ test('a line has the reason of a rejection, and notifications have the shape of 
 test.each([
   ['a module that is not there', undefined, 'cannot be loaded'],
   ['a module without a function', 'export default 5;', 'has no function as its default export'],
-])('ends with status 1 for %s', async (_name, source, message) => {
+])('payments-sandbox ends with status 1 for %s', async (_name, source, message) => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -209,7 +209,7 @@ test.each([
   ]);
 });
 
-test('the server responds with 403 to a Host header that --allow-host does not name', async () => {
+test('payments-sandbox responds with 403 to a Host header that --allow-host does not name', async () => {
   const sandbox = run('--port', '0', '--allow-host', 'platform', '--allow-host', 'other');
   const { port } = new URL(String((await sandbox.variables())['PAYMENTS_BASE_URL']));
   const statusUnder = async (host: string) => {
@@ -269,7 +269,7 @@ test.each([
   [['--failures-seed', 'x'], '--failures-seed takes a number from 0 to 2147483647, not "x".'],
   [['--state', ''], '--state takes the name of a file, not "".'],
   [['extra'], 'Unexpected argument "extra".'],
-])('says in two lines what is wrong with %o, and ends with status 2', async (args, problem) => {
+])('payments-sandbox says what is wrong with %o, and ends with status 2', async (args, problem) => {
   expect(await run(...args).ended).toMatchObject({
     code: 2,
     out: '',
@@ -277,7 +277,7 @@ test.each([
   });
 });
 
-test('ends with status 1 when the port is taken', async () => {
+test('payments-sandbox ends with status 1 when the port is taken', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();
@@ -309,7 +309,7 @@ async function runHere(...args: string[]) {
   return { texts, stop: () => getNewListeners().forEach((listener) => listener('SIGTERM')) };
 }
 
-test('the port is free again after a signal', async () => {
+test('payments-sandbox releases its port after a signal', async () => {
   const { texts, stop } = await runHere('--port', '0', '--seed', 'demo');
   await expect.poll(() => texts.out).toContain('PAYMENTS_BASE_URL=');
   const url = String(/PAYMENTS_BASE_URL=(.+)/.exec(texts.out)?.[1]);
@@ -319,7 +319,7 @@ test('the port is free again after a signal', async () => {
   expect(texts.err).toBe('');
 });
 
-test('the sandbox command sets process.exitCode and does not call process.exit', async () => {
+test('payments-sandbox sets process.exitCode and does not call process.exit', async () => {
   const wrong = await runHere('--port', 'x');
   expect(process.exitCode).toBe(2);
   expect(wrong.texts.err).toContain('--port takes');

@@ -88,7 +88,7 @@ test('every command of docs/sandbox.md works, in the order of the guide', async 
   });
 });
 
-test('the lines of the Dockerfile install and start a sandbox that passes its health check', async () => {
+test('the Dockerfile of docs/sandbox.md installs and starts a sandbox that passes its health check', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-container-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -138,7 +138,7 @@ test('the lines of the Dockerfile install and start a sandbox that passes its he
   expect(await checkHealth()).toEqual([1, null]);
 });
 
-test('the webhook module reports the changes of Transfers alone', async () => {
+test('the webhook module of docs/sandbox.md sends only the changes of Transfers', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

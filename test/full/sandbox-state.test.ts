@@ -67,7 +67,7 @@ async function create(process: Process): Promise<{ id: string; requestId: string
 const stateOf = async (process: Process) =>
   (await (await process.control('state')).json()) as SandboxState;
 
-test('a state survives SIGTERM to the last change, ids go on one by one, and nothing is left behind', async () => {
+test('--state keeps every change up to SIGTERM, continues the ids and leaves no other file', async () => {
   const path = folder();
   const file = join(path, 'state.json');
   const first = await start('--state', file, '--seed', 'demo', '--auto', 'off');
@@ -82,7 +82,7 @@ test('a state survives SIGTERM to the last change, ids go on one by one, and not
   await second.stop('SIGINT');
 });
 
-test('keeps the changes of control and of automatic steps', async () => {
+test('--state keeps the changes of control and of automatic steps', async () => {
   const file = join(folder(), 'state.json');
   const first = await start('--state', file, '--seed', 'demo', '--auto', '50');
   await first.control('accounts/acc_000003/fund', { method: 'POST', body: '{"amount":"7"}' });
@@ -95,7 +95,7 @@ test('keeps the changes of control and of automatic steps', async () => {
   expect(kept.accounts[2]?.availableBalance).toBe('127.50');
 });
 
-test('fifteen SIGKILLs under load lose no response older than a second and repeat no id', async () => {
+test('--state loses no response older than a second and repeats no id over fifteen SIGKILLs under load', async () => {
   const file = join(folder(), 'state.json');
   const ids = new Set<string>();
   const requests = new Set<string>();
@@ -129,7 +129,7 @@ test('fifteen SIGKILLs under load lose no response older than a second and repea
   expect(ids.size).toBeGreaterThan(250);
 }, 600_000);
 
-test('a file belongs to one process until that process is dead', async () => {
+test('--state gives a file to one process until that process is dead', async () => {
   const file = join(folder(), 'state.json');
   const first = await start('--state', file);
   const second = await (await start('--state', file)).closed;
@@ -142,7 +142,7 @@ test('a file belongs to one process until that process is dead', async () => {
   await third.stop('SIGTERM');
 });
 
-test('one of many processes gets the file of a dead one', async () => {
+test('--state gives the file of a dead process to one of several new processes', async () => {
   const file = join(folder(), 'state.json');
   await (await start('--state', file)).stop('SIGKILL');
   const all = await Promise.all(Array.from({ length: 6 }, () => start('--state', file)));
@@ -153,7 +153,7 @@ test.each([
   ['no JSON', '{"version":1,', /state\.json cannot be read: .*JSON/],
   ['no state', '{"version":1,"accounts":[{}]}', /accounts\[0\]\.id: this field is required/],
   ['another version', '{"version":7}', /version: expected 1/],
-])('a file that is %s ends the command, and stays as it is', async (_name, text, words) => {
+])('a file for --state or --seed that is %s ends the command', async (_name, text, words) => {
   const path = folder();
   const file = join(path, 'state.json');
   writeFileSync(file, text);
@@ -167,12 +167,12 @@ test.each([
   expect(readdirSync(path)).toEqual(['state.json']);
 });
 
-test('ends when the file cannot be written', async () => {
+test('payments-sandbox ends with status 1 when the file of --state cannot be written', async () => {
   const { code, err } = await (await start('--state', join(folder(), 'no', 'state.json'))).closed;
   expect([code, err]).toEqual([1, expect.stringContaining('ENOENT')]);
 });
 
-test('starts from a seed in a file, which it never writes', async () => {
+test('--seed starts from the state in a file, and never writes that file', async () => {
   const path = folder();
   const [seed, file] = [join(path, 'seed.json'), join(path, 'state.json')];
   const sandbox = new Sandbox();

@@ -95,7 +95,7 @@ test('each world of a server with --worlds adds less than 200 kB to the heap', a
   expect(((await useMany('second')) - before) / 50).toBeLessThan(200_000);
 }, 30_000);
 
-test('--state keeps every world beside its file, and DELETE removes that of a world', async () => {
+test('--state keeps a file for each world, and DELETE removes the file of a world', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-worlds-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true, force: true });

@@ -28,7 +28,7 @@ test.each(rows)(
 );
 
 test.each(rows.filter(([name]) => /^(?:bun|deno)/.test(name)))(
-  '%s repeats a write when no connection is sealed',
+  'a write on %s is repeated when no connection is sealed',
   { timeout: 60_000 },
   async (_, { binary, args }) => {
     const unsealed = [...args, script, '--mutant', 'nothing is sealed'];

@@ -123,7 +123,7 @@ const breaks: Readonly<Record<string, (socket: Socket) => void>> = {
 };
 
 test.each(Object.entries(breaks))(
-  '%s in the handshake is not_sent, and retried if it may be temporary',
+  'a creation is not_sent when its TLS handshake ends in %s, and retried if that may help',
   async (_, breakHandshake) => {
     const { payments, read: countRequests } = await startTlsPlatform(breakHandshake, {
       connections: 3,

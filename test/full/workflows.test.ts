@@ -25,7 +25,7 @@ import { killRecipe, recipeFolder, recipes } from '../drivers/workflows.ts';
 const counts = { payouts: 80, kills: 3, invalid: 25 };
 
 test(
-  'each recipe pays a payout once or reports it when its processes are killed or stopped by SIGTERM',
+  'each workflow recipe pays a payout once or reports it, although its processes are killed or stopped',
   { timeout: 300_000 },
   async () => {
     expect(recipes).toEqual(['dbos', 'outbox', 'pg-boss']);
@@ -114,7 +114,7 @@ const classes = Object.values(sdk).filter(
 ) as unknown as readonly ErrorClass[];
 
 test(
-  'every class keeps its fields, guards and status through a checkpoint of DBOS',
+  'every error class keeps its fields, guards and status through a checkpoint of DBOS',
   { timeout: 120_000 },
   async () => {
     const database = await startPostgres();
@@ -171,7 +171,7 @@ test(
   },
 );
 
-test('each recipe has at most 30 lines, and docs/services.md links it', () => {
+test('each workflow recipe has at most 30 lines, and docs/services.md links to it', () => {
   const guide = readFileSync(
     fileURLToPath(new URL('../../docs/services.md', import.meta.url)),
     'utf8',

@@ -21,7 +21,10 @@ export const promises: Readonly<
   'A call that resolves has taken effect once, and returns the id of that effect': [chaos],
   '`not_sent` means that the platform has not read a byte of the request': [
     chaos,
-    ['full/tls.test.ts', '%s in the handshake is not_sent, and retried if it may be temporary'],
+    [
+      'full/tls.test.ts',
+      'a creation is not_sent when its TLS handshake ends in %s, and retried if that may help',
+    ],
     [
       'full/proxy.test.ts',
       'a proxy that $name after CONNECT proves that nothing was sent, warm $isWarm',

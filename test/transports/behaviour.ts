@@ -139,7 +139,7 @@ const unusable = (
 
 const writes: readonly Behaviour[] = [
   {
-    name: 'a POST goes out byte for byte',
+    name: 'a POST is sent byte for byte',
     writes: true,
     async run({ serve, client }) {
       const server = await serve((exchange) => {
@@ -163,7 +163,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a PATCH goes out byte for byte',
+    name: 'a PATCH is sent byte for byte',
     writes: true,
     async run({ serve, client }) {
       const server = await serve(succeed);
@@ -174,7 +174,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a DELETE goes out without a body, and its 204 is no error',
+    name: 'a DELETE is sent without a body, and its 204 is no error',
     writes: true,
     async run({ serve, client }) {
       const server = await serve('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
@@ -184,7 +184,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a list of many pages comes whole, each page asked for once',
+    name: 'a list of many pages is complete, and requests each page once',
     writes: true,
     async run({ serve, client }) {
       const server = await serve(({ target, write }) => {
@@ -207,7 +207,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a reset after a POST leaves it unknown, and it arrives once',
+    name: 'a POST is unknown and arrives once when its connection is reset',
     writes: true,
     async run({ sdk, serve, client }) {
       const server = await serve((exchange) => {
@@ -234,7 +234,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a POST to a refused connection is not_sent where that is proven, and never wrong',
+    name: 'a POST to a refused connection is not_sent only where the transport proves it',
     writes: true,
     async run({ sdk, transport, client }) {
       const call = client({ baseUrl: closedPort.baseUrl }).transfers.create(newTransfer);
@@ -260,7 +260,7 @@ const writes: readonly Behaviour[] = [
 
 const reads: readonly Behaviour[] = [
   {
-    name: 'a GET goes out byte for byte',
+    name: 'a GET is sent byte for byte',
     async run({ transport, serve, read }) {
       const server = await serve(succeed);
       assert.equal(nameOf(await read(server)), 'txfr_0');
@@ -280,7 +280,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'over https nothing goes out in the clear',
+    name: 'a request over https sends no byte in clear text',
     async run({ sdk, transport, serve, client }) {
       // This function supports http only.
       if (transport.transportName === 'getWithBody') return;
@@ -303,7 +303,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'an answer in chunks, one of which ends within a character',
+    name: 'a chunked response is read, although a chunk ends within a character',
     async run({ transport, serve, client }) {
       const server = await serve((exchange) => {
         const text = bodyFor(exchange).replace(/"(?:nickname|description)":"[^"]*"/, (field) =>
@@ -329,7 +329,7 @@ const reads: readonly Behaviour[] = [
   inCoding('br'),
   inCoding('deflate'),
   {
-    name: 'an informational answer is passed over',
+    name: 'an informational response is skipped',
     async run({ serve, read }) {
       const server = await serve((exchange) => {
         exchange.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n');
@@ -339,7 +339,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a 204 where something was to come',
+    name: 'a 204 to a read is an InvalidResponseError',
     async run({ sdk, serve, read }) {
       const server = await serve('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
       const error = await failureOf(read(server), sdk.InvalidResponseError);
@@ -347,7 +347,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'an error body, with its code and details',
+    name: 'an error has the code and details of its body',
     async run({ sdk, serve, read }) {
       const body = { error: 'Zu wenig Geld.', code: 'too_little', details: { missing: '1.00' } };
       const server = await serve(responseBytes(422, body, { 'x-request-id': 'req_7' }));
@@ -378,30 +378,30 @@ const reads: readonly Behaviour[] = [
     },
   },
   unusable(
-    'something that is not JSON',
+    'a response that is not JSON is an InvalidResponseError',
     responseBytes(200, '<!doctype html><h1>Hi</h1>'),
     'not_json',
   ),
   unusable(
-    'bytes that are not UTF-8',
+    'a response that is not UTF-8 is an InvalidResponseError',
     responseBytes(200, Buffer.from('{"id":"\xff"}', 'latin1')),
     'not_json',
   ),
   unusable(
-    'JSON that stops in the middle',
+    'JSON that stops in the middle is a truncated response',
     responseBytes(200, Buffer.from('{"id":"txfr_0","sta')),
     'truncated',
   ),
   // These bodies are complete documents: only the framing shows that they are truncated.
   unusable(
-    'a body that is cut off',
+    'a body shorter than its content-length is a truncated response',
     (exchange) => {
       exchange.reply(partialResponse('content-length: 5000\r\n') + bodyFor(exchange));
     },
     'truncated',
   ),
   unusable(
-    'a body in chunks that is cut off by a reset',
+    'a chunked body that a reset cuts off is a truncated response',
     (exchange) => {
       const text = bodyFor(exchange);
       const size = text.length.toString(16);
@@ -412,7 +412,7 @@ const reads: readonly Behaviour[] = [
     'truncated',
   ),
   unusable(
-    'gzip that stops in the middle',
+    'gzip that stops in the middle is a truncated response',
     (exchange) => {
       const whole = gzipSync(bodyFor(exchange));
       const half = whole.subarray(0, whole.length / 2);
@@ -421,7 +421,7 @@ const reads: readonly Behaviour[] = [
     ({ codings }) => (codings.includes('gzip') ? 'truncated' : 'not_json'),
   ),
   {
-    name: 'gzip without its checksum',
+    name: 'gzip without its checksum is a truncated response, unless the transport accepts it',
     async run({ sdk, transport, serve, read }) {
       const server = await serve((exchange) => {
         const whole = gzipSync(bodyFor(exchange));
@@ -436,7 +436,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'an endless body is read up to the cap, and let go',
+    name: 'an endless body is read up to 16 MiB, and its connection is closed',
     async run({ sdk, serve, read }) {
       const chunk = Buffer.alloc(2 ** 18, 'x');
       const server = await serve(({ socket }) => {
@@ -453,7 +453,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a body that is small only while it is packed counts unpacked',
+    name: 'a compressed body counts with its uncompressed size',
     async run({ sdk, transport, serve, read }) {
       const server = await serve(responseBytes(200, bomb(), { 'content-encoding': 'gzip' }));
       const error = await failureOf(read(server), sdk.InvalidResponseError);
@@ -461,7 +461,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'headers that never come',
+    name: 'a response without headers ends in a TimeoutError',
     async run({ sdk, serve, read }) {
       const server = await serve(() => undefined);
       const error = await failureOf(read(server, { timeout: 250 }), sdk.TimeoutError);
@@ -470,7 +470,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a body that stalls',
+    name: 'a body that stalls ends in a TimeoutError',
     async run({ sdk, serve, read }) {
       const server = await serve(({ write }) => {
         write(partialResponse('content-length: 500\r\nx-request-id: req_9\r\n') + '{"id"');
@@ -482,7 +482,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a deadline that no trickle of bytes puts off',
+    name: 'totalTimeout ends a body that arrives byte by byte',
     async run({ sdk, serve, read }) {
       const server = await serve(({ write, socket }) => {
         write(partialResponse('content-length: 5000\r\n'));
@@ -503,7 +503,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a refused connection is not_sent where that is proven, and never wrong',
+    name: 'a read over a refused connection is not_sent only where the transport proves it',
     async run({ sdk, transport, client }) {
       const error = await failureOf(
         transport.read.send(client({ baseUrl: closedPort.baseUrl })),
@@ -516,7 +516,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a reset after the request',
+    name: 'a read whose connection is reset is unknown',
     async run({ sdk, serve, read }) {
       const server = await serve((exchange) => {
         exchange.reset();
@@ -527,7 +527,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a call that is aborted before it begins',
+    name: 'a call that was aborted before it started is not_sent',
     async run({ sdk, transport, serve, client }) {
       const server = await serve(succeed);
       const call = transport.read.send(client(server), { signal: AbortSignal.abort('gone') });
@@ -541,7 +541,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a call that is aborted in flight',
+    name: 'a call that is aborted in flight closes its connection',
     async run({ sdk, transport, serve, client }) {
       const server = await serve(() => undefined);
       const controller = new AbortController();
@@ -558,7 +558,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a call that is aborted in the body',
+    name: 'a call that is aborted while its body arrives closes its connection',
     async run({ sdk, transport, serve, client }) {
       const server = await serve(({ write }) => {
         write(partialResponse('content-length: 500\r\n') + '{"id"');
@@ -580,7 +580,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a read is sent again after a 503, and hooks see all of it',
+    name: 'a read is sent again after a 503, and hooks report every attempt',
     async run({ transport, serve, client }) {
       const server = await serve(
         responseBytes(503, { error: 'Later.' }, { 'retry-after': '0', 'x-request-id': 'req_1' }),
@@ -650,7 +650,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a credential that the server sends back is told to nobody',
+    name: 'a credential that the server echoes appears in no error and no hook',
     async run({ sdk, serve, read }) {
       const echo =
         (status: number): Step =>
@@ -689,7 +689,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'withResponse() gives a Response that can be read',
+    name: 'withResponse() returns a Response that can be read',
     async run({ transport, serve, client }) {
       const server = await serve((exchange) => {
         const packed = transport.codings.includes('gzip');
@@ -715,7 +715,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'fifty calls at once are kept apart',
+    name: 'fifty concurrent calls receive their own responses',
     async run({ transport, serve, client }) {
       const waiting: Exchange[] = [];
       const server = await serve((exchange) => {

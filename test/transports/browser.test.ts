@@ -44,7 +44,7 @@ const browsers: [string, () => void][] = [
 ];
 const writes = kinds.filter((kind) => !kind.startsWith('safe'));
 
-test.each(browsers)('every write is rejected before it is sent in %s', async (_, pretend) => {
+test.each(browsers)('a write in %s is rejected before it is sent', async (_, pretend) => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const payments = clientAt(server);
   pretend();
@@ -57,7 +57,7 @@ test.each(browsers)('every write is rejected before it is sent in %s', async (_,
   expect(server.connections).toHaveLength(0);
 });
 
-test.each(browsers)('a read is sent in %s', async (_, pretend) => {
+test.each(browsers)('a read in %s is sent', async (_, pretend) => {
   const server = await rawServer(
     responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
   );
@@ -109,14 +109,14 @@ test.each<[string, () => void]>([
   ],
   ['Bun with happy-dom', () => vi.stubGlobal('Bun', {}).stubGlobal('document', {})],
   ['Deno', () => vi.stubGlobal('Deno', {}).stubGlobal('WorkerNavigator', {})],
-])('%s is not a browser', async (_, pretend) => {
+])('a write is sent in %s, which is not a browser', async (_, pretend) => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const payments = clientAt(server);
   pretend();
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
 });
 
-test('a write in a browser is sent over a custom fetch, and not over the global one under its own name', async () => {
+test('a write in a browser is sent over a custom fetch, but not over the global fetch as the option fetch', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   browsers[0]?.[1]();
   const customFetch = clientAt(server, { fetch: (request, init) => fetch(request, init) });
@@ -137,7 +137,7 @@ test('a write with idempotencyHeader is sent in a browser', async () => {
   await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);
 });
 
-test('a write to the sandbox is sent in a browser', async () => {
+test('a write to a Sandbox in memory is sent in a browser', async () => {
   browsers[0]?.[1]();
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect((await payments.entities.create({ email: 'ada@example.com' })).id).toMatch(/^ent_/);

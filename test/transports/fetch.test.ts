@@ -101,7 +101,7 @@ test.each(transports)('a GET over $way is sent byte for byte without body header
   ]);
 });
 
-test('a custom fetch receives every request complete', async () => {
+test('a custom fetch receives every request with method, URL, headers, body and signal', async () => {
   const server = await rawServer(responseBytes(500));
   const stub = vi.fn<typeof fetch>();
   vi.stubGlobal('fetch', stub);
@@ -134,7 +134,7 @@ test('a custom fetch receives every request complete', async () => {
 /** Makes this process look like one of a runtime that is not known. */
 const leaveNode = () => vi.stubGlobal('process', { env: {} });
 
-test('a global fetch is used when it was installed after the client was created', async () => {
+test('the global fetch is used even if it was installed after the client was created', async () => {
   const server = await rawServer(responseBytes(500));
   const payments = clientAt(server);
   leaveNode();
@@ -147,7 +147,7 @@ test('a global fetch is used when it was installed after the client was created'
   expect(server.connections).toHaveLength(0);
 });
 
-test('a read and a batch start in the edge runtime of Next.js, where functions of process throw', async () => {
+test('a read and a batch work in the edge runtime of Next.js, where functions of process throw', async () => {
   const unsupported = (): never => {
     throw new Error('A Node.js API is used which is not supported in the Edge Runtime.');
   };
@@ -170,22 +170,25 @@ const refused = (): Promise<never> => {
   return Promise.reject(new TypeError('fetch failed', { cause }));
 };
 
-test.each(['option', 'global'])('a failure of a fetch given as %s proves nothing', async (how) => {
-  const send = vi.fn<typeof fetch>().mockImplementation(refused);
-  if (how === 'global') {
-    leaveNode();
-    vi.stubGlobal('fetch', send);
-  }
-  const payments = new PaymentsClient({
-    baseUrl: 'https://api.example.com/v0',
-    apiKey,
-    ...(how === 'option' ? { fetch: send } : {}),
-  });
-  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  // It may wrap a fetch that sent the request twice and reports the second one.
-  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
-  expect(send).toHaveBeenCalledTimes(1);
-});
+test.each(['option', 'global'])(
+  'a refused connection over a fetch given as %s proves nothing',
+  async (how) => {
+    const send = vi.fn<typeof fetch>().mockImplementation(refused);
+    if (how === 'global') {
+      leaveNode();
+      vi.stubGlobal('fetch', send);
+    }
+    const payments = new PaymentsClient({
+      baseUrl: 'https://api.example.com/v0',
+      apiKey,
+      ...(how === 'option' ? { fetch: send } : {}),
+    });
+    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+    // It may wrap a fetch that sent the request twice and reports the second one.
+    expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
+    expect(send).toHaveBeenCalledTimes(1);
+  },
+);
 
 test.each<[string, () => Promise<Response>]>([
   ['rejects with undefined', () => Promise.reject(undefined as unknown as Error)],
@@ -204,7 +207,7 @@ test.each<[string, () => Promise<Response>]>([
       throw new Error('no');
     },
   ],
-])('a fetch that %s ends in a typed error', async (_, fetch) => {
+])('a creation over a fetch that %s rejects with a ConnectionError', async (_, fetch) => {
   const { payments } = clientOf(fetch);
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
@@ -232,19 +235,19 @@ test.each([
   ['gzip', gzipSync],
   ['GZip', gzipSync],
   ['deflate', deflateSync],
-] as const)('a response in %s is read', async (coding, compress) => {
+] as const)('a response with the content-encoding %s is read', async (coding, compress) => {
   const content = compress(JSON.stringify(transfer));
   const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a status beyond all classes is an error', async () => {
+test('a response with status 999 is a ServerError', async () => {
   const server = await rawServer(responseBytes(999, 'What?'));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
   expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
 });
 
-test('an informational response before the final one is skipped', async () => {
+test('an informational response before the final response is skipped', async () => {
   const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
   const server = await rawServer(
     Buffer.concat([Buffer.from(hint), responseBytes(201, transferCreated)]),
@@ -260,7 +263,7 @@ const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcom
   return outcomes;
 };
 
-test('a refused connection on Node proves that nothing was sent', async () => {
+test('a refused connection on Node.js proves that nothing was sent', async () => {
   expect(await refusedEverywhere()).toEqual({
     'safe GET': 'not_sent',
     'safe POST': 'not_sent',
@@ -278,7 +281,7 @@ function disguise(source: string): void {
   });
 }
 
-test('a read on Bun proves nothing because the runtime may repeat it', async () => {
+test('a read on Bun has the outcome unknown after a refused connection, because Bun may repeat a read', async () => {
   vi.stubGlobal('Bun', {});
   disguise('function fetch() { [native code] }');
   expect(await refusedEverywhere()).toEqual({
@@ -291,7 +294,7 @@ test('a read on Bun proves nothing because the runtime may repeat it', async () 
 });
 
 test.each(['Bun', 'Deno'])(
-  'a fetch that was replaced before the package was loaded proves nothing on %s',
+  'a refused connection proves nothing on %s when fetch was replaced before the package was loaded',
   async (name) => {
     vi.stubGlobal(name, {});
     disguise(
@@ -301,7 +304,7 @@ test.each(['Bun', 'Deno'])(
   },
 );
 
-test('an unknown runtime proves nothing', async () => {
+test('a refused connection on an unknown runtime proves nothing', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   const outcomes = await refusedEverywhere();
   expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
@@ -350,7 +353,7 @@ test.each([
   expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
 });
 
-test('a runtime that rejects the cache option does not receive it', async () => {
+test('the cache option is not passed to a runtime that rejects it', async () => {
   const seen: (RequestInit | undefined)[] = [];
   class RejectingRequest extends Request {
     constructor(input: string | URL | Request, init?: RequestInit) {
@@ -373,7 +376,7 @@ test('a runtime that rejects the cache option does not receive it', async () => 
   expect(seen).toEqual([{ signal: expect.any(AbortSignal) as AbortSignal }]);
 });
 
-test('a call without any fetch fails before it sends', async () => {
+test('a call in a runtime without fetch fails before it sends', async () => {
   const { payments: sandboxed } = clientOf(() => respond(200, transfer));
   const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
   leaveNode();
@@ -384,7 +387,7 @@ test('a call without any fetch fails before it sends', async () => {
   expect(await sandboxed.transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('an abort reaches the connection', async () => {
+test('an abort of a call closes the connection', async () => {
   const server = await rawServer(() => undefined);
   const controller = new AbortController();
   const call = clientAt(server).transfers.get('txfr_1', { signal: controller.signal });
@@ -394,7 +397,7 @@ test('an abort reaches the connection', async () => {
   await server.closed(0);
 });
 
-test('a DELETE releases its unread body', async () => {
+test('a DELETE cancels its unread body', async () => {
   const cancel = vi.fn();
   const { payments } = clientOf(() => new Response(new ReadableStream({ cancel })));
   await payments.ibans.delete('iban_1');
@@ -404,7 +407,7 @@ test('a DELETE releases its unread body', async () => {
 test.each<[string, object]>([
   ['of a network error', Response.error()],
   ['below 200', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
-])('a status of %s is not a success', async (_, response) => {
+])('a response with a status %s is an ApiError', async (_, response) => {
   const { payments } = clientOf(() => response as Response);
   for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
     const error = await failureOf(call, ApiError);
@@ -412,7 +415,7 @@ test.each<[string, object]>([
   }
 });
 
-test('the message of a failure without a code quotes it', async () => {
+test('the message of a failure without a code quotes the failure', async () => {
   const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
@@ -428,7 +431,7 @@ test.each<[string, unknown, RegExp]>([
     Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
     /followed a redirect/,
   ],
-])('a fetch that %s proves nothing', async (_, response, says) => {
+])('the outcome of a creation is unknown when fetch %s', async (_, response, says) => {
   let calls = 0;
   const { payments } = clientOf(() => respond(200), {
     fetch: () => {
@@ -451,7 +454,7 @@ const fromNodeFetch = (status: number, text: string) => ({
   arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
 });
 
-test('a response object of another class is read', async () => {
+test('a Response of another class is read', async () => {
   const responses: unknown[] = [
     fromNodeFetch(201, JSON.stringify(transferCreated)),
     {
@@ -482,7 +485,7 @@ test('a response object of another class is read', async () => {
   });
 });
 
-test('a call does not wait for an unused body', async () => {
+test('a call does not wait for a body that it does not use', async () => {
   const never = () => new Promise<never>(() => undefined);
   const deleted = { ...fromNodeFetch(200, ''), arrayBuffer: never };
   const held = {
@@ -500,7 +503,7 @@ test('a call does not wait for an unused body', async () => {
   expect(error).toMatchObject({ outcome: 'rejected', retryAfterMs: 30_000 });
 });
 
-test('a failure before fetch is called is not_sent and final', async () => {
+test('a failure before fetch is called is not_sent and is not retried', async () => {
   const customFetch = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',

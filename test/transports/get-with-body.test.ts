@@ -73,7 +73,7 @@ const transports = [
   { transport: 'node:http on Bun', isNode: false, choose: () => vi.stubGlobal('Bun', {}) },
 ] as const;
 
-describe.each(transports)('over $transport', (transport) => {
+describe.each(transports)('a GET with a body over $transport', (transport) => {
   beforeEach(() => {
     transport.choose();
   });
@@ -88,7 +88,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(server.arrivals[0]?.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test.each(both)('$operation is resent with the same bytes', async (call) => {
+  test.each(both)('$operation sends the same bytes when it is retried', async (call) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const onRetry = vi.fn<(event: object) => void>();
     const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
@@ -106,7 +106,7 @@ describe.each(transports)('over $transport', (transport) => {
     });
   });
 
-  test('each call uses a new connection although the server would keep it', async () => {
+  test('each GET with a body uses a new connection, although the server would keep the connection', async () => {
     const kept = responseBytes(200, [instruction], { connection: 'keep-alive' });
     const server = await rawServer(({ write }) => {
       write(kept);
@@ -122,7 +122,7 @@ describe.each(transports)('over $transport', (transport) => {
     ['x-gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ] as const)('a response in %s is read', async (coding, compress) => {
+  ] as const)('a response with the content-encoding %s is read', async (coding, compress) => {
     const content = compress(JSON.stringify([{ ...instruction, nickname: text }]));
     const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
     const [first] = await both[0].send(clientAt(server));
@@ -130,7 +130,7 @@ describe.each(transports)('over $transport', (transport) => {
   });
 
   test.each(['gzip', 'br', 'deflate'])(
-    'garbage instead of %s is an unusable response',
+    'a body that is garbage instead of %s is an InvalidResponseError',
     async (coding) => {
       const server = await rawServer(
         responseBytes(200, 'not compressed', { 'content-encoding': coding }),
@@ -153,7 +153,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(await both[0].send(clientAt(server))).toEqual([instruction]);
   });
 
-  test('an abort in flight closes the connection', async () => {
+  test('an abort before the response closes the connection', async () => {
     const server = await rawServer(() => undefined);
     const controller = new AbortController();
     const reason = new Error('changed my mind');
@@ -166,7 +166,7 @@ describe.each(transports)('over $transport', (transport) => {
     await server.closed(0);
   });
 
-  test('an abort in the body closes the connection', async () => {
+  test('an abort while the body arrives closes the connection', async () => {
     const server = await rawServer(({ write }) => {
       write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
     });
@@ -180,7 +180,7 @@ describe.each(transports)('over $transport', (transport) => {
     await server.closed(0);
   });
 
-  test('an aborted signal sends nothing', async () => {
+  test('a call with an aborted signal sends nothing', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const error = await failureOf(
       both[0].send(clientAt(server), { signal: AbortSignal.abort() }),
@@ -190,7 +190,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(server.connections).toHaveLength(0);
   });
 
-  test('a timeout of the headers closes the connection', async () => {
+  test('a timeout before the headers closes the connection', async () => {
     const clock = new VirtualClock();
     const server = await rawServer(() => undefined);
     const call = both[0].send(clientAt(server, { clock, maxRetries: 0 }));
@@ -202,7 +202,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a timeout of the body closes the connection', async () => {
+  test('a timeout while the body arrives closes the connection', async () => {
     const clock = new VirtualClock();
     const server = await rawServer(({ write }) => {
       write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
@@ -248,7 +248,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(await both[0].send(clientAt(healed))).toEqual([instruction]);
   });
 
-  test('a status outside of 200 to 599 is an error', async () => {
+  test('a response with status 999 is an error with the outcome unknown', async () => {
     const server = await rawServer(responseBytes(999, 'What?'));
     const error = await failureOf(both[0].send(clientAt(server), { maxRetries: 0 }), PaymentsError);
     expect(error.outcome).toBe('unknown');
@@ -258,7 +258,7 @@ describe.each(transports)('over $transport', (transport) => {
   test.each([
     ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
     ['something that is not HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
-  ])('%s is a connection error', async (_, bytes) => {
+  ])('%s is a ConnectionError', async (_, bytes) => {
     const server = await rawServer(bytes);
     const error = await failureOf(
       both[0].send(clientAt(server), { maxRetries: 0 }),
@@ -286,7 +286,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(elsewhere.connections).toHaveLength(0);
   });
 
-  test('a refused connection proves that nothing was sent on Node only', async () => {
+  test('a refused connection proves on Node.js, and not on Bun, that nothing was sent', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const error = await failureOf(both[0].send(clientAt(closedPort)), ConnectionError);
     // Bun may have sent it before.
@@ -356,7 +356,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('a failed getWithBody proves nothing', async () => {
+  test('a custom getWithBody that fails leaves the outcome unknown', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), {
       code: 'ECONNREFUSED',
       syscall: 'connect',
@@ -370,7 +370,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
   });
 
-  test('hooks report the call like any other without the JWT', async () => {
+  test('hooks report a GET with a body like any other call, without the JWT', async () => {
     const events: unknown[] = [];
     const note = (event: object): void => {
       events.push(event);
@@ -385,7 +385,7 @@ describe.each(transports)('over $transport', (transport) => {
     expect(JSON.stringify(events)).not.toContain(jwt.slice(0, 12));
   });
 
-  test('a JWT that the platform echoes is redacted in the error', async () => {
+  test('the error of a GET with a body redacts a JWT that the platform echoes', async () => {
     const server = await rawServer(
       responseBytes(
         404,
@@ -399,7 +399,7 @@ describe.each(transports)('over $transport', (transport) => {
     for (const view of everything) expect(view).not.toContain(jwt);
   });
 
-  test('fifty concurrent calls receive their own responses', async () => {
+  test('fifty concurrent GETs with a body receive their own responses', async () => {
     const server = await rawServer(({ body, reply }) => {
       const { note } = JSON.parse(body) as { note: string };
       reply(responseBytes(200, [{ ...instruction, nickname: note }]));

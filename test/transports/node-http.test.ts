@@ -66,7 +66,7 @@ function lastingAgent(): Agent {
   return agent;
 }
 
-test('creates no Headers of a response when nothing reads them', async () => {
+test('a call over node:http creates no Headers of its response when nothing reads them', async () => {
   const append = vi.spyOn(Headers.prototype, 'append');
   onTestFinished(() => append.mockRestore());
   const appendedNames = () => append.mock.calls.map(([name]) => name.toLowerCase());
@@ -78,7 +78,7 @@ test('creates no Headers of a response when nothing reads them', async () => {
   expect(appendedNames()).toContain('content-length');
 });
 
-test('a header that no Headers can hold is omitted from the response', async () => {
+test('a header that Headers cannot hold is omitted from the response', async () => {
   const server = await rawServer(
     Buffer.concat([
       Buffer.from('HTTP/1.1 201 Created\r\nx-odd: a\tb\x85c\r\nx-ok: yes\r\n', 'latin1'),
@@ -91,7 +91,7 @@ test('a header that no Headers can hold is omitted from the response', async () 
   expect(response.headers.get('x-ok')).toBe('yes');
 });
 
-test('passes its headers as an object, because tracers and agents copy them as one', async () => {
+test('node:http receives the headers as an object, because tracers and agents copy them as an object', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const request = vi.spyOn(http, 'request');
   await clientFor(server.origin).transfers.create(newTransfer);
@@ -101,7 +101,7 @@ test('passes its headers as an object, because tracers and agents copy them as o
 });
 
 test.each(['a stub of fetch that throws', 'no fetch'])(
-  'a refused connection proves that nothing was sent when there is %s',
+  'a refused connection over node:http proves that nothing was sent when there is %s',
   async (which) => {
     const stub = vi.fn(() => Promise.reject(new Error('not called')));
     vi.stubGlobal('fetch', which === 'no fetch' ? undefined : stub);
@@ -119,7 +119,7 @@ test.each([
   ['a test run', { VITEST: 'true' }, 1],
   ['production', { NODE_ENV: 'production', VITEST: undefined, JEST_WORKER_ID: undefined }, 0],
 ])(
-  'a replaced global fetch is reported once in a test run only: %s',
+  'a warning about a replaced global fetch appears once, in a test run only: %s',
   async (_, environment, count) => {
     vi.resetModules();
     const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('a call constructs no Headers, Request or Response, which would load undici', async () => {
+test('a call over node:http constructs no Headers, Request or Response, which would load undici', async () => {
   const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
   const payments = clientFor(server.origin);
   const create = vi.fn();
@@ -147,7 +147,7 @@ test('a call constructs no Headers, Request or Response, which would load undici
   expect(create).not.toHaveBeenCalled();
 });
 
-test('an unfinished handshake proves from the first call on that nothing was sent', async () => {
+test('a TLS handshake that breaks proves that nothing was sent, from the first call on', async () => {
   let connectionCount = 0;
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -169,14 +169,14 @@ test.each([
   ['http', 'an address', 'http://127.0.0.1:9', new Agent({ localAddress: '203.0.113.7' })],
   ['https', 'an address', 'https://127.0.0.1:9', new HttpsAgent({ localAddress: '203.0.113.7' })],
   ['http', 'a name', 'http://localhost:9', new Agent({ localAddress: '203.0.113.7', family: 4 })],
-])('connecting over %s to %s that fails at once proves that nothing was sent', async (...row) => {
+])('a connection over %s to %s that fails at once proves that nothing was sent', async (...row) => {
   const [, , origin, agent] = row;
   const payments = clientFor(origin, { agent, maxRetries: 0 });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error).toMatchObject({ code: 'EADDRNOTAVAIL', outcome: 'not_sent', retryable: true });
 });
 
-test('a connection that an agent has destroyed proves that nothing was sent', async () => {
+test('a connection that an agent has already destroyed proves that nothing was sent', async () => {
   const agent = new Agent();
   agent.createConnection = () => new Duplex().destroy();
   const payments = clientFor('http://127.0.0.1:9', { agent, maxRetries: 0 });
@@ -184,7 +184,7 @@ test('a connection that an agent has destroyed proves that nothing was sent', as
   expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
 });
 
-test('a handshake over a connection that an agent made proves that nothing was sent', async () => {
+test("a TLS handshake that breaks over an agent's connection proves that nothing was sent", async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.resetAndDestroy());
@@ -238,7 +238,7 @@ const events: Readonly<Record<string, (exchange: Exchange) => void>> = {
   },
 };
 test.each(Object.entries(events))(
-  'a write takes another connection instead of one that %s',
+  'a write does not take an idle connection that %s',
   async (_, apply) => {
     const exchanges: Exchange[] = [];
     const server = await rawServer((exchange) => {
@@ -259,7 +259,7 @@ test.each(Object.entries(events))(
 const read = responseBytes(200, transfer, keepAlive);
 
 test.each(['reset', 'end'] as const)(
-  'a read goes again on a new connection if its used one ends with %s at any moment',
+  'a read is sent again on a new connection if its used connection ends with %s at any moment',
   async (end) => {
     let requests = 0;
     const server = await rawServer(({ write, reset, socket }) => {
@@ -293,7 +293,7 @@ const silentEnd = ({ socket }: Exchange): void => {
 test.each<[string, AgentOptions, number[]]>([
   ['a new connection', {}, [2]],
   ['any connection of an agent at its limit', { maxSockets: 2 }, [0, 1]],
-])('a read goes again once, on %s', async (_, limits, again) => {
+])('a read whose connection has ended is sent once more, on %s', async (_, limits, again) => {
   const server = await rawServer(keep(read), keep(read), silentEnd);
   const agent = new Agent({ keepAlive: true, ...limits });
   onTestFinished(() => {
@@ -308,7 +308,7 @@ test.each<[string, AgentOptions, number[]]>([
   expect(again).toContain(server.arrivals[3]?.connection);
 });
 
-test('a read does not go again after a byte of its response', async () => {
+test('a read is not sent again after a byte of its response has arrived', async () => {
   const server = await rawServer(keep(read), ({ write, socket }) => {
     write(read.subarray(0, 1));
     socket.end();
@@ -319,7 +319,7 @@ test('a read does not go again after a byte of its response', async () => {
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a read that has gone again is unknown when its new connection fails', async () => {
+test('a read that was sent again is unknown when its new connection fails', async () => {
   const server = await rawServer(keep(read), silentEnd);
   const agent = lastingAgent();
   const payments = clientFor(server.origin, { agent, maxRetries: 0 });
@@ -329,7 +329,7 @@ test('a read that has gone again is unknown when its new connection fails', asyn
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
-test('a write does not take a connection that was idle for more than 300 milliseconds', async () => {
+test('a write does not take a connection that was idle for more than 300 ms', async () => {
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin, { agent: lastingAgent() });
   const { advance } = stoppedClocks();
@@ -344,7 +344,7 @@ test('a write does not take a connection that was idle for more than 300 millise
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1, 2]);
 });
 
-test('a write does not take a connection before a silence of its longer round trip of two and 40 milliseconds', async () => {
+test('a write does not take a connection idle for less than 40 ms plus the longer of its last two round trips', async () => {
   const { advance } = stoppedClocks();
   const roundTrips = [100, 10, 10, 10];
   const server = await rawServer(({ write }) => {
@@ -360,7 +360,7 @@ test('a write does not take a connection before a silence of its longer round tr
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1, 0, 1, 2]);
 });
 
-test('a write does not take a connection of which only the wall clock says that it was silent', async () => {
+test('a write measures by the monotonic clock, not the wall clock, how long a connection was idle', async () => {
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin);
   stoppedClocks();
@@ -370,7 +370,7 @@ test('a write does not take a connection of which only the wall clock says that 
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
 
-test('a series of writes rotates through connections, the one that was silent for longest first', async () => {
+test('writes in a row alternate between connections, and take the connection that was idle for longest', async () => {
   const { advance } = stoppedClocks();
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin);
@@ -387,7 +387,7 @@ test.each<[string, AgentOptions]>([
   ['maxTotalSockets', { maxTotalSockets: 1 }],
   ['maxFreeSockets', { maxFreeSockets: 1 }],
   ['no limit', {}],
-])('concurrent writes over an agent with %s each have a silent connection', async (_, limits) => {
+])('each concurrent write over an agent with %s has a connection of its own', async (_, limits) => {
   const server = await rawServer(createNext());
   const agent = new Agent({ keepAlive: true, ...limits });
   onTestFinished(() => {
@@ -403,7 +403,7 @@ test.each<[string, AgentOptions]>([
 });
 
 test.each(['write', 'read'])(
-  'a %s does not take a connection that has received bytes while it was idle',
+  'a %s does not take a connection that received bytes while it was idle',
   async (kind) => {
     const server = await rawServer(
       kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
@@ -424,7 +424,7 @@ test.each(['write', 'read'])(
 );
 
 test.each(['write', 'read'])(
-  'a %s takes no connection that is older than four minutes',
+  'a %s does not take a connection that is older than four minutes',
   async (kind) => {
     const server = await rawServer(
       kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
@@ -442,13 +442,13 @@ test.each(['write', 'read'])(
   },
 );
 
-test('an idle connection is closed although the server would keep it', async () => {
+test('an idle connection is closed by the client, although the server would keep it', async () => {
   const server = await rawServer(keep(created));
   await clientFor(server.origin).transfers.create(newTransfer);
   await server.closed(0);
 });
 
-test('a write does not take the connection of a read', async () => {
+test('a write does not take a connection that a read has used', async () => {
   const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)), keep(created));
   const payments = clientFor(server.origin);
   const { advance } = stoppedClocks();
@@ -459,14 +459,14 @@ test('a write does not take the connection of a read', async () => {
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
 
-test('an unsolicited 100 is not the response', async () => {
+test('a 100 Continue that nobody requested is not taken for the response', async () => {
   const hint = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
   const server = await rawServer(Buffer.concat([hint, hint, responseBytes(201, transferCreated)]));
   const payments = clientFor(server.origin);
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('an unsolicited upgrade leaves a write unknown', async () => {
+test('a write is unknown after a 101 that nobody requested', async () => {
   const server = await rawServer(
     'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
   );
@@ -533,14 +533,14 @@ test.each<[string, Buffer]>([
       'content-encoding': 'gzip',
     }),
   ],
-])('a response of excessive size that %s is rejected', async (_, bytes) => {
+])('a response of more than 16 MiB that %s is rejected', async (_, bytes) => {
   const payments = clientFor('http://127.0.0.1:9', { agent: agentWithBytes(bytes) });
   expect(
     await failureOf(payments.transfers.create(newTransfer), InvalidResponseError),
   ).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
 });
 
-test.each(['create', 'get'] as const)('a response in raw deflate to %s is read', async (name) => {
+test.each(['create', 'get'] as const)('the response of %s is read in raw deflate', async (name) => {
   const packed = deflateRawSync(JSON.stringify(name === 'get' ? transfer : transferCreated));
   const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'deflate' }));
   const { transfers } = clientFor(server.origin);
@@ -548,7 +548,7 @@ test.each(['create', 'get'] as const)('a response in raw deflate to %s is read',
   expect(await result).toEqual(name === 'get' ? transfer : transferCreated);
 });
 
-test('a DELETE resolves before its endless body ends', async () => {
+test('a DELETE resolves before its response has ended', async () => {
   const server = await rawServer(({ write }) => {
     write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
   });
@@ -556,7 +556,7 @@ test('a DELETE resolves before its endless body ends', async () => {
   await server.closed(0);
 });
 
-test('a DELETE keeps the connection of an empty response', async () => {
+test('a DELETE keeps its connection when the response is empty', async () => {
   const server = await rawServer(keep(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')));
   const { advance } = stoppedClocks();
   const payments = clientFor(server.origin, { agent: lastingAgent() });
@@ -566,7 +566,7 @@ test('a DELETE keeps the connection of an empty response', async () => {
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
 });
 
-test('an aborted call does not fetch a credential', async () => {
+test('a call with an aborted signal does not call the credential function', async () => {
   let credentialCalls = 0;
   const payments = new PaymentsClient({
     baseUrl: 'http://127.0.0.1:9/v0',
@@ -599,7 +599,7 @@ const mockingAgent = (respond: (socket: Duplex, request: string) => void): Agent
       ),
   });
 
-test('a socket that connects when it has the request receives it, and ends a response without a length', async () => {
+test('a mock socket that connects when a request is written receives it, and may respond without a length', async () => {
   const agent = mockingAgent((socket, request) => {
     socket.push(`HTTP/1.1 201 Created\r\n\r\n${JSON.stringify(transferCreated)}`);
     if (request.includes('connection: close')) socket.push(null);
@@ -608,7 +608,7 @@ test('a socket that connects when it has the request receives it, and ends a res
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a socket that Node did not make proves nothing', async () => {
+test('a mock socket that reports a refused connection leaves a creation unknown', async () => {
   const agent = mockingAgent((socket) => {
     socket.destroy(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   });
@@ -617,7 +617,7 @@ test('a socket that Node did not make proves nothing', async () => {
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
-test('a socket that Node did not make receives a request whose headers were flushed before', async () => {
+test('a mock socket receives a request even if a tracer has flushed its headers', async () => {
   const flush = (message: unknown): void => {
     (message as { request: http.ClientRequest }).request.flushHeaders();
   };
@@ -634,7 +634,7 @@ test('a socket that Node did not make receives a request whose headers were flus
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a request that Node did not make ends before it has a connection', async () => {
+test('a request that a mock library creates is ended before it has a connection', async () => {
   const server = await rawServer(created);
   class MockRequest extends http.ClientRequest {}
   const request = vi.spyOn(http, 'request');
@@ -663,7 +663,7 @@ async function freshCreations(): Promise<() => Promise<unknown>> {
   };
 }
 
-test('a fake setImmediate of node:test is forgotten when it is taken away', async () => {
+test('a fake setImmediate that node:test installed before the client is not used after the reset', async () => {
   mock.timers.enable({ apis: ['setImmediate'] });
   const create = await freshCreations();
   await create();
@@ -680,7 +680,7 @@ test('a fake setImmediate that is newer than the client is not called', async ()
   for (const _ of [1, 2]) await create();
 });
 
-test('an agent that never makes a connection proves that nothing was sent', async () => {
+test('a timeout with an agent that never makes a connection proves that nothing was sent', async () => {
   const payments = clientFor('http://127.0.0.1:9', {
     agent: Object.assign(new Agent(), { createConnection: () => undefined }),
     timeout: 200,
@@ -693,14 +693,14 @@ test('an agent that never makes a connection proves that nothing was sent', asyn
 test.each<[string, ClientOptions, string]>([
   ['fetch', { agent: new Agent(), fetch: globalThis.fetch }, 'fetch'],
   ['a base URL of another protocol', { agent: new Agent() }, 'it is one for http:'],
-])('an agent together with %s is rejected', (_, options, text) => {
+])('the option agent together with %s is rejected', (_, options, text) => {
   const create = () =>
     new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey, ...options });
   expect(create).toThrow(ConfigurationError);
   expect(create).toThrow(text);
 });
 
-test('an agent is rejected on a runtime that would not use it', () => {
+test('the option agent is rejected on a runtime that would not use it', () => {
   vi.stubGlobal('Bun', {});
   const options = { baseUrl: 'http://127.0.0.1:9/v0', apiKey, agent: new Agent() };
   expect(() => new PaymentsClient(options)).toThrow('Node.js only');

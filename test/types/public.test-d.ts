@@ -56,7 +56,7 @@ const refused = async (call: PromiseLike<unknown>) => {
   await expect(call).rejects.toBeInstanceOf(ValidationError);
 };
 
-test('an id of another resource does not compile and is rejected', async () => {
+test('an id of another resource does not compile, and is rejected at run time', async () => {
   // @ts-expect-error: an Account id is not a Transfer id
   await refused(payments.transfers.get('acc_1'));
   // @ts-expect-error: any text is not an Account id
@@ -65,25 +65,25 @@ test('an id of another resource does not compile and is rejected', async () => {
   await refused(payments.ibans.list({ accountId: 'ent_1' }));
 });
 
-test('an amount that is a number does not compile and is rejected', async () => {
+test('an amount that is a number does not compile, and is rejected at run time', async () => {
   // @ts-expect-error: 0.1 + 0.2
   await refused(payments.transfers.create({ ...transfer, amount: 0.3 }));
 });
 
-test('two destinations or none do not compile and are rejected', async () => {
+test('an input with two destinations or none does not compile, and is rejected at run time', async () => {
   // @ts-expect-error: both
   await refused(payments.transfers.create({ ...transfer, counterpartyId: 'cpty_1' }));
   // @ts-expect-error: none
   await refused(payments.transfers.create({ sourceAccountId: 'acc_1', amount: '1.00' }));
 });
 
-test('an input that has no one destination has the other', () => {
+test('an input without a counterpartyId has a destinationAccountId', () => {
   const read = (input: OnceInput): AccountId | CounterpartyId =>
     input.counterpartyId ?? input.destinationAccountId;
   expect(read({ ...transfer, description: 'rent' })).toBe('acc_2');
 });
 
-test('a wrapper of createOnce takes terms without a reference, and adds it', () => {
+test('a wrapper of createOnce accepts terms without a reference, and adds the reference', () => {
   const addReference = (terms: OnceTerms, invoice: string): OnceInput => ({
     ...terms,
     description: `invoice ${invoice}`,
@@ -100,7 +100,7 @@ test('a wrapper of createOnce takes terms without a reference, and adds it', () 
   addReference({ ...book, description: 'mine' }, '9');
 });
 
-test('a misspelt field does not compile and is rejected', async () => {
+test('a misspelt field of an input does not compile, and is rejected at run time', async () => {
   // @ts-expect-error: desciption
   await refused(payments.transfers.create({ ...transfer, desciption: 'rent' }));
   // @ts-expect-error: Name
@@ -111,7 +111,7 @@ test('a misspelt field does not compile and is rejected', async () => {
   await refused(payments.transfers.list().toArray({}));
 });
 
-test('an undocumented chain does not compile and is rejected', async () => {
+test('an undocumented chain does not compile, and is rejected at run time', async () => {
   // @ts-expect-error: solana
   await refused(payments.settings.update({ defaultChain: 'solana' }));
 });
@@ -123,7 +123,7 @@ test('a misspelt field of a response does not compile', () => {
   expect(read({} as Transfer)).toBeUndefined();
 });
 
-test('a status narrows to the documented ones in an exhaustive switch', () => {
+test('a switch over the documented statuses of a Transfer is exhaustive', () => {
   const say = (status: TransferStatus): string => {
     if (!isKnownTransferStatus(status)) {
       expectTypeOf(status).toEqualTypeOf<string & {}>();
@@ -170,7 +170,7 @@ test('hasTransferStatus narrows a Transfer, and a misspelt status does not compi
   expect(read({ status: 'complete' } as TransferCreated)).toBe('other');
 });
 
-test('a guard narrows a string from a database to an id', () => {
+test('the guard of an id narrows a string from a database', () => {
   const stored: string = 'txfr_1';
   if (!isTransferId(stored)) throw new Error('not an id');
   expectTypeOf(stored).toEqualTypeOf<TransferId>();
@@ -192,7 +192,7 @@ test('calls, lists and pages have their documented types', () => {
   expectTypeOf<Integer>().toEqualTypeOf<number | bigint>();
 });
 
-test('an error narrows by its guard and by its class', () => {
+test('an error is narrowed by its guard and by its class', () => {
   const read = (error: unknown): unknown => {
     if (isOutcomeUnknown(error)) expectTypeOf(error.outcome).toEqualTypeOf<'unknown'>();
     if (isApiError(error)) return error.status;
@@ -205,7 +205,7 @@ test('an error narrows by its guard and by its class', () => {
   expect(read(new Error('no'))).toBeUndefined();
 });
 
-test('a request has the type of its schema or unknown', async () => {
+test('request has the type of its schema, or unknown without a schema', async () => {
   const typed = () =>
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema: TransferSchema });
   const untyped = () => payments.request({ method: 'GET', path: '/x', api: 'versioned' });
@@ -278,7 +278,7 @@ type PrismaJson =
   | { readonly [name in string]?: PrismaJson | null }
   | ReadonlyArray<PrismaJson | null>;
 
-test('results fit where others use them', () => {
+test('results have types that Prisma, Hono and the next query accept', () => {
   expectTypeOf<ReturnType<ValidationError['toJSON']>>().toExtend<PrismaJson>();
   // Hono accepts the numbers of statuses with a body.
   expectTypeOf<ReturnType<typeof httpStatusOf>>().toExtend<
@@ -287,7 +287,7 @@ test('results fit where others use them', () => {
   expectTypeOf<Page<Transfer>['nextCursor']>().toExtend<TransferListQuery['cursor']>();
 });
 
-test('a result cannot be changed', () => {
+test('the results of methods are readonly', () => {
   expectTypeOf<Mutable<AllResults, ''>>().toEqualTypeOf<never>();
   expectTypeOf<Mutable<FieldsOf<AnyError>, ''>>().toEqualTypeOf<never>();
   // The caller's own input, and the array of a list in the sandbox, can.
