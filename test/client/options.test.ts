@@ -135,8 +135,8 @@ describe.each([
     ['without a scheme', `${mark}.example.com${path}`],
     ['a number', 5],
     ['null', null],
-    ['a scheme without a host', new URL(`https://${mark}.example.com${path}`)],
-    ['half of one', 'https://'],
+    ['a URL object', new URL(`https://${mark}.example.com${path}`)],
+    ['a scheme without a host', 'https://'],
   ])('%s is rejected as an invalid URL', (_, value) => {
     const error = refused(value);
     expect(error.message).toContain(`expected a URL such as https://api.example.com${path}.`);

@@ -272,7 +272,7 @@ beforeAll(async () => {
   [postgresPort, redisPort] = [postgres.port, redis.port];
 }, 60_000);
 
-describe.each(['SQLite', 'docs/on-call.md on %s', 'Redis'] as const)('on %s', (name) => {
+describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('docs/on-call.md on %s', (name) => {
   test('the open payments of a machine that is gone are listed, shown and finished', async () => {
     const store = await stores[name]();
     const { transfers, env, leaveOpen, readLedger } = await setup(store);
