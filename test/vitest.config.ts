@@ -95,7 +95,7 @@ export default defineConfig({
           pool: 'threads',
           isolate: false,
           setupFiles: [resolvePath('setup.ts')],
-          // The longest one takes 5 seconds on two idle cores. A promise that nothing settles fails soon.
+          // The longest test takes 5 seconds on two idle cores. A test that hangs fails soon.
           testTimeout: 30_000,
         },
       },
@@ -114,13 +114,13 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['src/**'],
-      // Runs in a browser: test/full/page.test.ts.
+      // test/full/page.test.ts runs these files in a browser.
       exclude: [
         'src/sandbox/page/*.tsx',
         'src/sandbox/page/*.json',
         'src/sandbox/page/live.ts',
       ].concat(
-        // Runs in other processes or databases: test/full.
+        // test/full runs these files in other processes or with databases.
         ['src/{journals,sandbox}/{bin.ts,command/**}', 'src/journals/{postgres,redis}.ts'],
         ['src/commands/program.ts', 'src/commands/probe/{bin,flags,tls}.ts'],
       ),

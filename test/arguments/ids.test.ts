@@ -207,7 +207,7 @@ test('the issue of an invalid id names the expected id and does not show the val
 });
 
 const base = 'https://api.example.com/v0';
-/** Strings that a URL could misread. */
+/** Strings that could change the meaning of a URL. */
 const nasty = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc

@@ -40,7 +40,7 @@ export async function rejection(
 /** An invalid input, the path of its mistake and the expected message. */
 export type Row = readonly [what: string, input: unknown, path: string, says: RegExp];
 
-/** One test a row: the input has one mistake, and the error has its path and message. */
+/** One test for all rows. Each input has one mistake, and its error has the path and message. */
 export function table(
   title: string,
   rows: readonly Row[],

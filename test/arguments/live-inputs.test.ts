@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { clientOf, jwt, respond } from '../support/clients.ts';
 
 /*
- * An input may be a DTO, an entity of an ORM or one row that a cursor reuses. Its caller changes it at once, and an
- * accessor computes another value at each read. A second read would then check one payment and send another.
+ * An input may be a DTO, an entity of an ORM or the row object that a database cursor reuses. The
+ * caller may change it right after the call, and an accessor may compute another value each time.
+ * So if the SDK read an input twice, the SDK could check one payment and send another.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -59,7 +60,7 @@ const kinds: Readonly<Record<string, (fields: Fields) => object>> = {
   },
 };
 
-/** Changes every field that can be changed, as a caller does that reuses the object. */
+/** Overwrites every field that can be written, as a caller does who reuses the object. */
 function reuse(input: object, fields: Fields): void {
   for (const name of Object.keys(fields)) Reflect.set(input, name, 'of the next call');
 }

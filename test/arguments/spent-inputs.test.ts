@@ -5,7 +5,8 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 
-/* Inputs that can be read only once. What is left of them in a second loop would look like a complete batch or day. */
+// Inputs that can be read only once. A second loop would find only the rest of the payments, and
+// would report the rest as a complete batch or day.
 
 type Inputs = Iterable<OnceInput> | AsyncIterable<OnceInput>;
 
@@ -38,7 +39,7 @@ async function countRows(loop: AsyncIterable<unknown>): Promise<number> {
   return rows;
 }
 
-/** A cursor of a database driver: an iterator for each loop, and each row once. */
+/** Like a database cursor: each loop gets an iterator, but each row comes only once. */
 function createCursor(): AsyncIterable<OnceInput> {
   const rows = [...salaries];
   return {

@@ -21,7 +21,10 @@ export const idOf = (n) => `txfr_${String(n).padStart(20, '0')}`;
 
 export const one = JSON.stringify(transfer(idOf(7)));
 
-/** No id of a page's last item, which is the number of the page: an id that comes twice is a list that moved. */
+/**
+ * The ids of most items start here, because the last item of page n has the id n, and the SDK takes
+ * an id that comes twice for a list that has moved.
+ */
 const firstOfItems = 10 ** 9;
 
 export const items = JSON.stringify(

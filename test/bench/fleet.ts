@@ -32,7 +32,7 @@ interface Result {
   readonly recovery: number | undefined;
   /** The share of the calls started during the brown-out that succeeded. */
   readonly served: number;
-  /** The same of reads alone: only they are sent again after a 503. */
+  /** The same share for reads only, because only reads are sent again after a 503. */
   readonly readsServed: number;
 }
 

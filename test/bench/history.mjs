@@ -1,6 +1,6 @@
 /*
- * A platform with any number of old transfers of the source account: they are made while they are read, so
- * that a history of a million takes no memory. The new ones come first, or last.
+ * A platform with any number of old transfers of the source account. The old transfers are made
+ * while they are read, so that a million takes no memory. New transfers come first or last.
  */
 
 const day = 86_400_000;

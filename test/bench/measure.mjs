@@ -68,7 +68,7 @@ const works = {
     return { get: get.perSecond, getCpu: get.cpu, postCpu: post.cpu, list: list.perSecond };
   },
 
-  /** One call after another, as in most backends. In a process of its own: 32 at a time compile other code. */
+  /** One call after another. The process is new, because 32 calls at a time compile other code. */
   async serial() {
     const face = adapter.open(await adapter.load?.(), origin);
     const count = Math.round(1_000 * scale);
@@ -79,7 +79,7 @@ const works = {
     return { oneGetCpu: get.cpu, onePostCpu: post.cpu };
   },
 
-  /** The same with client and server on a core each; run.mjs sets that. */
+  /** Like `serial`, but run.mjs has bound the client and the server to one core each. */
   async pinned() {
     const { oneGetCpu, onePostCpu } = await works.serial();
     return { pinnedGetCpu: oneGetCpu, pinnedPostCpu: onePostCpu };

@@ -21,9 +21,9 @@ import { input as baseInput } from './data.mjs';
 import { median, writeSection } from './report.mjs';
 
 /*
- * The cost of createOnce compared with create, and with a floor: create between the two writes of the journal, by hand
- * and without a check. One payment after another, in a different order each round, as ratios within a
- * round. `--write` updates docs/performance.md.
+ * The cost of createOnce compared with create, and with the least that is possible (the floor): one
+ * create between two writes, without a check. The variants pay one payment after another, in another
+ * order each round, and are compared within a round. `--write` updates docs/performance.md.
  */
 
 const { values } = parseArgs({
@@ -53,7 +53,7 @@ const payOnce = (journal) => {
   const { transfers } = payments.withOptions({ journal });
   return (input) => transfers.createOnce(input);
 };
-/** Pays between two writes, without a promise about either. */
+/** Pays between two writes, without checking what the writes found. */
 const payByHand = (claim, record) => async (input) => {
   await claim(input.description, 'claimed');
   const { id } = await payments.transfers.create(input);
@@ -126,7 +126,7 @@ async function time({ count, pay }) {
 for (const variant of variants) await time({ ...variant, count: 10 * variant.count });
 const times = new Map(variants.map((variant) => [variant, []]));
 for (let round = 0; round < rounds; round += 1) {
-  // Odd steps through eight variants: each order has every variant.
+  // An odd step visits each of the eight variants once, so every order is complete.
   const order = variants.map(
     (_, at) => variants[(at * (1 + 2 * (round % 4)) + round) % variants.length],
   );

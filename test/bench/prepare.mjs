@@ -21,7 +21,7 @@ export function prepareOurs() {
   const target = join(modules, 'payments-platform-sdk');
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  // The build is current, so its scripts are skipped.
+  // The build is current, so the scripts that would build again are skipped.
   const packed = npm('pack', '--silent', '--ignore-scripts', '--pack-destination', modules).trim();
   execFileSync('tar', ['-xzf', join(modules, packed), '-C', target, '--strip-components=1']);
   rmSync(join(modules, packed));

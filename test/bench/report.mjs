@@ -211,7 +211,7 @@ Versions: ${listed}.
   );
 }
 
-/** The repository checks its formatting, that of what is generated included. */
+/** Formats a generated file, because the repository checks its formatting, too. */
 async function formatted(root, path, text) {
   const file = join(root, path);
   await writeFile(file, text);

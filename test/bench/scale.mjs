@@ -183,7 +183,7 @@ for (const history of [0, 100_000]) {
     createdAt: new Date().toISOString(),
   };
   const fetch = async () => Response.json(created, { status: 201 });
-  // Retains what is open only.
+  // Retains only the entries of open payments.
   const claims = new Map();
   const journal = {
     read: async (reference) => claims.get(reference),

@@ -14,7 +14,7 @@ const oneBytes = Buffer.from(one);
 const idAt = oneBytes.indexOf('txfr_');
 let created = 0;
 
-/** The record with an id that no creation has had: ours takes a second one for a stray response. */
+/** The record with a new id, because the SDK takes an id that comes twice for a stray response. */
 function createOne() {
   const bytes = Buffer.from(oneBytes);
   created += 1;

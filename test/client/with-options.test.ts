@@ -291,7 +291,7 @@ const isDecisive = (name: keyof ClientOptions): boolean => decisive.some((each) 
 
 test.each(decisive)('a clone is rejected when its %s is undefined', (name) => {
   const payments = new PaymentsClient({ ...base, journal: memoryJournal() });
-  // The tenant was not found.
+  // As when the tenant is not found.
   const tenants = new Map<string, ClientOptions>();
   const options = { [name]: tenants.get('acme')?.[name] };
   expect(() => payments.withOptions(options)).toThrow(ConfigurationError);
@@ -322,7 +322,7 @@ test.each(names)('a clone keeps %s when other options are changed', async (name)
   if (!isDecisive(name)) {
     expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
   }
-  // The effect differs, so a clone could have lost it.
+  // The test could not fail if both values of the option had the same effect.
   const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
   expect(differs).not.toEqual(expected);
 });

@@ -170,7 +170,7 @@ test('an error keeps the start of a body of more than one mebibyte', async () =>
 
 test('a credential that the cut of an error body splits is redacted', async () => {
   const jwt = 'opaqueC4N4RYtoken';
-  // Redaction joins the first credential, so half of the second would be within the excerpt.
+  // Redaction shortens the first credential, so half of the second would move into the excerpt.
   const echoed = `Bearer ${'a'.repeat(2 ** 16 - 18)} ${jwt}`;
   const server = await rawServer(responseBytes(500, echoed));
   const { transfers } = clientAt(server, { jwt });

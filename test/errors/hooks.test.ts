@@ -248,7 +248,7 @@ test.each<[string, () => unknown]>([
   process.on('unhandledRejection', note);
   vi.spyOn(console, 'warn').mockReturnValue();
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  // A vi.fn would handle the promise itself.
+  // A vi.fn is not used, because a vi.fn would handle the rejected promise itself.
   let count = 0;
   const called = (): unknown => {
     count += 1;
@@ -277,7 +277,7 @@ describe('an error of a hook', () => {
   ): Promise<string[]> {
     const printed: string[] = [];
     vi.spyOn(console, 'warn').mockImplementation((text) => void printed.push(String(text)));
-    // The first report of this process may have been made by another test.
+    // Each report is printed once in a process, and another test may have caused the report.
     vi.resetModules();
     const { PaymentsClient } = await import('payments-platform-sdk');
     let count = 0;

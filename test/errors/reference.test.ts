@@ -14,7 +14,7 @@ import { expect, test } from 'vitest';
 import { closedPort } from '../support/closed-port.ts';
 import { failureOf } from '../support/clients.ts';
 
-// A queue or an alert gets the error alone, and needs to know which payment it belongs to.
+// A queue or an alert receives only the error, so the error has to say which payment it belongs to.
 
 const reference = 'invoice 4711';
 const payment = {

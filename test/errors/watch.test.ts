@@ -57,7 +57,7 @@ type Event = readonly [name: string, message: Message];
 
 const channel = tracingChannel<unknown, Message>('payments-platform-sdk:call');
 
-/** Records what the channel publishes until the test ends. Copies show a message as it was then. */
+/** Records copies of what the channel publishes, because the SDK changes a message later. */
 function subscribe(change: (message: Message) => void = () => undefined): Event[] {
   const events: Event[] = [];
   const names = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
@@ -133,7 +133,7 @@ test('hooks.onCall reports a createOnce, each try of a payment of a batch, and e
   );
   expect(tries[1]).toMatchObject({ reference: 'a 1', outcome: 'unknown' });
   expect(tries.length).toBeGreaterThan(2);
-  // The pages of a scan that serves the whole batch.
+  // The operation transfers.list is the scan that serves the whole batch.
   expect(new Set(calls.map(({ operation }) => operation))).toEqual(
     new Set(['transfers.createOnce', 'transfers.list']),
   );

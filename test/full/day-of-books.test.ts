@@ -209,7 +209,7 @@ test('reconcileAll finds each of 20 defects among 5,000 payments, and nothing el
   // The last payment of the list that moved was hidden from its first scan.
   expect(counts.movingScans).toBe(2);
   expect(books.totals.completed).toMatchObject({ count: 5_000 - 12, unreadable: 0 });
-  // lunch, three transfers without a time, and the one of the account that the books have forgotten
+  // The lunch, three transfers without a time, and the transfer that the books forgot.
   const USDC = sumAmounts(['9.00', '5.00', '5.00', '5.00', createSalary(forgotten, 11, 0).amount]);
   expect(books.totals.unexpected).toEqual({ count: 8, amounts: { USDC }, unreadable: 3 });
   expect(counts.requests).toBeLessThanOrEqual(1_015);

@@ -9,7 +9,7 @@ import { transfer } from '../support/values.ts';
 test('2,000 concurrent reads succeed in a process that may open 256 files and connections', async () => {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
-    // Together, so that no connection is free early.
+    // A delay keeps all connections busy at the same time, so that no read can reuse one early.
     setTimeout(() => response.end(JSON.stringify(transfer)), 20);
   });
   onTestFinished(() => {

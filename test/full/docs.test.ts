@@ -58,7 +58,7 @@ beforeAll(async () => {
   await installTarball(folder);
   for (const [index, { code }] of blocks.entries()) {
     mkdirSync(join(pathOf(index), '..'), { recursive: true });
-    // An absolute path for production, which a test may not write.
+    // The guides show an absolute path for production, where a test may not write.
     writeFileSync(pathOf(index), code.replace('/var/lib/payments', join(pathOf(index), '..')));
   }
 }, 60_000);
@@ -181,7 +181,7 @@ test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
   async (path) => {
     const result = await run([path]);
     expect(result.output).not.toMatch(/^\s*at /m);
-    // It is an alert: a payment of its day is missing.
+    // The example ends with 1 as an alert, because a payment of its day is missing.
     expect(result.code).toBe(path.endsWith('end-of-day.ts') ? 1 : 0);
     const story = stories[path.slice('examples/'.length)] ?? [/this example has no story/];
     for (const part of story) expect(result.output).toMatch(part);
@@ -205,7 +205,7 @@ test('the example export-to-csv.ts writes each transfer once while the list move
   const original = Array.from({ length: 350 }, (_, at) => add(`txfr_${at}`, descriptions[at]));
   const listed = [...original];
   let requests = 0;
-  // Its cursors are offsets, and three transfers are made before each page.
+  // The cursors of this platform are offsets, and three new transfers are made before each page.
   const server = createServer(({ url = '' }, response) => {
     requests += 1;
     for (const number of [1, 2, 3]) listed.unshift(add(`txfr_new${requests}${number}`));

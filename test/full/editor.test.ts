@@ -81,7 +81,7 @@ test('the compiler reports typical mistakes as test/types/mistakes.txt shows', (
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
       .filter((hint) => !hint.includes('declared here'))
       .map((hint) => ` (${hint})`);
-    // The declarations of the package have it where the source has a default value.
+    // The declarations of the package add `| undefined` where the source has a default value.
     const dropUndefined = (text = '') => text.replaceAll('} | undefined)', '})');
     expect(`${title}: ${dropUndefined(reviewed?.replace(/^[^:]*: /, ''))}`).toBe(
       `${title}: TS${error?.code}: ${dropUndefined(ends.join(' … '))}${hints.join('')}`,

@@ -43,9 +43,9 @@ test.each(Object.entries(events))(
   'a creation on a connection that %s gets the right response',
   async (_, apply) => {
     await create('first');
-    // Long enough for the next creation to take the connection.
+    // The next creation takes the connection only after such a silence.
     await sleep(100);
-    // No turn of the event loop lies between the two.
+    // No turn of the event loop lies between this event and the next creation.
     expect(apply(platform.shared)).toBe(1);
     const transfer = await create('second');
     expect([transfer.id]).toEqual(platform.idsOf('second'));

@@ -27,7 +27,7 @@ import {
 } from '../stores/servers.ts';
 import { installTarball } from '../support/tarball.ts';
 
-// The command, as a child process against real stores.
+// Runs the command payments-journal as a child process against real stores.
 
 const bin = fileURLToPath(new URL('../../dist/journals/bin.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'payments-journal-bin-'));

@@ -79,7 +79,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     await journal.swap(paid.description, undefined, entry);
     const listed = [{ reference: paid.description, entry }];
     expect(await collectOpen(journal, paid.description)).toEqual(listed);
-    // For those who made the table before: docs/paying-once.md.
+    // Adds the index to an older table, as docs/paying-once.md says.
     await pool.query(postgresJournalTable);
     expect(await collectOpen(journal, paid.description)).toEqual(listed);
   });
@@ -182,7 +182,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await redis.info('commandstats')).not.toContain('cmdstat_scan');
     });
 
-    // As ioredis does with its option keyPrefix.
+    // ioredis adds such a prefix if its option keyPrefix is set.
     test('has the same prefix as the keys', async () => {
       const prefixed = redis.duplicate({ keyPrefix: 'app[1]*:' });
       onTestFinished(() => {
@@ -340,7 +340,7 @@ describe.skipIf(missing.length > 0)('when PostgreSQL fails over to an asynchrono
     const openJournal = (pool: Pool, forgets: boolean) =>
       postgresJournal((text, values) => pool.query(text, values), { forgets });
 
-    // What the primary wrote before the cut arrives.
+    // The standby receives what the primary wrote before the connection was cut.
     const earlier = newInput();
     await openJournal(primaryPool, false).swap(
       earlier.description,
@@ -375,7 +375,7 @@ describe.skipIf(missing.length > 0)('when PostgreSQL fails over to an asynchrono
     expect(made.get(true)?.transfers.list()).toHaveLength(1);
   });
 
-  // The reason for the option.
+  // Shows why the option exists.
   test('createOnce pays twice without forgets: true', () => {
     expect(made.get(false)?.transfers.list()).toHaveLength(2);
   });
@@ -426,7 +426,7 @@ describe('when another process holds the lock of SQLite', () => {
   };
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  // The machine of the tests may pause for longer.
+  // A busy machine may pause the process for longer, so the tests are repeated.
   const retry = 2;
 
   test.each(['before the journal is opened', 'before a swap'])(

@@ -79,7 +79,7 @@ test('a batch retains little more than the references of its payments', async ()
     type: 'book',
     createdAt: '2026-01-01T00:00:00.000Z',
   };
-  /** The journal retains what is open only. */
+  /** The journal retains only the entries of open payments. */
   const claims = new Map<string, JournalEntry>();
   let requests = 0;
   const payments = new PaymentsClient({
@@ -114,7 +114,7 @@ test('a batch retains little more than the references of its payments', async ()
   const pay = async (count: number): Promise<number> => {
     const batch = payments.transfers.createAllOnce(createSalaries(count));
     let heap = 0;
-    // Without an assertion for each payment: Vitest retains those.
+    // There is no assertion for each payment, because Vitest retains assertions.
     for await (const _ of batch) {
       if (batch.counts.paid === count && heap === 0) heap = await measureHeap();
     }
@@ -130,6 +130,6 @@ test('a batch retains little more than the references of its payments', async ()
     );
   }
   expect(requests).toBe(payouts + 1_000);
-  // About 70 for the reference; the heap varies by some megabytes. Retained inputs would take 400 more.
+  // A reference takes about 70 bytes, and the heap varies. An input would take 400 bytes more.
   expect(bytes).toBeLessThan(300);
 }, 600_000);

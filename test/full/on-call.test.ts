@@ -72,7 +72,7 @@ interface Result {
   readonly out: string;
 }
 
-/** Runs a program in the project; its last lines come from the terminal. */
+/** Runs a program in the project, and types a line after its question. */
 async function run(
   program: string,
   args: readonly string[],
@@ -97,14 +97,14 @@ async function run(
 interface Store {
   readonly flag: string;
   readonly url: string;
-  /** What the first block has for this store, instead of a SQLite file: its import, its journal, its end. */
+  /** What replaces the SQLite file in the first block: the import, the journal, closing it. */
   readonly code: readonly [imports: string, journal: string, end: string];
   open(forgets?: boolean): FullJournal;
-  /** Makes a backup or a replica; the function is the store that has no later entry. */
+  /** Makes a backup or a replica. The function opens it as a store without any later entry. */
   backUp(): Promise<() => Promise<Store>>;
 }
 
-/** The line for a store; at its start without `npx`, which is slow. */
+/** The shell line with the flag of a store, and without `npx`, which is slow. */
 const adaptLine = (line: string, { flag }: Store): string =>
   line
     .replace(/^npx payments-journal/, 'node node_modules/.bin/payments-journal')
@@ -113,13 +113,13 @@ const adaptLine = (line: string, { flag }: Store): string =>
 const runLine = (line: string, store: Store, env: NodeJS.ProcessEnv = {}) =>
   run('sh', ['-c', adaptLine(line, store)], { ...env, STORE: store.url });
 
-/** The line on a terminal, where the operator agrees. */
+/** Runs the shell line on a terminal, where the operator answers yes. */
 const runLineOnTerminal = (line: string, store: Store, env: NodeJS.ProcessEnv) => {
   const args = ['-qefc', adaptLine(line, store), '/dev/null'];
   return run('script', args, { ...env, STORE: store.url }, 'y\n');
 };
 
-/** Runs a block for a store, with lines after it. */
+/** Runs a code block with the journal of a store, and with more lines after the block. */
 function runBlock(block: string, store: Store, env: NodeJS.ProcessEnv, more = '') {
   const [imports, journal, end] = store.code;
   const program = block
@@ -130,7 +130,7 @@ function runBlock(block: string, store: Store, env: NodeJS.ProcessEnv, more = ''
   return run(process.execPath, [path], { ...env, STORE: store.url });
 }
 
-/** A platform over HTTP; its client has the journal of the store. */
+/** Starts a platform over HTTP and a client that has the journal of the store. */
 async function setup(store: Store) {
   const sandbox = createPlatform();
   const server = await listen(sandbox, { port: 0 });

@@ -158,7 +158,7 @@ test('llms.txt is current, has at most 6.4 kB and links to every guide and examp
   const expected = files.filter((path) => /^docs\/[\w-]+\.md$|^examples\/[\w-]+\.\w+$/.test(path));
   expect(expected.length).toBeGreaterThan(25);
   expect(targets).toEqual(expect.arrayContaining(expected));
-  // Its rules name what exists.
+  // The rules in llms.txt name only methods and fields that exist.
   const api = await readFile(join(installed, 'docs/api.md'), 'utf8');
   const [, advice = ''] = text.split('\n## ');
   const names = [...advice.matchAll(/`([\w.]+)(?:\(\w*\))?`/g)].map(([, name = '']) => name);

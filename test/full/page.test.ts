@@ -364,7 +364,7 @@ test('the page shows the records of the selected key', async () => {
   await selector.focus();
   await page.keyboard.press('ArrowDown');
   await row('Transfers', 'txfr_000006').getByText('pending').waitFor();
-  // A world that was removed is left, and not made anew.
+  // The page leaves a world that was removed, and does not create the world again.
   await fetch(`${server.rootUrl}/_sandbox/worlds/two`, { method: 'DELETE' });
   await expect.poll(() => selector.inputValue()).toBe('');
   await says('No request yet.');
@@ -414,7 +414,7 @@ test('the page removes one fault and keeps the other faults', async () => {
   const { sandbox, press, says, part } = await opened();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'delay', ms: 5 } });
   sandbox.faults.add({ operation: 'accounts.get', times: 2, fault: { kind: 'hang' } });
-  // As --failures adds them.
+  // The flag --failures adds such a rule.
   sandbox.faults.add({ operation: '*', times: 'always', percent: 5, fault: { kind: 'html' } });
   await says('every request: a late response, after 5 ms, always');
   await says('every request: a page of a proxy, for 5 % by chance, always');
@@ -504,7 +504,7 @@ test('the page exports, imports and resets the state', async () => {
   await press('Reset to the demo');
   await row('Accounts', 'acc_000004').waitFor();
 
-  // Another client resets it, and the page follows.
+  // The page shows that another client has reset the sandbox.
   await payments.accounts.list();
   await part('Log').getByText('accounts.list').waitFor();
   sandbox.reset();
@@ -555,7 +555,7 @@ test('the page shows markup in a record as text', async () => {
   await row('Accounts', savings).getByText(markup).waitFor();
   await row('Transfers', markup).waitFor();
   await row('Log', 'PATCH').locator('summary').click();
-  // In the body, and in the response.
+  // The log shows the markup in the body and in the response.
   await expect
     .poll(() => row('Log', 'PATCH').locator('pre', { hasText: 'onerror' }).count())
     .toBe(2);

@@ -56,7 +56,7 @@ test('the plan has more than a hundred faults with unique names', () => {
 });
 
 const rows = faults.map((fault) => [fault.name, fault] as const);
-// Expensive faults would delay the others.
+// Expensive faults run one after another, because they would delay the others.
 const cheap = rows.filter(([, { heavy }]) => heavy !== true);
 const costly = rows.filter(([, { heavy }]) => heavy === true);
 

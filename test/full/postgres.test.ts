@@ -74,7 +74,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
   };
 
   describe('createOnce inside a transaction', () => {
-    /** Runs statements and a call on one connection, three times, as a queue that delivers again. */
+    /** Runs statements and a call on one connection three times, as a queue repeats a job. */
     const deliver = async (
       start: readonly string[],
       end: 'COMMIT' | 'ROLLBACK',
@@ -149,7 +149,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     });
   });
 
-  // A transaction that starts between the last look at the clock and the claim, on a connection that is shared.
+  // Another user of the shared connection begins a transaction just before the claim is inserted.
   test('a warning appears once when a payment is recorded inside a transaction', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const client = await connect();
@@ -179,7 +179,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     });
     const { transfers, count } = createPayments(journal);
     await transfers.createOnce({ ...newInput(), amount: '0.01' });
-    // Two more for the first claim: whether it is in a transaction, and what the journal has kept.
+    // The first claim takes two statements more: for a transaction, and for what was kept.
     expect(statements).toBe(6);
     const inputs = Array.from({ length: 1_000 }, () => ({ ...newInput(), amount: '0.01' }));
     for await (const { result } of transfers.createAllOnce(inputs)) expect(result).toBe('created');
@@ -217,7 +217,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       await pool.query('DROP SCHEMA IF EXISTS tenant_a CASCADE');
       await createSchema('tenant_a');
       expect(await payAround(sql, 'public.payments_journal')).toBe(1);
-      // The reason for the option.
+      // Without the option, the payment is made twice.
       expect(await payAround(sql)).toBe(2);
     });
 
@@ -260,7 +260,7 @@ function buildLocale(folder: string, hyphen: 'ignored' | 'counted'): void {
   try {
     execFileSync('localedef', ['-c', '-i', source, '-f', 'UTF-8', locale], { stdio: 'ignore' });
   } catch {
-    // The status reports the categories that this locale does not have; the database needs only these two.
+    // localedef fails because other categories are missing, but the database needs only these two.
   }
 }
 
@@ -328,7 +328,7 @@ describe.skipIf(missing.length > 0)('when an upgrade changes the order of a loca
     expect([...results]).toEqual([['recorded', inputs.length]]);
   });
 
-  // The reason for the collation.
+  // Shows why the column needs the collation C.
   test('a table in the collation of the database loses entries', () => {
     expect(lost).toBeGreaterThan(100);
   });

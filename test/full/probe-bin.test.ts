@@ -15,7 +15,7 @@ import { createCertificate } from '../drivers/certificate.ts';
 import { recordingServer } from '../support/recording-server.ts';
 import { installTarball } from '../support/tarball.ts';
 
-// The command, as a child process against servers, and the lines of docs/going-live.md.
+// Runs the command payments-probe as a child process, and the lines of docs/going-live.md.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'payments-probe-bin-'));
@@ -33,7 +33,7 @@ beforeAll(async () => {
   symlinkSync(target, join(folder, 'node_modules/.bin/payments-probe'));
 }, 60_000);
 
-/** Tests that wait for the pace of the probe run together, so they end what they started after all. */
+/** Slow tests run concurrently, so what they started is ended after all of them. */
 const endings: (() => unknown)[] = [];
 afterAll(async () => {
   for (const end of endings) await end();

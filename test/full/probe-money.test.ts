@@ -20,7 +20,7 @@ async function pasteOptions(probed: Probed): Promise<ClientOptions> {
   return ((await import(url)) as { default: ClientOptions }).default;
 }
 
-/** The probe reports that createOnce must not be used here; that a filter hides payments, it cannot know. */
+/** Here the probe advises against createOnce, because it cannot know what the filter hides. */
 const unusable = 'a filter that hides transfers';
 
 const minute = 60_000;
@@ -46,7 +46,7 @@ const cases = deviatingPlatforms
 test.each(cases)(
   'createOnce pays once with the options that the probe suggests, $listOrder: $name',
   async ({ name, respond, listOrder, rows }) => {
-    // Only its 404 is a page; its 422 has the Error body.
+    // Only the 404 of this platform is an HTML page, and its 422 has the Error body.
     const isHtml = name === 'a 404 page of nginx';
     const isSearchable = !Object.entries(rows).some(
       ([question, fact]) => /^(6|9|10|59|60|65) /.test(question) && fact.startsWith('contradicted'),
@@ -90,13 +90,13 @@ test.each(cases)(
         fault: { kind: 'reset', when },
       });
       const { transfer, error } = await payUntilDecided(platform, {});
-      // Only where the probe has reported what a search cannot rely on, a payment may stay in doubt.
+      // A payment may stay in doubt only if the probe has reported that a search can miss it.
       if (isSearchable) expect({ when, error }).toEqual({ when, error: undefined });
       if (transfer === undefined) expect(isOutcomeUnknown(error)).toBe(true);
       else expect(platform.count()).toBe(1);
     }
 
-    // A rejection is one only if the probe has found out how the platform writes it.
+    // A rejection is recognised only if the probe has found out how the platform writes its errors.
     const platform = start();
     const { error } = await payUntilDecided(platform, { amount: '99999' });
     const isReadable = rows[errorBody] === undefined || options.isErrorBody !== undefined;

@@ -232,7 +232,7 @@ withCertificate('an http platform is requested from the proxy without CONNECT', 
     isWarm: false,
     baseUrl: platform.shared.baseUrl,
   });
-  // The proxy has the request.
+  // The outcome is unknown, because the proxy has received the request.
   expect(ending).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
   expect(lines).toEqual([`POST ${platform.shared.baseUrl}/transfers HTTP/1.1`]);
 });

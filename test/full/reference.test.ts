@@ -107,7 +107,7 @@ test('the API reference builds without a warning, and every link in it works', (
     cwd: root,
     encoding: 'utf8',
   });
-  // treatWarningsAsErrors is among its options in package.json.
+  // The options of typedoc in package.json have treatWarningsAsErrors.
   expect(stdout + stderr).not.toMatch(/\[(warning|error)\]/);
   expect(status).toBe(0);
   expect(findBrokenTargets(site)).toEqual([]);

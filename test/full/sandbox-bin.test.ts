@@ -70,7 +70,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   'payments-sandbox serves demo data until %s, with open connections, and ends with status 0',
   async (signal) => {
     const sandbox = run('--port', '0', '--seed', 'demo', '--auto', 'off');
-    // Each line is one for a shell: pasted, it sets what the client reads.
+    // Each line can be pasted into a shell, and sets a variable that the client reads.
     const variables = await sandbox.variables();
     expect(Object.keys(variables)).toEqual([
       'PAYMENTS_BASE_URL',
@@ -129,7 +129,7 @@ test('payments-sandbox lists its accounts and prints a line for each request', a
     / GET {5}\/v0\/accounts {2}--- {2}\d+ ms {2}accounts\.list {2}req_\d+ {2}fault reset$/m,
   );
   expect(out).not.toContain('/_sandbox');
-  // No terminal, no colours.
+  // The output has no colours, because it is not a terminal.
   expect(out).not.toContain('\u001b');
 });
 

@@ -36,7 +36,7 @@ test('every command of docs/sandbox.md works, in the order of the guide', async 
     cwd: folder,
     env: { ...process.env, ...Object.fromEntries(settings) },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A group of its own, which ends as a whole.
+    // The test ends this process group, and so every process in it.
     detached: true,
   });
   onTestFinished(async () => {
@@ -50,7 +50,7 @@ test('every command of docs/sandbox.md works, in the order of the guide', async 
   const root = /^export PAYMENTS_ROOT_URL=(.+)$/m.exec(out)?.[1] ?? '';
   expect(out).toContain('sk_sandbox_0000000000000000');
 
-  // One line for each response, and an end at the first mistake.
+  // Each response is on a line of its own, and the script ends at the first error.
   const script = `set -e\ncurl() { command curl -s --fail-with-body -w '\\n' "$@"; }\n${lines.join('')}`;
   const shell = spawn('sh', ['-s'], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
   shell.stdin.end(script.replaceAll('http://127.0.0.1:4010', root));

@@ -75,7 +75,7 @@ test('--state keeps every change up to SIGTERM, continues the ids and leaves no 
   const before = await stateOf(first);
   expect(await first.stop('SIGTERM')).toMatchObject({ code: 0, err: '' });
   expect(readdirSync(path)).toEqual(['state.json']);
-  // The file wins over the seed.
+  // The state in the file takes precedence over the seed.
   const second = await start('--state', file, '--seed', 'demo', '--auto', 'off');
   expect(await stateOf(second)).toEqual(before);
   expect((await create(second)).id).toBe('ent_000004');

@@ -114,7 +114,7 @@ test('--state keeps a file for each world, and DELETE removes the file of a worl
   expect((await second.control('DELETE', 'worlds/one')).status).toBe(204);
   expect(existsSync(join(`${file}.worlds`, 'one.json'))).toBe(false);
   await second.create('two');
-  // A kill loses what is younger than a second.
+  // A kill loses changes of the last second, so wait until the file has the change.
   await expect
     .poll(async () => JSON.stringify(await stateOf(file, 'two')).match(/a@b\.example/g)?.length)
     .toBe(2);

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 test('a write arrives once and is unknown when its reused connection dies after the effect', async () => {
   const results = await writeOverDyingConnections(sdk);
   expect(results.filter((result) => !isSentOnce(result))).toEqual([]);
-  // Otherwise no connection could have been dead.
+  // Only a reused connection could have been dead.
   expect(results.filter(({ reused }) => reused)).toHaveLength(12);
 });
 

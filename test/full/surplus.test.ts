@@ -6,7 +6,7 @@ import { memoryJournal } from 'payments-platform-sdk/journals';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Fault } from '../drivers/surplus-server.ts';
 
-// On one connection, each payment after a surplus response would get the response to the one before it.
+// After a surplus response, each payment on its connection would get the response to another one.
 
 async function startServer(fault: Fault): Promise<string> {
   const script = fileURLToPath(new URL('../drivers/surplus-server.ts', import.meta.url));
@@ -28,13 +28,13 @@ const every = (step: number): number[] =>
   Array.from({ length: inputs.length / step }, (_, index) => (index + 1) * step);
 
 interface Ends {
-  /** The ids of what is paid, by reference. */
+  /** The ids of the transfers, by the reference of the payment. */
   readonly paid: Record<string, string>;
-  /** The outcomes of what is not. */
+  /** The outcomes of the other payments, by their reference. */
   readonly failed: Record<string, string>;
 }
 
-/** Pays one after the other, or in so many lanes. */
+/** Pays one payment after another, or as a batch with so many lanes. */
 async function pay({ transfers }: PaymentsClient, lanes: number | undefined): Promise<Ends> {
   const ends: Ends = { paid: {}, failed: {} };
   if (lanes === undefined) {

@@ -21,7 +21,7 @@ import { createPayrollSandbox } from '../drivers/once-deaths.ts';
 import { startPostgres } from '../stores/servers.ts';
 import { killRecipe, recipeFolder, recipes } from '../drivers/workflows.ts';
 
-/** `npm run chaos:workflows` makes 300, with 12 kills. More are invalid than an outbox takes at once. */
+/** `npm run chaos:workflows` has 300 payouts. An outbox reads fewer at once than are invalid. */
 const counts = { payouts: 80, kills: 3, invalid: 25 };
 
 test(
@@ -58,7 +58,7 @@ test.each([
     /rejected-1 was paid after it was rejected/,
   ],
 ])('a queue that %s %s', { timeout: 300_000 }, async (_, __, line, careless, wrong) => {
-  // In the repository, so that its imports are found.
+  // The folder is in the repository, so that the imports of the recipe are found.
   const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

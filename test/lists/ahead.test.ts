@@ -8,8 +8,8 @@ import { page, transferNumber } from '../support/values.ts';
 import { failOnUnhandledRejections } from '../support/unhandled.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// Over the connections of Node a list requests the next page before it parses the one that has
-// arrived. It reads the cursor from the end of the string only, so that cursor must never be wrong.
+// Over node:http, a list requests the next page before it parses the page that has arrived. The
+// cursor comes from the end of the unparsed text, so no text may lead to a wrong cursor.
 
 failOnUnhandledRejections();
 // Retries wait for 0 ms.
@@ -31,7 +31,7 @@ const keepAlive = { connection: 'keep-alive' };
 const pageText = (number: number, count: number): string =>
   JSON.stringify(page([transferNumber(number)], number + 1 < count ? `c${number + 1}` : null));
 
-/** A platform with such a list; `text` may replace the body of a page, or leave it out. */
+/** A platform with such pages. `text` may replace the body of a page, or withhold the response. */
 const platformOf = (
   count: number,
   text: (cursor: string, usual: string, times: number) => string | undefined = (_, usual) => usual,
@@ -52,7 +52,7 @@ function diary(): { readonly events: string[]; readonly options: ClientOptions }
     const { request } = message as { readonly request: { readonly path: string } };
     events.push(`sent ${cursorOf(request.path)}`);
   };
-  // Of node:http and of fetch.
+  // The events of node:http and of fetch.
   const channels = ['http.client.request.start', 'undici:client:sendHeaders'];
   for (const channel of channels) subscribe(channel, sent);
   onTestFinished(() => {

@@ -142,7 +142,7 @@ test('a list starts at the cursor in its query', async () => {
   const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
   expect(queries[0]?.get('cursor')).toBe('c2');
-  // The next loop starts there, too.
+  // `await` on the same list starts at the cursor, too.
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
@@ -234,7 +234,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   },
 );
 
-/** A platform with a new cursor for each page; a test that never ends fails. */
+/** A platform with a new cursor for each page. It fails after 3,000 pages, so that a test ends. */
 const endless = (itemsAt: (count: number) => readonly number[]) =>
   clientOf(
     (_, __, count) =>
@@ -244,7 +244,7 @@ const endless = (itemsAt: (count: number) => readonly number[]) =>
     { maxRetries: 0 },
   );
 
-/** A platform with empty pages first. */
+/** A platform with so many empty pages before each item. */
 const dry = (empty: number) => endless((count) => (count % (empty + 1) === 0 ? [count] : []));
 
 test('a list ends after a thousand empty pages with an error that has a cursor to resume from', async () => {
@@ -272,7 +272,7 @@ test('a list reaches its items after 999 empty pages in a row', async () => {
 test('a list ends in an error when the same page repeats under new cursors', async () => {
   const platforms: ((count: number) => readonly number[])[] = [
     () => [0],
-    // Other or empty pages come before it.
+    // Other pages come before the repeated page, or empty pages lie between.
     (count) => [Math.max(0, 3 - count)],
     (count) => (count % 2 === 0 ? [] : [0]),
   ];

@@ -63,7 +63,7 @@ test('a list by position sends one request when it is awaited and none before', 
 
 test('each page of a list by position starts where the previous page ended and keeps the filters', async () => {
   const { payments, bodies } = platformOf(5);
-  // A record as the platform may send it, without the 0x of its type.
+  // The platform may send an id without the 0x that its type requires.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
   const input = { address, take: 2, sort: 'Ascending', instructionIds, skip: undefined } as {
     address: typeof address;

@@ -124,7 +124,7 @@ describe('a request on a real server', () => {
         expect(JSON.parse(request.body)).toEqual(example.body);
         expect(request.headers['content-type']).toBe('application/json');
         expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
-        // A GET with an unframed body would be read as two requests.
+        // A server would read a GET with a body of no stated length as two requests.
         expect(request.headers['transfer-encoding']).toBeUndefined();
       }
     },

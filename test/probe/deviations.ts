@@ -148,7 +148,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
   },
   {
     name: 'a filter that hides transfers',
-    // It shows what arrives at an account, and not what leaves it.
+    // The filter shows the transfers to an account, and hides the transfers from the account.
     async respond(request, next) {
       const account = new URL(request.url).searchParams.get('accountId');
       if (account === null || pathOf(request) !== '/v0/transfers') return next();

@@ -181,7 +181,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     'createOnce pays once when auth_request of nginx turns the 504 of a payment into a 401, and the key is %s',
     async ([, apiKey]) => {
       const platform = await ledger();
-      // The key is valid for the payment's first request, and for every one but that of the error page.
+      // The key is valid for every request but the second, in which nginx asks for the error page.
       let checks = 0;
       const auth = createHttpServer((_, response) => {
         checks += 1;
@@ -227,7 +227,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     await expect(payments.transfers.createOnce(input)).rejects.toMatchObject({
       reason: 'in_doubt',
     });
-    // The cache now has an empty list. The request of the claim arrives.
+    // The cache now has an empty list. Then the request of the earlier claim arrives after all.
     expect(await pay(clientAtUrl(`http://127.0.0.1:${platform.port}/v0`), 'succeed late')).toEqual({
       description: 'succeed late',
       outcome: 'ok',

@@ -45,7 +45,7 @@ const imports = [...trees].flatMap(([from, tree]) =>
 const internalImports = imports.filter(({ to }) => trees.has(to));
 const packageImports = imports.filter(({ to }) => !trees.has(to));
 
-/** From the bottom up. */
+/** The layers of src/, from the lowest to the highest. */
 const layers = ['internal', 'schemas', 'journals', 'errors', 'values', 'transports'].concat(
   ['calls', 'lists', 'search', 'books', 'once', 'resources'],
   ['.', 'commands'],
@@ -53,7 +53,7 @@ const layers = ['internal', 'schemas', 'journals', 'errors', 'values', 'transpor
 const sandboxLayers = ['platform', 'api', 'faults', 'log.ts', 'webhooks', 'state.ts'].concat(
   ['options.ts', 'sandbox.ts'],
   ['control', 'openapi', 'page'],
-  // Each entry point by itself: a page needs no server.
+  // Each entry point is a layer of its own, so that none can import a later one.
   ['index.ts', 'msw.ts', 'server.ts', 'command', 'bin.ts'],
 );
 const isSandbox = (file: string) => file.startsWith('sandbox/');

@@ -1,12 +1,12 @@
-/** One of them plays random plans, and holds what the SDK says of each call against the ledger. */
+/** Plays random plans, and compares what the SDK says of each call with the ledger. */
 const chaos = [
   'full/chaos.test.ts',
   '300 random plans have an outcome that agrees with the ledger for each call',
 ] as const;
 
 /**
- * The promises of docs/errors.md, and the tests that hold them: file and name. `%s` and `$…` stand
- * for the rows of a table.
+ * The promises of docs/errors.md, each with the file and the title of the tests that prove it. `%s`
+ * and `$…` stand for the rows of a table.
  */
 export const promises: Readonly<
   Record<string, readonly (readonly [file: string, name: string])[]>

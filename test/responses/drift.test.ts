@@ -192,7 +192,7 @@ test('unknown fields and unknown enum values are not reported as drift', async (
   const { payments, drifts } = clientOfBody(newer);
   expect(await payments.transfers.get('txfr_1')).toEqual(newer);
   expect(drifts).toEqual([]);
-  // A field of another noun is unknown here, beside a drift, too.
+  // availableBalance is a field of another noun, so here it is unknown, even beside a drift.
   const drifted = { ...newer, direction: 7 };
   const other = clientOfBody(drifted);
   expect(await other.payments.transfers.get('txfr_1')).toEqual(drifted);

@@ -17,7 +17,7 @@ const all: [string, z.core.$ZodType][] = [
   ['a page of a list', pageBodySchema(transferSchema())],
 ];
 
-/** What JSON can hold, what our parser makes of large numbers, and what an absent field reads as. */
+/** JSON values, bigints as of parseJson, undefined as of an absent field, and odd objects. */
 const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom(undefined, null, 1n << 80n, Number.NaN, Infinity, 1.5, 2 ** 53, -0, '', [], {}),
@@ -56,7 +56,7 @@ function accepted(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   }
 }
 
-/** Replaces, adds or removes one thing, at any depth. */
+/** Replaces, adds or removes one field or item, at any depth. */
 function spoil(value: unknown, choices: readonly number[], other: unknown): unknown {
   const [choice = 0, ...rest] = choices;
   if (typeof value !== 'object' || value === null || choice % 3 === 0) return other;

@@ -5,7 +5,7 @@ import { memoryJournal } from 'payments-platform-sdk/journals';
 const [, , library, addresses] = process.argv;
 const { http: plain, https: secure, closed } = JSON.parse(addresses);
 
-/** Nothing listens at the first one. */
+/** Nothing listens at the http address. */
 const mocked = { http: 'http://127.0.0.1:8', https: 'https://api.mocked.test' };
 const page = { data: [], hasMore: false, nextCursor: null };
 let made = 0;

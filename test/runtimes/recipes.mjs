@@ -39,7 +39,7 @@ const postgresClients = [
   'Sequelize',
 ];
 
-/** The function of a client of PostgreSQL or Redis, as its table has it. */
+/** The function for a client of PostgreSQL or Redis, as the table of the guide has it. */
 function readLine(client) {
   const guide = readFileSync(join(root, 'docs/paying-once.md'), 'utf8');
   const line = new RegExp(`^\\| ${client} +\\| \`(.+)\` +\\|$`, 'm').exec(guide)?.[1];
@@ -198,7 +198,7 @@ async function startMariadb() {
   const flags = ['--no-defaults', '--skip-grant-tables', `--user=${userInfo().username}`];
   const place = [`--datadir=${folder}`, `--socket=${join(folder, 'socket')}`];
   const listen = [`--port=${port}`, '--bind-address=127.0.0.1'];
-  // New York's rules, without a database of time zones.
+  // The rules of New York are spelled out, because a machine may have no database of time zones.
   const env = { ...process.env, TZ: 'EST5EDT,M3.2.0,M11.1.0' };
   const child = spawn(program, [...flags, ...place, ...listen], { stdio: 'ignore', env });
   const ended = once(child, 'exit');

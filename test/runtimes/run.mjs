@@ -28,7 +28,7 @@ for (const name of Object.keys(process.env)) {
   }
 }
 
-/** They run side by side: the first lane mostly waits, the second computes. */
+/** Both lanes run at the same time, because the first mostly waits and the second computes. */
 const lanes = [
   ['matrix', 'bundles', 'modules', 'realms', 'sealing', 'transports', 'mocks'],
   ['types', 'examples'],

@@ -51,7 +51,7 @@ const features = {
     let result;
     if (isRejectedInBrowser(sdk, await sent.catch((error) => error))) {
       result = 'rejected';
-      // The fix that the message names.
+      // Applies the fix that the message names.
       const custom = { ...options, fetch: (request, init) => fetch(request, init) };
       sent = new sdk.PaymentsClient(custom).transfers.create(input);
     }
@@ -119,7 +119,7 @@ const features = {
   paging: async ({ payments, world }) => {
     const ids = new Set();
     for await (const { id } of payments.transfers.list({ limit: 7 })) ids.add(id);
-    // One more was made above.
+    // The story has made one more transfer above.
     assert(ids.size === world.transfers + 1, `${ids.size} of ${world.transfers + 1}`);
   },
 

@@ -15,7 +15,7 @@ const resolutions = {
   node16: { module: 'node16', moduleResolution: 'node16', files: ['esm.mts', 'cjs.cts'] },
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext', files: ['esm.mts', 'cjs.cts'] },
   bundler: { module: 'esnext', moduleResolution: 'bundler', files: ['app.ts'] },
-  // Only older compilers support it.
+  // Only older compilers support node10.
   node10: { module: 'commonjs', moduleResolution: 'node10', files: ['app.ts'] },
 };
 /** From 5.8 on, node16 differs from nodenext in nothing that this package uses. */
@@ -182,7 +182,7 @@ export async function checkMistakes(consumer, update) {
       if (index === undefined) continue;
       const { lines } = blocks[index];
       const ends = more === '' ? first : `${first} … ${more.split('\n').at(-1).trim()}`;
-      // Below a place in the source, by four spaces; since 7.0 beside the place.
+      // A hint is indented by four spaces, and since 7.0 it follows its place in the source.
       const hints = [...report.matchAll(/^(?: {4}| {2}\S+:\d+ - )([A-Z'].*)$/gm)].map(
         ([, hint]) => hint,
       );

@@ -2,7 +2,7 @@ import type { SandboxLogEntry } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { Calls, formatCurl, getResult } from '../../src/sandbox/page/attempts.ts';
 
-// How the page reads the log; that it shows so in a browser is in test/full/page.test.ts.
+// How the page groups the log. test/full/page.test.ts checks that a browser shows the groups.
 
 const start = Date.parse('2026-01-01T00:00:00.000Z');
 

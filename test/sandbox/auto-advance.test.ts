@@ -4,7 +4,7 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 import { createAccounts } from '../support/platform.ts';
 import { call } from './calls.ts';
 
-// A platform that lives: what moves by itself, when, and to which end.
+// What a sandbox with autoAdvance moves by itself, when, and to which final status.
 
 function setup(auto: number | 'off' = 1000) {
   const clock = new VirtualClock();
@@ -181,7 +181,7 @@ test('autoAdvance takes overdue steps in the order in which they were due', asyn
   const { clock, sandbox, pay, status } = setup();
   const early = pay();
   clock.jump(4500);
-  // It was due four times over when this one came, which is due later than the next step of the first.
+  // The early transfer has been due four times by now, and the late one is due in a second.
   const late = pay();
   sandbox.advanceClock(0);
   expect([status(early), status(late)]).toEqual(['completed', 'pending']);

@@ -10,7 +10,7 @@ import { parseJson } from '../../src/internal/json.ts';
 import { createAccounts } from '../support/platform.ts';
 import { aString, containing, having } from './calls.ts';
 
-// The control endpoints: any language, no key, and no foreign page.
+// Any language can use the control endpoints without a key, but no page of another origin can.
 
 async function setup(options?: ListenOptions) {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
@@ -454,7 +454,7 @@ test('the server disconnects a reader of the log who leaves too many bytes unrea
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const gone = once(response, 'error');
   const body = JSON.stringify({ email: 'x'.repeat(65_000) });
-  // What sockets themselves hold differs from machine to machine.
+  // Sockets buffer more on some machines than on others, so send until the server disconnects.
   for (let count = 0; count < 600 && !response.destroyed; count += 1) {
     await ask('POST', '/v0/entities', body, key);
   }

@@ -18,7 +18,7 @@ test('endpoints under /v0 accept the API key, and root endpoints the JWT', async
   const sandbox = new Sandbox();
   expect((await ask(sandbox, versioned, `Bearer ${sandbox.apiKey}`)).status).toBe(200);
   expect((await ask(sandbox, versioned, `bearer  ${sandbox.apiKey}`)).status).toBe(200);
-  // Authorised, so the error is the missing body.
+  // The request is authorised, so the error is about the missing body.
   expect((await ask(sandbox, root, `Bearer ${sandbox.jwt}`)).code).toBe('body_required');
 });
 

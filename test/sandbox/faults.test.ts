@@ -29,7 +29,7 @@ function setup(options: SandboxOptions = {}) {
     inject: (fault: SandboxFault, more: Partial<SandboxFaultRule> = {}) =>
       sandbox.faults.add({ operation: 'transfers.create', ...more, fault }),
     send: () => call(sandbox, 'POST', '/transfers', terms),
-    /** The plain Response, and a signal to call it off. */
+    /** Returns the Response itself. The signal aborts the request. */
     raw: (signal?: AbortSignal) =>
       sandbox.fetch('https://h/v0/transfers', {
         method: 'POST',
@@ -221,7 +221,7 @@ test('the fault hang rejects at once when the caller aborts while the request ar
   inject({ kind: 'hang' }, { operation: 'entities.list' });
   const { signal, abort } = controller();
   const request = new Request('https://h/v0/entities', { signal });
-  // The core decides in the same turn, so this abort comes after the fault was met.
+  // The sandbox applies the fault in the same turn, so this abort comes after the fault.
   const pending = sandbox.fetch(request);
   queueMicrotask(() => abort(new Error('left')));
   await expect(pending).rejects.toThrow('left');
@@ -536,7 +536,7 @@ test.each([5, 60, 100])(
     for (const { status } of sandbox.log) seen.set(status, (seen.get(status) ?? 0) + 1);
     const failed = 2000 - (seen.get(201) ?? 0);
     expect(Math.abs(failed / 20 - percent)).toBeLessThan(4);
-    // Half of them had taken effect.
+    // Half of the failed requests had taken effect.
     const unheard = sandbox.entities.list().length - (seen.get(201) ?? 0);
     expect(Math.abs(unheard / failed - 0.5)).toBeLessThan(0.15);
   },

@@ -241,7 +241,7 @@ describe('the memory of the log', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const measureMebibytes = async () => {
-    // What a body was read with is finalised in a later turn.
+    // The objects that read a body are finalised in a later turn.
     for (const _ of [1, 2]) {
       await flushPromises(1);
       collectGarbage();

@@ -74,7 +74,7 @@ test.each([
       const { data, nextCursor } = await page(sandbox, `/entities?${query}`);
       seen.push(...data.map(({ id }) => id));
       if (nextCursor === null) break;
-      // A newer row moves nothing that was read.
+      // A newer Entity must not move the rows that were already read.
       if (seen.length === 2) sandbox.entities.create({ email: 'new@example.com' });
       query = `limit=2&cursor=${nextCursor}`;
     }

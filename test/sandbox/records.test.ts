@@ -259,7 +259,7 @@ test('an IBAN that the sandbox makes up has valid check digits and is unique', (
   const { ibans } = setup();
   for (let count = 0; count < 200; count += 1) {
     const { iban } = ibans.create({ accountId });
-    // The check of every bank: letters become numbers, and the whole leaves 1 modulo 97.
+    // Every bank checks an IBAN like this: letters become numbers, and the number modulo 97 is 1.
     const digits = `${iban.slice(4)}${iban.slice(0, 4)}`.replaceAll(/[A-Z]/g, (letter) =>
       String(letter.charCodeAt(0) - 55),
     );

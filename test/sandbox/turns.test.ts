@@ -4,7 +4,7 @@ import { Sandbox, seedDemo, VirtualClock } from 'payments-platform-sdk/sandbox';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 
-// The tests of other files, which share the modules of this thread, need the ones of this runtime.
+// Other test files share the modules of this thread, and need them as loaded on this runtime.
 afterEach(() => {
   vi.resetModules();
 });

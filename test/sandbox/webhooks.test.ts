@@ -221,7 +221,7 @@ test('a webhook is sent again when the handler has not completed its response in
   point(url);
   rename('a', 'b');
   await expect.poll(() => bodies).toEqual(['a']);
-  // A handler that hangs does not stop the others.
+  // A delivery to a handler that hangs does not hold up other deliveries.
   await clock.advance(100);
   await expect.poll(() => bodies).toEqual(['a', 'b']);
   await clock.advance(4_899);

@@ -130,7 +130,7 @@ describe('the events of hooks', () => {
           : {};
       const events = await eventsDuring(() => echoing(503), act, options);
       expect(events.onRequest).toHaveLength(3);
-      // The error of the call has the caller's key, for another try.
+      // The error keeps the idempotency key of the caller, who may need the key for another try.
       const onCall = events.onCall.map((event) => ({ ...(event as CallEvent), error: undefined }));
       expect(leaksOf({ ...events, onCall })).toEqual([]);
     },

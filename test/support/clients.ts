@@ -20,7 +20,7 @@ export interface SentRequest {
 /** Responds to a request. The body is a parameter because a GET request cannot carry it. */
 export type ReceivedResponse = (request: Request, body: string) => Response | Promise<Response>;
 
-/** Credentials of no platform. */
+/** Credentials that no platform knows. */
 export const apiKey = 'sk_test_recorder_0001';
 export const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJyZWNvcmRlciJ9.c2lnbmF0dXJl';
 
@@ -46,7 +46,7 @@ export function recorder(
   };
 }
 
-/** A client of one function, which receives each request with their number, and the requests. */
+/** A client whose requests go to `handle` with their number, and the list of the requests. */
 export function clientOf(
   handle: Parameters<typeof recorder>[0] = () => Response.json({}),
   options: ClientOptions = {},

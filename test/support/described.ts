@@ -20,7 +20,7 @@ const pointerOf = (...keys: readonly string[]): string =>
     .map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
     .join('');
 
-/** Makes a function that returns what a response has in common with no described one. */
+/** Makes a function that returns how a response differs from openapi.json, or undefined. */
 export async function createResponseCheck(): Promise<(received: Received) => string | undefined> {
   const document: Node = { ...(await openApi()) };
   const ajv = new Ajv2020({

@@ -55,5 +55,5 @@ export const built = {
 export const errorBody = { error: 'No.', code: 'refused', details: null };
 export const html = '<!doctype html><html><body><h1>Bad gateway</h1></body></html>';
 
-/** For tests that advance a clock by numbers: a default may change. */
+/** For tests that advance a clock by fixed times, because the defaults may change. */
 export const fixedTimes = { timeout: 30_000, totalTimeout: 120_000, gracePeriod: 900_000 };

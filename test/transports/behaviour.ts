@@ -282,7 +282,7 @@ const reads: readonly Behaviour[] = [
   {
     name: 'a request over https sends no byte in clear text',
     async run({ sdk, transport, serve, client }) {
-      // This function supports http only.
+      // The getWithBody of these tests supports http only.
       if (transport.transportName === 'getWithBody') return;
       const server = await serve(() => undefined);
       const caller = new AbortController();

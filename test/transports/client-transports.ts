@@ -55,7 +55,7 @@ export type Coding = 'gzip' | 'br' | 'deflate';
 export interface ClientTransport {
   readonly name: string;
   readonly read: Read;
-  /** Whether it sends more than that read. */
+  /** Whether the transport also sends other requests than `read`. */
   readonly writes: boolean;
   readonly options: Pick<ClientOptions, 'fetch' | 'getWithBody'>;
   /** Makes the client use this transport; the returned function undoes that. */
@@ -147,7 +147,7 @@ const everyCoding = ['gzip', 'br', 'deflate'] as const;
 /** A custom function may have sent the request before it failed. */
 const provesNothing = { read: 'unknown', write: 'unknown' } as const;
 const provesAll = { read: 'not_sent', write: 'not_sent' } as const;
-/** Bun and Deno may have sent a read before, over a stale connection. */
+/** Bun and Deno may have sent a read earlier, over a connection that was closed. */
 const provesWrites = { read: 'unknown', write: 'not_sent' } as const;
 
 /** The transports of this runtime. */

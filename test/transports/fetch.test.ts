@@ -184,7 +184,7 @@ test.each(['option', 'global'])(
       ...(how === 'option' ? { fetch: send } : {}),
     });
     const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-    // It may wrap a fetch that sent the request twice and reports the second one.
+    // Such a fetch may have sent the request twice, and report only the second attempt.
     expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
     expect(send).toHaveBeenCalledTimes(1);
   },

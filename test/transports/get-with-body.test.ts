@@ -289,7 +289,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
   test('a refused connection proves on Node.js, and not on Bun, that nothing was sent', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const error = await failureOf(both[0].send(clientAt(closedPort)), ConnectionError);
-    // Bun may have sent it before.
+    // Bun may have sent the request earlier, over a connection that was closed.
     const outcome = transport.isNode ? 'not_sent' : 'unknown';
     expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome, retryable: true });
     expect(error.attempts).toHaveLength(3);

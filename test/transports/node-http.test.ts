@@ -22,7 +22,7 @@ import { rawServer } from '../support/raw-server.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { createdNumber, newTransfer, transfer, transferCreated } from '../support/values.ts';
 
-// On Node, an error proves that nothing was sent until the request has a connection.
+// On Node.js, an error before the request has a connection proves that nothing was sent.
 
 const clientFor = (origin: string, options: ClientOptions = {}) =>
   new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey, timeout: 20_000, ...options });
@@ -249,7 +249,7 @@ test.each(Object.entries(events))(
     const { advance } = stoppedClocks();
     await payments.transfers.create(newTransfer);
     advance(100);
-    // No turn of the event loop lies between the two.
+    // No turn of the event loop lies between these events and the next creation.
     for (const exchange of exchanges) apply(exchange);
     expect((await payments.transfers.create(newTransfer)).id).toBe('txfr_2');
     expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
