@@ -22,7 +22,7 @@ import { median, writeSection } from './report.mjs';
 
 /*
  * The cost of createOnce compared with create, and with the least that is possible (the floor): one
- * create between two writes, without a check. The variants pay one payment after another, in another
+ * create between two writes, without a check. The variants pay one payment after another, in a new
  * order each round, and are compared within a round. `--write` updates docs/performance.md.
  */
 

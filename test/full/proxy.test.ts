@@ -174,7 +174,7 @@ withCertificate.each(
     { name, treat, isWarm: false },
   ]),
 )(
-  'a proxy that $name after CONNECT proves that nothing was sent, warm $isWarm',
+  'a proxy that $name after CONNECT proves that nothing was sent, after an earlier call: $isWarm',
   async ({ treat, isWarm }) => {
     const { port, countRequests } = await startProxy(treat);
     const ending = await createThrough(port, { isWarm });
@@ -189,7 +189,7 @@ withCertificate.each(
 );
 
 withCertificate.each([true, false])(
-  'a tunnel that breaks after the request proves nothing, warm %s',
+  'a creation is unknown when its tunnel breaks after the request, after an earlier call: %s',
   async (isWarm) => {
     const { port } = await startProxy(forward);
     hangsUp = true;
@@ -216,7 +216,7 @@ withCertificate(
   },
 );
 
-withCertificate('an http platform is requested from the proxy without CONNECT', async () => {
+withCertificate('a request to an http platform goes to the proxy without CONNECT', async () => {
   const lines: string[] = [];
   const server = createServer((socket) => {
     sockets.add(socket);

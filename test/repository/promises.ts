@@ -27,7 +27,7 @@ export const promises: Readonly<
     ],
     [
       'full/proxy.test.ts',
-      'a proxy that $name after CONNECT proves that nothing was sent, warm $isWarm',
+      'a proxy that $name after CONNECT proves that nothing was sent, after an earlier call: $isWarm',
     ],
   ],
   '`rejected` means that the request did not take effect': [chaos],
