@@ -158,7 +158,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     });
   });
 
-  test('createAllOnce pays an object that its source yields again and again once for each time', async () => {
+  test('createAllOnce pays once for each time that its source yields the same object', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     function* source(): Generator<OnceInput> {

@@ -150,7 +150,7 @@ test('a 401 that arrives late for the old token does not discard the new token',
   expect(requests).toHaveLength(4);
 });
 
-test('a creation is replayed once after a 401 although maxRetries is 0', async () => {
+test('a creation is sent again once after a 401 although maxRetries is 0', async () => {
   const onRetry = vi.fn();
   const { payments, requests } = clientOf(accepting('sk_number_2'), {
     apiKey: numbered(),
@@ -163,7 +163,7 @@ test('a creation is replayed once after a 401 although maxRetries is 0', async (
   expect(onRetry).not.toHaveBeenCalled();
 });
 
-test('the replay after a 401 does not count as a retry', async () => {
+test('a request that is sent again after a 401 does not count as a retry', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const responses = [401, 429, 429, 201];
   const clock = new VirtualClock();
@@ -190,7 +190,7 @@ test('a second 401 in one call is not followed by a third request', async () => 
   expect(requests).toHaveLength(2);
 });
 
-test('a string credential is not replayed after a 401', async () => {
+test('a request with a string as credential is not sent again after a 401', async () => {
   const { payments, requests } = clientOf(() => respond(401, errorBody));
   await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
   expect(requests).toHaveLength(1);
@@ -429,7 +429,7 @@ test.each<[string, () => string | Promise<string>, string]>([
   ['returns an invalid token', () => 'rubbish', 'apiKey'],
   ['never returns', () => new Promise(() => undefined), 'apiKey'],
 ])(
-  'the error of a call is its 401 when the credential function, called for a new token, %s',
+  'a call ends with its 401 when the credential function, called for a new token, %s',
   async (_, give, reason) => {
     const clock = new VirtualClock();
     const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');

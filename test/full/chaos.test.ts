@@ -11,7 +11,7 @@ import { otherRuntimes, type Runtime } from '../drivers/runtimes.ts';
 const script = fileURLToPath(new URL('../drivers/chaos.ts', import.meta.url));
 
 test(
-  '300 random plans have an outcome that agrees with the ledger for each call',
+  'each call of 300 random chaos plans has an outcome that agrees with the ledger',
   { timeout: 120_000 },
   async () => {
     const seed = randomInt(2 ** 31);
@@ -61,7 +61,7 @@ async function expectViolation(runtime: Runtime, name: string): Promise<void> {
 test.concurrent.each([
   'a write is sent again after a broken connection',
   'an abort means not sent',
-])('the chaos run notices that %s', { timeout: 180_000 }, (name) => expectViolation(node, name));
+])('chaos notices that %s', { timeout: 180_000 }, (name) => expectViolation(node, name));
 
 test.concurrent('chaos over Node’s fetch finds no violation', { timeout: 180_000 }, async () => {
   const { code, output } = await spawnChaos(
@@ -77,7 +77,7 @@ test.concurrent('chaos over Node’s fetch finds no violation', { timeout: 180_0
 });
 
 test.each(otherRuntimes.map((runtime) => [runtime.name, runtime] as const))(
-  '300 random plans on %s have no violation',
+  'chaos with 300 random plans on %s finds no violation',
   { timeout: 180_000 },
   async (_, runtime) => {
     const { code, output } = await spawnChaos(runtime);
@@ -92,6 +92,6 @@ test.each(
       .filter(({ on }) => on.some((name) => runtime.name.startsWith(name)))
       .map(({ name }) => [runtime.name, name, runtime] as const),
   ),
-)('the chaos run on %s notices that %s', { timeout: 180_000 }, (_, name, runtime) =>
+)('chaos on %s notices that %s', { timeout: 180_000 }, (_, name, runtime) =>
   expectViolation(runtime, name),
 );

@@ -113,7 +113,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
         ),
       ),
     )(
-      'pays nothing and leaves nothing when it is $start, $end, used outside before: $isUsedOutside',
+      'pays nothing and leaves no entry: $start, then $end, after a call outside: $isUsedOutside',
       async ({ start, end, isUsedOutside }) => {
         const { transfers, input, count, errors, left } = await deliver(start, end, isUsedOutside);
         for (const error of errors) {

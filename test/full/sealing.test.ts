@@ -19,7 +19,7 @@ test('a write arrives once and is unknown when its reused connection dies after 
 const rows = otherRuntimes.map((runtime) => [runtime.name, runtime] as const);
 
 test.each(rows)(
-  'a write arrives once and is unknown on %s',
+  'a write over a dying connection arrives once and is unknown on %s',
   { timeout: 60_000 },
   async (_, { binary, args }) => {
     const { stdout } = await run(binary, [...args, script]);

@@ -98,19 +98,22 @@ async function expectFailure(payments: PaymentsClient): Promise<PaymentsError> {
   throw new Error('expected a PaymentsError', { cause: error });
 }
 
-withCertificate('an untrusted certificate is not_sent and not retried', async () => {
-  const { payments, read: countRequests } = await startTlsPlatform(() => undefined, {
-    connections: 0,
-  });
-  const error = await expectFailure(payments);
-  expect(error).toMatchObject({
-    outcome: 'not_sent',
-    code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-    retryable: false,
-  });
-  expect(error.attempts).toHaveLength(1);
-  expect(countRequests()).toBe(0);
-});
+withCertificate(
+  'a creation over an untrusted certificate is not_sent and is not retried',
+  async () => {
+    const { payments, read: countRequests } = await startTlsPlatform(() => undefined, {
+      connections: 0,
+    });
+    const error = await expectFailure(payments);
+    expect(error).toMatchObject({
+      outcome: 'not_sent',
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+      retryable: false,
+    });
+    expect(error.attempts).toHaveLength(1);
+    expect(countRequests()).toBe(0);
+  },
+);
 
 const sendPlainText = (socket: Socket): void => {
   socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
@@ -138,7 +141,7 @@ test.each(Object.entries(breaks))(
 
 withCertificate.each(
   Object.entries(breaks).filter(([, breakHandshake]) => breakHandshake !== sendPlainText),
-)('after %s in the handshake the next attempt may succeed', async (_, breakHandshake) => {
+)('a creation is retried and succeeds after %s in the TLS handshake', async (_, breakHandshake) => {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   const { payments, read: countRequests } = await startTlsPlatform(breakHandshake);
   await expect(create(payments)).resolves.toMatchObject({ id: 'txfr_1' });
@@ -157,7 +160,7 @@ const ends: Readonly<Record<string, (socket: Socket, underneath: Socket) => void
 };
 
 withCertificate.each(Object.entries(ends))(
-  '%s after the request has been read is unknown',
+  'a creation is unknown after %s once the server has read the request',
   async (_, breakHandshake) => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const { payments, read: countRequests } = await startTlsPlatform(() => undefined, {
@@ -170,7 +173,7 @@ withCertificate.each(Object.entries(ends))(
 );
 
 withCertificate(
-  'a server that requires a client certificate rejects too late to prove not_sent',
+  'a creation is unknown when the server rejects it without a client certificate',
   async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const wants = { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' };
@@ -184,7 +187,7 @@ withCertificate(
   },
 );
 
-withCertificate('the authority of https.globalAgent counts, as for https.get', async () => {
+withCertificate('the client trusts the certificate authority of https.globalAgent', async () => {
   const { payments, read } = await startTlsPlatform(() => undefined, { connections: 0 });
   const { options } = globalAgent;
   options.ca = pair?.cert;

@@ -1,7 +1,7 @@
 /** Plays random plans, and compares what the SDK says of each call with the ledger. */
 const chaos = [
   'full/chaos.test.ts',
-  '300 random plans have an outcome that agrees with the ledger for each call',
+  'each call of 300 random chaos plans has an outcome that agrees with the ledger',
 ] as const;
 
 /**
@@ -108,7 +108,7 @@ export const promises: Readonly<
     ],
   ],
   "Bun and Deno do not repeat a write without the SDK's knowledge": [
-    ['full/sealing.test.ts', 'a write arrives once and is unknown on %s'],
+    ['full/sealing.test.ts', 'a write over a dying connection arrives once and is unknown on %s'],
   ],
   'The response to one payment is never returned to another, even if a server leaves bytes on a connection or sends a response twice':
     [

@@ -76,14 +76,14 @@ type Of<Shape extends () => z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<Re
 /** The type of a response with this shape. */
 type ResultOf<Shape extends () => z.core.$ZodLooseShape> = Readonly<Of<Shape>>;
 
-test('entities', () => {
+test('the interfaces of entities agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof entityShape>>().toEqualTypeOf<Entity>();
   expectTypeOf<ResultOf<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
   expectTypeOf<Of<typeof entityCreateInputShape>>().toEqualTypeOf<EntityCreateInput>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<EntityListQuery>();
 });
 
-test('accounts', () => {
+test('the interfaces of accounts agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof accountShape>>().toEqualTypeOf<Account>();
   expectTypeOf<ResultOf<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
   expectTypeOf<Of<typeof accountCreateInputShape>>().toEqualTypeOf<AccountCreateInput>();
@@ -101,7 +101,7 @@ type Allowed<T> = T extends unknown
   ? { [Field in keyof T as [T[Field]] extends [Absent] ? never : Field]: T[Field] }
   : never;
 
-test('transfers', () => {
+test('the interfaces of transfers agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof transferShape>>().toEqualTypeOf<Transfer>();
   expectTypeOf<ResultOf<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
   expectTypeOf<Of<typeof transferListQueryShape>>().toEqualTypeOf<TransferListQuery>();
@@ -115,22 +115,22 @@ test('transfers', () => {
   >();
 });
 
-test('counterparties', () => {
+test('the interfaces of counterparties agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
   expectTypeOf<Of<typeof counterpartyListQueryShape>>().toEqualTypeOf<CounterpartyListQuery>();
 });
 
-test('IBANs', () => {
+test('the interfaces of IBANs agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof ibanShape>>().toEqualTypeOf<Iban>();
   expectTypeOf<Of<typeof ibanListQueryShape>>().toEqualTypeOf<IbanListQuery>();
 });
 
-test('settings', () => {
+test('the interfaces of settings agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof settingsShape>>().toEqualTypeOf<Settings>();
   expectTypeOf<Of<typeof settingsUpdateInputShape>>().toEqualTypeOf<SettingsUpdateInput>();
 });
 
-test('instructions', () => {
+test('the interfaces of instructions agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof instructionShape>>().toEqualTypeOf<Instruction>();
   expectTypeOf<ResultOf<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
   expectTypeOf<ResultOf<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
@@ -139,7 +139,7 @@ test('instructions', () => {
   expectTypeOf<Of<typeof instructionBuildInputShape>>().toEqualTypeOf<InstructionBuildInput>();
 });
 
-test('transactions', () => {
+test('the interfaces of transactions agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof transactionShape>>().toEqualTypeOf<Transaction>();
   type Input = Of<typeof transactionListInputShape>;
   type Described = 'instructionIds' | 'sort';
@@ -152,7 +152,7 @@ test('transactions', () => {
   expectTypeOf<Input['sort']>().toExtend<TransactionListInput['sort']>();
 });
 
-test('error bodies and paging', () => {
+test('the interfaces of error bodies and pages agree with their shapes', () => {
   expectTypeOf<ResultOf<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<PageQuery>();
 });
