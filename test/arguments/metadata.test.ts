@@ -26,7 +26,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['NaN', { n: Number.NaN }, 'metadata.n', /NaN and Infinity/],
   ['Infinity', { deep: { n: Number.POSITIVE_INFINITY } }, 'metadata.deep.n', /NaN and Infinity/],
   ['a whole number that has lost digits', { n: 2 ** 60 }, 'metadata.n', /expected a bigint/],
-  ['one in a list', { list: [1, -(2 ** 53)] }, 'metadata.list[1]', /expected a bigint/],
+  ['a list with lost digits', { list: [1, -(2 ** 53)] }, 'metadata.list[1]', /expected a bigint/],
   ['minus Infinity', { n: Number.NEGATIVE_INFINITY }, 'metadata.n', /NaN and Infinity/],
   ['an object that contains itself', cyclic, 'metadata.self', /contains itself/],
   ['a list that contains itself', { list }, 'metadata.list[0][0]', /contains itself/],
@@ -48,7 +48,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['text instead of an object', '{}', 'metadata', /object of keys and values/],
   ['null', null, 'metadata', /object of keys and values/],
 ])(
-  'metadata is rejected before anything is sent when it is or holds %s',
+  'metadata that is or holds %s is rejected before anything is sent',
   async (_, metadata, path, says) => {
     const creation = await rejection((payments) =>
       payments.accounts.create({ entityId: 'ent_1', metadata: metadata as Metadata }),

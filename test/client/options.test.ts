@@ -244,7 +244,7 @@ test.each([
     'https://api.example.com/pay',
   ],
   ['https://API.example.com:443/a/../v0', 'https://api.example.com/v0', 'https://api.example.com'],
-])('the base URL %s becomes %s, and its root URL %s', (option, base, root) => {
+])('the base URL %s becomes %s, with the root URL %s', (option, base, root) => {
   expect(new PaymentsClient({ baseUrl: option, apiKey }).toJSON()).toEqual({
     baseUrl: base,
     rootUrl: root,

@@ -56,11 +56,11 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
   ['a list', '["no"]', { excerpt: '["no"]' }],
   ['a text', '"no"', { excerpt: '"no"' }],
   ['nothing', undefined, { excerpt: undefined }],
-  ['a page', html, { excerpt: 'Bad gateway' }],
+  ['an HTML page', html, { excerpt: 'Bad gateway' }],
   ['a cut object', '{"error":"m', { excerpt: '{"error":"m' }],
   ['a very deep object', '['.repeat(100_000), { excerpt: '[[[[' }],
 ])(
-  'the message of an error shows the readable part of a body that is %s',
+  'the message of an error shows the readable part of its body: %s',
   async (_, body, { excerpt, code, details }) => {
     const error = await refusedWith(body);
     expect(error.message).toMatch(

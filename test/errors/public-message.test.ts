@@ -46,7 +46,7 @@ const noPayment = 'No payment was made by this attempt.';
 
 const rows: readonly [what: string, make: () => Promise<PaymentsError>, message: string][] = [
   [
-    'more money than there is',
+    'a payment of more money than there is',
     () => errorOf(({ transfers }) => transfers.createOnce({ ...input, amount: '99999' })),
     'The payment was rejected, and no money was moved.',
   ],
@@ -65,13 +65,13 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
     `${noPayment} Please check what was entered.`,
   ],
   [
-    'no journal',
+    'a client without a journal',
     () =>
       errorOf(({ transfers }) => transfers.createOnce(input), undefined, { journal: undefined }),
     noPayment,
   ],
   [
-    'no connection',
+    'a refused connection',
     () => failureOf(clientAt(closedPort, { maxRetries: 0 }).transfers.create(input)),
     `${noPayment} Please try again later.`,
   ],
@@ -112,7 +112,7 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
     'It is not known yet whether the request took effect. Please do not repeat it: it is being checked.',
   ],
   [
-    'an update of nothing',
+    'an update of a record that does not exist',
     () => errorOf(({ accounts }) => accounts.update('acc_999999', { name: 'x' })),
     'The request was rejected.',
   ],
@@ -122,7 +122,7 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
     'Nothing was changed by this attempt. Please check what was entered.',
   ],
   [
-    'a read of nothing',
+    'a read of a record that does not exist',
     () => errorOf(({ transfers }) => transfers.get('txfr_999999')),
     'The information is not available.',
   ],
@@ -157,7 +157,7 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
 ];
 
 test.each(rows)(
-  'the publicMessage of %s says what is certain, and shows no value',
+  'publicMessage says what is certain, and shows no value: %s',
   async (_, make, message) => {
     const error = await make();
     expect(error.publicMessage).toBe(message);

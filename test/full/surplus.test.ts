@@ -55,16 +55,16 @@ async function pay({ transfers }: PaymentsClient, lanes: number | undefined): Pr
 }
 
 test.each<[string, Fault, number?]>([
-  ['one, in a loop', { doubled: [6] }],
-  ['one, in a batch of one lane', { doubled: [6] }, 1],
-  ['one, in a batch of four lanes', { doubled: [6] }, 4],
-  ['one, in a batch of sixteen lanes', { doubled: [6] }, 16],
-  ['every fortieth, 2 ms later', { doubled: every(40), afterMs: 2, latencyMs: 6 }],
-  ['one, 0.5 ms later', { doubled: [6], afterMs: 0.5, latencyMs: 3 }],
-  ['every seventh, 1 ms later', { doubled: every(7), afterMs: 1, latencyMs: 3 }],
-  ['every rejection', { doubled: every(10) }],
-  ['every seventh, 20 ms away', { doubled: every(7), latencyMs: 20 }],
-  ['every seventh, in sixteen lanes', { doubled: every(7), afterMs: 2, latencyMs: 6 }, 16],
+  ['one doubled response, in a loop', { doubled: [6] }],
+  ['one doubled response, in a batch of one lane', { doubled: [6] }, 1],
+  ['one doubled response, in a batch of four lanes', { doubled: [6] }, 4],
+  ['one doubled response, in a batch of sixteen lanes', { doubled: [6] }, 16],
+  ['every fortieth doubled, 2 ms later', { doubled: every(40), afterMs: 2, latencyMs: 6 }],
+  ['one doubled response, 0.5 ms later', { doubled: [6], afterMs: 0.5, latencyMs: 3 }],
+  ['every seventh doubled, 1 ms later', { doubled: every(7), afterMs: 1, latencyMs: 3 }],
+  ['every rejection doubled', { doubled: every(10) }],
+  ['every seventh doubled, 20 ms away', { doubled: every(7), latencyMs: 20 }],
+  ['every seventh doubled, in sixteen lanes', { doubled: every(7), afterMs: 2, latencyMs: 6 }, 16],
 ])('no payment gets the surplus response of a server: %s', async (_, fault, lanes) => {
   const baseUrl = await startServer(fault);
   const payments = new PaymentsClient({ baseUrl, apiKey: 'sk_surplus', journal: memoryJournal() });

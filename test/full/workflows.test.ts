@@ -52,7 +52,7 @@ test.each([
   ],
   [
     'retries a rejection',
-    'pays it later',
+    'pays a rejected payment later',
     onlyRetryable,
     'throw error;',
     /rejected-1 was paid after it was rejected/,

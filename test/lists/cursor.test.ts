@@ -213,9 +213,9 @@ test.each<[string, object]>([
 
 test.each<[string, string | undefined, readonly string[], number]>([
   ['the same again', undefined, ['a', 'a'], 2],
-  ['an earlier one', undefined, ['a', 'b', 'c', 'a'], 4],
-  ['the one the list began at', 's', ['a', 's'], 2],
-  ['the one the list began at, at once', 's', ['s'], 1],
+  ['an earlier cursor', undefined, ['a', 'b', 'c', 'a'], 4],
+  ['the cursor at which the list began', 's', ['a', 's'], 2],
+  ['the cursor at which the list began, on its first page', 's', ['s'], 1],
 ])(
   'a list yields the items of a page and then ends in an error when the next cursor is %s',
   async (_, cursor, cursors, requests) => {

@@ -66,10 +66,10 @@ async function readThrough(
 }
 
 test.each<[string, () => Response | Promise<Response>]>([
-  ['a refusal', () => respond(400, errorBody)],
+  ['a rejection', () => respond(400, errorBody)],
   ['a server error', () => respond(503, errorBody)],
   ['a broken connection', () => Promise.reject(new Error('gone'))],
-  ['a page of another kind', () => respond(200, html)],
+  ['an HTML page', () => respond(200, html)],
 ])('a list resumes without loss or repetition after %s', async (_, trouble) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6, 9]) {
@@ -84,8 +84,8 @@ test.each<[string, () => Response | Promise<Response>]>([
 });
 
 test.each([
-  ['without a way on', null],
-  ['that leads back', 'c3'],
+  ['without a next cursor', null],
+  ['whose cursor leads back', 'c3'],
 ])('a page %s is yielded and then requested again when the list resumes', async (_, cursor) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6]) {
@@ -119,7 +119,7 @@ test.each([
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
 ] as const)(
-  'the error of a failed page keeps its class and has its position in JSON: %o',
+  'the error of a failed page keeps its class and has its position in JSON (%#)',
   async (trouble, kind) => {
     const { payments } = troubled(3, trouble as () => Response);
     const list = payments.transfers.list({ limit: 3 });

@@ -279,10 +279,10 @@ describe('request', () => {
 test.each<[string, unknown]>([
   ['nothing', undefined],
   ['null', null],
-  ['issues that are no list', { issues: 5 }],
-  ['an issue that is none', { issues: [null] }],
-  ['a step that is none', { issues: [{ message: 'x', path: [null] }] }],
-  ['a promise of its own making', { then: () => undefined }],
+  ['issues that are no array', { issues: 5 }],
+  ['an issue of null', { issues: [null] }],
+  ['a path with null in it', { issues: [{ message: 'x', path: [null] }] }],
+  ['an object with a then method', { then: () => undefined }],
 ])('an accepted write by request resolves although its schema returns %s', async (_, received) => {
   const { payments } = clientOf(() => Response.json({ id: 'thing_1' }, { status: 201 }));
   const schema = {

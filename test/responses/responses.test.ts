@@ -24,14 +24,14 @@ const corrupt = Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]);
 
 /** A success body, and the reason why it cannot be used. */
 const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
-  ['nothing', 'empty', responseBytes(200)],
+  ['empty', 'empty', responseBytes(200)],
   [
-    'nothing, with status 204',
+    'empty, with status 204',
     'empty',
     bytes('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'),
   ],
   ['white space', 'empty', responseBytes(200, ' \r\n\t ')],
-  ['a page', 'not_json', responseBytes(200, html)],
+  ['an HTML page', 'not_json', responseBytes(200, html)],
   ['a word', 'not_json', responseBytes(200, 'OK')],
   [
     'bytes that are not UTF-8',
@@ -41,10 +41,14 @@ const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ['JSON with something behind it', 'not_json', responseBytes(200, `${good}}`)],
   ['a cut object', 'truncated', responseBytes(200, good.slice(0, -1))],
   ['a cut text', 'truncated', responseBytes(200, good.slice(0, 9))],
-  ['less than announced', 'truncated', responseBytes(200, good, { 'content-length': '999' })],
-  ['nothing, in gzip', 'empty', responseBytes(200, undefined, gzip)],
   [
-    'nothing, in gzip with status 204',
+    'shorter than its content-length',
+    'truncated',
+    responseBytes(200, good, { 'content-length': '999' }),
+  ],
+  ['empty, in gzip', 'empty', responseBytes(200, undefined, gzip)],
+  [
+    'empty, in gzip with status 204',
     'empty',
     bytes('HTTP/1.1 204 No Content\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n'),
   ],

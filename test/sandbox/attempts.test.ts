@@ -57,7 +57,7 @@ test.each([
   ['query', { query: { limit: '2' } }],
   ['body', { body: { amount: '1' } }],
   ['key', { key: 2 }],
-  ['credential, which is none', { key: undefined }],
+  ['credential, because it has none', { key: undefined }],
 ])('the page shows a request with another %s as another call', (_, other) => {
   expect(grouped(entry(1, { status: 503 }), entry(2, other))).toEqual([[2], [1]]);
 });

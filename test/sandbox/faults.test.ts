@@ -104,7 +104,7 @@ test.each([
   [{ kind: 'html' }, 502, 0],
   [{ kind: 'html', status: 200 }, 200, 0],
   [{ kind: 'html', status: 504, when: 'after_commit' }, 504, 1],
-] as const)('the fault html responds with an HTML page: %o', async (fault, status, count) => {
+] as const)('the fault html responds with an HTML page: %j', async (fault, status, count) => {
   const { inject, raw, committed } = setup();
   inject(fault);
   const response = await raw();
@@ -142,7 +142,7 @@ test.each([
   [{ kind: 'truncated_body' }, 1, 201],
   [{ kind: 'truncated_body', when: 'after_commit' }, 1, 201],
   [{ kind: 'truncated_body', when: 'before_commit' }, 0, 500],
-] as const)('the fault truncated_body ends in the middle: %o', async (fault, count, status) => {
+] as const)('the fault truncated_body ends in the middle: %j', async (fault, count, status) => {
   const { inject, raw, committed } = setup();
   inject(fault);
   const response = await raw();
@@ -164,7 +164,7 @@ test.each([
   [{ kind: 'stalled_body' }, 1, 201],
   [{ kind: 'stalled_body', when: 'before_commit' }, 0, 500],
 ] as const)(
-  'the fault stalled_body stops in the middle of the body until the caller aborts: %o',
+  'the fault stalled_body stops in the middle of the body until the caller aborts: %j',
   async (fault, count, status) => {
     const { inject, raw, committed } = setup();
     inject(fault);
@@ -478,7 +478,7 @@ test.each([
     { operation: 'ibans.delete', fault: { kind: 'stalled_body' } },
     /could never apply: ibans.delete responds with no body/,
   ],
-])('faults.add rejects the rule %o', (faultRule, message) => {
+])('faults.add rejects the rule %j', (faultRule, message) => {
   const { faults } = new Sandbox();
   expect(() => faults.add(faultRule as SandboxFaultRule)).toThrow(TypeError);
   expect(() => faults.add(faultRule as SandboxFaultRule)).toThrow(message);

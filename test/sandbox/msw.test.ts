@@ -81,7 +81,7 @@ test.each([
     { baseUrl: 'http://127.0.0.1:4010/v0', rootUrl: 'http://127.0.0.1:4011/' },
     'http://127.0.0.1:4011',
   ],
-])('the msw handlers respond at the URLs of the options %o', async (options, rootUrl) => {
+])('the msw handlers respond at the URLs of the options %j', async (options, rootUrl) => {
   const { key, jwt } = setup(options);
   const baseUrl = options.baseUrl.replace(/\/$/, '');
   expect((await fetch(`${baseUrl}/accounts`, { headers: key })).status).toBe(200);

@@ -354,7 +354,7 @@ test.each<
 test.each<[title: string, add: (sandbox: Sandbox, amount: string) => { updatedAt: string }]>([
   ['sandbox.accounts.fund', ({ accounts }, amount) => accounts.fund(accountId, amount)],
   ['sandbox.ibans.deposit', ({ ibans }, amount) => ibans.deposit('iban_000001', amount)],
-])('%s adds exactly, and shows two decimals at least and the time', (_title, add) => {
+])('%s adds exactly, shows at least two decimals and changes updatedAt', (_title, add) => {
   const sandbox = setup(1_000);
   let { updatedAt } = sandbox.accounts.get(accountId);
   const many = '9'.repeat(30);

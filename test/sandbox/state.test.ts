@@ -141,7 +141,7 @@ test.each([
     'transfers[0].status: expected one of pending',
   ],
   [
-    'an account of nobody',
+    'an account of an unknown entity',
     { ...state, entities: [] },
     'accounts[0].entityId: there is no "ent_000001"',
   ],

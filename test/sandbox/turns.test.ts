@@ -132,7 +132,7 @@ describe('the time of a test, with a sandbox', () => {
   };
 
   test.each([{}, { toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const }])(
-    'passes while no response is pending when fake timers advance: %o',
+    'passes while no response is pending when fake timers advance: %j',
     async ({ toFake }) => {
       vi.useFakeTimers(toFake && { toFake: [...toFake] });
       onTestFinished(() => void vi.useRealTimers());
@@ -188,8 +188,8 @@ describe('the time of a test, with a sandbox', () => {
 
 describe('a sandbox outside of Node.js', () => {
   test.each([
-    ['messages', MessageChannel],
-    ['a timer, without messages', undefined],
+    ['a MessageChannel', MessageChannel],
+    ['a timer, without MessageChannel', undefined],
   ])('gives the event loop a turn by %s', async (_, Channel) => {
     vi.stubGlobal('MessageChannel', Channel);
     vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);

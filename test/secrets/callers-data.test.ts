@@ -28,7 +28,7 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['an unknown setting', ({ settings }) => settings.update({ [apiKey]: true } as never)],
   ['a vault', ({ settings }) => settings.update({ autoEarnVault: apiKey })],
   ['metadata that JSON would lose', ({ accounts }) => accounts.update('acc_1', lost(apiKey))],
-  ['metadata nested', ({ accounts }) => accounts.update('acc_1', lost('a', { [jwt]: Number.NaN }))],
+  ['nested metadata', ({ accounts }) => accounts.update('acc_1', lost('a', { [jwt]: Number.NaN }))],
   ['a cursor', ({ transfers }) => transfers.list({ cursor: [apiKey] as never })],
   ['a filter', ({ transfers }) => transfers.list({ accountId: apiKey as 'acc_' })],
   ['an unknown filter', ({ transfers }) => transfers.list({ [apiKey]: jwt } as object)],
@@ -37,7 +37,7 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
     'an unknown field of a GET',
     ({ transactions }) => transactions.list({ address, ...named(apiKey) }),
   ],
-  ['a moment', ({ transactions }) => transactions.list({ address, from: apiKey })],
+  ['the from of a list', ({ transactions }) => transactions.list({ address, from: apiKey })],
   [
     'an action',
     ({ instructions }) =>
@@ -54,14 +54,20 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
         actionArguments: { a: { [apiKey]: () => jwt } },
       }),
   ],
-  ['a maximum', ({ transfers }) => transfers.list().toArray({ max: apiKey as never })],
+  ['the max of toArray', ({ transfers }) => transfers.list().toArray({ max: apiKey as never })],
   ['a reconciliation', ({ transfers }) => transfers.reconcile(named(apiKey) as never, { since })],
-  ['its moment', ({ transfers }) => transfers.reconcile(newTransfer, { since: apiKey })],
   [
-    'its skew',
+    'the since of a reconciliation',
+    ({ transfers }) => transfers.reconcile(newTransfer, { since: apiKey }),
+  ],
+  [
+    'the skew of a reconciliation',
     ({ transfers }) => transfers.reconcile(newTransfer, { since, clockSkew: apiKey as never }),
   ],
-  ['a wait', ({ transfers }) => transfers.waitFor('txfr_1', { timeout: apiKey as never })],
+  [
+    'the timeout of a wait',
+    ({ transfers }) => transfers.waitFor('txfr_1', { timeout: apiKey as never }),
+  ],
   ['a wait with an unknown option', ({ transfers }) => transfers.waitFor('txfr_1', named(apiKey))],
   ['a path', (payments) => ask(payments, { path: apiKey })],
   ['a path with a space', (payments) => ask(payments, { path: `/${both}` })],
@@ -82,11 +88,11 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['a header with a line break', optioned({ headers: { 'x-key': `${apiKey}\n` } })],
   ['a query parameter', optioned({ query: { [apiKey]: { jwt } } })],
   ['a body field', optioned({ body: { [apiKey]: Number.NaN, deep: { [jwt]: Symbol(jwt) } } })],
-  ['a time', optioned({ timeout: apiKey, totalTimeout: jwt })],
+  ['the timeouts of a call', optioned({ timeout: apiKey, totalTimeout: jwt })],
   ['a signal', optioned({ signal: apiKey })],
 ];
 
-test.for(wrong)('the error for an invalid %s repeats no secret in it', async ([, call]) => {
+test.for(wrong)('an error repeats no secret that was given as %s', async ([, call]) => {
   const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
   const error = await failureOf(
     attempted(() => call(payments)),

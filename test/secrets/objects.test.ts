@@ -20,7 +20,7 @@ function workedWith(options: ClientOptions = {}): PaymentsClient {
 }
 
 const clients: readonly (readonly [string, ClientOptions])[] = [
-  ['texts', {}],
+  ['strings', {}],
   ['functions', { apiKey: () => apiKey, jwt: () => Promise.resolve(jwt) }],
 ];
 

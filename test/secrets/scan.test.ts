@@ -33,12 +33,12 @@ const planted: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['toString()', hide('toString', () => apiKey), ['String()']],
   ['toJSON()', hide('toJSON', () => ({ deep: { down: [apiKey] } })), ['toJSON', 'JSON.stringify']],
   [
-    'an own inspection',
+    'a custom inspect function',
     hide(Symbol.for('nodejs.util.inspect.custom'), () => jwt),
     ['util.inspect'],
   ],
   [
-    'a field behind an own inspection',
+    'a field behind a custom inspect function',
     Object.assign(
       hide(Symbol.for('nodejs.util.inspect.custom'), () => 'nothing to see'),
       { key: apiKey },
@@ -46,8 +46,8 @@ const planted: readonly (readonly [string, unknown, readonly string[]])[] = [
     ['util.inspect without its own', 'properties'],
   ],
   ['a hidden field', hide('token', apiKey), ['util.inspect', 'properties']],
-  ['a field named after it', hide(apiKey, 1), ['util.inspect', 'properties']],
-  ['a symbol named after it', hide(Symbol(jwt), 1), ['util.inspect', 'properties']],
+  ['a field named after the secret', hide(apiKey, 1), ['util.inspect', 'properties']],
+  ['a symbol named after the secret', hide(Symbol(jwt), 1), ['util.inspect', 'properties']],
   ['a getter of the prototype', new Prototyped('x'), ['properties']],
   ['the cause', new Clean('x', { cause: new Error(jwt) }), ['cause', 'util.inspect', 'properties']],
   ['a hidden cause', hide('cause', apiKey), ['cause']],

@@ -7,7 +7,7 @@ const hex = (character: string): string => character.charCodeAt(0).toString(16).
 /** How servers, proxies and their logs encode a text. */
 export const spellings: readonly (readonly [string, (secret: string) => string])[] = [
   ['as it is', (secret) => secret],
-  ['as the header that brought it', (secret) => `Bearer ${secret}`],
+  ['as a bearer token', (secret) => `Bearer ${secret}`],
   ['as a header in lower case', (secret) => `authorization: bearer ${secret}`],
   ['right behind a letter', (secret) => `key${secret}`],
   ['in a URL', encodeURIComponent],

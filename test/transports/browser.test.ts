@@ -28,7 +28,7 @@ const browsers: [string, () => void][] = [
     },
   ],
   [
-    'a page whose bundler has put a process there',
+    'a page whose bundler defines process',
     () => {
       vi.stubGlobal('process', { env: {}, versions: {}, browser: true });
       vi.stubGlobal('document', {});
@@ -100,7 +100,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    'Workers of a date before navigator',
+    'Cloudflare Workers without navigator',
     () => {
       withoutNode();
       vi.stubGlobal('navigator', undefined);

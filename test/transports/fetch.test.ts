@@ -171,7 +171,7 @@ const refused = (): Promise<never> => {
 };
 
 test.each(['option', 'global'])(
-  'a refused connection over a fetch given as %s proves nothing',
+  'a refused connection over the %s fetch proves nothing',
   async (how) => {
     const send = vi.fn<typeof fetch>().mockImplementation(refused);
     if (how === 'global') {

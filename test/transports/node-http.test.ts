@@ -259,7 +259,7 @@ test.each(Object.entries(events))(
 const read = responseBytes(200, transfer, keepAlive);
 
 test.each(['reset', 'end'] as const)(
-  'a read is sent again on a new connection if its used connection ends with %s at any moment',
+  'a read is sent again on a new connection if its used connection is closed by %s at any moment',
   async (end) => {
     let requests = 0;
     const server = await rawServer(({ write, reset, socket }) => {
