@@ -82,7 +82,7 @@ export default defineConfig({
   // Every project inherits the plugin.
   plugins: [mutantPlugin, kyPlugin],
   test: {
-    // By default Vitest leaves one of two cores idle.
+    // Two workers, because by default Vitest leaves one of two cores idle.
     maxWorkers: 2,
     projects: [
       {

@@ -28,7 +28,7 @@ const hidden = (descriptors: PropertyDescriptorMap): PropertyDescriptorMap =>
     Object.entries(descriptors).map(([name, each]) => [name, { ...each, enumerable: false }]),
   );
 
-/** A DTO: its fields are assigned, and its method is not one of them. */
+/** A DTO with fields that are assigned, and with a method, which is no field of the input. */
 class Payout {
   describe(): string {
     return JSON.stringify(this);

@@ -141,7 +141,7 @@ export const policies: readonly Policy[] = [
     status === 429 || status === 'timeout' ? 10 : 5,
   ),
   {
-    // Half a second to five, jittered downwards but never below half a second; a 429 is not retried.
+    // The delay is half a second to five seconds, with downward jitter, and a 429 is not retried.
     name: 'Stripe',
     client: createLoop(({ status }, retry, random) =>
       status === 429
@@ -150,7 +150,7 @@ export const policies: readonly Policy[] = [
     ),
   },
   {
-    // Half a second to eight, up to a quarter less; or Retry-After, without a limit.
+    // The delay is half a second to eight seconds, less up to a quarter, or any Retry-After.
     name: 'Stainless',
     client: createLoop(
       ({ retryAfterMs }, retry, random) =>

@@ -291,7 +291,7 @@ const isDecisive = (name: keyof ClientOptions): boolean => decisive.some((each) 
 
 test.each(decisive)('a clone is rejected when its %s is undefined', (name) => {
   const payments = new PaymentsClient({ ...base, journal: memoryJournal() });
-  // As when the tenant is not found.
+  // A tenant that is not found leaves the option undefined.
   const tenants = new Map<string, ClientOptions>();
   const options = { [name]: tenants.get('acme')?.[name] };
   expect(() => payments.withOptions(options)).toThrow(ConfigurationError);

@@ -262,7 +262,7 @@ test.each<[string, () => unknown]>([
     },
   );
   expect(await payments.transfers.create(newTransfer)).toEqual({ id: 'txfr_1' });
-  // Two requests, two responses, a retry and a drift.
+  // The hooks were called for two requests, two responses, a retry and a drift.
   expect(count).toBe(6);
   await flushPromises();
   process.off('unhandledRejection', note);

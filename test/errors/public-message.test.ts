@@ -161,7 +161,7 @@ test.each(rows)(
   async (_, make, message) => {
     const error = await make();
     expect(error.publicMessage).toBe(message);
-    // Neither logs nor JSON repeat it.
+    // publicMessage is not enumerable, so neither logs nor JSON repeat it.
     expect(Object.keys(error)).not.toContain('publicMessage');
     expect(error.publicMessage).not.toMatch(/\d|acc_|txfr_|http|invoice/);
   },

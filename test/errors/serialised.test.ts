@@ -27,7 +27,7 @@ const classes = Object.values(sdk).filter(
     typeof value === 'function' && Object(value.prototype) instanceof Error,
 ) as unknown as readonly ErrorClass[];
 
-/** Fields of every class, as a class of each kind has them. */
+/** A value for each field that an error class may have. */
 const facts = {
   operation: 'transfers.createOnce',
   method: 'POST',

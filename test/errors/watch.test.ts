@@ -343,7 +343,7 @@ test('hooks run in the store that a subscriber binds, for each request, page and
   subscribe();
   const seen: string[] = [];
   const sandbox = seedDemo(new Sandbox());
-  // Over node:http, where the response to a page starts the request for the next.
+  // Over node:http, the response to a page starts the request for the next page.
   const server = await listen(sandbox, { port: 0 });
   onTestFinished(() => server.close());
   const payments = new PaymentsClient({

@@ -38,7 +38,7 @@ type Source = (typeof sources)[number];
 const day = Date.UTC(2026, 10, 24);
 const hour = 3_600_000;
 
-/** A payment of a month; the same staff get the same amounts each month. */
+/** The salary of a month. The same staff get the same amounts each month. */
 function createSalary({ id }: Source, month: number, number: number) {
   const staff = String(number).padStart(6, '0');
   return {

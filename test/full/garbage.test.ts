@@ -56,7 +56,7 @@ test('a promise that stays pending does not retain a deadline that has given up 
   const left = await giveUp();
   await vi.waitFor(() => {
     collectGarbage();
-    // An assertion about the deadline itself would retain it.
+    // An assertion about the deadline itself would retain the deadline.
     expect(left.deref() === undefined).toBe(true);
   });
   expect(never).toBeInstanceOf(Promise);

@@ -178,7 +178,7 @@ function createSqlite(): Store {
       database.exec(`VACUUM INTO '${backup}'`);
       database.close();
       return async () => {
-        // As after a crash, the latest entries are in the -wal.
+        // The latest entries are in the -wal file, as after a crash.
         for (const suffix of ['-wal', '-shm']) copyFileSync(path + suffix, backup + suffix);
         closeAll();
         for (const suffix of ['-wal', '-shm']) renameSync(backup + suffix, path + suffix);

@@ -18,7 +18,7 @@ let files: string[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'payments-consumer-'));
   files = await installTarball(folder);
-  // `folder` has the package alone; the folder of an application has other packages, too.
+  // `folder` has only the package. The folder of the application has other packages, too.
   await mkdir(join(folder, 'application', 'node_modules'), { recursive: true });
   for (const name of ['zod', '@types']) {
     await symlink(

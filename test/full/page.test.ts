@@ -17,7 +17,7 @@ import { seedDemo } from '../../src/sandbox/control/demo.ts';
 
 const run = promisify(execFile);
 
-/** Finds Chromium, or says in one line what to install; as root it installs it. */
+/** Finds Chromium. If it is missing, root installs it, and other users are told what to install. */
 const setup = new URL('../runtimes/setup.mjs', import.meta.url).href;
 const { chromium: program } = (await import(setup)) as { chromium: () => Promise<string> };
 
@@ -626,7 +626,7 @@ test('the page stays responsive with 10,000 Transfers and requests', async () =>
   await press('Close txfr_000042');
   const slowestMs = await page.evaluate<number>('Math.max(...interactions)');
   expect(firstPaintMs).toBeLessThan(2_000);
-  // Under 200 ms unless the machine is busy.
+  // An action takes less than 200 ms unless the machine is busy.
   expect(slowestMs).toBeLessThan(1_000);
 });
 

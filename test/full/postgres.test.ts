@@ -64,7 +64,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     expect(rows).toEqual([{ collname: 'C' }]);
   });
 
-  /** A connection that ends with the test, and its transaction with it. */
+  /** A connection that ends with the test, as does its transaction. */
   const connect = async () => {
     const client = await pool.connect();
     onTestFinished(() => {

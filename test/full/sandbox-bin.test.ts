@@ -291,7 +291,7 @@ test('payments-sandbox ends with status 1 when the port is taken', async () => {
   );
 });
 
-/** Runs the same file in this process, where coverage sees it; signals are not really sent. */
+/** Runs the command in this process, where coverage sees it. No signal is really sent. */
 async function runHere(...args: string[]) {
   const [argv, before] = [process.argv, process.listeners('SIGTERM')];
   process.argv = ['node', 'payments-sandbox', ...args];

@@ -80,7 +80,7 @@ test('a list prefetches no page before its second page was requested', async () 
   expect(heldRequests.map(({ cursor }) => cursor)).toEqual([null, 'c1']);
   await heldRequests[1]?.give();
   expect(await third).toBe('txfr_2');
-  // The third page is in flight during the second one.
+  // The third page is in flight while the second page is read.
   expect(heldRequests.map(({ cursor }) => cursor)).toEqual([null, 'c1', 'c2']);
   await heldRequests[2]?.give();
   expect(await take()).toBe('txfr_3');

@@ -93,7 +93,7 @@ test.each([
       const { payments } = troubled(at, () => respond(200, page(data, cursor, true)));
       const { ids, resumes } = await readThrough(payments, how);
       expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at + 3 }]);
-      // Its items were valid, so the resumed list yields them a second time.
+      // The items of the page were valid, so the resumed list yields them a second time.
       expect(ids).toEqual([...all.slice(0, at + 3), ...all.slice(at)]);
     }
   }

@@ -26,7 +26,7 @@ const anyPage: fc.Arbitrary<Scripted> = fc.record({
   status: fc.oneof({ weight: 9, arbitrary: fc.constant(200) }, fc.constantFrom(400, 503)),
 });
 
-/** The ids of a page; no other page has them. */
+/** The ids of a page, which no other page has. */
 const idsAt = (place: string, { size }: Scripted): string[] =>
   Array.from({ length: size }, (_, index) => `txfr_${place.charCodeAt(0) * 10 + index}`);
 

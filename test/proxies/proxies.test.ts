@@ -279,7 +279,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     const inDoubt = ends.filter(({ outcome }) => outcome === 'unknown');
     expect(lies(ends, platform)).toEqual([]);
     expect(ends.length).toBeGreaterThan(200);
-    // A quiet machine has none; a busy one has up to four in a hundred.
+    // On a quiet machine no payment is in doubt, and on a busy machine up to four in a hundred.
     expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.06);
   });
 

@@ -152,7 +152,7 @@ test('the source has no any, no non-null assertion, no ts-ignore and no export *
 });
 
 test('the source recognises no value of the language or the runtime by instanceof', () => {
-  // In Jest and node:vm such classes have twins: use isError, isDate, or the fields of the value.
+  // Jest and node:vm have a second copy of such classes, so use isError, isDate or the fields.
   const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.tsx?$/.test(file),
   );

@@ -59,7 +59,7 @@ async function checkTypes(folder) {
   const compilerOptions = {
     module: 'nodenext',
     target: 'es2024',
-    // For msw and vitest.
+    // msw and vitest need the DOM library.
     lib: ['ES2024', 'DOM'],
     types: ['node'],
     typeRoots: ['../node_modules/@types'],

@@ -1,4 +1,4 @@
-// test/drivers/interception.ts with the installed package; its path is the argument.
+// Runs test/drivers/interception.ts with the installed package, whose path is the argument.
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { checkEnvironmentProxy, checkMsw } from '../drivers/interception.ts';

@@ -148,7 +148,7 @@ await pool.end();
 export const prismaJournal = (prisma: ClientOtherOps) => postgresJournal(${readLine('Prisma')});
 `;
 
-/** In a Worker, because it would take a second for 60 calls from outside. */
+/** testJournal runs in the Worker itself, because 60 calls from outside would take a second. */
 const worker = `
 import { testJournal } from 'payments-platform-sdk/journals';
 import { d1Journal, d1JournalTable } from './journals/d1.ts';

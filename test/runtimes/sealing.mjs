@@ -1,4 +1,4 @@
-// test/drivers/sealing.ts with the installed package; its path is the argument.
+// Runs test/drivers/sealing.ts with the installed package, whose path is the argument.
 import { isSentOnce, writeOverDyingConnections } from '../drivers/sealing.ts';
 
 const sdk = await import(process.argv[2] ?? '');

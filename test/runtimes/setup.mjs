@@ -35,7 +35,7 @@ export async function run(file, args, options = {}) {
   }
 }
 
-/** As run(), and throws when the program fails. */
+/** Like run(), but throws when the program fails. */
 export async function mustRun(file, args, options) {
   const { code, stdout, stderr } = await run(file, args, options);
   if (code !== 0) throw new Error(`${file} ${args.join(' ')} failed (${code})\n${stdout}${stderr}`);

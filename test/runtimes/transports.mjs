@@ -1,4 +1,4 @@
-// test/transports/behaviour.ts with the installed package; its path is the argument.
+// Runs test/transports/behaviour.ts with the installed package, whose path is the argument.
 import { behavioursOf, runBehaviour } from '../transports/behaviour.ts';
 import { availableTransports } from '../transports/client-transports.ts';
 
@@ -26,7 +26,7 @@ for (const way of availableTransports()) {
       }
     }
   };
-  // Some behaviours only wait.
+  // Five behaviours run at once, because some only wait.
   await Promise.all(Array.from({ length: 5 }, work));
   restore();
   console.log(`tried ${behaviours.length} on ${way.name}`);

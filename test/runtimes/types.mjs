@@ -107,7 +107,7 @@ export async function compilerRows(consumer) {
     }),
   );
   const results = [];
-  // Two at once, as many as the smallest machine has cores.
+  // Two compilers run at once, because the smallest machine has two cores.
   const work = async () => {
     for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
       results.push(await compile(consumer, job));

@@ -34,7 +34,7 @@ async function receive(handle: Handle = accept) {
   return { bodies, requests, port, url: `http://127.0.0.1:${port}/hooks` };
 }
 
-/** Only changes of Accounts' names are delivered: one for each call of `rename`. */
+/** Delivers only changes of an Account's name, one for each call of `rename`. */
 const shape: SandboxOptions['webhook'] = ({ type, after }) =>
   type === 'account.updated' ? { body: after?.name } : undefined;
 

@@ -11,7 +11,7 @@ import { expect } from 'vitest';
 export interface SentRequest {
   readonly method: string;
   readonly url: string;
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** Empty when there was none. */
   readonly body: string;

@@ -10,7 +10,7 @@ interface Arrival {
   readonly head: string;
   readonly method: string;
   readonly target: string;
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly bytes: Buffer;
@@ -35,7 +35,7 @@ export type Step = string | Uint8Array | ((exchange: Exchange) => void);
 export interface RawServer {
   readonly port: number;
   readonly origin: string;
-  /** For the option baseUrl. */
+  /** The URL for the option baseUrl. */
   readonly baseUrl: string;
   readonly arrivals: readonly Arrival[];
   /** All connections, and every byte received over each. */

@@ -47,7 +47,7 @@ export class VirtualClock extends PublicClock {
     this.passed += ms;
   }
 
-  /** Advances time in steps while the promise is pending; in small ones for tests on real sockets. */
+  /** Advances time in steps while the promise is pending. Tests on sockets need small steps. */
   async stepTimersDuring<T>(promise: Promise<T>, stepMs = 10): Promise<T> {
     let isPending = true;
     const done = (): void => {
@@ -58,7 +58,7 @@ export class VirtualClock extends PublicClock {
     return promise;
   }
 
-  /** Fires one timer after the other while the promise is pending; `wait` lets everything else run, in turns. */
+  /** Fires timers one by one while the promise is pending. `wait` lets everything else run. */
   async runTimersDuring<T>(
     promise: Promise<T>,
     wait = () => flushPromises(1),

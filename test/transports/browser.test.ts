@@ -133,7 +133,7 @@ test('a write with idempotencyHeader is sent in a browser', async () => {
   browsers[0]?.[1]();
   const payments = clientAt(server, { idempotencyHeader: 'Idempotency-Key' });
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
-  // Only a POST has the key.
+  // Only a POST carries the key, so a DELETE is still rejected.
   await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);
 });
 

@@ -46,7 +46,7 @@ const readWithBody: Read = {
     client.instructions.list({ address }, { ...options, body: { note: `txfr_${number}` } }),
 };
 
-/** The header by which a request shows its transport; the functions below set it. */
+/** The header that shows the transport of a request. The functions below set this header. */
 const mark = 'x-way';
 
 export type Coding = 'gzip' | 'br' | 'deflate';

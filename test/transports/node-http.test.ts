@@ -266,7 +266,7 @@ test.each(['reset', 'end'] as const)(
       requests += 1;
       write(read);
       const close = end === 'reset' ? reset : () => socket.end();
-      // At once, in the next turn, or about when the next read arrives.
+      // Closes the connection at once, in the next turn, or about when the next read arrives.
       if (requests % 4 === 0) close();
       else if (requests % 4 === 1) setImmediate(close);
       else if (requests % 4 === 2) setTimeout(close, 1);
@@ -453,7 +453,7 @@ test('a write does not take a connection that a read has used', async () => {
   const payments = clientFor(server.origin);
   const { advance } = stoppedClocks();
   await payments.transfers.get('txfr_1');
-  // Silent for long enough: a write would take it if it were the connection of a write.
+  // After such a silence, a write would take the connection if a write had used it before.
   advance(100);
   await payments.transfers.create(newTransfer);
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);

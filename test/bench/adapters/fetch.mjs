@@ -2,7 +2,7 @@ import { input, idOf, perPage } from '../data.mjs';
 
 export const title = 'bare fetch';
 export const packages = [];
-/** Nothing to import: its start-up is that of the first request. */
+/** There is nothing to import, because fetch starts up with the first request. */
 export const load = undefined;
 
 export function open(_, origin) {

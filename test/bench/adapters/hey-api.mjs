@@ -2,7 +2,7 @@ import { input, idOf, perPage } from '../data.mjs';
 
 export const title = 'hey-api (ky client + zod)';
 export const packages = ['@hey-api/openapi-ts', 'ky', 'zod'];
-/** Generated from api.json by prepare.mjs, then built as an application builds it. */
+/** The client that prepare.mjs generates from api.json, and builds as an application would. */
 export const load = () => import('../node_modules/.generated/hey-api.mjs');
 
 export function open({ client, getTransfer, createTransfer, listTransfers }, origin) {
@@ -11,7 +11,7 @@ export function open({ client, getTransfer, createTransfer, listTransfers }, ori
   return {
     getOne: () => data(getTransfer({ path: { id: idOf(7) }, throwOnError: true })),
     post: () => data(createTransfer({ body: input, throwOnError: true })),
-    /** It has no paging of its own, so this is the loop that its users write. */
+    /** hey-api has no paging of its own, so this is the loop that its users write. */
     async *listAll(limit = perPage) {
       let cursor;
       do {

@@ -3,7 +3,7 @@ import { input, idOf, perPage } from '../data.mjs';
 
 export const title = 'bare http.request';
 export const packages = [];
-/** Nothing to import: node:http is part of Node. */
+/** There is nothing to import, because node:http is part of Node. */
 export const load = undefined;
 
 export function open(_, origin) {

@@ -7,7 +7,7 @@ export const load = async () => {
   return { ky, z };
 };
 
-/** Schemas as they are usually written; also what the cost of checking is compared with. */
+/** Schemas as they are usually written. The cost of checking is compared with these, too. */
 export function schemas(z) {
   const transfer = z.object({
     id: z.string(),
