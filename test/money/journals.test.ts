@@ -389,7 +389,7 @@ test('sqliteJournal names what it needs when the runtime has no SQLite', () => {
 });
 
 test('the guide has the statements of postgresJournalTable', () => {
-  const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../docs/journals.md', import.meta.url), 'utf8');
   expect(guide).toContain(`\`\`\`sql\n${postgresJournalTable}\n\`\`\``);
 });
 
