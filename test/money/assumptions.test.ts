@@ -61,11 +61,11 @@ async function payTwice({ changePage = (page) => page, jump = 0, isForgotten }: 
   return sandbox.transfers.list().length - seeded;
 }
 
-test('a payment is made once', async () => {
+test('createOnce pays once when every assumption of docs/proof.md holds', async () => {
   expect(await payTwice({})).toBe(1);
 });
 
-test('A1: the list has another reference', async () => {
+test('createOnce pays twice when the list shows another description (A1)', async () => {
   const changePage: World['changePage'] = ({ data, ...page }) => ({
     ...page,
     data: data.map((transfer) => ({ ...transfer, description: 'outgoing payment' })),
@@ -73,16 +73,16 @@ test('A1: the list has another reference', async () => {
   expect(await payTwice({ changePage })).toBe(2);
 });
 
-test('A3: the journal loses a claim that it has acknowledged', async () => {
+test('createOnce pays twice when the journal loses a claim that it has acknowledged (A3)', async () => {
   expect(await payTwice({ isForgotten: true })).toBe(2);
 });
 
-test('A4: the clock of the journal jumps while the list does not show the payment yet', async () => {
+test('createOnce pays twice when the clock of the journal jumps before the list shows the payment (A4)', async () => {
   const changePage: World['changePage'] = (page) => ({ ...page, data: [] });
   expect(await payTwice({ changePage, jump: 1_200_000 })).toBe(2);
 });
 
-test('A6: the list ends before the payment', async () => {
+test('createOnce pays twice when the list ends before the payment (A6)', async () => {
   const changePage: World['changePage'] = ({ data }) => ({
     data: data.filter(({ description }) => description !== input.description),
     hasMore: false,

@@ -84,7 +84,7 @@ test.each(
   expect(await entry()).toBeUndefined();
 });
 
-test('a veto has the message, status and JSON of its reason', async () => {
+test('a PaymentVetoedError shows the reason in its message and JSON, and maps to the HTTP status 403', async () => {
   const { payments, run } = setup(() => Promise.reject(limit));
   const error = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
   expect(error.message).toBe(
@@ -106,7 +106,7 @@ test('a veto has the message, status and JSON of its reason', async () => {
 
 test('authorize gets the operation, the body and the reference of a payment', async () => {
   const { payments, run, payAll, proposals } = setup(() => true);
-  // The sandbox does not know the field.
+  // The sandbox rejects the unknown field.
   await failureOf(run(payments.transfers.create(salaryOf(1), { body: { memo: 'March' } })));
   await run(payments.transfers.createOnce(salaryOf(2)));
   await payAll([salaryOf(3)]);
@@ -118,7 +118,7 @@ test('authorize gets the operation, the body and the reference of a payment', as
   ]);
 });
 
-test('what authorize changes in its input is neither sent nor written', async () => {
+test('a change that authorize makes to its input is neither sent nor written to the journal', async () => {
   const { payments, run, sandbox, entry } = setup(({ input }) => {
     return Object.assign(input, { amount: '9999.00' }) === input;
   });
@@ -127,7 +127,7 @@ test('what authorize changes in its input is neither sent nor written', async ()
   expect(await entry()).toMatchObject({ state: 'paid', input: salaryOf(1) });
 });
 
-test('authorize is asked once for a call that is sent again', async () => {
+test('authorize is asked once although the request is sent again', async () => {
   const { payments, run, sandbox, proposals, count } = setup(() => true);
   const fault = { kind: 'status', status: 429 } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -143,7 +143,7 @@ test('authorize is not asked about invalid arguments', async () => {
   expect(proposals).toEqual([]);
 });
 
-test('authorize is not asked about a payment that is recorded, found or read, nor by request', async () => {
+test('authorize is not asked when no new payment is made, nor by payments.request', async () => {
   const context = setup(() => true);
   const { payments, run, sandbox, proposals, changeTo } = context;
   const { id } = await run(payments.transfers.createOnce(salaryOf(1)));
@@ -160,7 +160,7 @@ test('authorize is not asked about a payment that is recorded, found or read, no
   expect(proposals).toHaveLength(1);
 });
 
-test('an expired claim stays when authorize vetoes its takeover, and the next call asks again', async () => {
+test('an expired claim stays in the journal when authorize vetoes its takeover, so the next call asks again', async () => {
   const context = setup(() => Promise.reject(limit));
   const { payments, run, clock, entry, proposals, changeTo, count } = context;
   await claimAsDead(context, salaryOf(1));
@@ -182,7 +182,7 @@ test('an expired claim stays when authorize vetoes its takeover, and the next ca
   expect(await entry()).toMatchObject({ state: 'paid' });
 });
 
-test('an ambiguous payment is not proposed to authorize', async () => {
+test('authorize is not asked about an ambiguous payment', async () => {
   const { payments, run, sandbox, proposals } = setup(() => true, { forgets: true });
   sandbox.transfers.create(salaryOf(1));
   sandbox.transfers.create(salaryOf(1));
@@ -231,20 +231,23 @@ test('a takeover stays in doubt when authorize hangs', async () => {
 test.each([
   ['create', 'not_sent'],
   ['createOnce', 'unknown'],
-] as const)('an abort ends %s as %s while authorize is asked', async (method, outcome) => {
-  const controller = new AbortController();
-  const { payments, run, entry, operations } = setup(() => {
-    controller.abort(limit);
-    return never({} as ProposedPayment);
-  });
-  const call = payments.transfers[method](salaryOf(1), { signal: controller.signal });
-  const error = await failureOf(run(call), AbortError);
-  expect(error).toMatchObject({ outcome, cause: limit });
-  expect(operations()).toEqual([]);
-  expect(await entry()).toBeUndefined();
-});
+] as const)(
+  'an abort while authorize runs ends %s with the outcome %s',
+  async (method, outcome) => {
+    const controller = new AbortController();
+    const { payments, run, entry, operations } = setup(() => {
+      controller.abort(limit);
+      return never({} as ProposedPayment);
+    });
+    const call = payments.transfers[method](salaryOf(1), { signal: controller.signal });
+    const error = await failureOf(run(call), AbortError);
+    expect(error).toMatchObject({ outcome, cause: limit });
+    expect(operations()).toEqual([]);
+    expect(await entry()).toBeUndefined();
+  },
+);
 
-test('the time of authorize counts on totalTimeout, and the claim is written after it', async () => {
+test('the time that authorize takes counts towards totalTimeout, and the claim is written afterwards', async () => {
   const taken = 100_000;
   let claim: unknown;
   const context = setup(() => context.clock.jump(taken) === undefined, {
@@ -265,7 +268,7 @@ test('the time of authorize counts on totalTimeout, and the claim is written aft
   expect(error.attempts[0]).toMatchObject({ durationMs: totalTimeout - taken });
 });
 
-test('a batch pays what authorize permits, and reports a veto as failed', async () => {
+test('createAllOnce pays what authorize permits, and reports a vetoed payment as failed', async () => {
   const { payAll, paid, operations } = setup(
     ({ reference }) => reference !== salaryOf(2).description,
   );
@@ -285,7 +288,7 @@ test.each([
   ['in a field', Object.assign(new Error('No.'), { config: { authorization: apiKey } })],
   ['as an object', { reason: apiKey }],
   ['as a string', `No: ${apiKey}`],
-])('a veto shows no credential that authorize threw %s', async (_, thrown) => {
+])('a PaymentVetoedError shows no credential when authorize throws one %s', async (_, thrown) => {
   const options: ClientOptions = { apiKey, authorize: () => Promise.reject(thrown) };
   const { payments } = setupBatch({}, options);
   const error = await failureOf(payments.transfers.create(salaryOf(1)), PaymentVetoedError);
@@ -293,7 +296,7 @@ test.each([
   expect(error.cause).not.toBe(thrown);
 });
 
-test('the checks that docs/paying-once.md composes permit only when each returns true', async () => {
+test('the authorize function of docs/paying-once.md permits a payment only when each check returns true', async () => {
   const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
   const [, body = ''] = /authorize: (async \(payment\) => \{[^]*?\n {2}\}),/.exec(guide) ?? [];
   const module = encodeURIComponent(`export default (checks) => ${body};`);

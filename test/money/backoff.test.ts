@@ -21,7 +21,7 @@ interface Course {
   readonly elapsed: number;
 }
 
-/** One read with the same response every time, in virtual time. */
+/** Sends one read in virtual time. Each attempt gets the same response. */
 async function course(
   status: number,
   headers: Record<string, string>,
@@ -44,7 +44,7 @@ async function course(
 
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test('the wait is random below a bound that doubles up to 8 s', async () => {
+test('the wait between attempts is random below a bound that doubles up to 8 s', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom([500, 250], [503, 250], [408, 250], [425, 250], [429, 1_000]),
@@ -56,7 +56,7 @@ test('the wait is random below a bound that doubles up to 8 s', async () => {
         const expected = Array.from({ length: maxRetries }, (_, index) =>
           Math.ceil(random * Math.min(8_000, base * 2 ** index)),
         );
-        // After a 429 the client also keeps a pace, which can only lengthen a wait.
+        // After a 429 the rate limiter may hold a retry back until 200 ms have passed.
         const least = status === 429 ? 200 : 0;
         for (const [index, gap] of gaps.entries()) {
           const wait = expected[index] ?? Number.NaN;
@@ -105,14 +105,14 @@ test.each([
   ['seconds', { 'retry-after': '7' }, 7_000],
   ['seconds with decimals', { 'retry-after': '1.25' }, 1_250],
   ['no time at all', { 'retry-after': '0' }, 0],
-  ['the longest wait that is waited', { 'retry-after': '60' }, 60_000],
+  ['the longest time that the client waits', { 'retry-after': '60' }, 60_000],
 ])('the client waits for a Retry-After given as %s', async (_, headers, ms) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   expect((await course(429, headers)).gaps).toEqual([ms]);
 });
 
 test.each([-day, -5_000, 0, 5_000, day])(
-  'a Retry-After date is measured by the clock of the platform, %i ms away from ours',
+  'a Retry-After date is compared with the Date of the response when the clocks differ by %i ms',
   async (skew) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
@@ -122,7 +122,7 @@ test.each([-day, -5_000, 0, 5_000, day])(
   },
 );
 
-test('a Retry-After date is measured by the local clock when Date is not readable', async () => {
+test('a Retry-After date is compared with the local clock when the response has no readable Date', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const extra of [{}, { date: 'yesterday' }]) {
     const clock = new VirtualClock();
@@ -188,15 +188,18 @@ test.each([
   ['3600', 3_600_000],
   ['999999999', 999_999_999_000],
   ['Fri, 31 Dec 9999 23:59:59 GMT', Date.UTC(9999, 11, 31, 23, 59, 59) - Date.UTC(2026, 0, 1)],
-])('a Retry-After of %s is reported instead of waited for', async (value, retryAfterMs) => {
-  const { error, gaps, elapsed } = await course(429, { 'retry-after': value });
-  expect(error).toBeInstanceOf(RateLimitError);
-  expect(error).toMatchObject({ retryAfterMs, outcome: 'rejected', retryable: true });
-  expect(error.message).toContain('the SDK waits 60000 ms at most');
-  expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
-});
+])(
+  'a Retry-After of %s ends the call at once because the SDK waits for at most 60 s',
+  async (value, retryAfterMs) => {
+    const { error, gaps, elapsed } = await course(429, { 'retry-after': value });
+    expect(error).toBeInstanceOf(RateLimitError);
+    expect(error).toMatchObject({ retryAfterMs, outcome: 'rejected', retryable: true });
+    expect(error.message).toContain('the SDK waits 60000 ms at most');
+    expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
+  },
+);
 
-test('a Retry-After beyond the total timeout is reported at once', async () => {
+test('a Retry-After beyond totalTimeout ends the call at once', async () => {
   const options = { totalTimeout: 9_000 };
   const { error, gaps, elapsed } = await course(503, { 'retry-after': '10' }, options);
   expect(error).toBeInstanceOf(ServerError);
@@ -220,18 +223,21 @@ test('a creation with unknown outcome reports Retry-After and is not resent', as
 test.each([
   ['safe GET', 503, 'unknown'],
   ['once POST', 429, 'rejected'],
-] as const)('a %s can be aborted during its wait', async (kind, status, outcome) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0.9);
-  const clock = new VirtualClock();
-  const { payments, requests } = clientOf(() => respond(status, errorBody), { clock });
-  const controller = new AbortController();
-  const call = failureOf(calls[kind].send(payments, { signal: controller.signal }), AbortError);
-  await flushPromises();
-  controller.abort('enough');
-  expect(await call).toMatchObject({ outcome, cause: 'enough', attempts: [{ status }] });
-  expect(requests).toHaveLength(1);
-  expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
-});
+] as const)(
+  'a %s can be aborted during the wait before its retry',
+  async (kind, status, outcome) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.9);
+    const clock = new VirtualClock();
+    const { payments, requests } = clientOf(() => respond(status, errorBody), { clock });
+    const controller = new AbortController();
+    const call = failureOf(calls[kind].send(payments, { signal: controller.signal }), AbortError);
+    await flushPromises();
+    controller.abort('enough');
+    expect(await call).toMatchObject({ outcome, cause: 'enough', attempts: [{ status }] });
+    expect(requests).toHaveLength(1);
+    expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
+  },
+);
 
 test('the retry budget limits callers that fail together', async () => {
   const clock = new VirtualClock();
@@ -255,7 +261,7 @@ test('the retry budget limits callers that fail together', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('a successful retry returns its tokens to the budget', async () => {
+test('a successful retry returns its tokens to the retry budget', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
     (_, __, count) => (count % 2 === 1 ? respond(503) : respond(200, transfer)),
@@ -266,7 +272,7 @@ test('a successful retry returns its tokens to the budget', async () => {
   expect(requests).toHaveLength(120);
 });
 
-test('an empty budget regains one token for each success', async () => {
+test('an empty retry budget regains one token for each successful call', async () => {
   const clock = new VirtualClock();
   let good = false;
   const { payments, requests } = clientOf(
@@ -292,7 +298,7 @@ test('an empty budget regains one token for each success', async () => {
   expect(await requestsOf()).toBe(2);
 });
 
-test('a retry costs 5 tokens when the platform did no work', async () => {
+test('a retry after a refused connection or a 429 costs 5 tokens of the retry budget', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const payments = clientAt(closedPort);
   let attempts = 0;
@@ -309,7 +315,7 @@ test('a retry costs 5 tokens when the platform did no work', async () => {
   expect(requests).toHaveLength(60 + 500 / 5);
 });
 
-test('onRetry reports a wait before it starts', async () => {
+test('the hook onRetry reports a wait before the wait starts', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const events: RetryEvent[] = [];

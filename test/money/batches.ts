@@ -27,7 +27,7 @@ export const salaryOf = (number: number, sourceAccountId: OnceInput['sourceAccou
 export const createSalaries = (count: number, first = 1): OnceInput[] =>
   Array.from({ length: count }, (_, at) => salaryOf(first + at));
 
-/** Long enough for a step: a shared scan starts with a real timer of 0 ms. */
+/** Waits long enough for a step, because a shared scan starts with a real timer of 0 ms. */
 const waitForStep = async (): Promise<void> => {
   await new Promise((resolve) => setTimeout(resolve, 1));
   await flushPromises(8);
@@ -39,7 +39,7 @@ export interface BatchWorld {
   readonly forgets?: boolean;
   readonly funds?: string;
   readonly sandboxOptions?: SandboxOptions;
-  /** Wraps the requests of the client. */
+  /** Runs before each request reaches the platform. */
   readonly onRequest?: ((request: Request) => unknown) | undefined;
   readonly wrapJournal?: (journal: Journal) => Partial<Journal>;
 }
@@ -101,7 +101,7 @@ export function setupBatch(
   };
   const run = <T>(promise: Promise<T>): Promise<T> =>
     clock.runTimersDuring(promise, waitUntilIdle, 1);
-  /** The results of a batch, while the clock runs. */
+  /** Runs a batch on the virtual clock, and collects its results. */
   const payAll = (
     inputs: Parameters<PaymentsClient['transfers']['createAllOnce']>[0],
     batchOptions?: BatchOptions,

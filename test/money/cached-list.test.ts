@@ -19,7 +19,7 @@ const input: OnceInput = {
   description: 'invoice 4711',
 };
 
-/** A platform with two accounts; `headers` are those of each list, in order. */
+/** A platform with two accounts. `headers` has the extra headers of each list response, in order. */
 function setup(headers: readonly Record<string, string>[] = [], forgets = false) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });
@@ -66,7 +66,7 @@ function setup(headers: readonly Record<string, string>[] = [], forgets = false)
   return { sandbox, payments, requests, limits, claim };
 }
 
-test('every GET asks caches for the current response, and no write does', async () => {
+test('every GET sends cache-control: no-cache, and no write does', async () => {
   const { payments, requests } = setup();
   await payments.accounts.get('acc_000001');
   await payments.transfers.list();
@@ -79,32 +79,38 @@ test('every GET asks caches for the current response, and no write does', async 
   ]);
 });
 
-test.each([0, 1])('a takeover sends nothing when its list %i comes from a cache', async (list) => {
-  const headers = Array.from({ length: 2 }, (_, at) => (at === list ? { age: '1' } : {}));
-  const { payments, claim, sandbox } = setup(headers);
-  await claim();
-  const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
-  expect(error).toMatchObject({ reason: 'in_doubt', retryable: true });
-  expect(sandbox.transfers.list()).toEqual([]);
-  await payments.transfers.createOnce(input);
-  expect(sandbox.transfers.list()).toHaveLength(1);
-});
+test.each([0, 1])(
+  'a takeover sends nothing when the page of its scan %i (from 0) comes from a cache',
+  async (list) => {
+    const headers = Array.from({ length: 2 }, (_, at) => (at === list ? { age: '1' } : {}));
+    const { payments, claim, sandbox } = setup(headers);
+    await claim();
+    const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'in_doubt', retryable: true });
+    expect(sandbox.transfers.list()).toEqual([]);
+    await payments.transfers.createOnce(input);
+    expect(sandbox.transfers.list()).toHaveLength(1);
+  },
+);
 
-test.each(['0', '', 'none'])('a page with the age %j is a page of the platform', async (age) => {
-  const { payments, claim, sandbox } = setup([{ age }, { age }]);
-  await claim();
-  await payments.transfers.createOnce(input);
-  expect(sandbox.transfers.list()).toHaveLength(1);
-});
+test.each(['0', '', 'none'])(
+  'a page with the header Age: %j does not count as a page from a cache',
+  async (age) => {
+    const { payments, claim, sandbox } = setup([{ age }, { age }]);
+    await claim();
+    await payments.transfers.createOnce(input);
+    expect(sandbox.transfers.list()).toHaveLength(1);
+  },
+);
 
-test('reconcile does not trust a page from a cache', async () => {
+test('reconcile leaves the outcome unknown when a page comes from a cache', async () => {
   const { payments } = setup([{ age: '600' }]);
   const error = await failureOf(payments.transfers.reconcile(input), PaymentsError);
   expect(error).toMatchObject({ outcome: 'unknown' });
 });
 
 test.each([0, 0.45, 0.95, 0.999])(
-  'the two scans of a takeover have page sizes from 81 to 100 that differ: random %d',
+  'the two scans of a takeover use two page sizes from 81 to 100 when Math.random returns %d',
   async (random) => {
     vi.spyOn(Math, 'random').mockReturnValue(random);
     const single = setup();
@@ -122,7 +128,7 @@ test.each([0, 0.45, 0.95, 0.999])(
   },
 );
 
-test('the search before a first claim reads the largest pages', async () => {
+test('the search before a first claim asks for pages of 100 transfers', async () => {
   const { payments, limits } = setup([], true);
   await payments.transfers.createOnce(input);
   const other = { ...input, description: 'invoice 4712' };

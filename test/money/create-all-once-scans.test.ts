@@ -31,7 +31,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-describe('shared scans', () => {
+describe('shared scans of createAllOnce', () => {
   test.each([
     ['one scan of one page', 90, 1, 1],
     ['two scans of a longer list', 250, 2, 6],
@@ -45,7 +45,7 @@ describe('shared scans', () => {
     expect(new Set(paid()).size).toBe(60);
   });
 
-  test('a journal that does not forget needs no scan', async () => {
+  test('a batch makes no scan when its journal does not forget', async () => {
     const { payAll, count } = setupBatch({ history: 250 });
     await payAll(createSalaries(50));
     expect(count('transfers.list')).toBe(0);
@@ -62,7 +62,7 @@ describe('shared scans', () => {
     expect(accounts.toSorted()).toEqual([...Array<string>(4).fill('acc_000001'), 'acc_000002']);
   });
 
-  test('a payment that is asked for while a list is read twice is searched for afterwards', async () => {
+  test('a payment that arrives during a search waits for the next search', async () => {
     const middle = Promise.withResolvers<void>();
     let pages = 0;
     const { payments, countScans, count } = setupBatch({
@@ -71,7 +71,7 @@ describe('shared scans', () => {
       onRequest: async ({ method }) => {
         if (method !== 'GET') return;
         pages += 1;
-        // The source goes on in the middle of the first scan.
+        // The source yields more payments in the middle of the first scan.
         if (pages === 2) middle.resolve();
         await new Promise((resolve) => setTimeout(resolve, 5));
       },
@@ -86,7 +86,7 @@ describe('shared scans', () => {
     expect(count('transfers.create')).toBe(25);
   });
 
-  test('claims of dead processes share two scans when they are taken over', async () => {
+  test('two scans serve the takeovers of all claims that dead processes left', async () => {
     const world = setupBatch({ history: 250 });
     for (const salary of createSalaries(13)) await claimAsDead(world, salary);
     world.clock.jump(totalTimeout + gracePeriod);
@@ -96,7 +96,7 @@ describe('shared scans', () => {
   });
 
   test.each(['batch', 'call'])(
-    'a list of two pages in one scan and one page in the next is read twice by a %s',
+    'a %s ends its scans although the list has two pages in one scan and one page in the next',
     async (kind) => {
       // The first scan has pages of 81, the second one of 82.
       vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -124,7 +124,7 @@ describe('shared scans', () => {
     },
   );
 
-  test('young claims of dead processes are decided with few requests', async () => {
+  test('a batch waits for 13 young claims of dead processes with at most 150 list requests', async () => {
     const world = setupBatch({ history: 800 });
     for (const salary of createSalaries(13)) await claimAsDead(world, salary);
     expect(kindsOf(await world.payAll(createSalaries(13)))).toEqual(['created']);
@@ -133,7 +133,7 @@ describe('shared scans', () => {
     expect(new Set(world.paid()).size).toBe(13);
   });
 
-  /** Payments that are read ahead, and paid one by one: each takes some time. */
+  /** A batch in which each request for a payment takes `createMs`. */
   const setupSlow = (createMs: number, options = {}) => {
     const world = setupBatch({
       forgets: true,
@@ -146,7 +146,7 @@ describe('shared scans', () => {
     return world;
   };
 
-  test('a result that is too old is not used, and the next scan is for all', async () => {
+  test('a batch scans again for all payments when the result of a scan is too old', async () => {
     const world = setupSlow(20_000);
     const elsewhere: string[] = [];
     const batch = world.payments.transfers.createAllOnce(createSalaries(20), { concurrency: 1 });
@@ -162,37 +162,40 @@ describe('shared scans', () => {
     await world.run(pay());
     expect(elsewhere).toHaveLength(1);
     expect(new Set(world.paid()).size).toBe(world.paid().length);
-    // 19 creations of 20 s, and a result is fresh for 120 s. Each is of two scans.
+    // 19 creations take 20 s each and a result is fresh for 120 s, so 4 searches of 2 scans follow.
     expect(world.countScans()).toBe(8);
   });
 
-  test.each(['ahead', 'back'])('a wall clock that is set %s makes results too old', async (way) => {
-    const world = setupSlow(0);
-    const batch = world.payments.transfers.createAllOnce(createSalaries(4), { concurrency: 1 });
-    const pay = async () => {
-      for await (const { result } of batch) {
-        expect(result).toBe('created');
-        if (batch.counts.paid === 2) world.clock.shiftWall(way === 'ahead' ? totalTimeout : -1);
-      }
-    };
-    await world.run(pay());
-    expect(world.countScans()).toBe(4);
-  });
+  test.each(['ahead', 'back'])(
+    'a wall clock that is set %s makes the result of a scan too old',
+    async (way) => {
+      const world = setupSlow(0);
+      const batch = world.payments.transfers.createAllOnce(createSalaries(4), { concurrency: 1 });
+      const pay = async () => {
+        for await (const { result } of batch) {
+          expect(result).toBe('created');
+          if (batch.counts.paid === 2) world.clock.shiftWall(way === 'ahead' ? totalTimeout : -1);
+        }
+      };
+      await world.run(pay());
+      expect(world.countScans()).toBe(4);
+    },
+  );
 
-  test('a scan that fails is made again for all of them', async () => {
+  test('a batch repeats a failed scan for all payments that waited for it', async () => {
     const { payAll, sandbox, countScans, count, paid } = setupBatch(
       { forgets: true, history: 250 },
       { maxRetries: 0 },
     );
     sandbox.faults.add({ operation: 'transfers.list', after: 1, fault: { kind: 'html' } });
     expect(kindsOf(await payAll(createSalaries(40)))).toEqual(['created']);
-    // After the first, two are for those that have not asked, and two for those that asked for the first.
+    // After the failed scan, two serve the payments that ask later, and two those that asked first.
     expect(countScans()).toBe(5);
     expect(count('transfers.list')).toBe(14);
     expect(new Set(paid()).size).toBe(40);
   });
 
-  test('a lost claim is searched for again after an unknown outcome', async () => {
+  test('a batch searches again when the journal loses a claim after an unknown outcome', async () => {
     const { payAll, sandbox, lose, paid, countScans } = setupBatch({
       forgets: true,
       history: 150,
@@ -212,7 +215,7 @@ describe('shared scans', () => {
       after: 2,
       fault: { kind: 'reset', when: 'after_commit' },
     });
-    // The search of the first try does not see the payment.
+    // The search of the first try fails, so the outcome stays unknown.
     sandbox.faults.add({
       operation: 'transfers.list',
       after: 2,
@@ -228,14 +231,14 @@ describe('shared scans', () => {
     expect(countScans()).toBeGreaterThanOrEqual(2);
   });
 
-  test('a payment that another process claimed is searched for again when its claim is lost', async () => {
+  test('a batch searches again for a payment when the claim of another process disappears', async () => {
     const world = setupBatch({
       forgets: true,
       history: 150,
       wrapJournal: ({ swap }) => ({
         async swap(reference, before, after) {
           if (reference !== referenceOf(3) || hasLost) return swap(reference, before, after);
-          // Another process has claimed it and pays, and a fail-over loses its claim.
+          // Another process has claimed and made this payment, and a fail-over loses the claim.
           hasLost = true;
           world.sandbox.transfers.create(salaryOf(3));
           return false;
@@ -249,7 +252,7 @@ describe('shared scans', () => {
     expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
   });
 
-  test('a fail-over that loses all claims in the middle of a batch pays nothing twice', async () => {
+  test('a batch pays nothing twice when a fail-over loses all claims in the middle of the batch', async () => {
     const world = setupBatch({ forgets: true, history: 150 });
     const salaries = createSalaries(60);
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -276,7 +279,7 @@ describe('shared scans', () => {
     expect(countScans()).toBe(2);
   });
 
-  /** Serves the list as `change` returns its pages, as a list does that moves while it is read. */
+  /** Serves pages that `change` alters, like those of a list that changes while it is read. */
   const setupMoving = (change: (scan: number, data: Transfer[]) => Transfer[]) => {
     let scan = 0;
     const fetch = async (request: Request): Promise<Response> => {
@@ -291,7 +294,7 @@ describe('shared scans', () => {
     return world;
   };
 
-  test('a lost entry and a scan that misses the transfer pay nothing twice', async () => {
+  test('a batch pays nothing twice when the journal lost an entry and one scan misses the transfer', async () => {
     const world = setupMoving((scan, data) =>
       scan === 1 ? data.filter(({ description }) => description !== referenceOf(3)) : data,
     );
@@ -304,7 +307,7 @@ describe('shared scans', () => {
     expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
   });
 
-  test('a list that always moves finds what it shows, and leaves the others in doubt', async () => {
+  test('a batch finds a listed payment and leaves the others in doubt when the list changes in every scan', async () => {
     const world = setupMoving((_, data) => [...data, ...data.slice(0, 1)]);
     world.sandbox.transfers.create(salaryOf(3));
     const results = await world.payAll(createSalaries(4), { retryTimeout: 1_000 });
@@ -316,8 +319,8 @@ describe('shared scans', () => {
   });
 });
 
-describe('retries', () => {
-  test('payments in doubt wait aside while others are made', async () => {
+describe('retries of createAllOnce', () => {
+  test('payments in doubt wait while the batch makes other payments', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(12)) await claimAsDead(world, salary);
     const batch = world.payments.transfers.createAllOnce(createSalaries(24), { concurrency: 4 });
@@ -340,7 +343,7 @@ describe('retries', () => {
     expect(batch.counts).toEqual({ paid: 24, failed: 0, inDoubt: 0, waiting: 0, total: 24 });
   });
 
-  test('counts say when the next try is due, while nothing is left to do but to wait', async () => {
+  test('counts.retryAt says when the next try is due while the batch can only wait', async () => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     world.sandbox.faults.add({
@@ -353,7 +356,7 @@ describe('retries', () => {
       world.clock.setTimeout(() => sampled.push(batch.counts.retryAt), ms);
     }
     await world.run(collect(batch));
-    // One lane waits for 90 s. Then the claim of the dead is looked at from time to time.
+    // One payment waits for 90 s. Then the batch checks from time to time whether the claim has ended.
     const [first = 0, second = 0] = sampled.map((time = 0) => (time - startedAt) / 1_000);
     expect(first).toBeGreaterThanOrEqual(30);
     expect(first).toBeLessThanOrEqual(90);
@@ -362,7 +365,7 @@ describe('retries', () => {
     expect('retryAt' in batch.counts).toBe(false);
   });
 
-  test('nothing new starts while 1,000 payments are in doubt', async () => {
+  test('a batch starts no new payment while 1,000 payments are in doubt', async () => {
     let isDown = false;
     const world = setupBatch({
       wrapJournal: ({ read }) => ({
@@ -393,7 +396,7 @@ describe('retries', () => {
   test.each<[number, SandboxFault, 'transfers.create' | 'transfers.get', number]>([
     [429, { kind: 'status', status: 429, retryAfter: 90 }, 'transfers.create', 90_000],
     [503, { kind: 'status', status: 503, retryAfter: 90 }, 'transfers.get', 90_000],
-  ])('lanes wait as long as a %i says', async (_, fault, operation, waitMs) => {
+  ])('a batch waits for the Retry-After of a %i', async (_, fault, operation, waitMs) => {
     const { payAll, sandbox, clock, operations } = setupBatch();
     if (operation === 'transfers.get') await payAll([salaryOf(1)]);
     const before = operations().length;
@@ -407,7 +410,7 @@ describe('retries', () => {
     expect(operations().slice(before)).toHaveLength(4);
   });
 
-  test('a failure without a time is tried again after 1 s, doubled up to 60 s', async () => {
+  test('a failure without Retry-After is tried again after delays that double from 1 s to 60 s', async () => {
     const times: number[] = [];
     const { payAll, clock, sandbox } = setupBatch(
       { onRequest: () => times.push(clock.passed) },
@@ -424,16 +427,19 @@ describe('retries', () => {
   test.each([
     [60_000, 'in_doubt'],
     [1_200_000, 'created'],
-  ])('a payment of a dead process with a retryTimeout of %i ends as %s', async (ms, kind) => {
-    const world = setupBatch();
-    await claimAsDead(world, salaryOf(1));
-    const [result] = await world.payAll([salaryOf(1)], { retryTimeout: ms });
-    expect(result?.result).toBe(kind);
-    expect(world.clock.passed).toBeLessThanOrEqual(ms);
-  });
+  ])(
+    'a payment that a dead process has claimed ends with a retryTimeout of %i ms as %s',
+    async (ms, kind) => {
+      const world = setupBatch();
+      await claimAsDead(world, salaryOf(1));
+      const [result] = await world.payAll([salaryOf(1)], { retryTimeout: ms });
+      expect(result?.result).toBe(kind);
+      expect(world.clock.passed).toBeLessThanOrEqual(ms);
+    },
+  );
 });
 
-describe('faults', () => {
+describe('faults during createAllOnce', () => {
   const faults: readonly (readonly [string, SandboxFault])[] = [
     ['a lost request', { kind: 'reset', when: 'before_commit' }],
     ['a lost response', { kind: 'reset', when: 'after_commit' }],
@@ -450,7 +456,7 @@ describe('faults', () => {
   test.each(
     faults.flatMap(([name, fault]) => [false, true].map((forgets) => ({ name, fault, forgets }))),
   )(
-    'a storm of $name ends with each payment made once when forgets is $forgets',
+    'each payment is made once although 12 requests meet $name when forgets is $forgets',
     async ({ fault, forgets }) => {
       const { payAll, sandbox, paid } = setupBatch({ forgets, history: 110 });
       sandbox.faults.add({ operation: 'transfers.create', times: 12, fault });
@@ -461,7 +467,7 @@ describe('faults', () => {
   );
 
   test.each([false, true])(
-    'each payment is made once after 25 plans of kills when forgets is %s',
+    'each payment is made once in 25 random plans that kill processes when forgets is %s',
     async (forgets) => {
       const count = 6;
       for (let seed = 1; seed <= 25; seed += 1) {
@@ -511,7 +517,7 @@ describe('faults', () => {
   );
 });
 
-test('the index of the inputs leaves out no payment that a transfer may be', () => {
+test('InputIndex.find returns every input that a random transfer may belong to', () => {
   const random = createRandom(42);
   const pick = <T>(...items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const describe = (): string =>

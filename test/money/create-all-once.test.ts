@@ -34,7 +34,7 @@ function createBarrier() {
   return { promise, open: () => resolve() };
 }
 
-describe('results', () => {
+describe('results of createAllOnce', () => {
   test('a batch makes each payment and counts it before its result is returned', async () => {
     const { payments, run, paid, operations } = setupBatch();
     const salaries = createSalaries(3);
@@ -70,7 +70,7 @@ describe('results', () => {
     expect(results.map(({ input }) => input.description.at(-1))).toEqual(['2', '3', '1']);
   });
 
-  test('payments that the journal has are recorded, and only the first one is read', async () => {
+  test('payments in the journal are reported as recorded, and only the first is read from the platform', async () => {
     const { payAll, operations } = setupBatch();
     await payAll(createSalaries(5));
     const sent = operations().length;
@@ -86,7 +86,7 @@ describe('results', () => {
   test.each([
     ['has no such transfer', 0],
     ['has another transfer with that id', 5],
-  ])('a journal of another platform is noticed when this platform %s', async (_, history) => {
+  ])('a batch detects a journal of another platform when this platform %s', async (_, history) => {
     const { journal, payAll, clock } = setupBatch();
     await payAll(createSalaries(3));
     const elsewhere = setupBatch({
@@ -102,7 +102,7 @@ describe('results', () => {
     expect(elsewhere.paid()).toEqual([]);
   });
 
-  test('a recorded payment is read by the next one when the read of the first fails', async () => {
+  test('a batch reads a recorded transfer once more when the first read fails', async () => {
     const { payAll, sandbox, count } = setupBatch({}, { maxRetries: 0 });
     await payAll(createSalaries(3));
     const fault = { kind: 'status', status: 404 } as const;
@@ -113,7 +113,7 @@ describe('results', () => {
     expect(count('transfers.get')).toBe(2);
   });
 
-  test('a payment that only the list shows is found', async () => {
+  test('a payment that is listed but missing in the journal is reported as found', async () => {
     const { payAll, lose, count } = setupBatch({ forgets: true, history: 150 });
     const [first] = await payAll(createSalaries(2));
     await lose(salaryOf(1).description);
@@ -123,7 +123,7 @@ describe('results', () => {
     expect(count('transfers.create')).toBe(2);
   });
 
-  test('a failed payment has the error of createOnce, with the line of the batch', async () => {
+  test('the error of a failed payment is that of createOnce, with the call site of the batch', async () => {
     const { payments, payAll, sandbox, run } = setupBatch();
     sandbox.faults.add({ operation: 'transfers.create', times: 2, fault: rejection });
     const single = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
@@ -165,7 +165,7 @@ describe('results', () => {
     expect(count('transfers.create')).toBe(4);
   });
 
-  test('await makes all payments once for all callers, and resolves to the unpaid ones', async () => {
+  test('a batch that two callers await pays once, and resolves to its counts and the unpaid payments', async () => {
     const { payments, sandbox, run, paid, count } = setupBatch();
     const fault = { kind: 'status', status: 422 } as const;
     sandbox.faults.add({ operation: 'transfers.create', after: 1, fault });
@@ -177,7 +177,7 @@ describe('results', () => {
     });
     expect(same).toBe(summary);
     expect([paid().length, count('transfers.create')]).toEqual([2, 3]);
-    // A loop after it starts again, as after another loop.
+    // A loop after await runs the batch again.
     const again = await run(collect(batch));
     expect(again.map(({ result }) => result).toSorted()).toEqual([
       'created',
@@ -194,7 +194,7 @@ describe('results', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('await rejects as the loop does, with the line of the batch', async () => {
+  test('awaiting a batch rejects as a loop does, with the call site of the batch', async () => {
     const { payments, run } = setupBatch();
     const batch = payments.transfers.createAllOnce(createSalaries(3), { expect: { count: 2 } });
     const error = await run(failureOf(batch, ValidationError));
@@ -252,7 +252,7 @@ describe('results', () => {
     }
   });
 
-  test('an entry of another platform is recorded only if its transfer is here', async () => {
+  test('an entry that another platform wrote counts as recorded only if this platform has its transfer', async () => {
     const { payments, run, payAll, journal } = setupBatch();
     await payAll(createSalaries(3));
     const move = async (number: number, transferId: TransferId) => {
@@ -265,7 +265,7 @@ describe('results', () => {
       } as JournalEntry;
       await journal.swap(description, entry, moved);
     };
-    // The second has moved with the platform; the third is a payment of another one that has the same ids.
+    // The second payment moved here with its platform. The third is of a platform with equal ids.
     await move(2, 'txfr_000002');
     await move(3, 'txfr_000001');
     const results = await payAll(createSalaries(3), { concurrency: 1 });
@@ -275,7 +275,7 @@ describe('results', () => {
     expect(single).toMatchObject({ reason: 'conflict' });
   });
 
-  test('one transfer is not two paid payments', async () => {
+  test('the second payment that the journal records with the same transfer is ambiguous', async () => {
     const { payAll, journal } = setupBatch();
     await payAll(createSalaries(2));
     const { description } = salaryOf(2);
@@ -287,19 +287,22 @@ describe('results', () => {
     expect(results[1]?.error?.message).toContain('salary 000001');
   });
 
-  test.each([false, true])('two batches at once pay once when forgets is %s', async (forgets) => {
-    const { payments, run, paid } = setupBatch({ forgets });
-    const salaries = createSalaries(40);
-    const batches = [salaries, salaries.toReversed()].map((inputs) =>
-      collect(payments.transfers.createAllOnce(inputs)),
-    );
-    const results = await run(Promise.all(batches));
-    expect(results.flat().every(({ error }) => error === undefined)).toBe(true);
-    expect(paid().toSorted()).toEqual(salaries.map(({ description }) => description));
-  });
+  test.each([false, true])(
+    'two concurrent batches make each payment once when forgets is %s',
+    async (forgets) => {
+      const { payments, run, paid } = setupBatch({ forgets });
+      const salaries = createSalaries(40);
+      const batches = [salaries, salaries.toReversed()].map((inputs) =>
+        collect(payments.transfers.createAllOnce(inputs)),
+      );
+      const results = await run(Promise.all(batches));
+      expect(results.flat().every(({ error }) => error === undefined)).toBe(true);
+      expect(paid().toSorted()).toEqual(salaries.map(({ description }) => description));
+    },
+  );
 });
 
-describe('inputs', () => {
+describe('inputs of createAllOnce', () => {
   test.each<[string, unknown]>([
     ['null', null],
     ['undefined', undefined],
@@ -310,21 +313,24 @@ describe('inputs', () => {
     ['no reference', { ...salaryOf(9), description: undefined }],
     ['an unknown field', { ...salaryOf(9), ammount: '1' }],
     ['an undocumented id', { ...salaryOf(9), sourceAccountId: 'txfr_000001' }],
-  ])('%s fails with a ValidationError, and the others are paid', async (_, invalid) => {
-    for (const forgets of [false, true]) {
-      const { payAll, paid, sandbox } = setupBatch({ forgets });
-      const inputs = [salaryOf(1), invalid as OnceInput, salaryOf(2)];
-      const results = await payAll(inputs);
-      const failed = results.filter(({ result }) => result === 'failed');
-      expect(failed).toMatchObject([{ error: { outcome: 'not_sent' } }]);
-      expect(failed[0]?.error).toBeInstanceOf(ValidationError);
-      expect(failed[0]?.input).toBe(invalid);
-      expect(paid()).toHaveLength(2);
-      expect(sandbox.log.filter(({ status }) => status !== 201 && status !== 200)).toEqual([]);
-    }
-  });
+  ])(
+    'an invalid input (%s) fails with a ValidationError, and the others are paid',
+    async (_, invalid) => {
+      for (const forgets of [false, true]) {
+        const { payAll, paid, sandbox } = setupBatch({ forgets });
+        const inputs = [salaryOf(1), invalid as OnceInput, salaryOf(2)];
+        const results = await payAll(inputs);
+        const failed = results.filter(({ result }) => result === 'failed');
+        expect(failed).toMatchObject([{ error: { outcome: 'not_sent' } }]);
+        expect(failed[0]?.error).toBeInstanceOf(ValidationError);
+        expect(failed[0]?.input).toBe(invalid);
+        expect(paid()).toHaveLength(2);
+        expect(sandbox.log.filter(({ status }) => status !== 201 && status !== 200)).toEqual([]);
+      }
+    },
+  );
 
-  test('the second input with a reference fails, also before the first has ended', async () => {
+  test('a second input with the same reference fails, even before the first payment has ended', async () => {
     const barrier = createBarrier();
     const { payments, run, paid, operations } = setupBatch({ onRequest: () => barrier.promise });
     const batch = payments.transfers.createAllOnce([
@@ -348,7 +354,7 @@ describe('inputs', () => {
     expect(batch.counts).toEqual({ ...none, paid: 1, failed: 2, total: 3 });
   });
 
-  test('a payment is made as its input was when it was read', async () => {
+  test('a batch pays each input as the input was when the batch read it', async () => {
     const { payAll, sandbox } = setupBatch();
     const salary = { ...salaryOf(0) };
     function* reuse(): Generator<OnceInput> {
@@ -370,7 +376,7 @@ describe('inputs', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('control totals that are right pay', async () => {
+  test('a batch with correct control totals pays', async () => {
     const { payAll } = setupBatch();
     const inputs = ['0.1', '0.2', '1000000000000000000000'].map((amount, at) => ({
       ...salaryOf(at),
@@ -380,7 +386,7 @@ describe('inputs', () => {
     expect(await payAll(inputs, { expect: expected })).toHaveLength(3);
   });
 
-  test('control totals hold for what is paid when the array changes in the loop', async () => {
+  test('a batch with control totals ignores inputs that the caller adds to the array in the loop', async () => {
     const { payments, run, paid } = setupBatch();
     const salaries = createSalaries(3);
     const batch = payments.transfers.createAllOnce(salaries, {
@@ -406,36 +412,47 @@ describe('inputs', () => {
       'options.expect.total',
       'got inputs of 37.5 in total; expected 37.500000000000000001',
     ],
-    ['a total of none', { total: '0' }, 'options.expect.total', 'got inputs of 37.5'],
-  ])('nothing is sent when %s differs', async (_, expected, path, message) => {
-    const { payAll, operations } = setupBatch();
-    const error = await failureOf(payAll(createSalaries(3), { expect: expected }), ValidationError);
-    expect(error.issues).toMatchObject([
-      { path, message: expect.stringContaining(message) as string },
-    ]);
-    expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createAllOnce' });
-    expect(operations()).toEqual([]);
-  });
+    ['a total of 0', { total: '0' }, 'options.expect.total', 'got inputs of 37.5'],
+  ])(
+    'a batch sends nothing when its control totals differ in %s',
+    async (_, expected, path, message) => {
+      const { payAll, operations } = setupBatch();
+      const error = await failureOf(
+        payAll(createSalaries(3), { expect: expected }),
+        ValidationError,
+      );
+      expect(error.issues).toMatchObject([
+        { path, message: expect.stringContaining(message) as string },
+      ]);
+      expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createAllOnce' });
+      expect(operations()).toEqual([]);
+    },
+  );
 
   test.each([
     ['2000.50\r', 'got white space at the start or end; expected a decimal string above zero'],
     ['-5.00', 'got "-5.00"; expected a decimal string above zero'],
     ['12,50', 'got "12,50"; expected a decimal string above zero'],
     [undefined, 'missing; expected a decimal string above zero'],
-  ])('control totals that differ name the inputs with the amount %j', async (amount, message) => {
-    const { payAll, operations } = setupBatch();
-    const inputs = createSalaries(3).map((input, at) => (at === 1 ? input : { ...input, amount }));
-    const wrong = payAll(inputs as OnceInput[], { expect: { total: '37.5' } });
-    const error = await failureOf(wrong, ValidationError);
-    expect(error.issues).toMatchObject([
-      { path: 'options.expect.total', message: 'got inputs of 12.5 in total; expected 37.5' },
-      { path: 'inputs[0].amount', message: expect.stringContaining(message) as string },
-      { path: 'inputs[2].amount', message: expect.stringContaining(message) as string },
-    ]);
-    expect(operations()).toEqual([]);
-  });
+  ])(
+    'the error about a wrong control total names the inputs with the invalid amount %j',
+    async (amount, message) => {
+      const { payAll, operations } = setupBatch();
+      const inputs = createSalaries(3).map((input, at) =>
+        at === 1 ? input : { ...input, amount },
+      );
+      const wrong = payAll(inputs as OnceInput[], { expect: { total: '37.5' } });
+      const error = await failureOf(wrong, ValidationError);
+      expect(error.issues).toMatchObject([
+        { path: 'options.expect.total', message: 'got inputs of 12.5 in total; expected 37.5' },
+        { path: 'inputs[0].amount', message: expect.stringContaining(message) as string },
+        { path: 'inputs[2].amount', message: expect.stringContaining(message) as string },
+      ]);
+      expect(operations()).toEqual([]);
+    },
+  );
 
-  test('control totals that differ name the first of very many invalid inputs', async () => {
+  test('the error about a wrong control total names the first 999 of very many invalid inputs', async () => {
     const { payAll } = setupBatch();
     const inputs = createSalaries(5_000).map((input) => ({ ...input, amount: '1,00' }));
     const error = await failureOf(payAll(inputs, { expect: { count: 1 } }), ValidationError);
@@ -457,9 +474,9 @@ describe('inputs', () => {
     ['a total that is a number', [], { expect: { total: 12.5 } }, 'options.expect.total'],
     ['a total with a sign', [], { expect: { total: '-1' } }, 'options.expect.total'],
     ['a negative count', [], { expect: { count: -1 } }, 'options.expect.count'],
-    ['an unknown total', [], { expect: { sum: '1' } }, 'options.expect.sum'],
+    ['an unknown control total', [], { expect: { sum: '1' } }, 'options.expect.sum'],
     ['control totals of a generator', createSalaries(1).values(), { expect: {} }, 'options.expect'],
-    ['a since that is none', [], { since: 'yesterday' }, 'options.since'],
+    ['a since that is no time', [], { since: 'yesterday' }, 'options.since'],
   ])('a batch rejects %s before anything is sent', async (_, inputs, options, path) => {
     const { payAll, operations } = setupBatch();
     const error = await failureOf(payAll(inputs as never, options as never), ValidationError);
@@ -469,7 +486,7 @@ describe('inputs', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('a batch without a journal is rejected with a list of the available ones', async () => {
+  test('a batch without a journal rejects with the names of the available journals', async () => {
     const { sandbox } = setupBatch();
     const { transfers } = new PaymentsClient(sandbox.clientOptions);
     const error = await failureOf(collect(transfers.createAllOnce([])), ConfigurationError);
@@ -477,7 +494,7 @@ describe('inputs', () => {
   });
 });
 
-describe('limits', () => {
+describe('limits of createAllOnce', () => {
   test.each([
     [undefined, 16],
     [1, 1],
@@ -498,7 +515,7 @@ describe('limits', () => {
     expect(maxRunning).toBe(most);
   });
 
-  test('a slow consumer slows the batch down, and its inputs are not read ahead', async () => {
+  test('a batch with a slow consumer pays and reads only a few inputs ahead', async () => {
     const { payments, count, run, clock } = setupBatch();
     let read = 0;
     function* counted(): Generator<OnceInput> {
@@ -512,7 +529,7 @@ describe('limits', () => {
     await run(results.next());
     for (let taken = 1; taken < 10; taken += 1) {
       await flushPromises();
-      // Those that were taken, those that wait, and those that are read ahead.
+      // Counts results that were taken, results that wait, and inputs that are read ahead.
       expect(count('transfers.create')).toBeLessThanOrEqual(taken + 4);
       expect(read).toBeLessThanOrEqual(taken + 8);
       await results.next();
@@ -521,7 +538,7 @@ describe('limits', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a batch that waits for its consumer sets no timers, although a payment is due', async () => {
+  test('a batch that waits for its consumer does not poll with timers of 0 ms while a payment is due', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(5)) await claimAsDead(world, salary);
     const { payments, clock, run } = world;
@@ -531,7 +548,7 @@ describe('limits', () => {
     await flushPromises();
     clock.jump(3_600_000);
     const timers = clock.lengths.length;
-    // Wakes the lanes, of which one may start.
+    // A result that the consumer takes lets one more payment start.
     await results.next();
     await flushPromises(200);
     const zeros = clock.lengths.slice(timers).filter((length) => length === 0);
@@ -539,7 +556,7 @@ describe('limits', () => {
     await run(Promise.resolve(results.return?.()));
   });
 
-  test('an async source that is slower than the payments is paid as it goes', async () => {
+  test('a batch pays each input of a slow async source as soon as it arrives', async () => {
     for (const forgets of [false, true]) {
       const { payments, run, clock } = setupBatch({ forgets });
       async function* slowly(): AsyncGenerator<OnceInput> {
@@ -561,7 +578,7 @@ describe('limits', () => {
   });
 });
 
-describe('ends', () => {
+describe('the end of createAllOnce', () => {
   /** A signal that counts its listeners. */
   function countListeners() {
     const controller = new AbortController();
@@ -592,7 +609,7 @@ describe('ends', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a batch sends nothing when its signal was aborted before', async () => {
+  test('a batch sends nothing when its signal is already aborted', async () => {
     const { payAll, operations, clock } = setupBatch({ forgets: true });
     const { controller, signal, live } = countListeners();
     controller.abort('closing');
@@ -606,7 +623,7 @@ describe('ends', () => {
     expect([live.size, clock.pending]).toEqual([0, 0]);
   });
 
-  test('an abort while payments run returns the results that were there, then an AbortError', async () => {
+  test('an abort while payments run yields the results so far, then throws an AbortError', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, run, clock, paid, payAll } = setupBatch({
@@ -634,7 +651,7 @@ describe('ends', () => {
     expect(paid()).toHaveLength(30);
   });
 
-  test.each(['a lane', 'a payment in doubt', 'a scan'])(
+  test.each(['a rejected payment', 'a payment in doubt', 'a scan'])(
     'an abort ends the wait of %s at once',
     async (name) => {
       const never = createBarrier();
@@ -642,7 +659,7 @@ describe('ends', () => {
         forgets: name === 'a scan',
         onRequest: ({ method }) => (name === 'a scan' && method === 'GET' ? never.promise : 0),
       });
-      if (name === 'a lane') {
+      if (name === 'a rejected payment') {
         const fault = { kind: 'status', status: 429, retryAfter: 600 } as const;
         world.sandbox.faults.add({ operation: 'transfers.create', times: 9, fault });
       } else if (name === 'a payment in doubt') {
@@ -665,7 +682,7 @@ describe('ends', () => {
     },
   );
 
-  test('break starts nothing new, lets running payments end, and closes the inputs', async () => {
+  test('break in a batch starts no new payment, lets running payments end, and closes the inputs', async () => {
     const barrier = createBarrier();
     let isClosed = false;
     function* closing(): Generator<OnceInput> {
@@ -702,7 +719,7 @@ describe('ends', () => {
     expect([creations, clock.pending]).toEqual([started, 0]);
   });
 
-  test('break ends at once although the source never returns its next input', async () => {
+  test('break in a batch returns at once although the source never returns its next input', async () => {
     const never = createBarrier();
     const { payments, clock } = setupBatch();
     let closes = 0;
@@ -770,23 +787,26 @@ describe('ends', () => {
       },
     ],
   ];
-  test.each(sources)('%s that throws ends the batch after the results', async (_, source) => {
-    const { payments, run, clock } = setupBatch();
-    const { signal, live } = countListeners();
-    const seen: string[] = [];
-    const pay = async () => {
-      const options = { signal, concurrency: 2 };
-      for await (const { result } of payments.transfers.createAllOnce(source(), options)) {
-        seen.push(result);
-      }
-    };
-    await expect(run(pay())).rejects.toBe(broken);
-    // A payment starts when it is read, unless the source has thrown before.
-    expect(seen.every((result) => result === 'created')).toBe(true);
-    expect([live.size, clock.pending]).toEqual([0, 0]);
-  });
+  test.each(sources)(
+    '%s that throws ends the batch with its error after the results',
+    async (_, source) => {
+      const { payments, run, clock } = setupBatch();
+      const { signal, live } = countListeners();
+      const seen: string[] = [];
+      const pay = async () => {
+        const options = { signal, concurrency: 2 };
+        for await (const { result } of payments.transfers.createAllOnce(source(), options)) {
+          seen.push(result);
+        }
+      };
+      await expect(run(pay())).rejects.toBe(broken);
+      // A payment starts when it is read, unless the source has thrown before.
+      expect(seen.every((result) => result === 'created')).toBe(true);
+      expect([live.size, clock.pending]).toEqual([0, 0]);
+    },
+  );
 
-  test('an iterable without an iterator rejects, and leaves no listener on the signal', async () => {
+  test('a batch rejects when its inputs return no iterator, and leaves no listener on the signal', async () => {
     const { payAll } = setupBatch();
     const { signal, live } = countListeners();
     const source = {
@@ -799,7 +819,7 @@ describe('ends', () => {
   });
 
   test.each(['transfers.create', 'transfers.list', 'transfers.get'] as const)(
-    'a 401 of %s ends the batch with it, after the results of what runs',
+    'a 401 of %s ends the batch with an AuthenticationError',
     async (operation) => {
       const { payments, payAll, sandbox, run, count, clock } = setupBatch({
         forgets: operation === 'transfers.list',
@@ -820,7 +840,7 @@ describe('ends', () => {
     },
   );
 
-  test('a payment that is rejected after a 401 has ended the batch keeps its result', async () => {
+  test('a payment that was running when a 401 ended the batch still yields its result', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, sandbox } = setupBatch({
@@ -934,7 +954,7 @@ describe('hooks.onOnce', () => {
   });
 });
 
-test('an option of the batch replaces that of the client', async () => {
+test('options of a batch replace those of the client', async () => {
   const { payAll, journal, clock, sandbox } = setupBatch();
   const callJournal = memoryJournal({ now: () => clock.now() });
   const options = { journal: callJournal, gracePeriod: 1_000, totalTimeout: 2_000 };
@@ -959,11 +979,11 @@ test('a batch uses the journal of its options itself, and no copy', async () => 
     },
   };
   expect(await payAll([salaryOf(1)], { journal })).toMatchObject([{ result: 'created' }]);
-  // Before the claim, and because it is the first one of this journal.
+  // The batch reads before the claim, and once more to check the first claim of this journal.
   expect(journal.reads).toBe(2);
 });
 
-test('a batch makes one payment of two spellings of a reference', async () => {
+test('a batch makes one payment when two references differ only in capitals', async () => {
   const { payAll, sandbox } = setupBatch();
   const results = await payAll([salaryOf(1), { ...salaryOf(1), description: 'Salary 000001' }]);
   expect(results.map(({ result }) => result).toSorted()).toEqual(['created', 'failed']);
@@ -983,7 +1003,7 @@ describe('a journal that cannot work', () => {
     ['is behind an ORM', () => Promise.reject(wrapped), 'does not exist'],
     ['is a wrong function', async () => (undefined as never as { rows: never }).rows, 'undefined'],
     ['refuses connections', () => Promise.reject(leaking), '://[redacted]@db'],
-  ])('ends a batch at once with its cause when it %s', async (_, read, cause) => {
+  ])('ends a batch at once with the cause when the journal %s', async (_, read, cause) => {
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     const { payments, run, paid } = setupBatch({ wrapJournal: () => ({ read }) });
     const batch = payments.transfers.createAllOnce(createSalaries(20));
@@ -996,7 +1016,7 @@ describe('a journal that cannot work', () => {
     expect(paid()).toEqual([]);
   });
 
-  test('does not end a batch when it worked before', async () => {
+  test('does not end a batch when the journal has worked before', async () => {
     vi.spyOn(console, 'warn').mockReturnValue();
     let reads = 0;
     const { payAll } = setupBatch({
@@ -1010,7 +1030,7 @@ describe('a journal that cannot work', () => {
   });
 });
 
-test('break ends a scan of a list that has no end', async () => {
+test('break in a batch ends the scan of an endless list', async () => {
   const { payments, sandbox, journal, clock } = setupBatch();
   await claimAsDead({ sandbox, journal, clock }, salaryOf(1));
   let pages = 0;

@@ -166,14 +166,14 @@ test('nothing is sent after totalTimeout although its timer has not fired', asyn
   const { payments, requests } = clientOf(() => respond(503, errorBody), { clock });
   const failed = failureOf(payments.transfers.get('txfr_1'), TimeoutError);
   await flushPromises();
-  // The machine is suspended during the wait, which is the first thing to end on resume.
+  // The machine is suspended during the wait before a retry, so the timer of that wait fires first.
   clock.jump(defaultTotalTimeout + 80_000);
   await clock.advance(0);
   expect(await failed).toMatchObject({ phase: 'total', attempts: [{ status: 503 }] });
   expect(requests).toHaveLength(1);
 });
 
-test('totalTimeout holds when a clock without elapsed is set back', async () => {
+test('totalTimeout holds when a clock option without elapsed() is set back', async () => {
   const clock = new VirtualClock();
   const wall: Clock = {
     now: () => clock.now(),
@@ -195,7 +195,7 @@ test('totalTimeout holds when a clock without elapsed is set back', async () => 
   expect((await failed).phase).toBe('total');
 });
 
-test('the call ends as unknown when timeout and totalTimeout end together', async () => {
+test('a creation ends as unknown when timeout and totalTimeout end together', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,
@@ -216,7 +216,7 @@ test('a call leaves no timer on the clock and no listener on the signal', async 
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a very long timer is shortened instead of firing at once', async () => {
+test('a very long timeout is shortened to the longest timer instead of firing at once', async () => {
   const clock = new VirtualClock();
   const far = { timeout: 1e12, totalTimeout: 1e13 };
   const { payments } = clientOf(() => respond(200, transfer), { clock, ...far });
@@ -234,7 +234,7 @@ test('a very long timer is shortened instead of firing at once', async () => {
   const received = Promise.withResolvers<Response>();
   const { payments: waiting } = clientOf(() => received.promise, far);
   const call = waiting.transfers.get('txfr_1');
-  // A timer due after that millisecond fires after it.
+  // Timers fire in order, so a timer of one millisecond would have fired before this one.
   await new Promise((resolve) => {
     setTimeout(resolve, 5);
   });
@@ -243,7 +243,7 @@ test('a very long timer is shortened instead of firing at once', async () => {
   expect(warnings).toEqual([]);
 });
 
-test.each(kinds)('an aborted signal keeps a %s from being sent', async (kind) => {
+test.each(kinds)('a %s is not sent when its signal is already aborted', async (kind) => {
   const server = await rawServer(responseBytes(200));
   const reason = new Error('too late');
   const error = await failureOf(
@@ -256,7 +256,7 @@ test.each(kinds)('an aborted signal keeps a %s from being sent', async (kind) =>
 });
 
 test.each(['node:http', 'fetch'])(
-  'an abort during the preparation keeps a request from being sent over %s',
+  'an abort in the hook onRequest keeps a request from being sent over %s',
   async (transport) => {
     const server = await rawServer(responseBytes(200));
     const controller = new AbortController();
@@ -312,7 +312,7 @@ test.each([
   expect(arrived.length).toBeGreaterThan(0);
 });
 
-test('a body that ignores its signal is abandoned and cancelled at the timeout', async () => {
+test('a response body that ignores its signal is cancelled at the timeout', async () => {
   const clock = new VirtualClock();
   const cancel = vi.fn();
   const endless = (): Response =>
@@ -401,31 +401,37 @@ const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fe
 test.each([
   ['node:http', {}],
   ['fetch', { fetch: ownFetch }],
-] as const)('no listener stays after a timeout or an abort over %s', async (_, transport) => {
-  for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
-    const clock = new VirtualClock();
-    const server = await rawServer(() => undefined);
-    const timedOut = new AbortController();
-    const options = { signal: timedOut.signal, maxRetries: 0 };
-    const call = failureOf(send(clientAt(server, { clock, ...transport }), options), TimeoutError);
-    await server.arrived(1);
-    expect(listeners(timedOut.signal)).toBe(1);
-    await clock.advance(defaultTimeout);
-    await call;
-    expect(listeners(timedOut.signal)).toBe(0);
+] as const)(
+  'no listener stays on the signal after a timeout or an abort over %s',
+  async (_, transport) => {
+    for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
+      const clock = new VirtualClock();
+      const server = await rawServer(() => undefined);
+      const timedOut = new AbortController();
+      const options = { signal: timedOut.signal, maxRetries: 0 };
+      const call = failureOf(
+        send(clientAt(server, { clock, ...transport }), options),
+        TimeoutError,
+      );
+      await server.arrived(1);
+      expect(listeners(timedOut.signal)).toBe(1);
+      await clock.advance(defaultTimeout);
+      await call;
+      expect(listeners(timedOut.signal)).toBe(0);
 
-    const aborted = new AbortController();
-    const second = failureOf(
-      send(clientAt(server, transport), { signal: aborted.signal }),
-      AbortError,
-    );
-    await server.arrived(2);
-    aborted.abort();
-    await second;
-    expect(listeners(aborted.signal)).toBe(0);
-    expect(clock.pending).toBe(0);
-  }
-});
+      const aborted = new AbortController();
+      const second = failureOf(
+        send(clientAt(server, transport), { signal: aborted.signal }),
+        AbortError,
+      );
+      await server.arrived(2);
+      aborted.abort();
+      await second;
+      expect(listeners(aborted.signal)).toBe(0);
+      expect(clock.pending).toBe(0);
+    }
+  },
+);
 
 test('a failed call leaves no timer and no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
@@ -466,7 +472,7 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
     });
   run({}, (clock) => clock.advance(300_000));
   run({}, () => Promise.resolve());
-  // These ignore their signal and fail when the call is already over.
+  // These functions ignore their signal, and fail when the call is already over.
   run({ fetch: late, getWithBody: late }, (clock) => clock.advance(300_000));
   run({ fetch: late, getWithBody: late }, () => Promise.resolve());
   run({ apiKey: late as never, jwt: late as never }, (clock) => clock.advance(300_000));
@@ -481,7 +487,7 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
   expect(unhandled).toEqual([]);
 });
 
-test('a call that is aborted while its connection fails rejects once', async () => {
+test('a failed call and its withResponse() reject with the same error', async () => {
   const { payments } = clientOf(() => Promise.reject(new Error('no')));
   const call = payments.transfers.create(newTransfer);
   const both = await Promise.all([
@@ -491,7 +497,7 @@ test('a call that is aborted while its connection fails rejects once', async () 
   expect(both[0]).toBe(both[1]);
 });
 
-test('a slow endless body is abandoned at the timeout', async () => {
+test('a slow endless response body is abandoned at the timeout', async () => {
   const { payments } = clientOf(
     () =>
       new Response(
@@ -507,7 +513,7 @@ test('a slow endless body is abandoned at the timeout', async () => {
   expect(error.phase).toBe('body');
 });
 
-test('no wait starts after a deadline', async () => {
+test('a Deadline whose signal is already aborted starts no wait', async () => {
   const over = [AbortSignal.abort('enough')];
   const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
   await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
@@ -529,7 +535,7 @@ test('a response that arrived while the process was suspended is read before its
   expect(await call).toEqual(transferCreated);
 });
 
-test('a process that was suspended without a response times out quickly, with a write unknown', async () => {
+test('a creation without a response ends as unknown soon after a suspended process resumes', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,

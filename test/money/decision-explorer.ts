@@ -9,12 +9,13 @@ import {
 import type { Transfer } from '../../src/schemas/transfer.ts';
 
 /*
- * Drives the decision by itself: a world is plain JSON, and a step yields the worlds that may follow. A world has the
- * entry of one payment, the transfers of the platform, and callers at one of four places. once-explorer.ts has the
- * order of the storage steps; here each of them succeeds at once.
+ * Explores `decide` without a journal. A world is one state of everything, as plain JSON: the entry
+ * of one payment, the transfers of the platform, and callers that are idle, deciding or sending. A
+ * step yields the worlds that may follow. Here each write succeeds at once, whereas once-explorer.ts
+ * explores the order of writes.
  */
 
-/** How long a caller may send after its claim, and how long a request takes effect after that; in steps of time. */
+/** For how many steps of time a caller may send, and a request may take effect after that. */
 const totalTimeout = 1;
 const gracePeriod = 1;
 
@@ -59,13 +60,13 @@ interface World {
   readonly misses: number;
   readonly deaths: number;
   readonly canLose: boolean;
-  /** What was told to a caller and is not so. */
+  /** A false report to a caller. */
   readonly lie?: string;
 }
 
 const idle: Call = { at: 'idle' };
 
-/** A world in which one caller is elsewhere. */
+/** Copies a world in which one caller has gone on to another call state. */
 const move = (world: World, at: number, call: Call, changes: Partial<World> = {}): World => ({
   ...world,
   ...changes,
@@ -91,7 +92,7 @@ function begin(world: World, at: number, canForget: boolean): World {
   return move(begun, at, { at: 'deciding', situation, before: entry, scans: [] });
 }
 
-/** What one scan may show; undefined is nothing. */
+/** What one scan may show. */
 function scanOnce(world: World): { readonly shown: readonly number[]; readonly world: World }[] {
   const shown = world.transfers.flatMap((from, index) => (from <= world.time ? [index] : []));
   const seen = { shown, world };
@@ -154,20 +155,20 @@ function send(
       scans: [],
     } as const;
   };
-  // A call that was suspended may find that another one has taken its claim over.
+  // A call that was suspended may find that another call has taken over its claim.
   const isOurs = isSameEntry(entry, claim);
   const left = isOurs ? before : entry;
   const failed = after(true, before !== undefined || !isOurs, left);
   const ended = move(world, at, entry?.state === 'paid' ? idle : failed, { entry: left });
   const step = decide(failed.situation, []);
-  // The rejection is told at once, before another call can follow.
+  // The caller is told of the rejection at once, before another call can follow.
   const rejected =
     entry?.state === 'paid' || step.next === 'scan' ? [ended] : carryOut(ended, at, failed, step);
   // No request starts after the deadline of its claim.
   if (time > claim.expiresAt - gracePeriod) return rejected;
   const unknown = after(false, before !== undefined, claim);
   const paid: Entry = { state: 'paid', transfer: transfers.length };
-  // The list shows a transfer at once, or later: it lags, or the request takes effect late.
+  // The list shows a transfer later if the list lags or the request takes effect late.
   return [
     ...rejected,
     move(world, at, unknown),
@@ -201,7 +202,7 @@ function follow(world: World, bounds: Bounds): World[] {
   if (world.canLose && entry !== undefined && !isRunning && isOver && isShown) {
     next.push({ ...world, entry: undefined, canLose: false });
   }
-  // Beyond this, nothing depends on the time.
+  // When the claim has ended and the list shows all transfers, nothing depends on the time.
   if (!isOver || !isShown) next.push({ ...world, time: time + 1 });
   return next;
 }
@@ -211,7 +212,7 @@ function canEnd(world: World, bounds: Bounds): boolean {
   let now: World = { ...world, misses: 0, deaths: 0, callers: [{ call: idle, left: 3 }] };
   for (let steps = 0; steps < 40; steps += 1) {
     if (now.entry?.state === 'paid' && now.callers[0]?.call.at === 'idle') return true;
-    // Its request is the one that is answered.
+    // Of the worlds that may follow, prefers the one in which the request succeeds.
     const next = stepCaller(now, 0, bounds);
     const paid = next.find(({ entry }) => entry?.state === 'paid');
     now = paid ?? next[0] ?? now;

@@ -19,7 +19,7 @@ const transfer = { id: 'txfr_1' as TransferId } as Transfer;
 const nothing: Scan = { result: 'not_found' };
 const situations = Object.keys(plans) as Situation[];
 
-/** What follows when each scan of the list shows nothing. */
+/** The steps of `decide` in each situation when no scan of the list finds the payment. */
 const rows = {
   free: ['send'],
   perhaps_claimed: ['confirmed scan', 'send'],
@@ -32,7 +32,7 @@ const rows = {
 } satisfies Record<Situation, readonly string[]>;
 
 test.each(Object.entries(rows) as [Situation, readonly string[]][])(
-  'a payment that is %s: %j',
+  'decide for a payment that is %s takes the steps %j when no scan finds the payment',
   (situation, expected) => {
     const steps: string[] = [];
     for (let scans: Scan[] = []; steps.length < expected.length; scans = [...scans, nothing]) {
@@ -43,15 +43,18 @@ test.each(Object.entries(rows) as [Situation, readonly string[]][])(
   },
 );
 
-test.each(situations)('a payment that is %s is recorded when a scan finds it', (situation) => {
-  for (const before of [[], [nothing]]) {
-    const scans: Scan[] = [...before, { result: 'found', transfer }];
-    expect(decide(situation, scans)).toEqual({ next: 'record', transfer });
-  }
-});
+test.each(situations)(
+  'decide records a payment that is %s when a scan finds the transfer',
+  (situation) => {
+    for (const before of [[], [nothing]]) {
+      const scans: Scan[] = [...before, { result: 'found', transfer }];
+      expect(decide(situation, scans)).toEqual({ next: 'record', transfer });
+    }
+  },
+);
 
 test.each(situations)(
-  'an operator is asked when a scan of a payment that is %s is not clear',
+  'decide asks an operator about a payment that is %s when a scan is ambiguous',
   (situation) => {
     for (const before of [[], [nothing]]) {
       const scans: Scan[] = [...before, { result: 'ambiguous', candidates: [transfer] }];
@@ -73,10 +76,13 @@ test.each<[TimeLeft | undefined, boolean, Situation]>([
   [{ toRun: -50, toTakeEffect: 0 }, true, 'expired'],
   [{ toRun: 1, toTakeEffect: Infinity }, false, 'claimed'],
   [{ toRun: -1e12, toTakeEffect: Infinity }, false, 'in_grace_period'],
-])('with %o of a claim, and a journal that forgets: %s, a payment is %s', (left, ...row) => {
-  const [canForget, situation] = row;
-  expect(findSituation(left, canForget)).toBe(situation);
-});
+])(
+  'findSituation with the time left %o and a journal that forgets (%s) returns %s',
+  (left, ...row) => {
+    const [canForget, situation] = row;
+    expect(findSituation(left, canForget)).toBe(situation);
+  },
+);
 
 const ofHours = { claimedAt: 0, expiresAt: 90_000 };
 test.each([
@@ -95,7 +101,7 @@ test.each([
     5_000,
     { toRun: 20_000, toTakeEffect: Infinity },
   ],
-])('the time left of a claim %s', (_, claim, now, period, left) => {
+])('findTimeLeft returns the time left of a claim %s', (_, claim, now, period, left) => {
   const limits = { totalTimeout: 100_000, gracePeriod: period };
   expect(findTimeLeft(claim as OpenEntry, now, limits)).toEqual(left);
 });
@@ -106,17 +112,17 @@ test.each<[boolean, boolean, Situation]>([
   [false, false, 'unknown'],
   [false, true, 'unknown'],
 ])(
-  'after a request, certain: %s, of a takeover: %s, a payment is %s',
+  'findSituationAfterRequest with isCertain %s and isTakeover %s returns %s',
   (isCertain, isTakeover, situation) => {
     expect(findSituationAfterRequest({ isCertain, isTakeover })).toBe(situation);
   },
 );
 
 test.each([
-  ['a claim that is not known', undefined, 0, 5_000],
-  ['a claim of now', { claimedAt: 0, expiresAt: 90_000 }, 0, 5_000],
-  ['a claim of 20 s ago', { claimedAt: 0, expiresAt: 90_000 }, 20_000, 20_000],
-  ['a claim that ends before that', { claimedAt: 0, expiresAt: 90_000 }, 70_000, 20_000],
+  ['a payment without a known claim', undefined, 0, 5_000],
+  ['a new claim', { claimedAt: 0, expiresAt: 90_000 }, 0, 5_000],
+  ['a claim that was written 20 s ago', { claimedAt: 0, expiresAt: 90_000 }, 20_000, 20_000],
+  ['a claim that ends in 20 s', { claimedAt: 0, expiresAt: 90_000 }, 70_000, 20_000],
   ['a claim that has expired', { claimedAt: 0, expiresAt: 90_000 }, 1_000_000, 60_000],
   ['a claim that never expires', { claimedAt: 0, expiresAt: null }, 20_000, 20_000],
   [
@@ -125,17 +131,17 @@ test.each([
     86_400_000,
     defaultGracePeriod,
   ],
-])('the next call is due after a wait for %s', (_, claim, now, wait) => {
+])('findRetryDelay returns the wait before the next call for %s', (_, claim, now, wait) => {
   expect(findRetryDelay(claim, now)).toBe(wait);
 });
 
-/** Bounds in which every row is reached. */
+/** Bounds that are large enough for every situation to occur. */
 const forgetful = { callers: 2, calls: 1, misses: 1, deaths: 1, forgets: true };
 const lasting = { callers: 2, calls: 2, misses: 1, deaths: 0, forgets: false };
 
 // test/full/once-states.test.ts explores larger bounds.
 test.each<Omit<Bounds, 'decide'>>([forgetful, { ...lasting, calls: 1, deaths: 1 }])(
-  'no decision pays twice, lies or leaves a payment open: %o',
+  'decide never pays twice, reports falsely or leaves a payment open within the bounds %o',
   (bounds) => {
     const { worlds, violation } = explore(bounds);
     expect(violation).toBeUndefined();
@@ -143,7 +149,7 @@ test.each<Omit<Bounds, 'decide'>>([forgetful, { ...lasting, calls: 1, deaths: 1 
   },
 );
 
-/** Takes one row for another. */
+/** A wrong `decide`, which takes one situation for another. */
 const confuse =
   (row: Situation, other: Situation): Decide =>
   (situation, scans) =>
@@ -181,7 +187,7 @@ test.each<[string, Decide, string]>([
     confuse('takeover_rejected', 'rejected'),
     'told that it is not paid',
   ],
-])('the exploration finds that %s', (_, wrong, violation) => {
+])('the exploration detects the mistake that %s', (_, wrong, violation) => {
   const found = [forgetful, lasting].map(
     (bounds) => explore({ ...bounds, decide: wrong }).violation,
   );

@@ -13,7 +13,7 @@ import { fixedTimes, newTransfer, page, transfer, transferNumber } from '../supp
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { runDrift } from './drifting-platform.ts';
 
-// A transfer that lacks something may be the payment: it never counts as another one.
+// A listed transfer that lacks a field may be the payment, so the SDK never excludes it.
 
 const input: OnceInput = {
   sourceAccountId: 'acc_000001',
@@ -103,7 +103,7 @@ test.each(['status', 'type', 'direction', 'createdAt'])(
       await die('after_commit');
       const { id } = await payments.transfers.createOnce(input);
       expect(made().map((transfer) => transfer.id)).toEqual([id]);
-      // Recorded by now, and read by its id.
+      // By now the payment is recorded, so the call reads the transfer by its id.
       expect(await payments.transfers.createOnce(input)).toMatchObject({ id });
     }
   },
@@ -145,7 +145,7 @@ test.each([...identifying, 'createdAt'])(
   },
 );
 
-test('a strict search leaves a payment in doubt when a listed transfer lacks a field', async () => {
+test('reconcile with strict validation leaves the outcome unknown when a listed transfer lacks a field', async () => {
   const { payments } = clientOf(() => Response.json(page([{ ...transfer, direction: null }])), {
     validation: 'strict',
   });
@@ -171,7 +171,7 @@ test('waitFor goes on while a response lacks the status or the id', async () => 
   expect(requests).toHaveLength(6);
 });
 
-test('waitFor ends without a claim about the money when no response can be used', async () => {
+test('waitFor ends with the outcome unknown when no response can be used', async () => {
   const clock = new VirtualClock();
   for (const [body, problem] of [
     [{ ...transfer, status: null }, 'it had no status'],
@@ -186,7 +186,7 @@ test('waitFor ends without a claim about the money when no response can be used'
   }
 });
 
-test('a recorded payment is made, whatever its transfer lacks', async () => {
+test('createOnce never pays a recorded payment again, whatever its transfer lacks', async () => {
   let change = (record: Record<string, unknown>): object => record;
   const { payments, made } = setup((record) => change(record));
   const { id } = await payments.transfers.createOnce(input);
@@ -203,7 +203,7 @@ test('a recorded payment is made, whatever its transfer lacks', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('an accepted creation is recorded, whatever its response lacks beside the id', async () => {
+test('createOnce records an accepted payment whose response has nothing but a valid id', async () => {
   const { payments, journal, made } = setup(({ id }) => ({ id, status: 7, createdAt: null }));
   const { id } = await payments.transfers.createOnce(input);
   expect(await journal.read(input.description)).toMatchObject({ state: 'paid', transferId: id });

@@ -16,7 +16,7 @@ import { VirtualClock } from '../support/virtual-clock.ts';
  * npm run build:code && node test/money/drifting-platform.ts --runs 2000 --seed 7
  */
 
-/** Returns a number from 0 to below 1, the same ones for each seed (mulberry32). */
+/** Creates random numbers from 0 to below 1 that are the same for each seed (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

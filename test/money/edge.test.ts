@@ -13,7 +13,7 @@ import { clockFrom } from '../../src/calls/time.ts';
 import { GuardedJournal } from '../../src/once/guarded-journal.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// What a call checks before the first byte of a payment, in production, too.
+// createOnce makes these checks of the journal in production, too, before it sends a payment.
 
 const input = {
   sourceAccountId: 'acc_000001',
@@ -45,7 +45,7 @@ test.each<[string, (entry: JournalEntry) => JournalEntry | undefined]>([
   ['input', (entry) => ({ ...entry, input: { ...entry.input, amount: '1.00' } })],
   ['it is gone', () => undefined],
 ])(
-  'a journal that keeps another claim (%s) sends nothing, and the claim is withdrawn',
+  'createOnce sends nothing and withdraws its claim when the journal returns another claim (%s)',
   async (field, change) => {
     let isChanged = true;
     const { pay, made, memory } = setup((journal) => ({
@@ -65,7 +65,7 @@ test.each<[string, (entry: JournalEntry) => JournalEntry | undefined]>([
   },
 );
 
-test('payments that are claimed together wait for the check of the first', async () => {
+test('concurrent payments send nothing when the check of the first claim fails', async () => {
   const { pay, made } = setup(() => ({ read: () => Promise.resolve(undefined) }));
   const calls = ['one', 'two', 'three'].map((reference) =>
     failureOf(pay(reference), PaymentInDoubtError),
@@ -74,13 +74,13 @@ test('payments that are claimed together wait for the check of the first', async
   expect(made()).toBe(0);
 });
 
-test('a payment that waits for the check of another is made when that caller aborts', async () => {
+test('a payment that waits for the check of another claim is made when the other caller aborts', async () => {
   const reading = Promise.withResolvers<undefined>();
   let claims = 0;
   const { pay, made } = setup((journal) => ({
     read: async (reference) => {
       const entry = await journal.read(reference);
-      // The check of the first claim, whose caller aborts.
+      // Holds up the check of the first claim, so that its caller can abort.
       if (entry !== undefined && (claims += 1) === 1) await reading.promise;
       return entry;
     },
@@ -96,7 +96,7 @@ test('a payment that waits for the check of another is made when that caller abo
   expect(made()).toBe(1);
 });
 
-test('a claim that has ended when it is written sends nothing', async () => {
+test('createOnce sends nothing when its claim has expired by the time the journal has written the claim', async () => {
   let isSuspended = false;
   const { pay, made } = setup((journal, clock) => ({
     swap: async (...change) => {
@@ -112,7 +112,7 @@ test('a claim that has ended when it is written sends nothing', async () => {
   expect(made()).toBe(1);
 });
 
-test('an entry that is paid is replaced by no other', async () => {
+test('GuardedJournal rejects a swap that would remove a paid entry', async () => {
   const journal = memoryJournal();
   const paid = {
     state: 'paid',

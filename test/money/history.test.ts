@@ -57,7 +57,7 @@ function setup(options: ClientOptions = {}) {
   return { clock, sandbox, payments, run, pay, fail, failList, history, memory, calls };
 }
 
-test('an entry says when it was claimed and paid, where and as what, in whole milliseconds', async () => {
+test('the history of an entry says when the payment was claimed and paid, by which host, as which transfer', async () => {
   const { pay, memory, clock } = setup();
   const startedAt = clock.now();
   await pay();
@@ -74,14 +74,14 @@ test('an entry says when it was claimed and paid, where and as what, in whole mi
   expect(sending?.at).toBe(startedAt);
 });
 
-test('a payment costs the journal as many calls as without a history', async () => {
+test('the history costs no extra call of the journal', async () => {
   const { pay, calls } = setup();
   await pay();
-  // The first claim of a journal is read again.
+  // createOnce reads the first claim of a journal again, to check the journal.
   expect(calls).toEqual(['read', 'now', 'swap', 'read', 'swap']);
 });
 
-test('an operator stays in the history of the payment that follows', async () => {
+test('the history keeps the decision of an operator after a later payment', async () => {
   const { clock, payments, run, pay, fail, history } = setup();
   fail();
   await pay();
@@ -91,7 +91,7 @@ test('an operator stays in the history of the payment that follows', async () =>
   expect(await history()).toEqual(['sending', 'not_paid ada', 'sending', 'paid']);
 });
 
-test('a takeover, and the claim that it restores after a rejection', async () => {
+test('the history shows a takeover, and the claim that a rejection restores', async () => {
   const { clock, sandbox, pay, fail, history } = setup();
   fail();
   await pay();
@@ -107,7 +107,7 @@ test('a takeover, and the claim that it restores after a rejection', async () =>
   expect(await history()).toEqual(['sending', 'sending', 'sending', 'sending', 'paid']);
 });
 
-test('a payment that is ambiguous, and the transfer that an operator names', async () => {
+test('the history shows an ambiguous payment, and the operator who names the transfer', async () => {
   const { sandbox, payments, run, pay, fail, history } = setup();
   fail();
   const { id } = sandbox.transfers.create({ ...input, description: 'invoice 4711 (1)' });
@@ -117,7 +117,7 @@ test('a payment that is ambiguous, and the transfer that an operator names', asy
   expect(await history()).toEqual(['sending', 'ambiguous', 'paid bob']);
 });
 
-test('it keeps the first and the latest 31 transitions', async () => {
+test('the history keeps the first and the latest 31 transitions', async () => {
   const { clock, pay, fail, failList, memory } = setup({ totalTimeout: 1_000, gracePeriod: 1_000 });
   const firstAt = Math.floor(clock.now());
   for (let tries = 1; tries <= 40; tries += 1) {
@@ -134,7 +134,7 @@ test('it keeps the first and the latest 31 transitions', async () => {
   expect(times.at(-1)).toBeGreaterThan(clock.now() - 120_000);
 });
 
-test('openOnce shows it, with its times in ISO 8601', async () => {
+test('openOnce shows the history with times in ISO 8601', async () => {
   const { payments, pay, fail, run, memory } = setup();
   fail();
   await pay();
@@ -146,7 +146,7 @@ test('openOnce shows it, with its times in ISO 8601', async () => {
   expect(open[0]).toMatchObject({ claimedAt: at, history: [{ at, state: 'sending' }] });
 });
 
-test('an entry with something else in its history is paid all the same', async () => {
+test('createOnce pays an entry whose history is no list', async () => {
   const { clock, payments, pay, fail, run, memory, history } = setup();
   fail();
   await pay();

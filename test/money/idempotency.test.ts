@@ -27,14 +27,14 @@ beforeEach(() => {
 const keysOf = (requests: readonly SentRequest[]): (string | null)[] =>
   requests.map(({ headers }) => headers[idempotencyHeader.toLowerCase()] ?? null);
 
-test('no key is sent without the option', async () => {
+test('no idempotency key is sent without the option idempotencyHeader', async () => {
   const { payments, requests } = clientOf(() => respond(500, errorBody));
   const error = await failureOf(payments.transfers.create(newTransfer), ServerError);
   expect(keysOf(requests)).toEqual([null]);
   expect(error).not.toHaveProperty('idempotencyKey');
 });
 
-test('every POST has a unique key and no other request has one', async () => {
+test('every POST has a unique idempotency key, and no other request has a key', async () => {
   const { payments, requests } = clientOf(
     (request, _, count) =>
       request.url.endsWith('/build') ? respond(200, built) : respond(201, createdNumber(count)),
@@ -56,7 +56,7 @@ test('every POST has a unique key and no other request has one', async () => {
   expect(keysOf(requests)).toEqual([null, null, null, null]);
 });
 
-test('a creation with a key is resent with the same key after an unknown outcome', async () => {
+test('a creation with an idempotency key is resent with the same key after an unknown outcome', async () => {
   const responses = [
     () => Promise.reject(new TypeError('fetch failed')),
     () => respond(503, errorBody),
@@ -75,7 +75,7 @@ test('a creation with a key is resent with the same key after an unknown outcome
   expect(others).toEqual([first, first]);
 });
 
-test('the key stays the same after the renewal of a token', async () => {
+test('the idempotency key stays the same when a token is renewed', async () => {
   const responses = [401, 503, 201];
   const { payments, requests } = clientOf(
     (_, __, count) =>
@@ -88,7 +88,7 @@ test('the key stays the same after the renewal of a token', async () => {
   expect(new Set(keys).size).toBe(1);
 });
 
-test('the error has the key so that the caller can reuse it', async () => {
+test('the error has the idempotency key, so that the caller can send the key again', async () => {
   const { payments, requests } = clientOf(() => respond(500, errorBody), {
     idempotencyHeader,
     clock: new VirtualClock(),
@@ -108,7 +108,7 @@ test('the error has the key so that the caller can reuse it', async () => {
   expect(new Set(keysOf(requests))).toEqual(new Set([error.idempotencyKey]));
 });
 
-test('the error has the key when the next token cannot be fetched', async () => {
+test('the error has the idempotency key when the next token cannot be fetched', async () => {
   const clock = new VirtualClock();
   let keyCalls = 0;
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
@@ -117,7 +117,7 @@ test('the error has the key when the next token cannot be fetched', async () => 
     jwt: () => {
       keyCalls += 1;
       if (keyCalls > 1) throw new Error('the vault is shut');
-      // A token is renewed in the last half of a short life: this one is good for a second.
+      // A token with a short life is renewed in the second half of that life, here after a second.
       const claims = btoa(JSON.stringify({ exp: clock.now() / 1_000 + 2 }));
       return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
     },
@@ -131,7 +131,7 @@ test('the error has the key when the next token cannot be fetched', async () => 
 });
 
 test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
-  'a key of the caller is kept: %s',
+  'an idempotency key that the caller puts into the header %s is sent unchanged',
   async (name) => {
     const seen: RequestEvent[] = [];
     const { payments, requests } = clientOf(
@@ -148,7 +148,7 @@ test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
   },
 );
 
-test('a header of the client is rejected as a key because two transfers would share it', () => {
+test('an idempotency key in the headers of the client is rejected because two transfers would share the key', () => {
   const headers = { 'X-Service': 'payroll', [idempotencyHeader.toUpperCase()]: 'constant' };
   const { payments } = clientOf(() => respond(201, transferCreated), { idempotencyHeader });
   for (const make of [
@@ -160,7 +160,7 @@ test('a header of the client is rejected as a key because two transfers would sh
   }
 });
 
-test('a key header of the caller does not change retries without the option', async () => {
+test('an idempotency key of the caller causes no retry without the option idempotencyHeader', async () => {
   const { payments, requests } = clientOf(() => respond(503, errorBody));
   const headers = { [idempotencyHeader]: 'order 7' };
   await failureOf(payments.transfers.create(newTransfer, { headers }), ServerError);
@@ -176,7 +176,7 @@ test.each(['', 'two words', 'x:y', 'naïve', '__proto__'])(
 );
 
 test.each(['', ' ', '\t'])(
-  'a key of %j is rejected because it would protect nothing',
+  'an idempotency key of %j is rejected because an empty key protects nothing',
   async (key) => {
     const { payments, requests } = clientOf(() => respond(500, errorBody), { idempotencyHeader });
     const error = await failureOf(
@@ -189,7 +189,7 @@ test.each(['', ' ', '\t'])(
 );
 
 test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Length', 'User-Agent'])(
-  'the header %s cannot carry the key',
+  'idempotencyHeader rejects the reserved header %s',
   (name) => {
     expect(() =>
       clientOf(() => respond(201, transferCreated), { idempotencyHeader: name }),
@@ -197,7 +197,7 @@ test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Lengt
   },
 );
 
-test('a header called constructor carries a key', async () => {
+test('idempotencyHeader accepts a header called constructor', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     idempotencyHeader: 'constructor',
   });

@@ -6,8 +6,9 @@ import { InputIndex } from '../../src/search/input-index.ts';
 import { transfer } from '../support/values.ts';
 
 /*
- * The index of the inputs must not leave out one that a transfer may belong to: the transfers are payments
- * of the inputs as platforms change them, or with values of another type, as with `validation: 'report'`.
+ * InputIndex must find every input that a transfer may belong to. This test makes the transfers from
+ * the inputs, with changes that platforms make, and with values of another type, which
+ * `validation: 'report'` lets through.
  */
 
 const words = ['payroll-2026-11-', 'INV ', 'a', 'Rent & co ', 'x'.repeat(60), '4711', 'Ä'];
@@ -108,31 +109,34 @@ const casesOf = (size: number): fc.Arbitrary<Case> =>
       }),
   );
 
-// Each has 20 transfers.
+// Each run compares 20 transfers with the inputs.
 test.each([
   [1, 20],
   [9, 150],
   [200, 12],
-])('an index of %i inputs leaves out no payment', (size, numRuns) => {
-  const counts = { compared: 0, found: 0, certain: 0 };
-  fc.assert(
-    fc.property(casesOf(size), ({ inputs: all, listed }) => {
-      const targets = all.map((input) => ({ input }));
-      const index = new InputIndex(targets);
-      for (const each of listed) {
-        const matches = new Set(index.find(each));
-        const missed = targets.filter(
-          (target) => !matches.has(target) && compareTransfer(each, target.input) !== 'other',
-        );
-        expect(missed, JSON.stringify(each)).toEqual([]);
-        counts.found += matches.size;
-        counts.compared += targets.length;
-        counts.certain += all.filter((input) => compareTransfer(each, input) === 'same').length;
-      }
-    }),
-    { numRuns },
-  );
-  // Without matches, the test would prove nothing, and without omissions, the index would do nothing.
-  expect(counts.certain).toBeGreaterThan(5);
-  if (size > 1) expect(counts.found).toBeLessThan(counts.compared / 2);
-});
+])(
+  'InputIndex of %i inputs finds every input that a changed transfer may belong to',
+  (size, numRuns) => {
+    const counts = { compared: 0, found: 0, certain: 0 };
+    fc.assert(
+      fc.property(casesOf(size), ({ inputs: all, listed }) => {
+        const targets = all.map((input) => ({ input }));
+        const index = new InputIndex(targets);
+        for (const each of listed) {
+          const matches = new Set(index.find(each));
+          const missed = targets.filter(
+            (target) => !matches.has(target) && compareTransfer(each, target.input) !== 'other',
+          );
+          expect(missed, JSON.stringify(each)).toEqual([]);
+          counts.found += matches.size;
+          counts.compared += targets.length;
+          counts.certain += all.filter((input) => compareTransfer(each, input) === 'same').length;
+        }
+      }),
+      { numRuns },
+    );
+    // Without matches the test would prove nothing, and without omissions the index would do nothing.
+    expect(counts.certain).toBeGreaterThan(5);
+    if (size > 1) expect(counts.found).toBeLessThan(counts.compared / 2);
+  },
+);

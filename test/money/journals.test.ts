@@ -35,7 +35,7 @@ import {
   scenarios,
 } from '../stores/scenarios.ts';
 
-// PostgreSQL and Redis as real servers: test/full/journals.test.ts.
+// test/full/journals.test.ts runs the same scenarios on real servers of PostgreSQL and Redis.
 const folder = mkdtempSync(join(tmpdir(), 'payments-journals-'));
 const opened: { close(): void }[] = [];
 afterAll(() => {
@@ -52,7 +52,7 @@ const memory = memoryJournal();
 scenarios('memory', () => ({ open: () => memory }));
 scenarios('SQLite', () => ({ open }));
 
-test('a claim is on disk before swap resolves', () => {
+test('a claim of sqliteJournal is on disk before swap resolves', () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   open('settings.db');
   const [database] = prepare.mock.contexts as DatabaseSync[];
@@ -135,7 +135,7 @@ describe('a SQLite file with rows that cannot be read', () => {
     }
   });
 
-  test('reads what is open from the index', () => {
+  test('reads open payments through the index', () => {
     const { path, database } = createFile('index.db');
     const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
     close(sqliteJournal(path));
@@ -157,7 +157,7 @@ describe('a SQLite file that several containers may open', () => {
     );
   });
 
-  // Needs the right to mount.
+  // Skipped without the right to mount.
   test('is rejected when it is a mount point of its own', (context) => {
     const directory = join(folder, 'a folder with spaces');
     mkdirSync(directory);
@@ -181,7 +181,7 @@ describe('a SQLite file that several containers may open', () => {
 
 test('memoryJournal warns once on a platform that may move money', async () => {
   const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  // Another test may have caused the warning.
+  // Another test may have caused the warning, so this test imports a fresh copy of the SDK.
   vi.resetModules();
   const sdk = await import('payments-platform-sdk');
   const pay = (baseUrl: string) => {
@@ -193,7 +193,7 @@ test('memoryJournal warns once on a platform that may move money', async () => {
   };
   await pay('https://sandbox.invalid/v0');
   expect(write).not.toHaveBeenCalled();
-  // A loopback address may be a tunnel.
+  // A loopback address may be a tunnel to the real platform.
   await pay('http://127.0.0.1:4010/v0');
   await pay('https://api.example.com/v0');
   expect(write).toHaveBeenCalledOnce();
@@ -213,7 +213,7 @@ test('memoryJournal lists a payment once when it is claimed again meanwhile', as
   expect(listed).toEqual(inputs.map(({ description }) => description));
 });
 
-describe('while another process holds the lock of SQLite', () => {
+describe('sqliteJournal while another process holds the lock', () => {
   const lock = (name: string) => {
     const holder = close(new DatabaseSync(join(folder, name)));
     holder.exec('BEGIN EXCLUSIVE');
@@ -225,7 +225,7 @@ describe('while another process holds the lock of SQLite', () => {
     return journal.swap(paid.description, undefined, createClaim(paid));
   };
 
-  test('a swap waits between turns of the event loop', async () => {
+  test('a swap waits without blocking the event loop', async () => {
     const journal = open('locked.db');
     const holder = lock('locked.db');
     const swapped = swap(journal);
@@ -234,7 +234,7 @@ describe('while another process holds the lock of SQLite', () => {
     expect(await swapped).toBe(true);
   });
 
-  test('a journal opens, and its first call waits', async () => {
+  test('a new journal opens at once, and its first call waits', async () => {
     const holder = lock('locked-at-first.db');
     const swapped = swap(open('locked-at-first.db'));
     await nextTurn();
@@ -259,7 +259,7 @@ describe('while another process holds the lock of SQLite', () => {
     expect(await swap(journal)).toBe(true);
   });
 
-  // bun:sqlite names the code differently; the extended codes occur when another process recovers.
+  // bun:sqlite names the code differently, and 261 occurs while another process recovers the file.
   test.each([{ errcode: 261 }, { errno: 5, code: 'SQLITE_BUSY' }])(
     'a read runs again when the error is %o',
     async (fields) => {
@@ -281,7 +281,7 @@ const rewrite = (stored: string): string =>
     1,
   );
 
-test('an entry that another program has written again is still the same entry', async () => {
+test('sqliteJournal accepts entries that another program rewrote with other spaces and order of keys', async () => {
   const path = join(folder, 'rewritten.db');
   const journal = close(sqliteJournal(path));
   const platform = createPlatform();
@@ -364,7 +364,7 @@ describe('an open SQLite file', () => {
     expect(made()).toHaveLength(1);
   });
 
-  test('a relative path is printed when it creates a file, and an absolute one is not', () => {
+  test('is printed when a relative path creates it, but not when an absolute path does', () => {
     const print = vi.spyOn(console, 'warn').mockReturnValue();
     const name = `relative-${process.pid}.db`;
     for (const path of [name, name, join(folder, 'absolute.db'), ':memory:']) {
@@ -383,28 +383,28 @@ describe('an open SQLite file', () => {
   });
 });
 
-test('sqliteJournal names what it needs when the runtime has no SQLite', () => {
+test('sqliteJournal names the version of Node.js that it needs when the runtime has no SQLite', () => {
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
   expect(() => sqliteJournal(join(folder, 'other.db'))).toThrow(/Node\.js from 22\.13/);
 });
 
-test('the guide has the statements of postgresJournalTable', () => {
+test('docs/journals.md contains the statements of postgresJournalTable', () => {
   const guide = readFileSync(new URL('../../docs/journals.md', import.meta.url), 'utf8');
   expect(guide).toContain(`\`\`\`sql\n${postgresJournalTable}\n\`\`\``);
 });
 
-// An index in the collation of a database loses entries when its operating system is upgraded.
-test('the column of references has the collation C', () => {
+// With the collation of the database, an index loses entries when the operating system is upgraded.
+test('the reference column of postgresJournalTable has the collation C', () => {
   expect(postgresJournalTable).toContain('reference text COLLATE "C" PRIMARY KEY');
 });
 
-test('only Redis forgets by default', () => {
+test('redisJournal is the only journal that forgets by default', () => {
   expect(redisJournal(async () => null).forgets).toBe(true);
   expect(postgresJournal(async () => []).forgets).toBe(false);
   expect([memory.forgets, open().forgets]).toEqual([undefined, false]);
 });
 
-test.each([true, false])('a journal forgets as its option is: %o', (forgets) => {
+test.each([true, false])('a journal has the forgets of its options: %o', (forgets) => {
   expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
   expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
   const sqlite = sqliteJournal(join(folder, 'forgets.db'), { forgets });
@@ -412,7 +412,7 @@ test.each([true, false])('a journal forgets as its option is: %o', (forgets) => 
   sqlite.close();
 });
 
-// Redis would report it only when a payment has been made.
+// Redis would report a wrong keepPaidFor only after a payment was made.
 test.each([0, -1, 1.5, Number.NaN, 2 ** 60])('redisJournal throws when keepPaidFor is %o', (ms) => {
   expect(() => redisJournal(async () => null, { keepPaidFor: ms })).toThrow(
     /^redisJournal: keepPaidFor is .*; expected whole milliseconds above 0/,
@@ -439,12 +439,12 @@ test('redisJournal asks for the time on the node that has the key', async () => 
 
 test.each([
   ['rows', async () => [{ reference: 'a' }]],
-  ['a result that has them', async () => ({ rows: [{ reference: 'a' }] })],
+  ['a result with rows', async () => ({ rows: [{ reference: 'a' }] })],
 ])('postgresJournal swaps when its query returns %s', async (_, query) => {
   expect(await postgresJournal(query).swap('a', undefined, createClaim(newInput()))).toBe(true);
 });
 
-/** A server of PostgreSQL, as far as the statements of the journal need one. */
+/** A PostgreSQL server in memory, which knows only the statements of the journal. */
 function createServer() {
   const entries = new Map<string, string>();
   let time = 1_764_000_000_000;
@@ -507,11 +507,11 @@ describe('postgresJournal inside a transaction of the caller', () => {
     expect(made()).toBe(0);
   });
 
-  test('warns once of payments that it records', async () => {
+  test('warns once about payments that it records', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const server = createServer();
     const { transfers, made } = createPayments((text, values) => {
-      // Another user of the connection starts one after the last look at the clock.
+      // Another user of the connection starts a transaction after the last look at the clock.
       if (text.startsWith('INSERT') && made() > 0) server.start();
       return server.query(text, values);
     });
@@ -526,7 +526,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
   });
 });
 
-test('postgresJournal needs two statements more for its first claim, and none for others', async () => {
+test('postgresJournal runs two more statements for its first claim, and none for later claims', async () => {
   const server = createServer();
   const { transfers } = createPayments(server.query);
   const counts = [];
@@ -535,13 +535,13 @@ test('postgresJournal needs two statements more for its first claim, and none fo
     await transfers.createOnce(newInput());
     counts.push(server.statements.length);
   }
-  // Whether it is in a transaction, and what it has kept.
+  // The two statements look for a transaction of the caller, and read the claim again.
   expect(counts).toEqual([6, 4, 4]);
 });
 
 type Rows = Awaited<ReturnType<ReturnType<typeof createServer>['query']>>;
 
-describe('a reply to postgresJournal of another shape', () => {
+describe('a result of the postgresJournal query in a wrong shape', () => {
   test.each<[string, (rows: Rows, text: string) => unknown, string]>([
     [
       'TypeORM',
@@ -556,7 +556,7 @@ describe('a reply to postgresJournal of another shape', () => {
     ['text', () => 'OK', 'string'],
     ['rows that are null', () => ({ rows: null }), '{ rows: null }'],
     ['rows of values', (rows) => ({ rows: rows.map(Object.values) }), '{ rows: [[number]] }'],
-  ])('is named before anything is sent: %s', async (_, reshape, shape) => {
+  ])('is described in the error before anything is sent: %s', async (_, reshape, shape) => {
     const server = createServer();
     const { transfers, made } = createPayments(
       async (text, values) => reshape(await server.query(text, values), text) as PostgresRows,
@@ -568,9 +568,9 @@ describe('a reply to postgresJournal of another shape', () => {
   });
 });
 
-describe('the table of postgresJournal', () => {
+describe('the option table of postgresJournal', () => {
   test.each(['journal_b', 'payments.payments_journal', '"Tenant-1".journal', 'A."b c"'])(
-    'is the one of the option in every statement: %s',
+    'names the table of every statement: %s',
     async (table) => {
       const server = createServer();
       const journal = postgresJournal(server.query, { table });
@@ -596,7 +596,7 @@ describe('the table of postgresJournal', () => {
   );
 
   test.each(['', 'a b', 'a; DROP TABLE b', 'a.b.c', '"a', '"a"b"', 'a.', '1a', '"a\0b"', 'a\n'])(
-    'throws at once when the option is %j',
+    'throws at once when it is %j',
     (table) => {
       expect(() => postgresJournal(async () => [], { table })).toThrow(
         `postgresJournal: table is ${JSON.stringify(table)}; expected the name of a table as SQL has it`,
@@ -620,7 +620,7 @@ describe('a journal that throws an error with retryable: false', () => {
     }
   });
 
-  test('is warned of when it cannot record a payment that was made', async () => {
+  test('causes a warning when it cannot record a payment that was made', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const { clientOptions } = createPlatform();
     const memory = memoryJournal();
@@ -644,7 +644,7 @@ test.each([null, 'OK', 2, undefined])(
   },
 );
 
-// A call whose journal has no entry claims and sends, so the reply of a failure is never "no entry".
+// createOnce pays if the journal has no entry, so an unreadable reply must not count as no entry.
 test.each([
   ['undefined', undefined],
   ['object', { state: 'paid' }],

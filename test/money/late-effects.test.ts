@@ -15,7 +15,7 @@ const input = {
   description: 'invoice 4711',
 } as const;
 
-/** How many transfers a platform makes whose first request acts so late, for a caller that tries again for long enough. */
+/** Counts the transfers when the first request takes effect late and the caller goes on calling. */
 async function countTransfers(lateMs: number, options: ClientOptions = {}): Promise<number> {
   const clock = new VirtualClock();
   const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
@@ -64,17 +64,20 @@ async function countTransfers(lateMs: number, options: ClientOptions = {}): Prom
 
 const times = [1, 60, 300, 425, 600, 900, 1_000].map((seconds) => seconds * second);
 
-test.each(times)('a request that acts %i ms late is paid once by default', async (late) => {
-  expect(await countTransfers(late)).toBe(1);
-});
+test.each(times)(
+  'a request that takes effect %i ms late is paid once with the default gracePeriod',
+  async (late) => {
+    expect(await countTransfers(late)).toBe(1);
+  },
+);
 
 test.each([...times, 17 * minute, hour, 24 * hour])(
-  'with a grace period of Infinity, a request that acts %i ms late is paid once',
+  'a request that takes effect %i ms late is paid once with a gracePeriod of Infinity',
   async (late) => {
     expect(await countTransfers(late, { gracePeriod: Infinity })).toBe(1);
   },
 );
 
-test('a request that acts after the grace period is paid twice, as the guide says', async () => {
+test('a request that takes effect after gracePeriod is paid twice (assumption A2 of docs/proof.md)', async () => {
   expect(await countTransfers(25 * minute, fixedTimes)).toBe(2);
 });

@@ -20,14 +20,14 @@ import type {
 } from '../../src/schemas/transfer.ts';
 
 /*
- * Every interleaving of two callers and an operator with a crash at every step, a response that is
- * lost, late or a rejection, a list that lags, misses a transfer once or shows nothing certain, a
- * process that is suspended, a journal that fails before or after it has written, and searches that stop
- * where the list is older than the payment, or return what another scan has found. A backup of the journal
- * may be restored when no request can take effect any more, a program may write its entry again, and its clock may be
- * ahead while the first call claims. The explorer
- * chooses which step runs next and with which fault. It replays a run from its start with the
- * first choices fixed, and visits no state twice.
+ * Explores every interleaving of the steps of two callers and an operator. At each step a process may
+ * crash or be suspended, and the journal may fail before or after it has written. A response may be
+ * lost, late or a rejection. The list may lag, miss a transfer once or show only a similar transfer,
+ * and a search may stop where the list is older than the payment, or return what another scan has
+ * found. Some bounds also restore a backup of the journal when no request can take effect any more,
+ * let another program write the entry again, or let the clock of the journal be ahead during the
+ * first claim. The explorer chooses which step runs next and with which fault. To try another choice,
+ * the explorer replays the run with the choices before, and visits no state twice.
  */
 
 const totalTimeout = 100;
@@ -91,11 +91,11 @@ interface Caller {
   /** The results of its steps, which determine its state. */
   history: string[];
   isDead: boolean;
-  /** When its last request with an unknown outcome ended; an older result of a scan is not used after it. */
+  /** When the last request with an unknown outcome ended. Older results of scans are not used. */
   unknownAt: number;
 }
 
-/** Longer than any claim, and than the difference of two clocks. */
+/** How far the clock may be ahead. Longer than any claim, and than any tolerated difference. */
 const lead = 1_000_000;
 
 /** A journal that keeps texts, as a database does. */
@@ -116,7 +116,7 @@ function createTextJournal(now: () => number) {
   return { journal, rewrite, isEmpty: () => text === '' };
 }
 
-/** What tells two states apart: no decision depends on a history, which is checked at each write instead. */
+/** JSON to compare states. No decision depends on a history, so each write checks the history. */
 const withoutHistory = (value: unknown): string =>
   JSON.stringify(value, (name, field: unknown) => (name === 'history' ? undefined : field)) ?? '';
 
@@ -224,8 +224,8 @@ class Simulation {
   }
 
   /**
-   * The result of a search at a time; `misses`: the scan misses transfers that move in the list. What was
-   * made before `earliest` is hidden, and what an operator has dismissed.
+   * The result of a search at a time. If `misses`, the scan misses transfers that move in the list.
+   * Transfers from before `earliest` are hidden, and so are those that an operator has dismissed.
    */
   search(
     misses: boolean,
@@ -256,7 +256,7 @@ class Simulation {
     return this.ledger.length > 0 ? 'txfr_1' : 'not_paid';
   }
 
-  /** A step of a caller, which waits until it is chosen and may be the last one. */
+  /** A step of a caller, which waits until the explorer chooses it. The caller may die in it. */
   step<T>(
     caller: Caller,
     name: string,
@@ -323,7 +323,7 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
     const result = await call();
     caller.history.push(withoutHistory(result));
     if (fault === 'fails after') throw new Error(fault);
-    // A driver that sends the command again sees its own write.
+    // A database driver that repeats a command after a lost reply reports that another caller won.
     return fault === 'says lost' ? (false as T) : result;
   };
   const readTime = async (reference: string): Promise<number> => {
@@ -347,7 +347,7 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
         const scan = () =>
           simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
             if (fault === 'breaks') throw ended('unknown');
-            // The SDK promises nothing after two consecutive scans that both miss it.
+            // Only one scan misses, because the SDK promises nothing if two scans in a row miss it.
             const misses = fault === 'misses' && !simulation.hasMissed;
             simulation.hasMissed ||= misses;
             const { time, bounds, choices } = simulation;
@@ -362,7 +362,7 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
             );
           });
         const result = await scan();
-        // The list has more than one page.
+        // The list has more than one page, so a second scan confirms that nothing was found.
         return confirms && result.result === 'not_found' ? await scan() : result;
       },
       get: (id) => simulation.step(caller, 'get', [], () => ({ id }) as Transfer),
@@ -489,7 +489,7 @@ async function findViolation(
     operator = deciding;
     const decide = (): TransferId | 'not_paid' => {
       simulation.time += simulation.choices.take(0, totalTimeout + gracePeriod);
-      // A wrong decision is possible where the list is certain.
+      // Where the list is certain, the operator may decide wrongly, and the SDK must reject that.
       if (bounds.isAmbiguous === true || simulation.truth === 'not_paid') return simulation.truth;
       return simulation.choices.take(simulation.truth, 'not_paid');
     };
@@ -552,7 +552,7 @@ async function findViolation(
       (error: unknown) => (result = error),
     );
     for (let steps = 0; result === undefined; steps += 1) {
-      // A mistake in the source may wait for nothing.
+      // A planted mistake may make a call wait for ever.
       if (steps > 1_000) return new Error('a call that never ends');
       await flushMicrotasks();
       simulation.steps.shift()?.take();
@@ -581,7 +581,7 @@ async function findViolation(
 /** A run that ends in a second payment, a false report or a payment that nothing ends. */
 export interface Violation {
   readonly what: string;
-  /** What {@link replay} repeats. */
+  /** The choices of the run, for {@link replay}. */
   readonly choices: readonly number[];
 }
 
@@ -619,7 +619,7 @@ export async function replay(choices: readonly number[], bounds: Bounds): Promis
   return { what, trace: simulation.trace, counts: made.counts };
 }
 
-/** Finds a shorter run with a violation: one choice becomes another one, and first options follow it. */
+/** Finds a shorter run with a violation: changes one choice, and takes first options after it. */
 export async function shorten(found: Violation, bounds: Bounds): Promise<Violation> {
   let { what, choices } = found;
   let { trace, counts } = await replay(choices, bounds);

@@ -79,7 +79,7 @@ function setup(options: ClientOptions = {}, funds = '1000') {
 const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
 const inDoubtErrorOf = (call: PromiseLike<unknown>) => failureOf(call, PaymentInDoubtError);
 
-test('the same call twice resolves to one transfer', async () => {
+test('createOnce makes one transfer when it is called twice for the same payment', async () => {
   const { pay, made, journal, operations, clock } = setup();
   const first = await pay();
   expect(await pay({ amount: '12.5' })).toMatchObject({
@@ -97,7 +97,7 @@ test('the same call twice resolves to one transfer', async () => {
   expect(operations()).toEqual(['transfers.create', 'transfers.get']);
 });
 
-test('the claim with its expiry is written before anything is sent', async () => {
+test('createOnce writes its claim, with the expiry, before it sends anything', async () => {
   const { clock, journal, pay } = setup({
     fetch: async () => {
       seen = await journal.read('invoice 4711');
@@ -122,38 +122,36 @@ test('the claim with its expiry is written before anything is sent', async () =>
 
 test.each([
   ['no description', { description: undefined }, {}, 'description'],
-  ['an empty one', { description: '' }, {}, 'description'],
-  ['one without a letter or digit', { description: ' -/# ' }, {}, 'description'],
-  ['one of punctuation only', { description: '--/#' }, {}, 'description'],
-  ['one that is a number', { description: 4711 }, {}, 'description'],
-  ['one of 141 characters', { description: 'x'.repeat(141) }, {}, 'description'],
-  ['one with a space at its end', { description: 'INV 9 ' }, {}, 'description'],
-  ['one with a space at its beginning', { description: ' INV 9' }, {}, 'description'],
-  ['one with an umlaut', { description: 'Müller 1' }, {}, 'description'],
-  ['one with a NUL', { description: 'a\u0000b' }, {}, 'description'],
-  ['one with a line break', { description: 'a\nb' }, {}, 'description'],
-  ['an amount that is none', { amount: '0' }, {}, 'amount'],
+  ['an empty description', { description: '' }, {}, 'description'],
+  ['a description without a letter or digit', { description: ' -/# ' }, {}, 'description'],
+  ['a description of punctuation only', { description: '--/#' }, {}, 'description'],
+  ['a description that is a number', { description: 4711 }, {}, 'description'],
+  ['a description of 141 characters', { description: 'x'.repeat(141) }, {}, 'description'],
+  ['a description with a space at its end', { description: 'INV 9 ' }, {}, 'description'],
+  ['a description with a space at its beginning', { description: ' INV 9' }, {}, 'description'],
+  ['a description with an umlaut', { description: 'Müller 1' }, {}, 'description'],
+  ['a description with a NUL', { description: 'a\u0000b' }, {}, 'description'],
+  ['a description with a line break', { description: 'a\nb' }, {}, 'description'],
+  ['an amount of 0', { amount: '0' }, {}, 'amount'],
   ['a gracePeriod of 0', {}, { gracePeriod: 0 }, 'options.gracePeriod'],
-  ['a gracePeriod that is no number', {}, { gracePeriod: '5' }, 'options.gracePeriod'],
-  ['a journal that is none', {}, { journal: new Map() }, 'options.journal'],
+  ['a gracePeriod that is a string', {}, { gracePeriod: '5' }, 'options.gracePeriod'],
+  ['a Map as journal', {}, { journal: new Map() }, 'options.journal'],
   ['an unknown option', {}, { journals: 1 }, 'options.journals'],
-  [
-    'a description beside the input',
-    {},
-    { body: { description: 'x' } },
-    'options.body.description',
-  ],
-])('%s is rejected before anything is sent or written', async (_, changes, options, path) => {
-  const { pay, operations, journal } = setup();
-  const error = await failureOf(pay(changes as never, options as never), ValidationError);
-  expect(error.issues.map((issue) => issue.path)).toContain(path);
-  expect(new Set(error.issues.map((issue) => issue.path + issue.message)).size).toBe(
-    error.issues.length,
-  );
-  expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createOnce' });
-  expect(operations()).toEqual([]);
-  expect(await journal.read('invoice 4711')).toBeUndefined();
-});
+  ['a description in options.body', {}, { body: { description: 'x' } }, 'options.body.description'],
+])(
+  'createOnce rejects %s before it sends or writes anything',
+  async (_, changes, options, path) => {
+    const { pay, operations, journal } = setup();
+    const error = await failureOf(pay(changes as never, options as never), ValidationError);
+    expect(error.issues.map((issue) => issue.path)).toContain(path);
+    expect(new Set(error.issues.map((issue) => issue.path + issue.message)).size).toBe(
+      error.issues.length,
+    );
+    expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createOnce' });
+    expect(operations()).toEqual([]);
+    expect(await journal.read('invoice 4711')).toBeUndefined();
+  },
+);
 
 test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
   'createOnce pays with the reference %s',
@@ -164,7 +162,7 @@ test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
   },
 );
 
-test('a call without a journal is rejected with a list of the available ones', async () => {
+test('createOnce without a journal rejects with the names of the available journals', async () => {
   const { payments, operations } = setup({ journal: undefined });
   const error = await failureOf(payments.transfers.createOnce(input), ConfigurationError);
   for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
@@ -174,7 +172,7 @@ test('a call without a journal is rejected with a list of the available ones', a
   expect(operations()).toEqual([]);
 });
 
-test('journal and gracePeriod may be options of one call', async () => {
+test('the journal option of one call replaces the journal of the client', async () => {
   const { pay, journal, clock, claim } = setup();
   const callOptions = memoryJournal({ now: () => clock.now() });
   await claim();
@@ -192,28 +190,31 @@ test.each([
   ],
   [{ currency: 'USDT' }, ['currency']],
   [{ sourceAccountId: 'acc_000003', amount: '1' }, ['sourceAccountId', 'amount']],
-] as const)('a reference of another payment is a conflict: %o', async (changes, names) => {
-  const { pay, made, operations, claim } = setup();
-  await claim();
-  const before = await inDoubtErrorOf(pay(changes as never));
-  await pay({ currency: 'USDC' }).catch(() => undefined);
-  const sent = operations().length;
-  const error = await inDoubtErrorOf(pay(changes as never));
-  for (const each of [before, error]) {
-    expect(each).toMatchObject({
-      reason: 'conflict',
-      reference: 'invoice 4711',
-      outcome: 'unknown',
-    });
-    expect(each.retryAfterMs).toBeUndefined();
-    expect(each.message).toContain(`with other terms: ${names.join(', ')}.`);
-    expect(each.message).not.toMatch(/another reference|of its own/);
-  }
-  expect(operations()).toHaveLength(sent);
-  expect(made()).toHaveLength(0);
-});
+] as const)(
+  'createOnce reports a conflict when the reference was used with other terms than %o',
+  async (changes, names) => {
+    const { pay, made, operations, claim } = setup();
+    await claim();
+    const before = await inDoubtErrorOf(pay(changes as never));
+    await pay({ currency: 'USDC' }).catch(() => undefined);
+    const sent = operations().length;
+    const error = await inDoubtErrorOf(pay(changes as never));
+    for (const each of [before, error]) {
+      expect(each).toMatchObject({
+        reason: 'conflict',
+        reference: 'invoice 4711',
+        outcome: 'unknown',
+      });
+      expect(each.retryAfterMs).toBeUndefined();
+      expect(each.message).toContain(`with other terms: ${names.join(', ')}.`);
+      expect(each.message).not.toMatch(/another reference|of its own/);
+    }
+    expect(operations()).toHaveLength(sent);
+    expect(made()).toHaveLength(0);
+  },
+);
 
-test('the second of two concurrent calls is in progress and has a time to retry', async () => {
+test('the second of two concurrent createOnce calls rejects as in_progress with a retryAfterMs', async () => {
   const { pay, made, payments, journal } = setup();
   const elsewhere = payments.withOptions({ journal });
   const results = await Promise.allSettled([pay(), elsewhere.transfers.createOnce(input)]);
@@ -225,7 +226,7 @@ test('the second of two concurrent calls is in progress and has a time to retry'
 });
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'createOnce searches at once when a response is lost %s',
+  'createOnce searches the list at once when the response is lost %s',
   async (when) => {
     const { pay, made, sandbox, operations, journal, clock } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
@@ -246,7 +247,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('the claim of a dead process is taken over when its request can no longer arrive', async () => {
+test('createOnce takes over the claim of a dead process once its request can no longer take effect', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 5_000 });
@@ -266,7 +267,7 @@ test('the claim of a dead process is taken over when its request can no longer a
   expect(made()).toHaveLength(1);
 });
 
-test('the time is read before the search, during which a transfer may still appear', async () => {
+test('createOnce does not take over a claim that expires while the list is searched', async () => {
   const { pay, claim, clock, made, sandbox } = setup({
     fetch: (request) => {
       if (request.method === 'GET') clock.jump(totalTimeout - 1);
@@ -280,7 +281,7 @@ test('the time is read before the search, during which a transfer may still appe
   expect(made()).toHaveLength(0);
 });
 
-test('a claim of a caller with other settings expires at its own expiresAt', async () => {
+test('a claim expires at its own expiresAt, whatever gracePeriod and totalTimeout the next caller has', async () => {
   const { pay, claim, clock, made } = setup();
   await claim();
   clock.jump(10_000);
@@ -293,10 +294,10 @@ test('a claim of a caller with other settings expires at its own expiresAt', asy
 });
 
 test.each([
-  ['refused', rejection, UnprocessableEntityError],
-  ['never sent', { kind: 'status', status: 429, retryAfter: 90 }, Error],
+  ['422', rejection, UnprocessableEntityError],
+  ['429 and a long Retry-After', { kind: 'status', status: 429, retryAfter: 90 }, Error],
 ] as const)(
-  'a payment that is %s removes the claim and can be tried again',
+  'createOnce removes its claim when the platform rejects the payment with %s',
   async (_, fault, kind) => {
     const { pay, made, sandbox, journal } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -310,7 +311,7 @@ test.each([
   },
 );
 
-test('a second request that is rejected for missing funds finds the first transfer', async () => {
+test('a takeover that is rejected for missing funds resolves to the transfer of the first request', async () => {
   const late: Request[] = [];
   const { pay, made, clock, sandbox } = setup(
     {
@@ -347,7 +348,7 @@ test('a rejected takeover restores the earlier claim, which may have taken the m
   expect(made()).toHaveLength(1);
 });
 
-test('a takeover keeps the time of the first claim', async () => {
+test('a takeover keeps firstClaimedAt of the claim that it replaces', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const firstClaimedAt = clock.now();
@@ -361,7 +362,7 @@ test('a takeover keeps the time of the first claim', async () => {
   });
 });
 
-test('a transfer that the first scan misses keeps the next call from taking over', async () => {
+test('a takeover sends nothing when only its second scan shows the transfer', async () => {
   let scans = 0;
   const { pay, claim, clock, made, sandbox } = setup({
     fetch: async (request) => {
@@ -376,7 +377,7 @@ test('a transfer that the first scan misses keeps the next call from taking over
   expect(made()).toHaveLength(1);
 });
 
-test('a lost swap that should remove the claim resolves to the payment of another call', async () => {
+test('createOnce after a rejection resolves to the transfer that another call has recorded meanwhile', async () => {
   const inner = memoryJournal();
   const paid = { state: 'paid', transferId: 'txfr_000001', paidAt: 0, platform, input } as const;
   const { pay, sandbox, made } = setup({
@@ -393,10 +394,10 @@ test('a lost swap that should remove the claim resolves to the payment of anothe
   expect(await pay()).toMatchObject(made()[0] ?? {});
 });
 
-/** Transfers with descriptions like the reference. */
+/** A transfer with a description like the reference. */
 const similar = { ...input, description: 'INVOICE-4711 corrected' };
 
-test('a transfer that may be the payment is named for an operator to decide', async () => {
+test('createOnce rejects as ambiguous and names the transfer that may be the payment', async () => {
   const { pay, made, claim, clock, sandbox, operations } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -409,7 +410,7 @@ test('a transfer that may be the payment is named for an operator to decide', as
   expect(made()).toHaveLength(1);
 });
 
-test('a transfer that the journal has as another payment is no candidate', async () => {
+test('a similar transfer is no candidate when the journal records it for another payment', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   await pay({ description: similar.description });
@@ -421,7 +422,7 @@ test('a transfer that the journal has as another payment is no candidate', async
   ]);
 });
 
-test('a transfer that the journal has under its description as another id stays a candidate', async () => {
+test('a similar transfer stays a candidate when the journal records another id for its description', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -432,13 +433,13 @@ test('a transfer that the journal has under its description as another id stays 
     platform,
     input: similar,
   } as const;
-  // A journal has references in lower case.
+  // A journal stores references in lower case.
   await journal.swap(similar.description.toLowerCase(), undefined, paid);
   clock.jump(totalTimeout + gracePeriod);
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
 });
 
-test('an operator may record which transfer it is', async () => {
+test('resolveOnce records the transfer that an operator names as the payment', async () => {
   const { pay, claim, sandbox, payments, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -454,7 +455,7 @@ test('an operator may record which transfer it is', async () => {
 });
 
 test.each(['txfr_000001', 'not_paid'] as const)(
-  'resolveOnce rejects a reference that the journal does not know: %s',
+  'resolveOnce with the verdict %s rejects a reference that the journal does not know',
   async (verdict) => {
     const { sandbox, payments, journal } = setup();
     sandbox.transfers.create(similar);
@@ -511,7 +512,7 @@ test('the call that holds a claim records the payment after another call marked 
   expect(made()).toHaveLength(2);
 });
 
-test('an ambiguous error and entry name ten candidates', async () => {
+test('an ambiguous error and its journal entry name at most ten candidates', async () => {
   const { pay, claim, sandbox, journal } = setup();
   await claim();
   for (let each = 0; each < 12; each += 1) sandbox.transfers.create(similar);
@@ -522,7 +523,7 @@ test('an ambiguous error and entry name ten candidates', async () => {
   expect(entry).toMatchObject({ candidates: error.candidates });
 });
 
-test('a payment after a thousand similar transfers is not paid again', async () => {
+test('createOnce sends nothing when the payment is listed among a thousand similar transfers', async () => {
   const { pay, claim, clock, sandbox, made, journal } = setup({}, '99999');
   for (let each = 0; each < 1_000; each += 1) {
     const mine = { ...input, description: `${input.description} p${each}` };
@@ -537,7 +538,7 @@ test('a payment after a thousand similar transfers is not paid again', async () 
   expect(made()).toHaveLength(1_001);
 });
 
-test('an operator may record not_paid only when the claim has expired', async () => {
+test('resolveOnce records not_paid only after the claim has expired', async () => {
   const { payments, claim, clock, journal } = setup();
   await claim();
   clock.jump(1_000);
@@ -553,7 +554,7 @@ test('an operator may record not_paid only when the claim has expired', async ()
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
 });
 
-test('an operator may not record not_paid for a payment that the list shows', async () => {
+test('resolveOnce rejects not_paid when the list shows the payment', async () => {
   const { payments, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -565,7 +566,7 @@ test('an operator may not record not_paid for a payment that the list shows', as
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-test('force records not_paid despite the claim and the list', async () => {
+test('resolveOnce with force records not_paid although the claim runs and the list shows the payment', async () => {
   const { payments, claim, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -574,7 +575,7 @@ test('force records not_paid despite the claim and the list', async () => {
   expect(entry).toMatchObject({ state: 'not_paid', dismissed: [id] });
 });
 
-test('force records not_paid when the platform does not respond', async () => {
+test('resolveOnce with force records not_paid although every request fails with 503', async () => {
   const { payments, claim, sandbox, journal } = setup({ maxRetries: 0 });
   await claim();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'status', status: 503 } });
@@ -606,14 +607,14 @@ test('a payment that was made after not_paid is found when the journal is restor
   expect(made()).toHaveLength(1);
 });
 
-test('a journal that forgets does not find the transfers that an operator has dismissed', async () => {
+test('createOnce ignores a transfer that an operator has dismissed when the journal may forget', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
   const { pay, payments, sandbox, made } = setup({ journal, clock });
   const listed = sandbox.transfers.create(similar).id;
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [listed] });
   await payments.transfers.resolveOnce(input.description, 'not_paid');
-  // The response is lost: the search of the same call reads the list that shows both transfers.
+  // The response is lost, so the call searches the list, which shows both transfers.
   sandbox.faults.add({
     operation: 'transfers.create',
     fault: { kind: 'reset', when: 'after_commit' },
@@ -623,7 +624,7 @@ test('a journal that forgets does not find the transfers that an operator has di
   expect(made()).toHaveLength(2);
 });
 
-test('a transfer that was dismissed by force stays dismissed in the claims that follow', async () => {
+test('a transfer that resolveOnce dismissed with force stays dismissed in later claims', async () => {
   const { pay, claim, payments, sandbox, journal, clock, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -640,7 +641,7 @@ test('a transfer that was dismissed by force stays dismissed in the claims that 
   expect(made()).toHaveLength(2);
 });
 
-test('not_paid with the key of another tenant is rejected, and a key that reads the account records it', async () => {
+test('resolveOnce records not_paid only with an API key that can read the source account', async () => {
   const { payments, claim, sandbox, journal, clock, operations } = setup();
   await claim();
   clock.jump(totalTimeout + gracePeriod);
@@ -664,7 +665,7 @@ test('not_paid with the key of another tenant is rejected, and a key that reads 
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('force records not_paid with a key that cannot read the account', async () => {
+test('resolveOnce with force records not_paid although the API key cannot read the account', async () => {
   const { payments, claim, sandbox, journal } = setup();
   await claim();
   sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status: 404 } });
@@ -680,7 +681,7 @@ test('resolveOnce rejects a transfer that the journal has as paid under another 
   expect(await inDoubtErrorOf(call)).toMatchObject({ reason: 'conflict' });
 });
 
-test('an entry that an operator recorded keeps resolvedBy', async () => {
+test('resolveOnce records the operator as resolvedBy in the journal entry', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -689,7 +690,7 @@ test('an entry that an operator recorded keeps resolvedBy', async () => {
   expect(await journal.read('invoice 4711')).toMatchObject(paid);
 });
 
-test('an open entry of another platform is a conflict that names it', async () => {
+test('createOnce reports a conflict that names the platform when the entry belongs to another one', async () => {
   const { pay, payments, sandbox, claim, operations, clock } = setup();
   await claim();
   const moved = payments.withOptions({
@@ -735,7 +736,7 @@ test('resolveOnce rejects a transfer that does not exist', async () => {
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-/** Faulty implementations of a journal, with the message of the cause. */
+/** Broken methods of a journal, with the message of the cause if one throws. */
 const broken: [string, Partial<Journal>, string?][] = [
   [
     'read throws',
@@ -773,12 +774,12 @@ const broken: [string, Partial<Journal>, string?][] = [
   ],
 ];
 test.each<[string, Partial<Journal>, string?]>(broken)(
-  'nothing is sent and the payment stays in doubt when %s',
+  'createOnce sends nothing and rejects with PaymentInDoubtError when the journal is broken: %s',
   async (_, parts, message) => {
     const good = memoryJournal();
     const { pay, operations } = setup({ journal: { ...good, ...parts } });
     const error = await inDoubtErrorOf(pay());
-    // A value that cannot be read will be the same in the next call.
+    // A retry helps after an exception, but a value that cannot be read stays in the journal.
     const retryable = message !== undefined;
     expect(error).toMatchObject({ reason: 'journal', outcome: 'unknown', retryable });
     expect(Reflect.get(Object(error.cause), 'message')).toBe(message);
@@ -787,7 +788,7 @@ test.each<[string, Partial<Journal>, string?]>(broken)(
 );
 
 test.each(['read', 'swap', 'now'] as const)(
-  'a call stops waiting for the journal when its %s hangs',
+  'createOnce stops waiting at totalTimeout when %s of the journal hangs',
   async (name) => {
     const hangs = { [name]: () => new Promise<never>(() => undefined) };
     const { pay, operations, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
@@ -799,7 +800,7 @@ test.each(['read', 'swap', 'now'] as const)(
   },
 );
 
-test('a call succeeds although the journal fails after the platform has accepted', async () => {
+test('createOnce resolves although the journal fails after the platform has accepted the payment', async () => {
   const inner = memoryJournal();
   let isDown = false;
   const { pay, made, operations } = setup({
@@ -817,7 +818,7 @@ test('a call succeeds although the journal fails after the platform has accepted
   expect(operations()).toEqual(['transfers.create', 'transfers.list']);
 });
 
-test('a conflicting write of another call is reported', async () => {
+test('createOnce rejects as ambiguous when another call has recorded another transfer', async () => {
   const inner = memoryJournal();
   const other = { state: 'paid', transferId: 'txfr_other', paidAt: 0, platform, input } as const;
   const { pay } = setup({
@@ -834,7 +835,7 @@ test('a conflicting write of another call is reported', async () => {
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
 });
 
-test('a payment that another call recorded during the search needs no operator', async () => {
+test('createOnce rejects as in_progress, not ambiguous, when another call sends the payment meanwhile', async () => {
   let other: Promise<unknown> | undefined;
   let reply: (() => void) | undefined;
   const { pay, claim, clock, sandbox, made } = setup({
@@ -863,7 +864,7 @@ test('a payment that another call recorded during the search needs no operator',
 });
 
 test.each([403, 404])(
-  'a recorded payment that cannot be read after a %i is unknown',
+  'createOnce rejects as unknown when the platform answers %i for the recorded transfer',
   async (status) => {
     const { pay, sandbox, made } = setup();
     const { id } = await pay();
@@ -878,7 +879,7 @@ test.each([403, 404])(
   },
 );
 
-test('a payment that is not found after its grace period asks to check the journal', async () => {
+test('the error asks you to check the journal when a recorded transfer is missing after gracePeriod', async () => {
   const { pay, sandbox, clock } = setup();
   await pay();
   clock.jump(gracePeriod);
@@ -888,7 +889,7 @@ test('a payment that is not found after its grace period asks to check the journ
   expect(error.message).toContain('Check that the journal belongs to this platform');
 });
 
-test('a payment is accepted although the platform shows other parties', async () => {
+test('createOnce accepts a recorded transfer although the platform shows another destination', async () => {
   const old = setup();
   const { id } = await old.pay();
   const { pay } = setup({
@@ -901,7 +902,7 @@ test('a payment is accepted although the platform shows other parties', async ()
   expect(await pay()).toMatchObject({ id });
 });
 
-test('both transfers are named when the journal lost the claim and another call paid', async () => {
+test('createOnce names both transfers when the journal lost the claim and another call paid', async () => {
   const entries = memoryJournal();
   let isFirst = true;
   const { pay, sandbox, made, payments } = setup({
@@ -909,7 +910,7 @@ test('both transfers are named when the journal lost the claim and another call 
     fetch: async (request) => {
       if (request.method !== 'POST' || !isFirst) return sandbox.fetch(request);
       isFirst = false;
-      // The store forgets the claim while its request is in flight; the second call reads no entry.
+      // The store forgets the claim during the request, so the second call finds no entry.
       const claim = await entries.read('invoice 4711');
       await entries.swap('invoice 4711', claim, undefined);
       await payments.transfers.createOnce(input);
@@ -979,21 +980,24 @@ test('the password of a connection string is removed from the error of a journal
 test.each([
   ['amount', { amount: '2.00' }],
   ['destination', { destinationAccountId: 'acc_000003' }],
-] as const)('a journal of another platform is detected by the %s', async (_, terms) => {
-  const old = setup();
-  const { id } = await old.pay();
-  const { pay, sandbox } = setup({ journal: old.journal });
-  expect(sandbox.transfers.create({ ...input, ...terms, description: 'rent' })).toMatchObject({
-    id,
-  });
-  const error = await inDoubtErrorOf(pay());
-  expect(error).toMatchObject({ reason: 'conflict', retryable: false, outcome: 'unknown' });
-  expect(error.message).toContain(
-    `names ${id} for this payment, but that transfer is another payment`,
-  );
-});
+] as const)(
+  'createOnce detects a journal of another platform by the %s of the recorded transfer',
+  async (_, terms) => {
+    const old = setup();
+    const { id } = await old.pay();
+    const { pay, sandbox } = setup({ journal: old.journal });
+    expect(sandbox.transfers.create({ ...input, ...terms, description: 'rent' })).toMatchObject({
+      id,
+    });
+    const error = await inDoubtErrorOf(pay());
+    expect(error).toMatchObject({ reason: 'conflict', retryable: false, outcome: 'unknown' });
+    expect(error.message).toContain(
+      `names ${id} for this payment, but that transfer is another payment`,
+    );
+  },
+);
 
-test('a platform that rewrites descriptions and amounts is accepted', async () => {
+test('createOnce accepts a recorded transfer whose description or amount the platform has rewritten', async () => {
   for (const rewritten of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
     const old = setup();
     await old.pay();
@@ -1004,10 +1008,14 @@ test('a platform that rewrites descriptions and amounts is accepted', async () =
 });
 
 test.each([
-  ['another description', { description: 'by hand' }, true],
-  ['another amount', { amount: '12.40' }, true],
-  ['neither', { amount: '12.40', description: 'rent' }, false],
-] as const)('an operator’s transfer with %s is accepted or rejected', async (_, terms, isTaken) => {
+  ['accepts a transfer with another description', { description: 'by hand' }, true],
+  ['accepts a transfer with another amount', { amount: '12.40' }, true],
+  [
+    'rejects a transfer with another description and amount',
+    { amount: '12.40', description: 'rent' },
+    false,
+  ],
+] as const)('resolveOnce %s', async (_, terms, isTaken) => {
   const { pay, payments, sandbox, claim } = setup();
   await claim();
   const { id } = sandbox.transfers.create({ ...input, ...terms });
@@ -1020,7 +1028,7 @@ test.each([
   }
 });
 
-test('a call in doubt has the cause and its attempts', async () => {
+test('a PaymentInDoubtError has the cause and the attempts of the request', async () => {
   const { pay, sandbox } = setup();
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -1030,7 +1038,7 @@ test('a call in doubt has the cause and its attempts', async () => {
   expect(String(error.cause)).toContain('Call createOnce again to find out');
 });
 
-test('createOnce resolves to a transfer that failed later', async () => {
+test('createOnce resolves to a recorded transfer that has failed, and does not pay again', async () => {
   const { pay, sandbox, made } = setup();
   const { id } = await pay();
   sandbox.transfers.fail(id);
@@ -1038,7 +1046,7 @@ test('createOnce resolves to a transfer that failed later', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('a journal that may forget causes a search before the first claim', async () => {
+test('createOnce searches the list before the first claim when the journal may forget', async () => {
   const journal = { ...memoryJournal(), forgets: true };
   const { pay, sandbox, operations, made } = setup({ journal });
   const { id } = sandbox.transfers.create(input);
@@ -1050,7 +1058,7 @@ test('a journal that may forget causes a search before the first claim', async (
   expect(made()).toHaveLength(2);
 });
 
-test('a search reads back without limit for at most totalTimeout', async () => {
+test('createOnce stops its search at totalTimeout when the list hangs', async () => {
   const { pay, sandbox, claim, clock } = setup();
   await claim();
   sandbox.transfers.create(input);
@@ -1062,7 +1070,7 @@ test('a search reads back without limit for at most totalTimeout', async () => {
   expect(clock.passed).toBe(totalTimeout);
 });
 
-test('an abort ends a call in flight and keeps the claim', async () => {
+test('an abort ends createOnce during its request and keeps the claim', async () => {
   const { pay, sandbox, journal, made, clock } = setup();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -1079,7 +1087,7 @@ test('an abort ends a call in flight and keeps the claim', async () => {
   expect(await pay()).toMatchObject(made()[0] ?? {});
 });
 
-test('an aborted signal keeps the journal and the platform from being called', async () => {
+test('createOnce calls neither the journal nor the platform when its signal is already aborted', async () => {
   const { pay, operations, journal } = setup();
   const error = await failureOf(pay({}, { signal: AbortSignal.abort('late') }), AbortError);
   expect(error).toMatchObject({ outcome: 'unknown', cause: 'late' });
@@ -1090,21 +1098,24 @@ test('an aborted signal keeps the journal and the platform from being called', a
 test.each([
   ['both clocks go on', (clock: VirtualClock) => clock.jump(totalTimeout + 1)],
   ['only the wall clock goes on', (clock: VirtualClock) => clock.shiftWall(totalTimeout + 1)],
-])('a process that is suspended between claim and request sends nothing: %s', async (_, freeze) => {
-  let thaw: ((token: string) => void) | undefined;
-  const { pay, clock, operations, journal } = setup({
-    apiKey: () => new Promise((resolve) => (thaw = resolve)),
-  });
-  const call = failureOf(pay());
-  while (thaw === undefined) await flushPromises(1);
-  expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
-  freeze(clock);
-  thaw('sk_test_thawed_0001');
-  expect(await call).toMatchObject({ outcome: 'not_sent', phase: 'total' });
-  expect(operations()).toEqual([]);
-});
+])(
+  'createOnce sends nothing after the process was suspended between claim and request: %s',
+  async (_, freeze) => {
+    let thaw: ((token: string) => void) | undefined;
+    const { pay, clock, operations, journal } = setup({
+      apiKey: () => new Promise((resolve) => (thaw = resolve)),
+    });
+    const call = failureOf(pay());
+    while (thaw === undefined) await flushPromises(1);
+    expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
+    freeze(clock);
+    thaw('sk_test_thawed_0001');
+    expect(await call).toMatchObject({ outcome: 'not_sent', phase: 'total' });
+    expect(operations()).toEqual([]);
+  },
+);
 
-test('a call that was suspended and sends nothing finds what the call after it has paid', async () => {
+test('a createOnce call that was suspended finds the payment that a later call has made', async () => {
   const held: (() => void)[] = [];
   const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
   const { pay, clock, sandbox, made } = setup({
@@ -1130,7 +1141,7 @@ test('a call that was suspended and sends nothing finds what the call after it h
   expect(made()).toHaveLength(1);
 });
 
-test('the request has less time after a slow claim', async () => {
+test('createOnce subtracts the time that a slow journal took from the time of its request', async () => {
   const inner = memoryJournal();
   const { pay, sandbox, clock } = setup({
     journal: {
@@ -1146,7 +1157,7 @@ test('the request has less time after a slow claim', async () => {
   expect(error.cause).toMatchObject({ name: 'TimeoutError', attempts: [{ durationMs: 20_000 }] });
 });
 
-test('extra headers are sent with the search, extra fields only with the request', async () => {
+test('createOnce sends extra headers with its search, but extra query and body fields only when it pays', async () => {
   const seen: string[] = [];
   const { sandbox } = setup();
   const { pay } = setup({
@@ -1166,7 +1177,7 @@ test('extra headers are sent with the search, extra fields only with the request
   expect(seen).toEqual(['GET ?limit=100&accountId=acc_000001 a false', 'POST ?dry=no a true']);
 });
 
-test('a changed input is paid as it was when the call started', async () => {
+test('createOnce pays the input as it was when the call started', async () => {
   const { payments, made } = setup();
   const mine = { ...input } as { amount: string } & OnceInput;
   const call = payments.transfers.createOnce(mine);
@@ -1175,7 +1186,7 @@ test('a changed input is paid as it was when the call started', async () => {
   expect(made()).toMatchObject([{ amount: '12.50' }]);
 });
 
-test('neither errors nor entries hold a credential', async () => {
+test('the error of createOnce never shows the API key', async () => {
   const secret = 'sk_live_C4N4RY_0123456789';
   const inner = memoryJournal();
   const { pay } = setup({
@@ -1188,7 +1199,7 @@ test('neither errors nor entries hold a credential', async () => {
   expect(String((error.cause as Error).stack)).not.toContain('C4N4RY');
 });
 
-test('a rejection shows the call site', async () => {
+test('the stack of a createOnce error shows the call site', async () => {
   const { pay, claim } = setup();
   await claim();
   const callIt = async (): Promise<void> => {
@@ -1197,7 +1208,7 @@ test('a rejection shows the call site', async () => {
   expect((await inDoubtErrorOf(callIt())).stack).toContain('callIt');
 });
 
-/** A journal that forgets, and a list of two pages that `change` alters. */
+/** A journal that may forget, and a list of two pages that `change` alters in each scan. */
 function setupAltered(change: (scan: number, data: Transfer[]) => Transfer[]) {
   let scan = 0;
   const world = setup({
@@ -1218,7 +1229,7 @@ function setupAltered(change: (scan: number, data: Transfer[]) => Transfer[]) {
   return { ...world, pay: () => world.pay({}, { journal }), journal, made };
 }
 
-test('a lost entry and one scan that misses the transfer pay nothing twice', async () => {
+test('createOnce pays nothing twice when the journal lost the entry and one scan misses the transfer', async () => {
   let missedIn: number | undefined;
   const { pay, made, journal } = setupAltered((scan, data) => {
     const isOurs = ({ description }: Transfer): boolean => description === input.description;
@@ -1231,14 +1242,14 @@ test('a lost entry and one scan that misses the transfer pay nothing twice', asy
   expect(made()).toHaveLength(1);
 });
 
-test('a claim that expired is not taken over while the list moves in each scan', async () => {
+test('createOnce does not take over an expired claim while the list changes during each scan', async () => {
   const { pay, made, claim, clock } = setupAltered((_, data) => [...data, ...data.slice(0, 1)]);
   await claim(clock.now());
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_doubt', retryable: true });
   expect(made()).toEqual([]);
 });
 
-test('a reference in another spelling is a conflict that shows the first one', async () => {
+test('createOnce reports a conflict when a reference differs from an earlier one only in capitals', async () => {
   const { pay, made, payments, journal } = setup();
   const { id } = await pay({ description: 'Invoice 4711' });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
@@ -1251,7 +1262,7 @@ test('a reference in another spelling is a conflict that shows the first one', a
   expect(made()).toHaveLength(1);
 });
 
-test('a payment in doubt is listed in the spelling of its first call', async () => {
+test('openOnce lists a payment in doubt with the spelling of its first call', async () => {
   const { pay, payments, sandbox } = setup({ maxRetries: 0 });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -1262,7 +1273,7 @@ test('a payment in doubt is listed in the spelling of its first call', async () 
 });
 
 test.each([{}, { description: input.description }])(
-  'an entry with the terms %j cannot be read, and sends nothing',
+  'createOnce and resolveOnce cannot read a journal entry whose input is %j',
   async (terms) => {
     const { pay, payments, journal, made, claim, clock } = setup();
     await claim(clock.now());
@@ -1279,7 +1290,7 @@ test.each([{}, { description: input.description }])(
   },
 );
 
-test('a claim by a clock that was ahead expires as any other', async () => {
+test('a claim that a fast clock has written expires as early as any other claim', async () => {
   const { pay, payments, journal, claim, made, clock } = setup();
   const year = 365 * 86_400_000;
   await claim(clock.now() + year + totalTimeout + gracePeriod);
@@ -1299,7 +1310,7 @@ test('a claim by a clock that was ahead expires as any other', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('an operator decides on a claim by a clock that was ahead as soon as it expires', async () => {
+test('resolveOnce accepts not_paid after the usual time when a fast clock has written the claim', async () => {
   const { payments, journal, claim, clock } = setup();
   const day = 86_400_000;
   await claim(clock.now() + day);
@@ -1313,7 +1324,7 @@ test('an operator decides on a claim by a clock that was ahead as soon as it exp
   await decide();
 });
 
-test('a claim less than two minutes ahead is left as it is', async () => {
+test('createOnce leaves a claim unchanged that is less than two minutes ahead of the clock', async () => {
   const { pay, journal, claim, clock } = setup();
   await claim(clock.now() + totalTimeout + gracePeriod);
   const before = await journal.read(input.description);
@@ -1325,7 +1336,7 @@ test('a claim less than two minutes ahead is left as it is', async () => {
 test.each([
   ['is lost', () => Promise.reject(new Error('the connection ended'))],
   ['says that another call has it', () => Promise.resolve(false)],
-])('a payment is made when the reply to its claim %s', async (_, reply) => {
+])('createOnce pays when the journal has written its claim, but the reply %s', async (_, reply) => {
   const { journal, payments, made } = setup();
   let claims = 0;
   const unlucky: Journal = {
@@ -1352,26 +1363,29 @@ test.each([
       },
     }),
   ],
-])('nothing is sent when the reply to a claim is lost that %s', async (_, wrap) => {
-  const { journal, payments, made } = setup();
-  const wrapped = wrap(journal);
-  const isReal = wrapped !== journal;
-  const unlucky: Journal = {
-    ...journal,
-    swap: async (...call) => {
-      if (isReal) await wrapped.swap(...call);
-      throw new Error('the connection ended');
-    },
-  };
-  const error = await inDoubtErrorOf(payments.transfers.createOnce(input, { journal: unlucky }));
-  expect(error).toMatchObject({ reason: 'journal', retryable: true });
-  expect(made()).toEqual([]);
-});
+])(
+  'createOnce sends nothing when the reply of the journal is lost and the claim %s',
+  async (_, wrap) => {
+    const { journal, payments, made } = setup();
+    const wrapped = wrap(journal);
+    const isReal = wrapped !== journal;
+    const unlucky: Journal = {
+      ...journal,
+      swap: async (...call) => {
+        if (isReal) await wrapped.swap(...call);
+        throw new Error('the connection ended');
+      },
+    };
+    const error = await inDoubtErrorOf(payments.transfers.createOnce(input, { journal: unlucky }));
+    expect(error).toMatchObject({ reason: 'journal', retryable: true });
+    expect(made()).toEqual([]);
+  },
+);
 
 test.each<[string, () => unknown]>([
   ['an async function that resolves to false', async () => false],
   ['a function that returns 1', () => 1],
-])('%s as isErrorBody rejects no payment', async (_, isErrorBody) => {
+])('a proxy’s 405 does not reject a payment when isErrorBody is %s', async (_, isErrorBody) => {
   const { payments } = setup();
   const proxied = payments.withOptions({
     isErrorBody: isErrorBody as () => boolean,

@@ -82,7 +82,7 @@ test('openOnce lists undecided payments, oldest first, as plain JSON', async () 
   expect(sandbox.log).toEqual([]);
 });
 
-test('lists only what is older than olderThan by the clock of the journal', async () => {
+test('openOnce lists only payments that are older than olderThan by the clock of the journal', async () => {
   const { list, old, ambiguous, clock } = await setup();
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual([old.description]);
   await clock.advance(1);
@@ -90,7 +90,7 @@ test('lists only what is older than olderThan by the clock of the journal', asyn
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual(references);
 });
 
-test('asks for the time by a reference that the journal has', async () => {
+test('openOnce asks the journal for the time with a reference that the journal has', async () => {
   const { journal, list, old } = await setup();
   const references: string[] = [];
   const now = (reference: string) => {
@@ -101,7 +101,7 @@ test('asks for the time by a reference that the journal has', async () => {
   expect(references).toEqual([old.description]);
 });
 
-test('reads the journal again in each loop', async () => {
+test('openOnce reads the journal again in each loop', async () => {
   const { payments, journal, old } = await setup();
   const open = payments.transfers.openOnce();
   expect(await collect(open)).toHaveLength(3);
@@ -109,18 +109,18 @@ test('reads the journal again in each loop', async () => {
   expect(await collect(open)).toHaveLength(2);
 });
 
-test('createOnce finishes each payment by its input', async () => {
+test('createOnce finishes a payment that openOnce lists when it gets the listed input', async () => {
   const { sandbox, list, payments } = await setup();
   for (const { input, state } of await list()) {
     if (state !== 'sending') continue;
     await payments.transfers.createOnce(input).catch(() => {});
   }
-  // The claim of the other one has not expired.
+  // The claim of the young payment has not expired.
   expect(sandbox.transfers.list()).toHaveLength(1);
   expect((await list()).map(({ state }) => state)).toEqual(['ambiguous', 'sending']);
 });
 
-test('rejects when the journal cannot list, which works everywhere else', async () => {
+test('openOnce rejects a journal without open(), which createOnce and resolveOnce accept', async () => {
   const { sandbox, journal, payments } = await setup();
   const { read, swap, now } = journal;
   const small: Journal = { read, swap, now };
@@ -135,7 +135,7 @@ test('rejects when the journal cannot list, which works everywhere else', async 
   );
 });
 
-test('rejects when there is no journal', async () => {
+test('openOnce rejects when there is no journal', async () => {
   const { transfers } = new PaymentsClient(createPlatform().clientOptions);
   const error = await failureOf(collect(transfers.openOnce()), ConfigurationError);
   expect(error.message).toMatch(/^transfers\.openOnce needs a journal; this client has none/);
@@ -146,7 +146,7 @@ test.each([
   [{ olderThan: '15m' }, 'options.olderThan'],
   [{ journal: {} }, 'options.journal'],
   [{ query: {} }, 'options.query'],
-])('rejects before it reads when its options are %o', async (options, path) => {
+])('openOnce rejects the options %o', async (options, path) => {
   const { list } = await setup();
   const error = await failureOf(list(options as OpenOnceOptions), ValidationError);
   expect(error.issues.map((issue) => issue.path)).toEqual([path]);
@@ -165,15 +165,18 @@ const lists: Readonly<Record<string, () => AsyncIterable<unknown>>> = {
   },
 };
 
-test.each(Object.entries(lists))('rejects when the open of a journal %s', async (_, open) => {
-  const { journal, list } = await setup();
-  const listed = list({ journal: { ...journal, open: open as FullOpen } });
-  const error = await failureOf(listed, PaymentInDoubtError);
-  expect(error).toMatchObject({ reason: 'journal', operation: 'transfers.openOnce' });
-  expect(error.message).toMatch(/^The journal's open /);
-  expect(error.message).not.toContain('Reference');
-  expect(JSON.stringify(error) + String(error.cause)).not.toContain('hunter2');
-});
+test.each(Object.entries(lists))(
+  'openOnce rejects when open() of the journal %s',
+  async (_, open) => {
+    const { journal, list } = await setup();
+    const listed = list({ journal: { ...journal, open: open as FullOpen } });
+    const error = await failureOf(listed, PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', operation: 'transfers.openOnce' });
+    expect(error.message).toMatch(/^The journal's open /);
+    expect(error.message).not.toContain('Reference');
+    expect(JSON.stringify(error) + String(error.cause)).not.toContain('hunter2');
+  },
+);
 type FullOpen = () => AsyncIterable<OpenPayment>;
 
 test('openOnce omits a paid entry that journal.open() returns', async () => {
@@ -201,26 +204,29 @@ test.each<[string, string, unknown]>([
     createClaim(newInput(), { dismissed: 'txfr_1' as never }),
   ],
   ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
-])('lists %s as unreadable after the others, at any age', async (_, reference, entry) => {
-  const { journal, list, old } = await setup();
-  const open = async function* () {
-    yield { reference, entry };
-    yield* journal.open();
-  };
-  const mixed = { ...journal, open: open as FullOpen };
-  const listed = await list({ journal: mixed });
-  expect(listed.map(({ state }) => state)).toEqual([
-    'sending',
-    'ambiguous',
-    'sending',
-    'unreadable',
-  ]);
-  expect(listed.at(-1)).toEqual({ reference, state: 'unreadable' });
-  const aged = await list({ journal: mixed, olderThan: 60 * minute });
-  expect(referencesOf(aged)).toEqual([old.description, reference]);
-});
+])(
+  'openOnce lists %s as unreadable after the other payments, whatever olderThan is',
+  async (_, reference, entry) => {
+    const { journal, list, old } = await setup();
+    const open = async function* () {
+      yield { reference, entry };
+      yield* journal.open();
+    };
+    const mixed = { ...journal, open: open as FullOpen };
+    const listed = await list({ journal: mixed });
+    expect(listed.map(({ state }) => state)).toEqual([
+      'sending',
+      'ambiguous',
+      'sending',
+      'unreadable',
+    ]);
+    expect(listed.at(-1)).toEqual({ reference, state: 'unreadable' });
+    const aged = await list({ journal: mixed, olderThan: 60 * minute });
+    expect(referencesOf(aged)).toEqual([old.description, reference]);
+  },
+);
 
-test('resolveOnce and a batch do not try an entry again that cannot be read', async () => {
+test('resolveOnce and createAllOnce do not retry an entry that cannot be read', async () => {
   const { payments, sandbox } = await setup();
   const input = newInput();
   const journal: Journal = {
@@ -238,7 +244,7 @@ test('resolveOnce and a batch do not try an entry again that cannot be read', as
   expect(sandbox.log).toEqual([]);
 });
 
-test('rejects when the journal is slower than totalTimeout', async () => {
+test('openOnce rejects when the journal is slower than totalTimeout', async () => {
   const { journal, list } = await setup();
   const open = async function* () {
     yield await new Promise<never>(() => {});
@@ -250,7 +256,7 @@ test('rejects when the journal is slower than totalTimeout', async () => {
   expect(error.message).toMatch(/^The journal's open did not return in time/);
 });
 
-test('rejects when its signal is aborted', async () => {
+test('openOnce rejects when its signal is aborted', async () => {
   const { list } = await setup();
   const reason = new Error('stop');
   const error = await failureOf(list({ signal: AbortSignal.abort(reason) }), AbortError);

@@ -267,7 +267,7 @@ async function serveSteps(...steps: readonly Step[]) {
   return { server, payments, drifts };
 }
 
-test('the table lists every operation of the API reference with method, path and API', () => {
+test('the table in this file lists every operation of the API reference with method, path and API', () => {
   const documented = endpoints.map(({ operation, method, path, base }) => [
     operation,
     method,
@@ -370,7 +370,7 @@ test.each(withId)(
   },
 );
 
-test('accepted settings resolve if they are an object and are unknown otherwise', async () => {
+test('an update of the settings resolves if its 2xx has an object, and is unknown otherwise', async () => {
   const update = rows.find(({ usable }) => usable === 'object');
   for (const body of [{}, { autoEarnEnabled: 'yes' }]) {
     const { payments, drifts } = await serveSteps(responseBytes(200, body));
@@ -385,7 +385,7 @@ test('accepted settings resolve if they are an object and are unknown otherwise'
   }
 });
 
-test('an accepted deletion succeeds whatever its body is', async () => {
+test('a deletion with a 2xx succeeds whatever its body is', async () => {
   for (const { call } of rows.filter(({ good }) => good === undefined)) {
     for (const body of [undefined, {}, '<p>']) {
       const { server, payments } = await serveSteps(responseBytes(200, body));
@@ -398,7 +398,7 @@ test('an accepted deletion succeeds whatever its body is', async () => {
 test.each(reads.filter(({ operation }) => operation !== 'request'))(
   '$operation rejects a response of another shape without a retry',
   async ({ operation, call }) => {
-    // A built instruction has no id: any object is returned.
+    // A built instruction has no id, so any object is returned.
     const body = operation === 'instructions.build' ? [] : { id: 7 };
     const { server, payments } = await serveSteps(responseBytes(200, body));
     expect(await failureOf(call(payments), InvalidResponseError)).toMatchObject({

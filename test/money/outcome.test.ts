@@ -24,7 +24,7 @@ const rejectsWithErrorBody = (status: number): boolean =>
   [307, 308, 501, 505].includes(status) ||
   (status >= 400 && status < 500 && status !== 408 && status !== 499);
 
-test('every status proves its outcome for every kind of call with and without an Error body', () => {
+test('statusOutcome has an outcome for each status from 300 to 599, with and without an Error body', () => {
   for (const status of span(300, 599)) {
     for (const isPlatforms of [true, false]) {
       const isRejected = isPlatforms
@@ -69,7 +69,7 @@ function setupReplacingProxy(status: number, body: string) {
 
 describe.each([
   ['an Error body', platformError],
-  ['a page', html],
+  ['an HTML page', html],
   ['nothing', ''],
 ])('the 201 of a payment that a proxy replaces with %s', (_, body) => {
   const isRejected = (status: number): boolean =>
@@ -124,14 +124,17 @@ test.each([
   [308, 'https://127.0.0.1/v0', 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
   [302, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
   [404, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
-])('a %i from %s to %s leaves a write %s', async (status, baseUrl, location, outcome) => {
-  const headers = location === undefined ? undefined : { location };
-  const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
-  const call = payments.transfers.create(newTransfer, { query: { a: '1' } });
-  expect((await failureOf(call, ApiError)).outcome).toBe(outcome);
-});
+])(
+  'a %i from %s with the Location %s leaves a write %s',
+  async (status, baseUrl, location, outcome) => {
+    const headers = location === undefined ? undefined : { location };
+    const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
+    const call = payments.transfers.create(newTransfer, { query: { a: '1' } });
+    expect((await failureOf(call, ApiError)).outcome).toBe(outcome);
+  },
+);
 
-test('a status outside the classes proves nothing', () => {
+test('a status that is neither 3xx, 4xx nor 5xx leaves the outcome unknown', () => {
   for (const status of [0, 100, 101, 103, 199, 200, 204, 299, 600, 700, 999]) {
     for (const kind of kinds) {
       expect(statusOutcome(status, kind, { isPlatforms: true })).toBe('unknown');
@@ -201,7 +204,7 @@ const proofs: readonly [TransportFacts['runtime'], string, Error][] = [
   ['deno', 'handshake cut', new Error('client error (Connect): tls handshake eof')],
 ];
 
-test.each(proofs)('on %s %s proves that nothing was sent', (runtime, _, error) => {
+test.each(proofs)('on %s the failure "%s" proves that nothing was sent', (runtime, _, error) => {
   for (const whole of [error, wrapped(error), wrapped(wrapped(error))]) {
     expect(connectionOutcome(whole, departure(runtime))).toMatchObject({
       outcome: 'not_sent',
@@ -214,7 +217,7 @@ test.each(proofs)('on %s %s proves that nothing was sent', (runtime, _, error) =
 });
 
 test.each(['node', 'bun'] as const)(
-  'on %s a rejected certificate is not_sent and final',
+  'on %s a rejected certificate is not_sent and not retried',
   (runtime) => {
     for (const code of certificates) {
       const error = wrapped(coded(code));
@@ -225,14 +228,14 @@ test.each(['node', 'bun'] as const)(
         connectTimedOut: false,
         obstacle: 'certificate',
       });
-      // A custom fetch may have sent it to another address before.
+      // A custom fetch may have sent the request to another address before.
       expect(connectionOutcome(error, departure('other')).outcome).toBe('unknown');
       expect(connectionOutcome(error, departure(runtime, false)).outcome).toBe('unknown');
     }
   },
 );
 
-test('a rejected certificate among several addresses is final', () => {
+test('a rejected certificate of one of several addresses is not retried', () => {
   const mixed = new AggregateError([connect('ECONNREFUSED'), coded('CERT_HAS_EXPIRED')]);
   expect(connectionOutcome(mixed, departure('bun'))).toMatchObject({
     outcome: 'not_sent',
@@ -254,7 +257,7 @@ test('a write is retried after 425 and 429', () => {
   }
 });
 
-test('on Deno a rejected certificate is not_sent and final', () => {
+test('on Deno a rejected certificate is not_sent and not retried', () => {
   const error = new Error('client error (Connect): invalid peer certificate: UnknownIssuer');
   expect(connectionOutcome(error, departure('deno'))).toMatchObject({
     outcome: 'not_sent',
@@ -294,14 +297,14 @@ const doubts: readonly [TransportFacts['runtime'], string, unknown][] = [
   ['deno', 'mTLS', new Error('received fatal alert: CertificateRequired')],
 ];
 
-test.each(doubts)('on %s %s proves nothing', (runtime, _, error) => {
+test.each(doubts)('on %s the failure "%s" leaves the outcome unknown', (runtime, _, error) => {
   const whole = error instanceof Error ? [error, wrapped(error)] : [error];
   for (const each of whole) {
     expect(connectionOutcome(each, departure(runtime)).outcome).toBe('unknown');
   }
 });
 
-test('on Node the evidence of the transport alone decides', () => {
+test('on Node only the evidence of the transport decides between not_sent and unknown', () => {
   for (const error of [connect('ECONNREFUSED'), reset, undefined]) {
     const of = (evidence: { started?: boolean }) =>
       connectionOutcome(error, departure('node'), evidence).outcome;
@@ -324,7 +327,7 @@ test('the error has the first code among all causes', () => {
   expect(connectionOutcome(wrapped(new Error('?')), departure('bun')).code).toBeUndefined();
 });
 
-/** A tree of errors, with the relations of its causes. */
+/** A tree of causes. A leaf is `listed` if its error proves that nothing was sent. */
 type Tree =
   | { readonly leaf: Error; readonly listed: boolean }
   | { readonly members: readonly Tree[]; readonly cause: Tree | undefined };
@@ -382,7 +385,7 @@ const depthOf = (tree: Tree): number =>
     : 1 +
       Math.max(...tree.members.map(depthOf), tree.cause === undefined ? 0 : depthOf(tree.cause));
 
-test('an unlisted cause among listed ones proves nothing', () => {
+test('one cause without proof among causes with proof leaves the outcome unknown', () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       // A deep tree of listed causes may have either outcome.
@@ -394,7 +397,7 @@ test('an unlisted cause among listed ones proves nothing', () => {
   );
 });
 
-test('an additional cause never makes an uncertain outcome certain', () => {
+test('an additional cause never makes an unknown outcome certain', () => {
   fc.assert(
     fc.property(anyTree, fc.oneof(listedLeaf, unlistedLeaf), (tree, extra) => {
       const before = connectionOutcome(toError(tree), departure('bun')).outcome;
@@ -409,7 +412,7 @@ test('an additional cause never makes an uncertain outcome certain', () => {
   );
 });
 
-test('any thrown value is classified without a throw', () => {
+test('connectionOutcome never throws, whatever value was thrown', () => {
   const circular = new Error('round');
   circular.cause = circular;
   const wordless = Object.assign(new Error(), { message: 5, code: 'ECONNRESET' });
@@ -427,7 +430,7 @@ test('any thrown value is classified without a throw', () => {
   }
 });
 
-test('a chain of causes beyond the depth limit proves nothing', () => {
+test('a chain of causes beyond the depth limit leaves the outcome unknown', () => {
   let error: Error = reset;
   for (let depth = 0; depth < 20; depth += 1) {
     error = Object.assign(connect('ECONNREFUSED'), { cause: error });
@@ -435,7 +438,7 @@ test('a chain of causes beyond the depth limit proves nothing', () => {
   expect(connectionOutcome(error, departure('bun')).outcome).toBe('unknown');
 });
 
-test('a rejected CONNECT is not_sent, and final after a 4xx of the proxy', () => {
+test('a CONNECT that a proxy rejects is not_sent, and not retried after a 4xx', () => {
   const node = (status: number): Error =>
     Object.assign(new Error('?'), { code: 'ERR_PROXY_TUNNEL', statusCode: status });
   const unsent = { started: false };

@@ -27,8 +27,8 @@ interface Setup {
 import { defaultTotalTimeout } from '../../src/calls/options.ts';
 
 /**
- * A client of `response`, which receives the number of the request from 1; undefined stands for a
- * success.
+ * A client whose requests receive `response(count, now)`, where `count` begins with 1 and undefined
+ * stands for a success.
  */
 function setup(
   response: (count: number, now: number) => Response | undefined,
@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 
 describe('a 429 with Retry-After', () => {
-  test('holds back every later call until its time', async () => {
+  test('holds back every later call until the time of the Retry-After', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('5')));
     const first = read(payments);
     await flushPromises();
@@ -218,7 +218,7 @@ describe('a call that is held back', () => {
   });
 });
 
-test('leaves its turn to the next call when it is aborted', async () => {
+test('a call that is held back leaves its turn to the next call when it is aborted', async () => {
   const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   const caller = new AbortController();
@@ -232,14 +232,14 @@ test('leaves its turn to the next call when it is aborted', async () => {
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('other failures hold no call back', async () => {
+test('a 503 holds no other call back', async () => {
   const { payments, arrivals } = setup(once(respond(503, errorBody)), { maxRetries: 0 });
   await failureOf(read(payments));
   await read(payments);
   expect(arrivals).toEqual([0, 0]);
 });
 
-test('the pause applies to one credential and address', async () => {
+test('the pause after a 429 applies only to the same credential and base URL', async () => {
   const { payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   await read(payments.withOptions({ apiKey: 'sk_another' }));
@@ -250,7 +250,7 @@ test('the pause applies to one credential and address', async () => {
   expect(arrivals).toEqual([0, 0, 0]);
 });
 
-test('a creation after a 429 is resent once after the pause', async () => {
+test('a creation that receives a 429 is resent once after the pause', async () => {
   const { clock, payments, arrivals } = setup(once(throttled('5')));
   const created = payments.transfers.create(newTransfer);
   await clock.advance(6_000);
@@ -258,7 +258,7 @@ test('a creation after a 429 is resent once after the pause', async () => {
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('the pace is forgotten while no 429 arrives', async () => {
+test('the rate limiter forgets its pace after a minute without a 429', async () => {
   const { clock, payments, arrivals } = setup((count) => (count <= 3 ? throttled() : undefined), {
     maxRetries: 0,
   });
@@ -280,7 +280,7 @@ test.each([
   [5, 16],
   [100, 16],
 ])(
-  'half of a limit of %d a second gets through for %d workers with few rejected requests',
+  'the rate limiter uses at least half of a limit of %d a second for %d workers with few rejections',
   async (rate, workers) => {
     vi.mocked(Math.random).mockRestore();
     let accepted = 0;
@@ -309,7 +309,7 @@ test.each([
   },
 );
 
-test('no call is released during a pause and every call ends', async () => {
+test('the rate limiter releases no call during a pause, and every call ends', async () => {
   const plan = fc.record({
     comes: fc.nat(400),
     // A 429 with a Retry-After in seconds, a 429 without one, or a success.

@@ -44,7 +44,7 @@ function listedAs(
   } as Transfer;
 }
 
-/** One page for each list of transfers; the cursor is the index of the next one. */
+/** One page for each list of transfers. The cursor is the index of the next page. */
 const pagesOf = (...pages: readonly (readonly Transfer[])[]) => pages;
 
 type Lists = (scan: number, source: string) => readonly (readonly Transfer[])[];
@@ -114,8 +114,8 @@ function journalOf(
   };
 }
 
-describe('rows', () => {
-  test('each payment has the result of its transfer, and the caller gets its own object', async () => {
+describe('the rows of reconcileAll', () => {
+  test('each row has the result of the transfer and the input object of the caller', async () => {
     const { rowsOf, requests } = setup(() =>
       pagesOf(
         [listedAs(1), listedAs(2, { status: 'processing' }), listedAs(3, { status: 'failed' })],
@@ -157,7 +157,7 @@ describe('rows', () => {
     expect(outline(open)).toEqual(['3 failed 3', '4 missing']);
   });
 
-  test('totals are exact and apart for each currency', async () => {
+  test('totals are exact and separate for each currency', async () => {
     const amounts = ['0.1', '0.2', '123456789012345678901234567890.000000000000000001'];
     const inputs = amounts.map((amount, at) => ({ ...salaryOf(at + 1), amount }));
     const euros = { ...salaryOf(4), amount: '7', currency: 'eurc' };
@@ -189,7 +189,7 @@ describe('rows', () => {
     expect(open[0]?.input).toBe(open[1]?.input);
   });
 
-  test('await has its own totals beside those of loops', async () => {
+  test('await and loops over one reconciliation count separate totals', async () => {
     const { payments } = setup(() => pagesOf([listedAs(1), listedAs(2)]));
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     const [{ totals }] = await Promise.all([books, collect(books)]);
@@ -198,17 +198,17 @@ describe('rows', () => {
   });
 
   test.each([
-    ['a group separator', { amount: '1,250.00' }],
-    ['a number', { amount: 1_250 }],
-    ['a minus', { amount: '-1250.00' }],
-    ['an exponent', { amount: '1.25e3' }],
-    ['19 decimals', { amount: '1.0000000000000000001' }],
-    ['a currency', { amount: '1250.00 USDC' }],
+    ['a group separator in the amount', { amount: '1,250.00' }],
+    ['a number as the amount', { amount: 1_250 }],
+    ['a minus in the amount', { amount: '-1250.00' }],
+    ['an exponent in the amount', { amount: '1.25e3' }],
+    ['19 decimals in the amount', { amount: '1.0000000000000000001' }],
+    ['a currency in the amount', { amount: '1250.00 USDC' }],
     ['no amount', { amount: null }],
     ['the currency null', { currency: null }],
     ['no currency', { currency: undefined }],
     ['a currency that is an object', { currency: { code: 'USDC' } }],
-  ])('a sum counts what is not in it as unreadable when an amount has %s', async (_, changes) => {
+  ])('totals count a transfer with %s as unreadable', async (_, changes) => {
     const strays = [changes, { id: 'txfr_9', amount: '50.00' }].map((each, at) =>
       listedAs(2, { description: `stray ${at}`, destinationAccountId: 'acc_9', ...each }),
     );
@@ -218,7 +218,7 @@ describe('rows', () => {
     expect(totals.completed.unreadable).toBe(0);
   });
 
-  test('each loop starts again, and totals count while it runs', async () => {
+  test('each loop starts again, and the totals count while the loop runs', async () => {
     const { payments, scans } = setup(() => pagesOf([listedAs(1), listedAs(2)]));
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     for (let loop = 1; loop <= 2; loop += 1) {
@@ -229,7 +229,7 @@ describe('rows', () => {
     expect([...scans.values()]).toEqual([2]);
   });
 
-  test('the list of each source is read once', async () => {
+  test('the list of each source account is read once', async () => {
     const { rowsOf, scans } = setup((_, source) =>
       pagesOf(
         source === otherCompany ? [listedAs(2, { sourceAccountId: otherCompany })] : [listedAs(1)],
@@ -245,7 +245,7 @@ describe('rows', () => {
     );
   });
 
-  test('inputs may come from an async iterable, and change while the list is read', async () => {
+  test('inputs may come from an async iterable, and may change while the list is read', async () => {
     const input = { ...salaryOf(1), amount: '12.50' as string };
     const { rowsOf } = setup(() => {
       input.amount = '99';
@@ -257,14 +257,14 @@ describe('rows', () => {
     expect(outline(await rowsOf(readBooks()))).toEqual(['1 completed 1']);
   });
 
-  test('nothing is requested without inputs', async () => {
+  test('reconcileAll without inputs sends no request', async () => {
     const { payments, requests } = setup(() => pagesOf([]));
     expect(await payments.transfers.reconcileAll([])).toEqual({ totals: noTotals, open: [] });
     expect(requests).toEqual([]);
   });
 });
 
-describe('a transfer with exactly the reference', () => {
+describe('a transfer that reconcileAll finds with exactly the reference', () => {
   test.each([
     ['another amount', { amount: '12.51' }],
     ['another currency', { currency: 'EURC' }],
@@ -279,7 +279,7 @@ describe('a transfer with exactly the reference', () => {
     expect(row?.transfer).toBeUndefined();
   });
 
-  test('is ambiguous beside a second one, whatever its terms', async () => {
+  test('is ambiguous when a second transfer has the reference, whatever its terms', async () => {
     for (const changes of [{}, { amount: '99' }]) {
       const second = listedAs(1, { id: 'txfr_9', ...changes });
       const { rowsOf } = setup(() => pagesOf([listedAs(1), second]));
@@ -287,7 +287,7 @@ describe('a transfer with exactly the reference', () => {
     }
   });
 
-  test('is completed beside the other side of the same book transfer', async () => {
+  test('is completed when the list also shows the incoming side of the same book transfer', async () => {
     for (const id of ['txfr_000001', 'txfr_9']) {
       const other = listedAs(1, { id, direction: 'incoming' });
       const { rowsOf } = setup(() => pagesOf([listedAs(1), other]));
@@ -300,7 +300,7 @@ describe('a transfer with exactly the reference', () => {
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
   });
 
-  test('belongs to no similar payment', async () => {
+  test('does not belong to a payment with a similar reference', async () => {
     const short = { ...salaryOf(1), description: 'payroll-1' };
     const long = { ...short, description: 'payroll-10' };
     const { rowsOf } = setup(() => pagesOf([listedAs(2, { description: long.description })]));
@@ -308,10 +308,10 @@ describe('a transfer with exactly the reference', () => {
   });
 });
 
-describe('a transfer with a similar description', () => {
+describe('a transfer that reconcileAll finds with a similar description', () => {
   const rewritten = listedAs(9, { description: 'SALARY000001' });
 
-  test('is ambiguous when there is no exact one', async () => {
+  test('is ambiguous when no transfer has the exact reference', async () => {
     const { rowsOf } = setup(() => pagesOf([rewritten]));
     expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 ambiguous 9']);
   });
@@ -319,7 +319,7 @@ describe('a transfer with a similar description', () => {
   test.each([
     ['before', [rewritten, listedAs(1)]],
     ['after', [listedAs(1), rewritten]],
-  ])('is unexpected when it comes %s an exact one', async (_, page) => {
+  ])('is unexpected when it comes %s a transfer with the exact reference', async (_, page) => {
     const { rowsOf } = setup(() => pagesOf(page));
     expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
       '1 completed 1',
@@ -327,7 +327,7 @@ describe('a transfer with a similar description', () => {
     ]);
   });
 
-  test('is named with nine others at most', async () => {
+  test('is one of at most ten candidates', async () => {
     const similar = Array.from({ length: 30 }, (_, at) => ({ ...rewritten, id: `txfr_${at}` }));
     const { rowsOf } = setup(() => pagesOf(similar as Transfer[]));
     const rows = await rowsOf([salaryOf(1)], { unexpected: true });
@@ -335,7 +335,7 @@ describe('a transfer with a similar description', () => {
     expect(rows[0]?.candidates).toHaveLength(10);
   });
 
-  test('is another payment when the journal has it for its own description', async () => {
+  test('is no candidate when the journal records the transfer for another payment', async () => {
     const neighbour = listedAs(9, { description: 'salary 000001 b 000009' });
     const { rowsOf } = setup(() => pagesOf([neighbour]), {
       journal: journalOf({ 9: 'txfr_000009' }),
@@ -347,8 +347,8 @@ describe('a transfer with a similar description', () => {
   });
 });
 
-describe('a recorded payment', () => {
-  test('is not that of books with another spelling of its reference', async () => {
+describe('a recorded payment in reconcileAll', () => {
+  test('does not belong to an input that spells the reference in capitals', async () => {
     const { rowsOf } = setup(() => pagesOf([listedAs(1, { description: null, amount: '9.99' })]), {
       journal: journalOf({ 1: 'txfr_000001' }),
     });
@@ -356,7 +356,7 @@ describe('a recorded payment', () => {
     expect(outline(await rowsOf(books))).toEqual(['1 missing']);
   });
 
-  test('is matched by its id when the platform has rewritten its description', async () => {
+  test('is matched by its transfer id when the platform has rewritten the description', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const { rowsOf } = setup(
       () =>
@@ -392,7 +392,7 @@ describe('a recorded payment', () => {
     ['its reference in capitals', 'SALARY 000001'],
     ['a longer text', `${firstReference} and more`],
   ])(
-    'has the status of its transfer when the platform has changed its description to %s',
+    'has the status of its transfer when the platform has changed the description to %s',
     async (_, description) => {
       const journal = await journalWith({ [firstReference]: 'txfr_000001' });
       const { rowsOf } = setup(() => pagesOf([listedAs(1, { description, status: 'failed' })]), {
@@ -406,7 +406,7 @@ describe('a recorded payment', () => {
     ['has another amount', { amount: '12.51' }],
     ['has another amount and description', { amount: '12.51', description: 'Your salary' }],
     ['has the reference of another payment in the journal', { description: 'rent 2026-01' }],
-    ['has that reference in other letters', { description: 'RENT 2026-01' }],
+    ['has the reference of another payment in capitals', { description: 'RENT 2026-01' }],
   ])('is ambiguous when its transfer %s', async (_, changes) => {
     const journal = await journalWith({
       [firstReference]: 'txfr_000001',
@@ -416,7 +416,7 @@ describe('a recorded payment', () => {
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
   });
 
-  test('is ambiguous when its transfer has the reference of another input, and so is that one', async () => {
+  test('is ambiguous when its transfer has the reference of another input, and so is the other payment', async () => {
     const journal = await journalWith({ [firstReference]: 'txfr_000001' });
     const transfer = listedAs(1, { description: salaryOf(2).description });
     const { rowsOf } = setup(() => pagesOf([transfer]), { journal });
@@ -438,7 +438,7 @@ describe('a recorded payment', () => {
     ['has the reference of the first', firstReference, ['1 completed 1', '2 ambiguous 1']],
     ['has a changed description', 'Your salary', ['1 ambiguous 1', '2 ambiguous 1']],
   ])(
-    'is ambiguous beside another with the same id when the transfer %s',
+    'that shares its transfer id with another payment is ambiguous when the transfer %s',
     async (_, description, expected) => {
       const journal = await journalWith({
         [firstReference]: 'txfr_000001',
@@ -456,7 +456,7 @@ describe('a recorded payment', () => {
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 91']);
   });
 
-  test('is read by its id when the list does not show it', async () => {
+  test('is read by its id when the list does not show the transfer', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const { rowsOf, requests } = setup(() => pagesOf([]), { journal, stored: [listedAs(1)] });
     expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
@@ -466,7 +466,7 @@ describe('a recorded payment', () => {
     expect(requests.slice(1)).toEqual(['GET /transfers/txfr_000001', 'GET /transfers/txfr_000002']);
   });
 
-  test('is searched by its terms when the journal has it for another platform', async () => {
+  test('is searched by its terms when the entry belongs to another platform', async () => {
     const journal = journalOf({ 1: 'txfr_000009' }, 'https://other.example.com/v0');
     const { rowsOf } = setup(
       () => pagesOf([listedAs(1), listedAs(9, { description: 'rent 2026-01' })]),
@@ -475,7 +475,7 @@ describe('a recorded payment', () => {
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 completed 1']);
   });
 
-  test('that an operator has dismissed belongs to no payment', async () => {
+  test('does not match a transfer that an operator has dismissed', async () => {
     const journal: Journal = {
       ...memoryJournal(),
       read: async () => ({
@@ -494,7 +494,7 @@ describe('a recorded payment', () => {
     ]);
   });
 
-  test('is reported as not known when the journal or the read of its id fails', async () => {
+  test('makes reconcileAll reject as unknown when the journal or the read of the transfer fails', async () => {
     const failing = { ...memoryJournal(), read: () => Promise.reject(new Error('down')) };
     const broken = setup(() => pagesOf([]), { journal: failing });
     const error = await failureOf(broken.rowsOf([salaryOf(1)]));
@@ -521,7 +521,7 @@ describe('a recorded payment', () => {
   });
 });
 
-describe('unexpected', () => {
+describe('an unexpected transfer in reconcileAll', () => {
   const other = (number: number, changes: Partial<Record<keyof Transfer, unknown>> = {}) =>
     listedAs(number, {
       description: `by hand ${number}`,
@@ -529,7 +529,7 @@ describe('unexpected', () => {
       ...changes,
     });
 
-  test('is returned only on request, for transfers that leave the account', async () => {
+  test('is returned only with the option unexpected, and only if the transfer leaves the account', async () => {
     const page = [
       other(1),
       other(2, { sourceAccountId: 'acc_9', direction: 'incoming' }),
@@ -547,7 +547,7 @@ describe('unexpected', () => {
     ]);
   });
 
-  test('is bounded by since and until, half-open, and payments are not', async () => {
+  test('is returned only if it was made from since on and before until, unlike a payment', async () => {
     const page = [
       other(1, { createdAt: day(0) }),
       other(2, { createdAt: day(10) }),
@@ -591,7 +591,7 @@ describe('unexpected', () => {
     '2026-13-14T10:00:00Z',
     '2025-11-31T10:00:00Z',
     { seconds: 1_768_435_200 },
-  ])('is returned in spite of its limits when its createdAt is %j', async (createdAt) => {
+  ])('is returned in spite of since and until when its createdAt is %j', async (createdAt) => {
     const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
     const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
     expect(outline(rows)).toEqual(['unexpected 1', '6 completed 6']);
@@ -602,16 +602,19 @@ describe('unexpected', () => {
     ['2026-01-14 23:59:59+00', '2026-01-15 01:00:00+01', '2026-01-16 01:00:00+01'],
     ['2026-01-15T05:29:59,999+05:30', '2026-01-15T05:30:00,001+0530', '2026-01-15 19:00:00,0-05'],
     ['2026-01-14t23:59z', '2026-01-15t00:00z', '2026-01-16T00:00Z'],
-  ])('is bounded by the times %s, %s and %s', async (before, inside, after) => {
-    const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
-    const { rowsOf } = setup(() => pagesOf(page));
-    expect(outline(await rowsOf([salaryOf(6)], dayOfJanuary))).toEqual([
-      'unexpected 2',
-      '6 missing',
-    ]);
-  });
+  ])(
+    'is outside since and until at %s, inside at %s, and outside at %s',
+    async (before, inside, after) => {
+      const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
+      const { rowsOf } = setup(() => pagesOf(page));
+      expect(outline(await rowsOf([salaryOf(6)], dayOfJanuary))).toEqual([
+        'unexpected 2',
+        '6 missing',
+      ]);
+    },
+  );
 
-  test('is returned when its createdAt is of the minute or second of a limit', async () => {
+  test('is returned when its createdAt without seconds or a fraction may lie after since', async () => {
     const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
       (createdAt, at) => other(at + 1, { createdAt }),
     );
@@ -624,7 +627,7 @@ describe('unexpected', () => {
     ]);
   });
 
-  test('is returned of accounts that no input pays from, and each list is read once', async () => {
+  test('is returned for the option accounts, even if no input pays from the account', async () => {
     const { rowsOf, scans } = setup((_, source) =>
       source === otherCompany ? pagesOf([other(1, { sourceAccountId: source })]) : pagesOf([]),
     );
@@ -638,12 +641,12 @@ describe('unexpected', () => {
   });
 });
 
-describe('a list that cannot be trusted', () => {
+describe('a list that reconcileAll cannot trust', () => {
   /** A list that hides a transfer in its first scan and shows another one twice. */
   const moving: Lists = (scan) =>
     scan === 1 ? pagesOf([listedAs(1)], [listedAs(1)]) : pagesOf([listedAs(1)], [listedAs(2)]);
 
-  test('is read again, with pages of another size, when it moved and a payment is missing', async () => {
+  test('is read again, with pages of another size, when the list changed and a payment is missing', async () => {
     const { rowsOf, requests } = setup(moving);
     expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
       '1 completed 1',
@@ -655,13 +658,13 @@ describe('a list that cannot be trusted', () => {
     ]);
   });
 
-  test('is read once when it moved and every payment was found', async () => {
+  test('is read once when the list changed and every payment was found', async () => {
     const { rowsOf, scans } = setup(moving);
     await rowsOf([salaryOf(1)]);
     expect([...scans.values()]).toEqual([1]);
   });
 
-  test('returns an unexpected transfer once when it is read again', async () => {
+  test('yields an unexpected transfer once when the list is read again', async () => {
     const { rowsOf } = setup(moving);
     expect(outline(await rowsOf([salaryOf(3)], { unexpected: true }))).toEqual([
       'unexpected 1',
@@ -670,7 +673,7 @@ describe('a list that cannot be trusted', () => {
     ]);
   });
 
-  test('makes nothing missing while it still moves in the third scan', async () => {
+  test('makes reconcileAll reject, and no payment missing, when it still changes in the third scan', async () => {
     const { payments, scans } = setup(() => pagesOf([listedAs(1)], [listedAs(1)]));
     const error = await failureOf(payments.transfers.reconcileAll([salaryOf(2)]));
     expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcileAll' });
@@ -722,7 +725,7 @@ describe('a list that cannot be trusted', () => {
   });
 });
 
-test('reading stops before since when the list is newest first', async () => {
+test('reconcileAll with transfersNewestFirst stops reading before since', async () => {
   const page = (first: number, hour: number) =>
     Array.from({ length: 100 }, (_, at) =>
       listedAs(first + at, {
@@ -741,7 +744,7 @@ test('reading stops before since when the list is newest first', async () => {
 test.each([
   ['no iterable', { description: 'x' }, {}, ['inputs']],
   ['an invalid amount', [salaryOf(1), { ...salaryOf(2), amount: '0' }], {}, ['inputs[1].amount']],
-  ['an input that is none', [null], {}, ['inputs[0]']],
+  ['an input of null', [null], {}, ['inputs[0]']],
   ['no reference', [{ ...salaryOf(1), description: undefined }], {}, ['inputs[0].description']],
   ['a reference of spaces', [{ ...salaryOf(1), description: ' ' }], {}, ['inputs[0].description']],
   ['one reference twice', [salaryOf(1), salaryOf(1, otherCompany)], {}, ['inputs[1].description']],
@@ -753,7 +756,7 @@ test.each([
   ['an unexpected that is a string', [], { unexpected: 'yes' }, ['options.unexpected']],
   ['an unknown option', [], { sinse: day(1) }, ['options.sinse']],
 ])(
-  '%s is rejected before the journal and the platform are asked',
+  'reconcileAll rejects %s before it asks the journal or the platform',
   async (_, inputs, options, paths) => {
     const journal = journalOf({});
     const { rowsOf, requests } = setup(() => pagesOf([]), { journal });
@@ -765,7 +768,7 @@ test.each([
   },
 );
 
-test('a reference that is twice in the books is named with both places', async () => {
+test('reconcileAll names both inputs when a reference occurs twice', async () => {
   const { rowsOf } = setup(() => pagesOf([]));
   const books = [salaryOf(1), salaryOf(2), { ...salaryOf(3), description: 'SALARY 000001' }];
   const error = await failureOf(rowsOf(books), ValidationError);
@@ -774,7 +777,7 @@ test('a reference that is twice in the books is named with both places', async (
   );
 });
 
-test('an abort ends the reconciliation', async () => {
+test('an abort ends reconcileAll', async () => {
   const controller = new AbortController();
   const { rowsOf } = setup(() => {
     controller.abort(new Error('enough'));
@@ -784,7 +787,7 @@ test('an abort ends the reconciliation', async () => {
   expect(error.cause).toMatchObject({ message: 'enough' });
 });
 
-test('a break ends the reading of the list', async () => {
+test('break in a loop over reconcileAll ends the reading of the list', async () => {
   const { payments, requests } = setup(() =>
     Array.from({ length: 50 }, (_, at) => [listedAs(at, { description: `by hand ${at}` })]),
   );

@@ -79,7 +79,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('two matches are ambiguous', async () => {
+test('reconcile is ambiguous when two transfers match', async () => {
   const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
   const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);
   const response = await look();
@@ -87,7 +87,7 @@ test('two matches are ambiguous', async () => {
   expect(response).toHaveProperty('candidates', [match, twin]);
 });
 
-test('two certain matches and a doubtful one are three candidates', async () => {
+test('reconcile names two certain matches and a doubtful match as candidates', async () => {
   const early = { ...match, id: 'txfr_3', createdAt: minutes(-1.5) };
   expect(await listing(match, { ...match, id: 'txfr_2' }, early).look()).toMatchObject({
     result: 'ambiguous',
@@ -95,10 +95,10 @@ test('two certain matches and a doubtful one are three candidates', async () => 
   });
 });
 
-test('a match that may be older than the creation is ambiguous', async () => {
+test('reconcile is ambiguous when the match may be older than the creation', async () => {
   const early = { ...match, createdAt: minutes(-1.5) };
   expect(await listing(early).look()).toEqual({ result: 'ambiguous', candidates: [early] });
-  // It also makes a certain match ambiguous.
+  // A doubtful match also makes a certain match ambiguous.
   const twin = { ...match, id: 'txfr_2' };
   expect(await listing(early, twin).look()).toEqual({
     result: 'ambiguous',
@@ -106,7 +106,7 @@ test('a match that may be older than the creation is ambiguous', async () => {
   });
 });
 
-test('a match with a reference is found although the clock of the platform is behind', async () => {
+test('reconcile finds a match with a reference although the clock of the platform is behind', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
   // The platform may leave out fractions of a second, or its clock may be behind.
   for (const age of [-0.001, -1.9, -2]) {
@@ -119,12 +119,12 @@ test('a match with a reference is found although the clock of the platform is be
   expect(await listing(older).look(input)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('a match beyond the allowed clock skew does not count', async () => {
+test('reconcile ignores a match that is older than since by more than clockSkew', async () => {
   const { look } = listing({ ...match, createdAt: minutes(-2.1) });
   expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('clockSkew sets how far the clocks may differ', async () => {
+test('the option clockSkew of reconcile sets how far the clocks may differ', async () => {
   const atOnce = { ...match, createdAt: since };
   const tenMinutesEarly = { ...match, createdAt: minutes(-10) };
   const justBefore = { ...match, createdAt: '2025-12-31T23:59:59.999Z' };
@@ -140,7 +140,7 @@ test('clockSkew sets how far the clocks may differ', async () => {
 });
 
 test.each([3, 600])(
-  'an older match is found when the local clock is %i minutes ahead of the responses',
+  'reconcile finds an older match when the local clock is %i minutes ahead of the Date header',
   async (ahead) => {
     const now = Date.parse(since) + 5 * 60_000;
     const setup = (age: number, date: string) =>
@@ -164,7 +164,7 @@ test.each([3, 600])(
   },
 );
 
-test('a time without a fraction may be any moment of its second', async () => {
+test('reconcile takes a createdAt without a fraction for any moment of the second', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
   const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
   const whole = { ...match, description: 'Invoice 7', createdAt: '2026-01-01T00:00:00Z' };
@@ -181,7 +181,7 @@ test('a time without a fraction may be any moment of its second', async () => {
   expect(await listing(exact).look(input, options)).toMatchObject({ result: 'not_found' });
 });
 
-test('a similar description is ambiguous unless a transfer has the exact one', async () => {
+test('reconcile is ambiguous about a similar description unless a transfer has the exact description', async () => {
   const foreign = { ...match, id: 'txfr_2', description: 'word 7, '.repeat(20_000) };
   const ours = { ...match, description: 'Invoice 7' };
   const input = { ...newTransfer, description: 'Invoice 7' };
@@ -198,18 +198,21 @@ test.each<[string, string, string]>([
   ['letters that repeat', `${manyA}b${manyA}`, 'a'.repeat(1_000_000)],
   ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`],
   ['accents, another amount beside it', 'Invoice 7', `a${'\u0301\u0327'.repeat(499)}`],
-])('a description of very many %s is compared in linear time', async (_, description, listed) => {
-  const { look } = listing(
-    { ...match, description: listed },
-    { ...match, id: 'txfr_2', description: listed, amount: '99' },
-  );
-  const startedAt = performance.now();
-  const response = await look({ ...newTransfer, description: description });
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
-  expect(response.result).toBe(listed.length > 1_000 ? 'ambiguous' : 'not_found');
-});
+])(
+  'reconcile compares a description of very many %s in linear time',
+  async (_, description, listed) => {
+    const { look } = listing(
+      { ...match, description: listed },
+      { ...match, id: 'txfr_2', description: listed, amount: '99' },
+    );
+    const startedAt = performance.now();
+    const response = await look({ ...newTransfer, description: description });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(response.result).toBe(listed.length > 1_000 ? 'ambiguous' : 'not_found');
+  },
+);
 
-test('an amount of very many zeros is compared in linear time', async () => {
+test('reconcile compares an amount of very many zeros in linear time', async () => {
   const zeros = '0'.repeat(400_000);
   expect(await listing({ ...match, amount: `12.5${zeros}` }).look()).toMatchObject({
     result: 'found',
@@ -235,13 +238,13 @@ test('a listed transfer without description is ambiguous for a description of pu
   });
 });
 
-test('the clocks are compared once for all pages when a response arrives', async () => {
+test('reconcile compares the clocks once for all pages, when a response arrives', async () => {
   const clock = new VirtualClock(Date.parse(since) + 300_000);
   const older = { ...match, description: 'Invoice 7', createdAt: minutes(-10) };
   const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
   const { payments, requests } = clientOf(
     async () => {
-      // The second response takes longer than the clock difference, and is the first one with a Date.
+      // The second response takes longer than the clock difference, and the first has no Date.
       if (requests.length === 1) return Response.json(page([older], 'next'));
       await clock.advance(20_000);
       const date = new Date(clock.now() - 12 * 60_000).toUTCString();
@@ -256,7 +259,7 @@ test('the clocks are compared once for all pages when a response arrives', async
   });
 });
 
-test('a transfer is found when it is listed twice and its first copy has no description', async () => {
+test('reconcile finds a transfer that is listed twice, once without its description', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
   const listed = { ...match, description: 'Invoice 7' };
   const bare = { ...match, description: null };
@@ -265,13 +268,13 @@ test('a transfer is found when it is listed twice and its first copy has no desc
   }
 });
 
-test('a match with an unreadable time is ambiguous', async () => {
+test('reconcile is ambiguous when the match has an unreadable time', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });
 });
 
 test.each(['UTC', 'Asia/Tokyo', 'America/New_York'])(
-  'a time without an offset is UTC even on a machine in %s',
+  'reconcile takes a createdAt without an offset for UTC, even on a machine in %s',
   async (zone) => {
     vi.stubEnv('TZ', zone);
     const ours = { ...match, createdAt: minutes(1).replace('Z', '') };
@@ -288,7 +291,7 @@ test.each([
   '2025-12-31T16:01:00 -08:00',
   '2025-12-31T16:01:00 PST',
   'UTC-8 2025-12-31T16:01:00',
-])('a match with the time %s is ambiguous', async (createdAt) => {
+])('reconcile is ambiguous when the match has the time %s', async (createdAt) => {
   expect(await listing({ ...match, createdAt }).look()).toMatchObject({ result: 'ambiguous' });
 });
 
@@ -315,7 +318,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['the end is left out', { description: 'Invoice 4711' }, { description: 'Invoice 47…' }],
   ['the middle is shown', { description: 'Re: invoice 7, June' }, { description: '...voice 7...' }],
   ['signs were taken out of added words', { description: 'INV-7/2' }, { description: 'pay INV72' }],
-  ['signs are nothing to this list', { description: '---' }, { description: '!' }],
+  ['signs became another sign', { description: '---' }, { description: '!' }],
   ['the end was cut off', { description: 'Invoice 7, June' }, { description: 'Invoice 7, J...' }],
   [
     'the end was cut off after a number',
@@ -324,7 +327,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ],
   ['the end was cut off before a number', { description: 'Ref A12345' }, { description: 'Ref A' }],
   [
-    'a word that begins as it does was put in front',
+    'a word with the same beginning was put in front',
     { description: 'abacabad' },
     { description: 'abacab abacabad' },
   ],
@@ -361,8 +364,8 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['the description is half a word', { description: 'Rent' }, { description: 'Parent' }],
   ['the number has more digits', { description: 'No. 1' }, { description: 'No. 10' }],
   ['the number has fewer digits', { description: 'No. 10' }, { description: 'No. 1' }],
-  ['the number is the end of ours', { description: 'No. 4711' }, { description: '711' }],
-  ['a word stands where a sign was asked for', { description: '🎉' }, { description: 'Party' }],
+  ['the number is the end of the reference', { description: 'No. 4711' }, { description: '711' }],
+  ['a word stands in place of a sign', { description: '🎉' }, { description: 'Party' }],
   ['the amount is another', { description: 'Inv. 7' }, { amount: '99' }],
   ['the amount is in cents', { description: 'Inv. 7' }, { amount: '1250' }],
   ['the amount is less by a fee', { description: 'Inv. 7' }, { amount: '12.40' }],
@@ -379,7 +382,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['no currency is shown', {}, { currency: '' }],
   ['the currency is another sign', { currency: '€' }, { currency: '$' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
-])('a match is ambiguous when %s', async (_, changes, listed) => {
+])('reconcile is ambiguous when the listed transfer differs: %s', async (_, changes, listed) => {
   const input = { ...newTransfer, ...changes } as TransferCreateInput;
   const seen = { ...match, description: input.description, ...listed };
   expect(await listing(seen).look(input)).toMatchObject({ result: 'ambiguous' });
@@ -398,7 +401,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   }
 });
 
-test('a reference is found among others with the same prefix', async () => {
+test('reconcile finds a reference among others with the same prefix', async () => {
   const paid = ['INV-17', 'INV-17-2', 'INV-17 R2', 'INV-170', 'inv-17', 'INV-'];
   const rows = paid.map((description, at) => ({ ...match, id: `txfr_${at}`, description }));
   for (const [at, description] of paid.slice(0, 4).entries()) {
@@ -418,7 +421,7 @@ test('a reference is found among others with the same prefix', async () => {
   expect(await listing(...rows, odd).look(input)).toMatchObject({ result: 'ambiguous' });
 });
 
-test('a Date that is days behind is ignored', async () => {
+test('reconcile ignores a Date header that is days behind', async () => {
   const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
   const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
   for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Sun, 30 Nov 2025 00:00:00 GMT']) {
@@ -439,13 +442,13 @@ test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7']
     const listed = { ...match, description: 'Invoice 7' };
     const input = { ...newTransfer, description };
     expect(await listing(listed).look(input)).toMatchObject({ result: 'ambiguous' });
-    // Another amount makes it ambiguous, too.
+    // A transfer with another amount is ambiguous, too.
     const rounded = { ...listed, amount: '13' };
     expect(await listing(rounded).look(input)).toMatchObject({ result: 'ambiguous' });
   },
 );
 
-test('a description is ambiguous when it was truncated anywhere', async () => {
+test('reconcile is ambiguous when the listed description was truncated anywhere', async () => {
   const description = 'Payout 550e8400-e29b-41d4';
   const whole = { ...match, id: 'txfr_2', description };
   for (let length = 1; length < description.length; length += 1) {
@@ -475,7 +478,7 @@ test.each([undefined, null, ''])(
   },
 );
 
-test('an earlier transfer is excluded by its reference when since is missing', async () => {
+test('reconcile without since excludes an earlier transfer only by its reference', async () => {
   const old = { ...match, createdAt: minutes(-1_000_000) };
   const { payments } = listing(old);
   expect(await payments.transfers.reconcile(newTransfer)).toEqual({
@@ -544,7 +547,7 @@ test('reconcile leaves the outcome unknown when a page holds an item that is not
   expect(error.message).toContain('still in doubt');
 });
 
-test('an incoming match is the other side of an outgoing one or ambiguous', async () => {
+test('reconcile ignores the incoming side of a found transfer, and is ambiguous about an incoming match alone', async () => {
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming' };
   expect(await listing(arriving, match).look()).toEqual({ result: 'found', transfer: match });
   expect(await listing(arriving).look()).toEqual({ result: 'ambiguous', candidates: [arriving] });
@@ -571,7 +574,7 @@ test('a transfer that a growing list shows twice counts once', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
 
-test('every possible match is a candidate, incoming ones included', async () => {
+test('reconcile names every possible match as a candidate, incoming transfers included', async () => {
   const input = { ...newTransfer, description: 'INV-4711' };
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming', description: 'INV-4711' };
   const other = { ...match, id: 'txfr_8', description: 'INV-4711 B' };
@@ -600,14 +603,14 @@ const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
   amount: '99',
 })) as [object, object, object, object];
 
-test('a list that changed during the scan is scanned again before not_found', async () => {
-  // The list is sorted by the last change: ours changes once, after the first page was read.
+test('reconcile scans a list that changed during the scan again before it reports not_found', async () => {
+  // The list is sorted by the last change, and our transfer changes after the first page was read.
   const { look, requests } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
   expect(await look()).toEqual({ result: 'found', transfer: match });
   expect(requests).toHaveLength(6);
 });
 
-test('a match of the first scan is kept when the second scan misses it', async () => {
+test('reconcile keeps a match of the first scan that the second scan misses', async () => {
   const bare = { ...match, createdAt: minutes(-10) };
   let reading = 0;
   // Only the second scan shows the clock difference.
@@ -625,7 +628,7 @@ test('a match of the first scan is kept when the second scan misses it', async (
   });
 });
 
-test('a list that still moves in its third scan proves nothing', async () => {
+test('reconcile leaves the outcome unknown when the list still changes in the third scan', async () => {
   const { look, requests } = moving(
     [[b], [b, c]],
     [
@@ -764,15 +767,18 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   ['a counterparty for an account', newTransfer, listedToCounterparty, false],
-])('reconcile compares a transfer with %s', async (name, input, listed, same) => {
-  const isWhole = 'type' in listed;
-  const { look } = listing(isWhole ? listed : { ...match, ...listed });
-  expect((await look(input)).result, name).toBe(same ? 'found' : 'not_found');
-});
+])(
+  'reconcile decides whether a transfer with %s is the payment',
+  async (name, input, listed, same) => {
+    const isWhole = 'type' in listed;
+    const { look } = listing(isWhole ? listed : { ...match, ...listed });
+    expect((await look(input)).result, name).toBe(same ? 'found' : 'not_found');
+  },
+);
 
 test('reconcile reads every page in any order and sends no other request', async () => {
   const sandbox = setup();
-  // The matching transfer is the oldest: platforms may list in either order.
+  // The matching transfer is the oldest, because platforms may list in either order.
   const oldest = sandbox.transfers.create(input);
   for (let number = 0; number < 250; number += 1) {
     sandbox.transfers.create({ ...input, amount: '0.01', description: `Other ${number}` });
@@ -800,7 +806,7 @@ test('reconcile reads every page in any order and sends no other request', async
   expect(sandbox.transfers.list()).toEqual(before);
 });
 
-test('the pages of reconcile use the options of a call', async () => {
+test('reconcile sends the headers and query of its options with the list request', async () => {
   const { look, requests } = listing(match);
   await look(newTransfer, { headers: { 'x-team': 'treasury' }, query: { sourceId: 'acc_1' } });
   expect(requests[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
@@ -808,7 +814,7 @@ test('the pages of reconcile use the options of a call', async () => {
 });
 
 test.each([401, 403, 404, 503])(
-  'a search that fails with %i leaves the transfer in doubt',
+  'reconcile leaves the outcome unknown when its search fails with %i',
   async (status) => {
     const body = { error: 'No.', code: 'refused' };
     const { payments } = clientOf(() => Response.json(body, { status }));
@@ -830,7 +836,7 @@ test.each([401, 403, 404, 503])(
   },
 );
 
-test('an aborted search leaves the transfer in doubt', async () => {
+test('reconcile leaves the outcome unknown when its search is aborted', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
   const looking = payments.transfers.reconcile(newTransfer, {
     since,
@@ -840,7 +846,7 @@ test('an aborted search leaves the transfer in doubt', async () => {
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('a misspelt option is reported as one of reconcile', async () => {
+test('the error about a misspelt option names reconcile and the closest option', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
   const options = { since, clockskew: 1 } as ReconcileOptions;
   const error = await failureOf(
@@ -896,7 +902,7 @@ test.each<[string, unknown, unknown, string]>([
   );
   const error = await failureOf(looking, ValidationError);
   expect(error.issues.map(({ path }) => path)).toContain(at);
-  // The error must not report not_sent: a caller who resends the creation would pay twice.
+  // The error must not report not_sent, because a caller who resends the creation would pay twice.
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
   expect(error.message).toMatch(
     /^The transfer is still in doubt: the search could not start\.\nDo not/,
@@ -905,7 +911,7 @@ test.each<[string, unknown, unknown, string]>([
   expect(requests).toEqual([]);
 });
 
-test('a search uses the known clock difference after a search that failed to start', async () => {
+test('the error of a search that failed to start has the since of the search as startedAt', async () => {
   const { payments } = clientOf();
   const withSince = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, clockSkew: -1 }),
@@ -920,7 +926,7 @@ test('a search uses the known clock difference after a search that failed to sta
   expect(withNone.startedAt).toBe('1970-01-01T00:00:00.000Z');
 });
 
-test('a since in the future is accepted within clockSkew', async () => {
+test('reconcile accepts a since in the future within clockSkew', async () => {
   const { payments } = clientOf(() =>
     Response.json({ data: [], hasMore: false, nextCursor: null }),
   );
@@ -932,7 +938,7 @@ test('a since in the future is accepted within clockSkew', async () => {
 });
 
 test.each([7, true, {}, [], null])(
-  'a currency of %j beside another amount does not throw',
+  'reconcile does not throw when a transfer has the currency %j and another amount',
   async (currency) => {
     const input = { ...newTransfer, description: 'Inv. 7' };
     const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
@@ -1000,7 +1006,7 @@ const rewrites: readonly (readonly [way: string, requests: string, listed: objec
   ...terms.map(([way, listed]) => [way, reference, listed] as [string, string, object]),
 ];
 
-test('a payment that the list rewrites is always found', async () => {
+test('reconcile is ambiguous, and never not_found, when the list rewrites the payment', async () => {
   const missed = await whichFail(rewrites, async (description, listed) => {
     const { look } = listing({ ...match, description, ...listed });
     expect((await look({ ...newTransfer, description })).result).toBe('ambiguous');
@@ -1068,7 +1074,7 @@ test.each([
   ['0017', '1700'],
   [withSign, 'R&D payroll-0018'],
   [btoa(reference), btoa('payroll-2026-11-0018')],
-])('the adjacent reference %s is not the reference %s', async (one, other) => {
+])('reconcile does not take the reference %s for the reference %s', async (one, other) => {
   for (const [description, listed] of [
     [one, other],
     [other, one],
@@ -1108,7 +1114,7 @@ function endless(row: (number: number) => object) {
   return { payments, requests };
 }
 
-test('an endless list of candidates is ambiguous after a thousand', async () => {
+test('reconcile ends as ambiguous after a thousand candidates of an endless list', async () => {
   const { payments, requests } = endless((number) => ({ ...match, id: `txfr_${number}` }));
   const result = await payments.transfers.reconcile(newTransfer, { since });
   expect(result).toMatchObject({
@@ -1128,7 +1134,7 @@ test('a search that stops at a thousand candidates is ambiguous although all are
   });
 });
 
-test('an endless list of other transfers ends when the signal of the caller aborts', async () => {
+test('reconcile ends when its signal is aborted while an endless list is read', async () => {
   const caller = new AbortController();
   const { payments, requests } = endless((number) => {
     if (requests.length === 50) caller.abort();
@@ -1139,7 +1145,7 @@ test('an endless list of other transfers ends when the signal of the caller abor
 });
 
 test.each(['', 'txfr_'])(
-  'a search keeps no transfer that is no candidate, with an id of %j or without',
+  'reconcile keeps only candidates in memory when the ids begin with %j',
   async (prefix) => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
@@ -1168,7 +1174,7 @@ test.each(['', 'txfr_'])(
 test.each<[string, object]>([
   ['that reports no more pages, and has a cursor', page([match], 'onwards', false)],
   ['that is empty, and reports that more follow', page([], 'onwards')],
-])('a page %s leaves the transfer in doubt', async (_, contradiction) => {
+])('reconcile leaves the outcome unknown after a page %s', async (_, contradiction) => {
   const { payments, requests } = clientOf(() =>
     Response.json(requests.length === 1 ? contradiction : page([])),
   );
@@ -1176,12 +1182,12 @@ test.each<[string, object]>([
   expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcile' });
 });
 
-test('transfers.list ends at such a page as the platform reports it', async () => {
+test('transfers.list ends at a page with hasMore: false although the page has a cursor', async () => {
   const { payments } = clientOf(() => Response.json(page([match], 'onwards', false)));
   expect(await payments.transfers.list().toArray({ max: 5 })).toEqual([match]);
 });
 
-test('an empty page of the sandbox leaves the transfer in doubt', async () => {
+test('reconcile leaves the outcome unknown when the sandbox fault empty_page empties a page', async () => {
   const sandbox = setup();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'empty_page' } });

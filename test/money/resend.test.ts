@@ -25,7 +25,7 @@ import { errorBody, html, newTransfer, transferCreated } from '../support/values
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { defaultTimeout } from '../../src/calls/options.ts';
 
-/** The calls that are resent: none, those that may take effect twice, or all. */
+/** Which calls the SDK sends again: none, the reads, or all. */
 type Resend = 'nobody' | 'reads' | 'everybody';
 const isRead = (kind: KindName): boolean => kind === 'safe GET' || kind === 'safe POST';
 const sendsAgain = (resend: Resend, kind: KindName): boolean =>
@@ -75,7 +75,7 @@ const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
 );
 
 test.each(statusRows)(
-  'status $status to a $kind has the outcome and the attempts of the table',
+  'a $kind that receives status $status has the listed outcome and number of attempts',
   async ({ status, kind, error: errorClass, outcome, resend }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     for (const [name, bytes] of bodies) {
@@ -100,19 +100,24 @@ test.each(statusRows)(
   },
 );
 
-test.each(kinds)('a response that asks not to retry a %s is honoured', async (kind) => {
-  for (const status of [429, 503]) {
-    const server = await rawServer(responseBytes(status, errorBody, { 'x-should-retry': 'false' }));
-    const payments = clientAt(server, { clock: new VirtualClock() });
-    expect(await failureOf(calls[kind].send(payments), ApiError)).toMatchObject({
-      status,
-      retryable: false,
-    });
-    expect(server.arrivals).toHaveLength(1);
-  }
-});
+test.each(kinds)(
+  'a %s is not retried when the response has x-should-retry: false',
+  async (kind) => {
+    for (const status of [429, 503]) {
+      const server = await rawServer(
+        responseBytes(status, errorBody, { 'x-should-retry': 'false' }),
+      );
+      const payments = clientAt(server, { clock: new VirtualClock() });
+      expect(await failureOf(calls[kind].send(payments), ApiError)).toMatchObject({
+        status,
+        retryable: false,
+      });
+      expect(server.arrivals).toHaveLength(1);
+    }
+  },
+);
 
-test('a response that asks to retry a creation is ignored', async () => {
+test('a creation is not retried although the response has x-should-retry: true', async () => {
   const server = await rawServer(responseBytes(503, errorBody, { 'x-should-retry': 'true' }));
   await failureOf(calls['once POST'].send(clientAt(server)), ServerError);
   expect(server.arrivals).toHaveLength(1);
@@ -228,7 +233,7 @@ const faults: readonly Fault[] = [
     accepted: true,
   },
   {
-    name: 'a page with status 200',
+    name: 'an HTML page with status 200',
     step: ({ reply }) => {
       reply(responseBytes(200, html));
     },
@@ -238,7 +243,7 @@ const faults: readonly Fault[] = [
     accepted: true,
   },
   {
-    name: 'nothing with status 200',
+    name: 'an empty body with status 200',
     step: ({ reply }) => {
       reply(responseBytes(200));
     },
@@ -302,7 +307,7 @@ test.each(kinds)('a refused connection proves that a %s was not sent', async (ki
 
 type Lookup = (error: Error | null, addresses?: { address: string; family: number }[]) => void;
 
-/** The DNS error of every host name. */
+/** Makes `response` answer the DNS lookup of every host name. */
 const namesAre = (response: (host: string, done: Lookup) => void) =>
   vi.spyOn(dns, 'lookup').mockImplementation(((host: string, _: object, done: Lookup) => {
     setImmediate(response, host, done);
@@ -311,17 +316,20 @@ const namesAre = (response: (host: string, done: Lookup) => void) =>
 const nameRows = ['ENOTFOUND', 'EAI_AGAIN'].flatMap((code) =>
   kinds.map((kind) => ({ code, kind })),
 );
-test.each(nameRows)('$code for a name proves that a $kind was not sent', async ({ code, kind }) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0);
-  const lookup = namesAre((hostname, done) => {
-    const facts = { code, syscall: 'getaddrinfo', hostname };
-    done(Object.assign(new Error(`getaddrinfo ${code} ${hostname}`), facts));
-  });
-  const payments = clientAt({ baseUrl: 'https://nowhere.invalid/v0' });
-  const error = await failureOf(calls[kind].send(payments), ConnectionError);
-  expect(error).toMatchObject({ code, outcome: 'not_sent', retryable: true });
-  expect(lookup).toHaveBeenCalledTimes(3);
-});
+test.each(nameRows)(
+  '$code of a DNS lookup proves that a $kind was not sent',
+  async ({ code, kind }) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const lookup = namesAre((hostname, done) => {
+      const facts = { code, syscall: 'getaddrinfo', hostname };
+      done(Object.assign(new Error(`getaddrinfo ${code} ${hostname}`), facts));
+    });
+    const payments = clientAt({ baseUrl: 'https://nowhere.invalid/v0' });
+    const error = await failureOf(calls[kind].send(payments), ConnectionError);
+    expect(error).toMatchObject({ code, outcome: 'not_sent', retryable: true });
+    expect(lookup).toHaveBeenCalledTimes(3);
+  },
+);
 
 test.each(kinds)(
   'a %s is not_sent when all addresses of the host refuse connections',
@@ -362,7 +370,7 @@ test.each(kinds)('a %s arrives exactly once when the platform comes back', async
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('an unknown attempt ends the retries of a creation after a harmless failure', async () => {
+test('an unknown attempt ends the retries of a creation that began with a 429', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(
     responseBytes(429, errorBody),
@@ -390,7 +398,7 @@ test('a rejection after an unknown attempt leaves the call unknown', async () =>
   expect(error.attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'rejected']);
 });
 
-test('maxRetries of 0 means one attempt', async () => {
+test('maxRetries of a call replaces that of the client, and 0 means one attempt', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const [client, call, arrivals] of [
     [0, undefined, 1],

@@ -7,7 +7,7 @@ import { responseBytes, type Exchange } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { createdNumber, newTransfer, page, transfer, transferNumber } from '../support/values.ts';
 
-// A faulty server or proxy sends the response to one request as that to another.
+// A faulty server or proxy answers a request with the response to another request.
 
 beforeEach(() => {
   // A retry does not wait.
@@ -42,7 +42,7 @@ test.each(Object.entries(gets))(
   },
 );
 
-test('get of another id is sent again on another connection', async () => {
+test('a get that receives the record of another id is sent again on another connection', async () => {
   const server = await rawServer(keep(200, transferNumber(2)), keep(200, transferNumber(1)));
   const payments = clientAt(server);
   expect(await payments.transfers.get('txfr_1')).toEqual(transferNumber(1));
@@ -57,7 +57,7 @@ const creations: Readonly<Record<string, (payments: PaymentsClient) => PromiseLi
 };
 
 test.each(Object.entries(creations))(
-  'a creation is unknown and sent once when its id is %s_1 of an earlier creation',
+  'a creation is unknown and sent once when its response has the id %s_1 of an earlier creation',
   async (prefix, create) => {
     const server = await rawServer(keep(201, { ...createdNumber(1), id: `${prefix}_1` }));
     const payments = clientAt(server);
@@ -71,7 +71,7 @@ test.each(Object.entries(creations))(
   },
 );
 
-test('a clone with the same key knows the ids of its client', async () => {
+test('a clone with the same API key knows the ids that its client has created', async () => {
   const { payments } = clientOf(() => respond(201, createdNumber(1)));
   await payments.transfers.create(newTransfer);
   const clone = payments.withOptions({ timeout: 1_000 });
@@ -83,18 +83,21 @@ test('a clone with the same key knows the ids of its client', async () => {
 test.each([
   ['the option idempotencyHeader', { idempotencyHeader: 'X-Key' }, 'x-key'],
   ['a header of the caller', {}, 'Idempotency-Key'],
-])('two creations with one key by %s may have one id', async (_, options, name) => {
-  const { payments, requests } = clientOf(() => respond(201, createdNumber(1)), {
-    maxRetries: 0,
-    ...options,
-  });
-  const create = (key: string) =>
-    payments.transfers.create(newTransfer, { headers: { [name]: key } });
-  await create('one');
-  expect(await create('one')).toEqual(createdNumber(1));
-  expect((await failureOf(create('two'), InvalidResponseError)).outcome).toBe('unknown');
-  expect(requests).toHaveLength(3);
-});
+])(
+  'two creations with the same idempotency key in %s may have the same id',
+  async (_, options, name) => {
+    const { payments, requests } = clientOf(() => respond(201, createdNumber(1)), {
+      maxRetries: 0,
+      ...options,
+    });
+    const create = (key: string) =>
+      payments.transfers.create(newTransfer, { headers: { [name]: key } });
+    await create('one');
+    expect(await create('one')).toEqual(createdNumber(1));
+    expect((await failureOf(create('two'), InvalidResponseError)).outcome).toBe('unknown');
+    expect(requests).toHaveLength(3);
+  },
+);
 
 test('createOnce returns its own transfer when its response was that of an earlier creation', async () => {
   const made: { id: string }[] = [];
@@ -113,7 +116,7 @@ test('createOnce returns its own transfer when its response was that of an earli
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
 });
 
-test('a client remembers its last ten thousand creations, and not more than twice as many', () => {
+test('CreatedIds remembers the last ten thousand creations, and not more than twice as many', () => {
   const ids = new CreatedIds();
   const isNew = (number: number): boolean => ids.add(`txfr_${number}`, undefined);
   for (let number = 0; number < 20_000; number += 1) isNew(number);

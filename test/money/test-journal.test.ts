@@ -9,13 +9,13 @@ import {
 import { describe, expect, test, vi } from 'vitest';
 import { createClaim, newInput } from '../stores/scenarios.ts';
 
-// testJournal passes for the journals of this package: test/stores/scenarios.ts.
+// test/stores/scenarios.ts checks that testJournal passes for the journals of this package.
 
 type Read = Journal['read'];
 type Swap = Journal['swap'];
 type Entry = Parameters<Swap>[1];
 
-/** A journal with another `read`, `swap` or `now`; every handle is made by one call. */
+/** Makes a handle with a wrong `read`, `swap` or `now` from a right journal. */
 type WrongJournal = (right: Journal) => Partial<Journal>;
 
 const mapReference = ({ read, swap }: Journal, map: (reference: string) => string) => ({
@@ -374,22 +374,22 @@ async function* yieldAll(listing: Listing): ReturnType<FullJournal['open']> {
 /** What `open` lists, and what the report contains. */
 const wrongListings: readonly (readonly [string, (entries: Entries) => Listing, RegExp])[] = [
   [
-    'leaves out what is ambiguous',
+    'leaves out an ambiguous payment',
     (entries) => [...entries].filter(([, { state }]) => state === 'sending'),
     /is undefined instead of {"state":"ambiguous"/,
   ],
   [
-    'lists what is paid',
+    'lists a paid payment',
     (entries) => [...entries].filter(([, { state }]) => state !== 'not_paid'),
     /is {"state":"paid".* instead of undefined/,
   ],
   [
-    'lists what is not paid',
+    'lists a payment with the state not_paid',
     (entries) => [...entries].filter(([, { state }]) => state !== 'paid'),
     /is {"state":"not_paid".* instead of undefined/,
   ],
   [
-    'lists one page',
+    'lists only the first 200 payments',
     (entries) => listOpen(entries).slice(0, 200),
     /each of 250 payments once[^]*is undefined instead of {"state":"sending"/,
   ],
@@ -418,7 +418,7 @@ describe('testJournal fails when open', () => {
     expect(await readReport(() => ({ ...right, open }))).toMatch(report);
   });
 
-  test('reads pages by their number', async () => {
+  test('reads pages by number, and so skips payments', async () => {
     const { right, entries } = createStore();
     const open = async function* () {
       for (let page = 0; page < 25; page += 1) {
@@ -443,7 +443,7 @@ describe('testJournal fails when open', () => {
     expect(await readReport(makeJournal)).toMatch(/is undefined instead of {/);
   });
 
-  test('keeps its connection after its reader stopped', async () => {
+  test('keeps its connection after the reader has stopped', async () => {
     const { right, entries } = createStore();
     let connections = 5;
     const open = async function* () {
@@ -463,15 +463,18 @@ const wrongPrunes: readonly (readonly [
   string,
   (entry: JournalEntry, paidBefore: number) => boolean,
 ])[] = [
-  ['what is sending', (entry, time) => entry.state === 'sending' || isPaid(entry, time)],
-  ['what is ambiguous', (entry, time) => entry.state === 'ambiguous' || isPaid(entry, time)],
-  ['what is not paid', (entry, time) => entry.state === 'not_paid' || isPaid(entry, time)],
-  ['what was paid at that time', (entry, time) => isPaid(entry, time + 1)],
-  ['everything that is paid', (entry) => isPaid(entry, Infinity)],
-  ['what was paid before so many seconds', (entry, time) => isPaid(entry, time / 1_000)],
-  ['by whole milliseconds', (entry, time) => isPaid(entry, time - 0.5)],
+  ['a claim', (entry, time) => entry.state === 'sending' || isPaid(entry, time)],
+  ['an ambiguous payment', (entry, time) => entry.state === 'ambiguous' || isPaid(entry, time)],
   [
-    'what contains the word',
+    'a payment with the state not_paid',
+    (entry, time) => entry.state === 'not_paid' || isPaid(entry, time),
+  ],
+  ['a payment that was made exactly at paidBefore', (entry, time) => isPaid(entry, time + 1)],
+  ['every paid payment', (entry) => isPaid(entry, Infinity)],
+  ['what was paid before paidBefore in seconds', (entry, time) => isPaid(entry, time / 1_000)],
+  ['nothing of the half millisecond before paidBefore', (entry, time) => isPaid(entry, time - 0.5)],
+  [
+    'an entry whose text contains the word paid',
     (entry, time) => isPaid(entry, time) || JSON.stringify(entry).includes('"state\\":\\"paid'),
   ],
   ['nothing', () => false],
@@ -479,7 +482,7 @@ const wrongPrunes: readonly (readonly [
 const isPaid = (entry: JournalEntry, paidBefore: number) =>
   entry.state === 'paid' && entry.paidAt < paidBefore;
 
-/** Prunes with this test; `count` makes the result. */
+/** A prune that removes what `shouldRemove` accepts. `count` makes its result. */
 const createPrune =
   (
     { right, entries }: ReturnType<typeof createStore>,
@@ -554,7 +557,7 @@ test('testJournal rejects with the error of makeJournal when a handle cannot be 
 });
 
 test.each([true, false])(
-  'testJournal removes its own entries when it passes: %o',
+  'testJournal removes its own entries, whether it passes or not: %o',
   async (passes) => {
     const right = memoryJournal();
     const input = newInput();

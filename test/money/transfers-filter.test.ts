@@ -10,7 +10,7 @@ const input: OnceInput = {
   description: 'invoice 4711',
 };
 
-/** A platform that knows another filter, and one that shows only arriving transfers under the assumed name. */
+/** A platform that filters by `account`, and whose list is empty when the query has `accountId`. */
 function setup(options: ClientOptions) {
   const sandbox = seedDemo(new Sandbox());
   const queries: string[] = [];
@@ -42,31 +42,34 @@ function setup(options: ClientOptions) {
 test.each([
   ['without a filter', false, 'limit=100'],
   ['with the filter that the platform knows', 'account', 'limit=100&account=acc_000001'],
-] as const)('a search %s finds a payment that the assumed filter hides', async (...row) => {
-  const [, transfersFilter, query] = row;
-  const { payments, queries, made, lose } = setup({ transfersFilter });
-  const { id } = await payments.transfers.createOnce(input);
-  await lose();
-  expect(await payments.transfers.createOnce(input)).toMatchObject({
-    id,
-    description: 'invoice 4711',
-  });
-  expect(await payments.transfers.reconcile(input)).toMatchObject({ result: 'found' });
-  const { totals } = await payments.transfers.reconcileAll([input], { unexpected: true });
-  expect(totals).toMatchObject({ pending: { count: 1 }, missing: { count: 0 } });
-  expect(made()).toHaveLength(1);
-  expect(new Set(queries)).toContain(query);
-  expect(queries.some((each) => each.includes('accountId'))).toBe(false);
-});
+] as const)(
+  'a search %s finds a payment that the default filter accountId would hide',
+  async (...row) => {
+    const [, transfersFilter, query] = row;
+    const { payments, queries, made, lose } = setup({ transfersFilter });
+    const { id } = await payments.transfers.createOnce(input);
+    await lose();
+    expect(await payments.transfers.createOnce(input)).toMatchObject({
+      id,
+      description: 'invoice 4711',
+    });
+    expect(await payments.transfers.reconcile(input)).toMatchObject({ result: 'found' });
+    const { totals } = await payments.transfers.reconcileAll([input], { unexpected: true });
+    expect(totals).toMatchObject({ pending: { count: 1 }, missing: { count: 0 } });
+    expect(made()).toHaveLength(1);
+    expect(new Set(queries)).toContain(query);
+    expect(queries.some((each) => each.includes('accountId'))).toBe(false);
+  },
+);
 
-test('a list sends its account under the name in transfersFilter', async () => {
+test('transfers.list sends the account under the name in transfersFilter', async () => {
   const { payments, queries } = setup({ transfersFilter: 'account' });
   const page = await payments.transfers.list({ accountId: 'acc_000001', limit: 5 });
   expect(page.data.length).toBeGreaterThan(0);
   expect(queries).toEqual(['limit=5&account=acc_000001']);
 });
 
-test('a search without a filter shows no unexpected transfer of another account', async () => {
+test('reconcileAll without a filter reports no unexpected transfer of another account', async () => {
   const sandbox = seedDemo(new Sandbox());
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.transfers.create({

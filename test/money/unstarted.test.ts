@@ -41,7 +41,7 @@ test('calls that were never awaited or iterated are printed when the process exi
   ]);
 });
 
-test('calls that were awaited or iterated are not', async () => {
+test('calls that were awaited or iterated print nothing when the process exits', async () => {
   const { transfers, exit } = await setup();
   await transfers.createAllOnce([]);
   for await (const _ of transfers.waitForAll([])) throw new Error('nothing to wait for');
@@ -67,7 +67,7 @@ test('a payment that was left in doubt or not finished is printed when the proce
   await running.catch(() => undefined);
 });
 
-test('a payment that was made or rejected is not', async () => {
+test('a payment that was made or rejected prints nothing when the process exits', async () => {
   const { transfers, sandbox, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');
@@ -77,14 +77,14 @@ test('a payment that was made or rejected is not', async () => {
   expect(exit()).toEqual([]);
 });
 
-test('an awaited batch prints that it did not pay some', async () => {
+test('an awaited batch prints how many of its payments it did not make', async () => {
   const { transfers, sandbox, exit } = await setup();
   sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 422 } });
   await transfers.createAllOnce(inputs);
   expect(exit()).toEqual([expect.stringContaining('did not pay 1 of its payments')]);
 });
 
-test('a reference of last month is printed, and one of last week is not', async () => {
+test('a call for a payment that was made a month ago is printed, but not for one of six days ago', async () => {
   const { transfers, clock, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');

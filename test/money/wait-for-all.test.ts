@@ -103,7 +103,7 @@ function setup({
   return { payments, clock, requests, follow };
 }
 
-/** A journal that has each salary as paid; with a shift, by the id of another one. */
+/** A journal that records each salary as paid. `shift` is added to the number in the transfer id. */
 const recordedJournal = (shift = 0): Journal => ({
   ...memoryJournal(),
   read: async (reference) => {
@@ -116,7 +116,7 @@ const recordedJournal = (shift = 0): Journal => ({
 const outline = (rows: readonly ReconciledRow[]): string[] =>
   rows.map(({ reference, result }) => `${Number(reference?.slice(-6))} ${result}`);
 
-/** A salary ends after as many minutes as its number. */
+/** The transfer of the salary with number n completes after n minutes. */
 const endsByNumber: StatusAt = (number, ms) => (ms < number * minute ? 'pending' : 'completed');
 
 // Without jitter, each pause has its mean length.
@@ -124,7 +124,7 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 
-test('each payment is reported once, when its end is seen', async () => {
+test('waitForAll reports each payment once, when its end is seen', async () => {
   const statusAt: StatusAt = (number, ms) =>
     ms < number * minute ? 'processing' : (['completed', 'failed', 'cancelled'][number - 1] ?? '');
   const { follow, requests } = setup({ count: 3, statusAt });
@@ -132,7 +132,7 @@ test('each payment is reported once, when its end is seen', async () => {
   expect(requests.every(({ line }) => line.startsWith('GET '))).toBe(true);
 });
 
-test('the rest is reported once when the time is over', async () => {
+test('waitForAll reports the remaining payments once at its timeout', async () => {
   const statusAt: StatusAt = (number) => ['completed', 'pending', 'settled'][number - 1];
   const { follow, clock } = setup({ count: 4, statusAt });
   const rows = await follow(createSalaries(4), { timeout: 10 * minute });
@@ -140,7 +140,7 @@ test('the rest is reported once when the time is over', async () => {
   expect(clock.passed).toBe(10 * minute);
 });
 
-test('a day is the default, and Infinity waits for each end', async () => {
+test('the timeout of waitForAll is a day by default, and Infinity waits for every end', async () => {
   const late = setup({ statusAt: endsByNumber });
   expect(outline(await late.follow([salaryOf(2_000)]))).toEqual(['2000 missing']);
   expect(late.clock.passed).toBe(24 * 60 * minute);
@@ -150,7 +150,7 @@ test('a day is the default, and Infinity waits for each end', async () => {
   expect(clock.passed).toBeGreaterThan(5_000 * minute);
 });
 
-test('rounds follow after 30 seconds at first, and after at most 5 minutes', async () => {
+test('the pause between the rounds of waitForAll grows from 30 seconds to 5 minutes', async () => {
   const { follow, requests } = setup({ statusAt: () => 'pending' });
   await follow([salaryOf(1)], { timeout: 40 * minute });
   const times = requests.map(({ at }) => at / 1_000);
@@ -165,7 +165,7 @@ test('rounds follow after 30 seconds at first, and after at most 5 minutes', asy
 const isShortly: StatusAt = (number, ms) =>
   ms < (number / 200) * 30 * minute ? 'processing' : 'completed';
 
-test('200 payments before a history of 100,000 cost fewer than 70 requests, if their ids are known', async () => {
+test('waitForAll sends fewer than 70 requests for 200 recorded payments and a history of 100,000 transfers', async () => {
   const { follow, requests, clock } = setup({
     count: 200,
     history: 100_000,
@@ -180,11 +180,11 @@ test('200 payments before a history of 100,000 cost fewer than 70 requests, if t
   expect(requests.length).toBeLessThan(70);
 });
 
-test('after 1,000 kills at random moments, each end has been told', async () => {
+test('waitForAll has reported each end after the process was killed at 1,000 random moments', async () => {
   vi.mocked(Math.random).mockRestore();
   const { payments, clock } = setup({ count: 200, statusAt: isShortly, isRecorded: true });
   const told = new Map<string, string>();
-  /** Follows until it is killed: after some ends, of which the last is not told, or in a pause. */
+  /** Follows until a kill, which comes in a pause, or before the caller is told of the last end. */
   const follow = async (endsLeft: number, signal?: AbortSignal): Promise<void> => {
     let left = endsLeft;
     for await (const { reference, result } of payments.transfers.waitForAll(createSalaries(200), {
@@ -206,7 +206,7 @@ test('after 1,000 kills at random moments, each end has been told', async () => 
   expect([...told.values()]).toEqual(Array.from({ length: 200 }, () => 'completed'));
 }, 60_000);
 
-test('without a journal, one whole scan finds the ids, and later rounds read a part of the list', async () => {
+test('waitForAll without a journal reads the whole list once, and later only a part', async () => {
   const { follow, requests } = setup({ count: 200, history: 10_000, statusAt: isShortly });
   await follow(createSalaries(200));
   const [first = [], ...later] = Object.values(Object.groupBy(requests, ({ at }) => at));
@@ -215,7 +215,7 @@ test('without a journal, one whole scan finds the ids, and later rounds read a p
   expect(Math.max(...later.map((round) => round?.length ?? 0))).toBeLessThanOrEqual(4);
 });
 
-test('a long list that shows them late costs a request for each payment, and is not read again', async () => {
+test('waitForAll reads each payment by its id when a long list shows the payments late', async () => {
   const { follow, requests } = setup({
     count: 5,
     history: 10_000,
@@ -232,7 +232,7 @@ test('a long list that shows them late costs a request for each payment, and is 
   expect(reads).toBe(new Set(requests.map(({ at }) => at)).size);
 });
 
-test('a payment whose recorded id the platform does not know is looked for in the list', async () => {
+test('waitForAll looks in the list for a payment whose recorded id the platform does not know', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : undefined);
   const order = 'oldest first';
   const { payments, clock, requests } = setup({ statusAt, history: 150, order });
@@ -242,7 +242,7 @@ test('a payment whose recorded id the platform does not know is looked for in th
   expect(requests.map(({ line }) => line)).toContain(`GET /transfers/${idOf(900_001)}`);
 });
 
-test('each scan of a round has other page sizes when the list moves', async () => {
+test('each scan of a round of waitForAll has another page size when the list changes', async () => {
   const limits: (string | null)[] = [];
   const moving = { data: [{ id: idOf(7), direction: 'outgoing' }], hasMore: true };
   const { follow } = setup({
@@ -262,7 +262,7 @@ test('each scan of a round has other page sizes when the list moves', async () =
 
 const unavailable = (): Response => respond(503, { error: 'Later.', code: 'unavailable' });
 
-test('a round that fails is tried again in the next, and four in a row end nothing', async () => {
+test('waitForAll goes on after four failed rounds in a row', async () => {
   const statusAt: StatusAt = (_, ms) => (ms < 25 * minute ? 'pending' : 'completed');
   const { follow } = setup({
     statusAt,
@@ -271,7 +271,7 @@ test('a round that fails is tried again in the next, and four in a row end nothi
   expect(outline(await follow([salaryOf(1)]))).toEqual(['1 completed']);
 });
 
-test('five failed rounds in a row end the loop with their error', async () => {
+test('waitForAll rejects after five failed rounds in a row', async () => {
   const { payments, clock, requests } = setup({ statusAt: endsByNumber, fail: unavailable });
   const followed = payments.transfers.waitForAll([salaryOf(1)]);
   const error = await clock.runTimersDuring(failureOf(followed, ApiError));
@@ -284,7 +284,7 @@ test('five failed rounds in a row end the loop with their error', async () => {
   expect(requests).toHaveLength(5);
 });
 
-test('the time is over only after a round that succeeded', async () => {
+test('the timeout of waitForAll ends the loop only after a round that succeeded', async () => {
   const { follow, clock } = setup({
     statusAt: () => 'pending',
     fail: (_, round) => (round === 3 ? unavailable() : undefined),
@@ -294,7 +294,7 @@ test('the time is over only after a round that succeeded', async () => {
   expect(clock.passed).toBe(31_000 + 67_500);
 });
 
-test('a source that fails does not keep the ends of another', async () => {
+test('waitForAll reports the payments of one account although the list of another account fails', async () => {
   const { payments, clock } = setup({
     statusAt: () => 'completed',
     fail: ({ searchParams }) =>
@@ -309,7 +309,7 @@ test('a source that fails does not keep the ends of another', async () => {
   expect(outline(rows)).toEqual(['1 completed']);
 });
 
-test('a rejected credential ends it at once', async () => {
+test('waitForAll rejects at once when the platform rejects the credential', async () => {
   const { payments, clock, requests } = setup({
     statusAt: endsByNumber,
     fail: () => respond(401, { error: 'No.', code: 'unauthorized' }),
@@ -319,7 +319,7 @@ test('a rejected credential ends it at once', async () => {
   expect([error.status, requests.length]).toEqual([401, 1]);
 });
 
-test('a signal ends a pause', async () => {
+test('an abort ends waitForAll during a pause', async () => {
   const { payments, clock, requests } = setup({ statusAt: () => 'pending' });
   const controller = new AbortController();
   clock.setTimeout(() => {
@@ -332,7 +332,7 @@ test('a signal ends a pause', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('invalid inputs and two of one reference reject before the first request', async () => {
+test('waitForAll rejects invalid options and two inputs with one reference before the first request', async () => {
   const { payments, requests } = setup({ statusAt: endsByNumber });
   const twice = payments.transfers.waitForAll([salaryOf(1), salaryOf(1)]);
   expect((await failureOf(twice, ValidationError)).message).toContain('inputs[1].description');
@@ -345,7 +345,7 @@ test('invalid inputs and two of one reference reject before the first request', 
   expect(requests).toEqual([]);
 });
 
-test('await returns totals and what did not arrive, and totals are live', async () => {
+test('await resolves waitForAll to its totals and to the payments that did not arrive', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : 'failed');
   const { payments, clock } = setup({ count: 2, statusAt });
   const followed = payments.transfers.waitForAll(createSalaries(2));
@@ -355,7 +355,7 @@ test('await returns totals and what did not arrive, and totals are live', async 
   expect(followed.totals).toEqual(totals);
 });
 
-test('a transfer that is no longer found is not an end', async () => {
+test('waitForAll goes on when a transfer is no longer found', async () => {
   const statusAt: StatusAt = (_, ms) => (ms < 2 * minute ? 'pending' : undefined);
   const { follow } = setup({ statusAt });
   expect(outline(await follow([salaryOf(1)], { timeout: 10 * minute }))).toEqual(['1 missing']);

@@ -86,14 +86,14 @@ test('waitFor polls until the transfer is completed', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a completed transfer takes one request without a pause', async () => {
+test('waitFor sends one request for a completed transfer', async () => {
   const { clock, wait, requests } = scripted(['completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
   expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
 test.each(['failed', 'cancelled'] as const)(
-  'a transfer that is %s ends the wait with a WaitError',
+  'waitFor rejects with a WaitError when the transfer is %s',
   async (end) => {
     const { clock, sandbox, payments } = setup();
     const waiting = payments.transfers.waitFor(id, {
@@ -122,7 +122,7 @@ test.each([
   [{ timeout: 9_000, totalTimeout: 3_000 }, 3_000],
   [{ timeout: 2_000, totalTimeout: 3_000 }, 2_000],
   [{}, 600_000],
-])('a wait with %o times out after %i ms without an outcome', async (options, ms) => {
+])('waitFor with %o times out after %i ms with the outcome unknown', async (options, ms) => {
   const { clock, wait } = scripted(['pending']);
   const error = await failureOf(wait(options), WaitError);
   expect(error).toMatchObject({
@@ -137,7 +137,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('a wait ends in time although a poll hangs', async () => {
+test('waitFor ends at its timeout although a poll hangs', async () => {
   const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const error = await failureOf(
@@ -148,7 +148,7 @@ test('a wait ends in time although a poll hangs', async () => {
   expect(clock.passed).toBe(700);
 });
 
-test('the pause between polls grows to fifteen seconds', async () => {
+test('the pause between the polls of waitFor grows to fifteen seconds', async () => {
   const { wait, times } = scripted(['pending']);
   await failureOf(wait({ timeout: 100_000 }), WaitError);
   const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -157,7 +157,7 @@ test('the pause between polls grows to fifteen seconds', async () => {
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses);
 });
 
-test('interval is the first pause between polls, with jitter for each client', async () => {
+test('interval is the first pause between the polls of waitFor, with jitter', async () => {
   vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValue(0.999_999);
   const { wait, times } = scripted(['pending', 'pending', 'completed']);
   await wait({ interval: 100 });
@@ -180,7 +180,7 @@ test.each([
   [['completed', 'settling', 'failed'], 'failed'],
   [['processing', 'on_hold', 'pending'], 'pending'],
   [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
-])('waitFor stops at a transfer that goes back (%o)', async (statuses, last) => {
+])('waitFor stops when the status goes back (%o)', async (statuses, last) => {
   const { wait, requests } = scripted(statuses);
   // Without `until`, the first `completed` would end the wait.
   const error = await failureOf(wait({ until: () => false }), WaitError);
@@ -190,14 +190,14 @@ test.each([
 });
 
 test.each(['settled', 'returned'])(
-  'an undocumented status after a final one (%s) can be waited for',
+  'waitFor can wait for an undocumented status after completed (%s)',
   async (status) => {
     const { wait } = scripted(['completed', status]);
     expect(await wait({ until: (seen) => seen.status === status })).toMatchObject({ status });
   },
 );
 
-test('an error shows a shortened copy of the transfer', async () => {
+test('a WaitError has a shortened copy of the transfer', async () => {
   const clock = new VirtualClock();
   const metadata = { order: { lines: [{ price: '1.00', note: 'x'.repeat(2_000) }] } };
   const response = { ...transfer, status: 'failed', metadata };
@@ -228,7 +228,7 @@ test('waitFor stops when a transfer is not found for half a minute', async () =>
   expect(clock.passed).toBeLessThan(46_000);
 });
 
-test('a transfer that is not found before the timeout is reported by its id', async () => {
+test('the error of waitFor names the id of a transfer that was not found before the timeout', async () => {
   const { wait } = scripted([404]);
   const error = await failureOf(wait({ timeout: 5_000 }), WaitError);
   expect(error).toMatchObject({ outcome: 'unknown', reason: 'timeout', last: undefined });
@@ -244,7 +244,7 @@ test('a transfer that is not found before the timeout is reported by its id', as
   expect(late.cause).toBeUndefined();
 });
 
-test('an invalid id is not repeated in the error of an aborted wait', async () => {
+test('the error of an aborted waitFor does not contain an invalid id', async () => {
   const { payments } = scripted(['completed']);
   const wait = payments.transfers.waitFor('sk_live_1' as TransferId, {
     signal: AbortSignal.abort(),
@@ -254,13 +254,13 @@ test('an invalid id is not repeated in the error of an aborted wait', async () =
   );
 });
 
-test('a transfer that disappears ends the wait at once', async () => {
+test('waitFor ends at once when the transfer disappears', async () => {
   const { wait, requests } = scripted(['pending', 404]);
   await failureOf(wait(), NotFoundError);
   expect(requests).toHaveLength(2);
 });
 
-test('five consecutive failed polls end the wait', async () => {
+test('waitFor ends after five failed polls in a row', async () => {
   const { wait, requests } = scripted(['pending', 503]);
   const error = await failureOf(wait(), WaitError);
   expect(error).toMatchObject({
@@ -276,19 +276,19 @@ test('five consecutive failed polls end the wait', async () => {
   expect(requests).toHaveLength(1 + 5);
 });
 
-test('four consecutive failed polls do not end the wait', async () => {
+test('waitFor does not end after four failed polls in a row', async () => {
   const four = [503, 500, 503, 500];
   const { wait } = scripted([...four, 'pending', ...four, 'processing', ...four, 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
 });
 
-test('each poll has its own retries', async () => {
+test('each poll of waitFor has its own retries', async () => {
   const { wait, requests } = scripted([503], { maxRetries: 2 });
   await failureOf(wait(), WaitError);
   expect(requests).toHaveLength(5 * 3);
 });
 
-test('options of a call apply to every poll', async () => {
+test('the call options of waitFor apply to every poll', async () => {
   const { wait, requests } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
   await wait({ maxRetries: 0, headers: { 'x-team': 'treasury' }, query: { expand: 'all' } });
   expect(requests).toHaveLength(3);
@@ -298,7 +298,7 @@ test('options of a call apply to every poll', async () => {
   }
 });
 
-test('a failed credential at the first poll has no outcome', async () => {
+test('waitFor ends as unknown when the credential for the first poll fails', async () => {
   const apiKey = () => Promise.reject(new Error('the vault is sealed'));
   const { wait, requests } = scripted(['completed'], { apiKey });
   expect(await failureOf(wait(), ConfigurationError)).toMatchObject({
@@ -310,14 +310,14 @@ test('a failed credential at the first poll has no outcome', async () => {
   expect(requests).toEqual([]);
 });
 
-test('a permanent failure ends the wait at once', async () => {
+test('waitFor ends at once after a 401', async () => {
   const { wait, requests } = scripted(['pending', 401]);
   await failureOf(wait(), AuthenticationError);
   expect(requests).toHaveLength(2);
 });
 
 test.each([301, 401, 403, 404, 410, 422, 501])(
-  'a poll that is rejected with %i has no outcome',
+  'waitFor ends as unknown when a poll is rejected with %i',
   async (status) => {
     const { wait } = scripted(['processing', status]);
     const error = await failureOf(wait(), ApiError);
@@ -334,7 +334,7 @@ test.each([301, 401, 403, 404, 410, 422, 501])(
 test.each<[string, object | null]>([
   ['another transfer', { ...transfer, id: 'txfr_2', status: 'completed' }],
   ['nothing', null],
-])('a response that is %s is not accepted', async (_, body) => {
+])('waitFor ignores a response that is %s', async (_, body) => {
   const clock = new VirtualClock();
   let polls = 0;
   const { payments } = clientOf(
@@ -353,7 +353,7 @@ test.each<[string, object | null]>([
   expect(error).toMatchObject({ outcome: 'unknown', last: undefined });
 });
 
-test('a condition may be asynchronous', async () => {
+test('the option until of waitFor may be asynchronous', async () => {
   const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): Promise<boolean> =>
     Promise.resolve(status === 'processing');
@@ -364,7 +364,7 @@ test('a condition may be asynchronous', async () => {
   await failureOf(waitLonger({ until: never, timeout: 5_000 }), WaitError);
 });
 
-test('aborting ends a pause', async () => {
+test('an abort ends waitFor during a pause', async () => {
   const { clock, payments, requests } = scripted(['pending']);
   const controller = new AbortController();
   const waiting = payments.transfers.waitFor('txfr_1', { signal: controller.signal });
@@ -383,7 +383,7 @@ test('aborting ends a pause', async () => {
   expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
-test('aborting ends a poll', async () => {
+test('an abort ends waitFor during a poll', async () => {
   const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const controller = new AbortController();
@@ -398,7 +398,7 @@ test('aborting ends a poll', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('an aborted signal sends nothing', async () => {
+test('waitFor sends nothing when its signal is already aborted', async () => {
   const { payments, requests } = scripted(['completed']);
   const signal = AbortSignal.abort('enough');
   const error = await failureOf(payments.transfers.waitFor('txfr_1', { signal }), AbortError);
@@ -411,28 +411,28 @@ test('an aborted signal sends nothing', async () => {
   expect(requests).toEqual([]);
 });
 
-test('until decides which status to wait for', async () => {
+test('the option until decides which status waitFor waits for', async () => {
   const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): boolean => status === 'processing';
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
   expect(requests).toHaveLength(2);
 });
 
-test('a failed transfer resolves if until accepts it', async () => {
+test('waitFor resolves to a failed transfer if until accepts the transfer', async () => {
   const { wait } = scripted(['pending', 'failed']);
   const until = ({ status }: Transfer): boolean => status === 'failed';
   expect(await wait({ until })).toMatchObject({ status: 'failed' });
 });
 
-test('a failed transfer rejects if until does not accept it', async () => {
+test('waitFor rejects at a failed transfer if until does not accept the transfer', async () => {
   const { wait } = scripted(['failed', 'completed']);
   await failureOf(wait({ until: ({ status }) => status === 'completed' }), WaitError);
 });
 
 test.each([
   ['a mistake', new Error('a mistake in the condition')],
-  ['what a call of its own did', new ValidationError('No.', { outcome: 'not_sent', issues: [] })],
-])('an error of the condition is rethrown unchanged: %s', async (_, mistake) => {
+  ['an error of the SDK', new ValidationError('No.', { outcome: 'not_sent', issues: [] })],
+])('waitFor rethrows an error of until unchanged: %s', async (_, mistake) => {
   const { wait, clock } = scripted(['pending']);
   const { message } = mistake;
   const until = (): boolean => {
@@ -443,7 +443,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('a change to the polled transfer or an error in onPoll does not affect the wait', async () => {
+test('an error in onPoll does not affect waitFor', async () => {
   const { wait } = scripted(['pending', 'completed']);
   const onPoll = (seen: Transfer): Promise<never> => {
     if (seen.status === 'pending') throw new Error('thrown');
@@ -458,8 +458,8 @@ test.each<[string, unknown, string]>([
   ['a negative totalTimeout', { totalTimeout: -1 }, 'options.totalTimeout'],
   ['an interval of zero', { interval: 0 }, 'options.interval'],
   ['an interval that is not a number', { interval: Number.NaN }, 'options.interval'],
-  ['a condition that is no function', { until: 'completed' }, 'options.until'],
-  ['a watcher that is no function', { onPoll: {} }, 'options.onPoll'],
+  ['an until that is no function', { until: 'completed' }, 'options.until'],
+  ['an onPoll that is no function', { onPoll: {} }, 'options.onPoll'],
   ['a signal that is none', { signal: {} }, 'options.signal'],
   ['an unknown option', { pollInterval: 5 }, 'options.pollInterval'],
   ['a bad option of the call', { maxRetries: -1 }, 'options.maxRetries'],
@@ -476,7 +476,7 @@ test.each<[string, unknown, string]>([
   expect(requests).toEqual([]);
 });
 
-test('a misspelt option is reported with the closest name', async () => {
+test('waitFor names the closest option when an option is misspelt', async () => {
   const options = { intervall: 5 } as WaitOptions;
   const waiting = scripted(['completed']).payments.transfers.waitFor('txfr_1', options);
   expect((await failureOf(waiting, ValidationError)).issues).toEqual([

@@ -34,16 +34,19 @@ export const promises: Readonly<
   'An outcome that is not proven is `unknown`, and a creation with that outcome is not `retryable`':
     [
       ['full/plan.test.ts', 'a creation has the expected end after the fault: %s'],
-      ['money/outcome.test.ts', 'an unlisted cause among listed ones proves nothing'],
+      [
+        'money/outcome.test.ts',
+        'one cause without proof among causes with proof leaves the outcome unknown',
+      ],
       [
         'money/resend.test.ts',
-        'status $status to a $kind has the outcome and the attempts of the table',
+        'a $kind that receives status $status has the listed outcome and number of attempts',
       ],
     ],
   'A creation with an unknown outcome is not sent again, whatever happened before': [
     [
       'money/resend.test.ts',
-      'an unknown attempt ends the retries of a creation after a harmless failure',
+      'an unknown attempt ends the retries of a creation that began with a 429',
     ],
   ],
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
@@ -63,29 +66,41 @@ export const promises: Readonly<
     ],
   '`createOnce` sends nothing before its claim is on disk, and nothing after the deadline that the claim implies':
     [
-      ['money/once.test.ts', 'the claim with its expiry is written before anything is sent'],
-      ['money/once.test.ts', 'the request has less time after a slow claim'],
-      ['money/journals.test.ts', 'a claim is on disk before swap resolves'],
+      [
+        'money/once.test.ts',
+        'createOnce writes its claim, with the expiry, before it sends anything',
+      ],
+      [
+        'money/once.test.ts',
+        'createOnce subtracts the time that a slow journal took from the time of its request',
+      ],
+      ['money/journals.test.ts', 'a claim of sqliteJournal is on disk before swap resolves'],
     ],
   '`createOnce` takes over a claim only when the earlier request can no longer arrive, and a search has not found the payment':
     [
       [
         'money/once.test.ts',
-        'the claim of a dead process is taken over when its request can no longer arrive',
+        'createOnce takes over the claim of a dead process once its request can no longer take effect',
       ],
       [
         'money/once.test.ts',
-        'the time is read before the search, during which a transfer may still appear',
+        'createOnce does not take over a claim that expires while the list is searched',
       ],
     ],
   'An operator decides about a transfer that may be the payment': [
-    ['money/once.test.ts', 'a transfer that may be the payment is named for an operator to decide'],
-  ],
-  'A journal that fails prevents the payment from being sent, and never fails an accepted one': [
-    ['money/once.test.ts', 'nothing is sent and the payment stays in doubt when %s'],
     [
       'money/once.test.ts',
-      'a call succeeds although the journal fails after the platform has accepted',
+      'createOnce rejects as ambiguous and names the transfer that may be the payment',
+    ],
+  ],
+  'A journal that fails prevents the payment from being sent, and never fails an accepted one': [
+    [
+      'money/once.test.ts',
+      'createOnce sends nothing and rejects with PaymentInDoubtError when the journal is broken: %s',
+    ],
+    [
+      'money/once.test.ts',
+      'createOnce resolves although the journal fails after the platform has accepted the payment',
     ],
   ],
   'Every failure is a `PaymentsError` with an outcome, and no rejection stays unhandled': [
@@ -120,7 +135,7 @@ export const promises: Readonly<
       ['money/stray-responses.test.ts', 'get of %s_1 never returns the record of another id'],
       [
         'money/stray-responses.test.ts',
-        'a creation is unknown and sent once when its id is %s_1 of an earlier creation',
+        'a creation is unknown and sent once when its response has the id %s_1 of an earlier creation',
       ],
     ],
   'On Node.js nothing below the SDK sends a write again': [
@@ -133,13 +148,16 @@ export const promises: Readonly<
   '`Retry-After` is honoured by the call that received it and, up to a minute, by the other calls of the client':
     [
       ['money/backoff.test.ts', 'the wait is never shorter than Retry-After'],
-      ['money/rate-limiter.test.ts', 'no call is released during a pause and every call ends'],
+      [
+        'money/rate-limiter.test.ts',
+        'the rate limiter releases no call during a pause, and every call ends',
+      ],
     ],
   'Behind a rate limiter, a client reaches at least half of the rate, with fewer than two requests per call':
     [
       [
         'money/rate-limiter.test.ts',
-        'half of a limit of %d a second gets through for %d workers with few rejected requests',
+        'the rate limiter uses at least half of a limit of %d a second for %d workers with few rejections',
       ],
       [
         'proxies/proxies.test.ts',
@@ -199,7 +217,7 @@ export const promises: Readonly<
     chaos,
     [
       'money/idempotency.test.ts',
-      'a creation with a key is resent with the same key after an unknown outcome',
+      'a creation with an idempotency key is resent with the same key after an unknown outcome',
     ],
   ],
   'No error, hook or log shows a credential, not even one that the platform repeats': [
@@ -230,6 +248,9 @@ export const promises: Readonly<
     ],
   "No listener stays on a caller's signal": [
     ['money/deadline.test.ts', 'no listener stays on the signal of the caller'],
-    ['money/rate-limiter.test.ts', 'no call is released during a pause and every call ends'],
+    [
+      'money/rate-limiter.test.ts',
+      'the rate limiter releases no call during a pause, and every call ends',
+    ],
   ],
 };
