@@ -6,8 +6,8 @@ import { changedFiles, source, type Change, type Mutant } from '../mutants/apply
 import { mutants } from '../mutants/mutants.ts';
 
 /*
- * Copies of the source with mistakes, for scripts that run on every runtime. ../mutants has the
- * mistakes that the core finds on Node; this file has the others.
+ * Makes copies of the source with a planted mistake, for scripts that run on every runtime.
+ * ../mutants has the mistakes that the core finds on Node, and this file has the others.
  */
 
 export type Variant = Omit<Mutant, 'tests'>;
@@ -26,7 +26,7 @@ export const runtimeMutants: readonly (Variant & { readonly on: readonly ('bun' 
   },
 ];
 
-/** A correct variant, which has to pass. */
+/** A variant without a mistake, which has to pass. */
 export const control: Variant = {
   name: 'control: Node’s fetch instead of node:http',
   changes: [
@@ -42,7 +42,7 @@ export const variants: readonly Variant[] = [...mutants, ...runtimeMutants, cont
 
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** Copies the source with the changes, for this process, and returns the URL of its entry point. */
+/** Copies the source with the changes until this process ends. Returns the URL of its entry point. */
 export function applyVariant(variant: Variant): string {
   const texts = changedFiles(variant);
   const copy = mkdtempSync(join(tmpdir(), 'payments-mutant-'));
@@ -50,7 +50,7 @@ export function applyVariant(variant: Variant): string {
     rmSync(copy, { recursive: true, force: true });
   });
   cpSync(source, join(copy, 'src'), { recursive: true });
-  // Node strips no types below node_modules, so the copy is elsewhere and links to them.
+  // Node strips no types below node_modules, so the copy is elsewhere and links to node_modules.
   symlinkSync(modules, join(copy, 'node_modules'));
   writeFileSync(
     join(copy, 'package.json'),

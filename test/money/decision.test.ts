@@ -160,7 +160,7 @@ test.each<[string, Decide, string]>([
   ['a grace period counts as expired', confuse('in_grace_period', 'expired'), 'two payments'],
   ['an expired claim is not searched for', confuse('expired', 'free'), 'two payments'],
   [
-    'one scan is enough for a takeover',
+    'a takeover sends after one scan',
     (situation, scans) =>
       situation === 'expired' && scans.at(-1)?.result === 'not_found'
         ? { next: 'send' }

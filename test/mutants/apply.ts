@@ -6,22 +6,22 @@ import { fileURLToPath } from 'node:url';
 export interface Change {
   /** A file or a folder below src. */
   readonly place: string;
-  /** Occurs once there. */
+  /** Text that occurs once in `place`. */
   readonly from: string;
   readonly to: string;
 }
 
-/** A mistake in the source. */
+/** A planted mistake in the source. */
 export interface Mutant {
   readonly name: string;
   readonly changes: readonly Change[];
-  /** Tests that notice it, as prefixes of paths below test. */
+  /** Tests that notice the mistake, as prefixes of paths below test. */
   readonly tests: readonly string[];
 }
 
 export const source = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** The changed files by their full path. Throws if a change does not apply. */
+/** The texts of the changed files by their full path. Throws if a change does not apply. */
 export function changedFiles({ name, changes }: Omit<Mutant, 'tests'>): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { place, from, to } of changes) {

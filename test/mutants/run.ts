@@ -8,10 +8,11 @@ import { changedFiles, type Mutant } from './apply.ts';
 import { mutants } from './mutants.ts';
 
 /*
- * Runs the core on each mutant: first the tests of the mutant, then all tests if it survives.
+ * Runs the core on each mutant, a copy of the source with a planted mistake: first the tests that the
+ * mutant names, and then all tests if none of them fails.
  * npm run mutants                        every mutant
  * npm run mutants -- 'name'              mutants with these names
- * npm run mutants -- --changed [commit]  mutants with source or tests that differ from the commit
+ * npm run mutants -- --changed [commit]  mutants whose source or tests differ from the commit
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,7 +36,7 @@ function runTests({ name, changes }: Mutant, files: readonly string[]): Promise<
   const child = spawn(process.execPath, [...vitest, ...options, '--outputFile', report, ...files], {
     cwd: root,
     stdio: 'ignore',
-    // A mutant may never end, and a machine may be busy.
+    // A mutant may never end, but a busy machine may take long.
     timeout: 600_000,
     killSignal: 'SIGKILL',
     env: { ...process.env, PAYMENTS_SDK_MUTANT: changes.length === 0 ? '' : name },
@@ -106,7 +107,7 @@ function describeVerdict(verdict: Verdict): string {
   return verdict.is === 'broken' ? verdict.why : '';
 }
 
-/** The files that a mutant changes; none if it does not apply, which test/full/chaos.test.ts sees. */
+/** The files that a mutant changes. None if the mutant does not apply, which chaos.test.ts reports. */
 function changesOf(mutant: Mutant): readonly string[] {
   try {
     return [...changedFiles(mutant).keys()];
@@ -135,7 +136,7 @@ function chooseMutants(): readonly Mutant[] {
 const startedAt = performance.now();
 const all = chooseMutants();
 const tests = [...new Set(all.flatMap(({ tests }) => tests))];
-// The tests of the mutants must pass without a mutant.
+// First checks that the tests of the mutants pass without a mutant.
 const queue = all.length === 0 ? [] : [{ name: 'nothing', changes: [], tests: tests }, ...all];
 const wrong: string[] = [];
 const lane = async (): Promise<void> => {

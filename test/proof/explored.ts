@@ -1,6 +1,6 @@
 import type { Bounds } from '../money/once-explorer.ts';
 
-/** What `npm run proof` explores, and how many states that has at least. */
+/** The bounds that `npm run proof` explores, each with the least number of states to expect. */
 export const explored: readonly (Bounds & { readonly atLeast: number })[] = [
   { callers: 2, calls: 1, faults: 1, atLeast: 13_000 },
   { callers: 1, calls: 2, faults: 2, atLeast: 8_000 },

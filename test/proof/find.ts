@@ -1,5 +1,6 @@
 /*
- * Explores within bounds, and prints what it finds as JSON. run.ts starts it in a copy of the source, too.
+ * Explores within the bounds of its argument, and prints the finding as JSON. run.ts also starts this
+ * script in a copy of the source with a planted mistake.
  */
 import { explore, replay, shorten, type Bounds, type Violation } from '../money/once-explorer.ts';
 
@@ -7,13 +8,13 @@ import { explore, replay, shorten, type Bounds, type Violation } from '../money/
 export interface Finding {
   readonly runs: number;
   readonly states: number;
-  /** The shortest one that it has found, and its steps in words. */
+  /** The first violation, shortened, and its steps in words. */
   readonly violation?: Violation | undefined;
   readonly trace?: readonly string[] | undefined;
 }
 
 if (import.meta.main) {
-  // A journal that fails prints its first failure.
+  // The SDK would print the first failure of each journal.
   console.warn = () => undefined;
   const bounds = JSON.parse(process.argv[2] ?? '') as Bounds;
   const { runs, states, violation: first } = await explore(bounds);

@@ -1,32 +1,32 @@
 import type { Bounds } from '../money/once-explorer.ts';
 
-/** A rule of the payment code, and a mistake of test/mutants/mutants.diff that breaks it. */
+/** A rule of the payment code, and a planted mistake of test/mutants/mutants.diff that breaks it. */
 export interface Mistake {
   readonly rule: string;
-  /** The name in mutants.diff. */
+  /** The name of the mistake in mutants.diff. */
   readonly mistake: string;
-  /** Bounds in which the exploration finds it; a test finds the others. */
+  /** Bounds in which the exploration finds the mistake. Without bounds, a test has to find it. */
   readonly bounds?: Bounds;
 }
 
 const one = { callers: 1, calls: 2, faults: 0 };
 const two = { callers: 2, calls: 1, faults: 0 };
 
-/** One mistake for each rule. */
+/** One planted mistake for each rule. */
 export const mistakes: readonly Mistake[] = [
   {
     rule: 'A claim is written by compare-and-swap.',
-    mistake: 'a caller that loses the claim pays all the same',
+    mistake: 'a caller that does not get the claim pays all the same',
     bounds: two,
   },
   {
     rule: 'The journal has the claim before the first byte.',
-    mistake: 'a payment is sent before the journal is written',
+    mistake: 'a payment is sent before its claim is written',
     bounds: two,
   },
   {
     rule: 'A claim lasts for the time of the call and the grace period.',
-    mistake: 'a claim forgets that a request may leave late',
+    mistake: 'a claim expires without the time that the request may take',
     bounds: { ...two, faults: 1 },
   },
   {
@@ -36,12 +36,12 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     rule: 'Two scans in a row have to miss a payment before it is sent again.',
-    mistake: 'one scan is enough for a takeover',
+    mistake: 'a takeover sends after one scan',
     bounds: { ...one, faults: 1 },
   },
   {
     rule: 'A transfer that may be the payment stops it.',
-    mistake: 'ambiguous is not found',
+    mistake: 'an ambiguous scan counts as not_found',
     bounds: { ...one, isAmbiguous: true, hasOperator: true },
   },
   {
@@ -51,7 +51,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     rule: 'A rejection after a takeover proves nothing about the first request.',
-    mistake: 'a rejected takeover is a rejected payment',
+    mistake: 'a rejected takeover is reported as a rejected payment',
   },
   {
     rule: 'A rejection after a takeover restores the earlier claim.',
@@ -59,41 +59,41 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     rule: 'A call that was suspended looks for what was paid meanwhile.',
-    mistake: 'a call that was suspended believes that nobody has paid',
+    mistake: 'a call that was suspended does not look for a later payment',
     bounds: { ...two, faults: 1 },
   },
   {
     rule: 'A journal that may forget searches before a first claim.',
-    mistake: 'a journal that forgets is trusted',
+    mistake: 'no search comes before a first claim in a journal that may forget',
     bounds: { ...one, faults: 1, forgets: true, isRestored: true },
   },
   {
     rule: 'A search starts at the first claim, not after it.',
-    mistake: 'a bound is one step too late',
+    mistake: 'a search stops one step too early',
     bounds: { ...one, isBounded: true },
   },
   {
     rule: 'An operator cannot decide while a claim runs.',
-    mistake: 'not_paid is believed while the claim runs',
+    mistake: 'not_paid is accepted while the claim runs',
     bounds: { ...one, hasOperator: true },
   },
   {
     rule: 'An operator cannot decide against the list.',
-    mistake: 'not_paid is believed although the list shows the payment',
+    mistake: 'not_paid is accepted although the list shows the payment',
     bounds: { ...one, hasOperator: true },
   },
   {
     rule: 'A claim by a clock that was ahead expires as any other.',
-    mistake: 'a claim by a clock that was ahead blocks the payment',
+    mistake: 'a claim that a fast clock has written blocks the payment',
     bounds: { ...one, isAhead: true },
   },
   {
     rule: 'A page from a cache proves nothing.',
-    mistake: 'a page that proves nothing ends a search',
+    mistake: 'a search reports not_found although a page came from a cache',
   },
   {
     rule: 'A list that moves while it is read is read again.',
-    mistake: 'a list that moved is read once',
+    mistake: 'a list that changed during the scan is read once',
   },
   {
     rule: 'The scans before a payment is sent again come after the end of its claim.',

@@ -5,7 +5,7 @@ import { explored } from './explored.ts';
 import type { Finding } from './find.ts';
 import { mistakes } from './mistakes.ts';
 
-/** How often a payment met each fault, with one journal on one runtime. */
+/** How often payments met each fault, with one journal on one runtime. */
 export interface Column {
   readonly journal: string;
   readonly runtime: string;
@@ -17,7 +17,7 @@ export interface Matrix {
   readonly columns: readonly Column[];
 }
 
-/** What a run has found, in the order of `explored` and of `mistakes`. */
+/** The findings of a run, in the order of `explored` and `mistakes`. */
 export interface Results {
   readonly explored?: readonly Finding[];
   readonly mistakes?: readonly Finding[];
@@ -72,7 +72,7 @@ function formatMatrix({ seed, columns }: Matrix): string {
   return [row(`seed ${seed}`, ...heads), row('---', ...lines), ...rows].join('\n');
 }
 
-/** Puts the tables into the page. Returns whether it had them; writes it if it is told to. */
+/** Puts the tables into docs/proof.md if `isWritten`. Returns whether the page had them before. */
 export async function updatePage(results: Results, isWritten: boolean): Promise<boolean> {
   const before = readFileSync(file, 'utf8');
   let text = before;

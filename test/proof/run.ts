@@ -1,11 +1,11 @@
 /*
- * Shows that a payment is made once, and that the proof would notice a mistake:
- * npm run proof                             everything, in less than five minutes
+ * Shows that a payment is made once, and that the proof would notice a mistake.
+ * npm run proof                             everything except the matrix, in less than five minutes
  * npm run proof -- --seed 7                 with another seed for the random part
  * npm run proof -- --only mistakes          one part: exploration, chaos, kills or mistakes
  * npm run proof -- --mistake 'its name'     one planted mistake, with its whole trace
  * npm run proof -- --write                  also writes docs/proof.md
- * npm run proof -- --only matrix            every journal and runtime; needs their programs
+ * npm run proof -- --only matrix            every journal and runtime, whose programs you must have
  */
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -34,17 +34,17 @@ const { values: flags } = parseArgs({
 });
 const seed = flags.seed ?? String(randomInt(2 ** 31));
 
-/** Explores in a process of its own, because a copy of the source has modules of its own. */
+/** Explores in another process, because a copy of the source has other modules. */
 async function find(folder: string, bounds: Bounds): Promise<Finding> {
   const script = join(folder, 'test/proof/find.ts');
   const { stdout } = await execute(process.execPath, [script, JSON.stringify(bounds)], {
-    // A mistake may lead to calls without end.
+    // A planted mistake may lead to calls without end.
     timeout: 120_000,
   });
   return JSON.parse(stdout) as Finding;
 }
 
-/** Finds a mistake by the tests that mutants.diff names for it. */
+/** Looks for a planted mistake with the tests that mutants.diff names. */
 async function findByTests(mistake: string): Promise<Finding> {
   const command = ['test/mutants/run.ts', mistake];
   const { stdout } = await execute(process.execPath, command, { cwd: root });
@@ -53,7 +53,7 @@ async function findByTests(mistake: string): Promise<Finding> {
   return { runs: 0, states: 0, violation };
 }
 
-/** Finds a mistake in a copy of the source. */
+/** Looks for a planted mistake in a copy of the source. */
 async function findMistake({ mistake, bounds }: Mistake): Promise<Finding> {
   if (bounds === undefined) return await findByTests(mistake);
   const mutant = mutants.find(({ name }) => name === mistake);
@@ -139,7 +139,7 @@ const parts = {
   },
 };
 
-/** Faults by moment, journal and runtime; takes longer, and needs what test/runtimes installs. */
+/** Counts faults by moment, journal and runtime. Needs the programs that test/runtimes installs. */
 async function playMatrix(): Promise<Matrix> {
   const modules = join(root, 'test/runtimes/node_modules');
   const runtimes = {
