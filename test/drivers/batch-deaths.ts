@@ -8,8 +8,8 @@ import { createPayrollSandbox, stores, withStore, type StoreName } from './once-
 import { payoutOf } from './once-payouts.ts';
 
 /*
- * A payroll that is killed at random moments, started again each time, and then left to end, and followed by processes
- * that are killed, too:
+ * Kills a payroll at random moments, starts it again each time, and then lets it end. Then does the
+ * same with processes that follow the payroll by waitForAll:
  * node test/drivers/batch-deaths.ts --payouts 2000 --kills 20 [--store redis]
  */
 
@@ -25,15 +25,15 @@ export interface BatchDeaths {
   /** How long the last run took, from the start of its loop. */
   readonly lastRunMs: number;
   readonly seconds: number;
-  /** The violations; empty when each payment was made once. */
+  /** The violations. Empty when each payment was made once. */
   readonly wrong: readonly string[];
 }
 
 const limits = { gracePeriod: 2_000, totalTimeout: 1_000 };
-/** How long retries are apart, and what a busy machine may need besides. */
+/** The time between two retries, and what a busy machine needs besides. */
 const retryMs = 10_000;
 
-/** Every run makes a new payment so soon, in spite of the claims of earlier runs. */
+/** How soon every run has to make a new payment, in spite of the claims of earlier runs. */
 const maxIdleMs = limits.gracePeriod;
 
 const workerFile = fileURLToPath(new URL('batch-worker.ts', import.meta.url));
@@ -55,12 +55,12 @@ export async function killPayroll(
 ): Promise<BatchDeaths> {
   const startedAt = performance.now();
   const sandbox = createPayrollSandbox();
-  // Not in the last run, because its time is measured.
+  // The last run has no faults, because its time is measured.
   for (let after = 20; after < payouts / 2; after += 50) {
     const fault = faults[Math.floor(after / 50) % faults.length];
     if (fault !== undefined) sandbox.faults.add({ operation: 'transfers.create', after, fault });
   }
-  // Enough payments for each run.
+  // Slows creations down, so that each run has payments left to make.
   const ms = Math.min(200, Math.round((16 * 400 * (kills + 2)) / payouts));
   const slow = { kind: 'delay', ms } as const;
   sandbox.faults.add({ operation: 'transfers.create', times: Infinity, fault: slow });
@@ -73,7 +73,7 @@ export async function killPayroll(
   let lastRunMs = 0;
   let listed = 0;
 
-  /** Kills a run at random after its first new payment: a busy machine may take long to make one. */
+  /** Kills a run some time after its first new payment, for which a busy machine may take long. */
   const killLater = async (worker: ChildProcess, afterMs: number): Promise<void> => {
     const before = sandbox.transfers.list().length;
     const endsAt = performance.now() + maxIdleMs;
@@ -115,7 +115,7 @@ export async function killPayroll(
         resolve();
       });
     });
-    // What was on its way when the process died.
+    // Waits for requests that were on their way when the process died.
     await pause(ms + 50);
     ledger.push(sandbox.transfers.list().length);
     const lists = sandbox.log.filter(({ operation }) => operation === 'transfers.list').length;
@@ -144,7 +144,7 @@ export async function killPayroll(
     const before = ledger[at - 1] ?? 0;
     if (count <= before && before < payouts) wrong.push(`run ${at + 1} made no progress`);
   }
-  // The claims of the run before have expired by then, and the rest is paid 16 at a time.
+  // The last run waits until earlier claims have expired, and makes 16 payments at a time.
   const restMs = ((payouts - (ledger.at(-2) ?? 0)) / 16) * (ms + 100);
   const maxLastRunMs = limits.gracePeriod + limits.totalTimeout + retryMs + restMs;
   if (lastRunMs > maxLastRunMs) wrong.push(`the last run took ${lastRunMs} ms`);
@@ -152,7 +152,7 @@ export async function killPayroll(
   return { store, payouts, ledger, pages, results, lastRunMs, seconds, wrong };
 }
 
-/** Lets the transfers of a payroll end, while runs that follow them are killed. Returns what is wrong. */
+/** Ends the transfers of a payroll and kills the processes that follow them. Returns violations. */
 async function killFollower(sandbox: Sandbox, order: BatchOrder, kills: number): Promise<string[]> {
   const wrong: string[] = [];
   const ends = new Map<string, string>();

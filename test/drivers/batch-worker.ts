@@ -2,11 +2,11 @@ import { PaymentsClient } from 'payments-platform-sdk';
 import { journalAt, payoutOf } from './once-payouts.ts';
 
 /*
- * A process that makes a payroll by createAllOnce, or follows one by waitForAll, until it is killed. batch-deaths.ts
- * starts it.
+ * A worker of batch-deaths.ts, which makes a payroll by createAllOnce, or follows a payroll by
+ * waitForAll, until it is killed.
  */
 
-/** The job of a worker: the payouts with the numbers from 1. */
+/** The job of a worker: to make or follow the payouts with the numbers from 1. */
 export interface BatchOrder {
   readonly store: string;
   readonly baseUrl: string;
@@ -17,7 +17,7 @@ export interface BatchOrder {
   readonly follows: boolean;
 }
 
-/** The report of a worker: that it starts to pay or follow, one result, or its end. */
+/** A report of a worker about its start, one result, or its end. */
 export type BatchReport =
   | { readonly kind: 'started' }
   | {
@@ -57,5 +57,5 @@ async function work(order: BatchOrder): Promise<void> {
 process.on('message', (order: BatchOrder) => {
   void work(order);
 });
-// Ends the worker of an interrupted run.
+// Ends this worker when the process that started it is interrupted.
 process.on('disconnect', () => process.exit());

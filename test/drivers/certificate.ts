@@ -7,7 +7,7 @@ const args = [
   ...['-addext', 'subjectAltName=IP:127.0.0.1'],
 ];
 
-/** Writes a certificate for loopback into a folder. Undefined only without openssl. */
+/** Writes a certificate for loopback into a folder. Returns undefined if openssl is missing. */
 export function createCertificate(folder: string): { key: string; cert: string } | undefined {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   try {

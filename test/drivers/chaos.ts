@@ -32,7 +32,7 @@ export interface ChaosReport {
   readonly calls: number;
   /** How many calls had each ending: `create ok`, `get rejected` and so on. */
   readonly mix: ReadonlyMap<string, number>;
-  /** How often a creation met a fault of each kind. */
+  /** How often a creation met a fault at each moment. */
   readonly plays: ReadonlyMap<string, number>;
   /** The violations, each with its plan. */
   readonly violations: readonly string[];
@@ -67,7 +67,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       const operation = nameOperation(result);
       count(mix, `${operation} ${nameEnding(result, sdk)}`);
       if (operation === 'create' || operation === 'once') {
-        // Each request met one of them.
+        // Each request met one of the faults, in order.
         const met = result.plan.faults.slice(0, result.sent.length);
         for (const name of met) count(plays, nameMoment(findFault(name)));
       }
@@ -105,7 +105,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     await Promise.all(indices.map((index) => runLane(index, runs, seed + index)));
     await platform.waitForEffects();
     await new Promise((resolve) => setTimeout(resolve, 300));
-    // Checks again, now that no request can still arrive.
+    // Checks all results again, because now no request can still arrive.
     for (const result of violations.length > 0 ? [] : allResults) {
       for (const each of findViolations(result, sdk, platform)) {
         violations.push(`at the end, ${each}: ${JSON.stringify(result.plan)}`);
@@ -133,7 +133,7 @@ const moments = {
   unknown: 'after the first byte',
 };
 
-/** When a fault comes, by what it proves. */
+/** The moment of a fault, in the words of docs/proof.md. */
 const nameMoment = ({ name, once }: Fault): string =>
   name.endsWith('not acted on') ? 'after the first byte, without effect' : moments[once];
 

@@ -1,4 +1,4 @@
-// A script for garbage.test.ts, run with `node --expose-gc`. Prints the result of each call.
+// garbage.test.ts runs this script with `node --expose-gc`. It prints the result of each call.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { PaymentsClient } from '../../src/index.ts';
 

@@ -4,7 +4,7 @@ import type { Exchange, Play, Step } from './server.ts';
 
 /** How a creation ends after one fault, if every later request succeeds. */
 type OnceEnds = 'ok' | 'resent' | 'unknown' | 'rejected' | 'not_sent';
-/** How a read ends; `fails` is a typed error after one request. */
+/** How a read ends, where `fails` is a typed error after one request. */
 type ReadEnds = 'ok' | 'resent' | 'fails';
 
 /** One fault of an exchange, and the result that the SDK must report on Node. */
@@ -13,15 +13,15 @@ export interface Fault extends Step {
   readonly once: OnceEnds;
   readonly read: ReadEnds;
   /**
-   * The fault needs a separate port, because connections fail there or, with `separate`, because the
-   * server stops.
+   * The fault needs a separate port, because connections fail there or, with `separate`, because
+   * the server stops.
    */
   readonly endpoint?: 'closed' | 'fin' | 'rst' | 'separate' | undefined;
-  /** For a 429: how long the client may not send requests, in milliseconds. */
+  /** For how many milliseconds a 429 forbids the client to send requests. */
   readonly holds?: number | undefined;
   /** Responds with 2xx although nothing took effect. A DELETE cannot detect that. */
   readonly lies?: true | undefined;
-  /** Expensive, so it is drawn less often. */
+  /** Slow to play, so random plans draw this fault less often. */
   readonly heavy?: true | undefined;
 }
 
@@ -35,7 +35,7 @@ const row = (
   extras: Extras = {},
 ): Fault => ({ name, once, read, play, ...extras });
 
-/** The same bytes with and without an effect: the SDK cannot distinguish them and must not guess. */
+/** A fault with and without an effect. The SDK sees equal bytes, and must not guess. */
 const withAndWithoutEffect = (
   name: string,
   once: OnceEnds,
@@ -77,7 +77,7 @@ const sendSuccess: Play = (exchange) => {
     exchange.sendHead(204);
     exchange.finish();
   } else {
-    // A bounded search compares the clocks.
+    // A search with transfersNewestFirst or since needs Date to compare the clocks.
     exchange.reply(200, exchange.buildSuccess(), `date: ${new Date().toUTCString()}`);
   }
 };

@@ -1,4 +1,4 @@
-// A script for garbage.test.ts. After its calls nothing may keep the process alive.
+// garbage.test.ts runs this script. After its calls nothing may keep the process alive.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PaymentsClient } from '../../src/index.ts';

@@ -12,8 +12,8 @@ import { closedPort } from '../support/closed-port.ts';
 import type { Sdk } from '../transports/client-transports.ts';
 
 /*
- * Mocks and proxies that intercept requests on Node. This file imports no test runner: vitest runs it on the source, and
- * test/runtimes/interception.mjs runs it on the installed package on every Node.
+ * Mocks and proxies that intercept requests on Node. This file imports no test runner, because
+ * test/runtimes/interception.mjs also runs it on the installed package on every Node.
  *
  * A server listens at the real address. It must receive nothing.
  */
@@ -23,7 +23,7 @@ const body = (method: string, path: string): string =>
 const address = '0x52908400098527886e0f7030069857d2e4169ee7';
 const instructions = '/instructions/all';
 
-/** Makes the calls of a client, and returns the names in their responses. */
+/** Makes some calls with a client, and returns the names in the responses. */
 type Calls = () => Promise<string[]>;
 const expectedNames = ['txfr_0', 'txfr_intercepted', 'intercepted'];
 
@@ -47,7 +47,7 @@ const createCalls = (sdk: Sdk, baseUrl: string): Calls => {
   };
 };
 
-/** Uses every transport once, so that state which a transport keeps cannot bypass an interception. */
+/** Uses every transport once, because state that it keeps must not bypass an interception. */
 async function warmUp(sdk: Sdk): Promise<void> {
   const server = await listen(({ method, target, reply }) => {
     reply(responseBytes(200, Buffer.from(body(method, target))));
@@ -67,7 +67,7 @@ async function expectNoRequest(run: (server: RawServer) => Promise<void>): Promi
   }
 }
 
-/** The parts of msw that are used. */
+/** The parts of msw that this file uses. */
 interface Msw {
   readonly http: typeof msw_.http;
   readonly HttpResponse: typeof msw_.HttpResponse;
@@ -99,8 +99,8 @@ export const checkMsw = (sdk: Sdk, { http, HttpResponse, setupServer }: Msw): Pr
   });
 
 /**
- * Checks a proxy of the environment. The address of the requests is a closed port; the proxy forwards
- * them to another server.
+ * Checks that requests use the proxy of the environment. Requests go to a closed port, and the
+ * proxy forwards them to another server.
  */
 export async function checkEnvironmentProxy(sdkUrl: string): Promise<void> {
   const upstreamServer = await listen(({ method, target, reply }) => {

@@ -2,14 +2,14 @@ import type { ListOrder } from '../../src/sandbox/platform/table.ts';
 import { transferBody } from './bodies.ts';
 
 /*
- * A list of transfers of several pages: those from before the payments of a test, the payments, and, in
- * some plans, those of others that were made right after them.
+ * A list of transfers with several pages. It shows older transfers, the payments of a test and, in
+ * some plans, transfers of others that followed the payments.
  */
 
 /** How a platform lists transfers. */
 export interface Listing {
   readonly order: ListOrder;
-  /** Whether others pay so much afterwards that no payment is on the first page, newest first. */
+  /** Whether so many other transfers follow that newest first no payment is on the first page. */
   readonly isBusy: boolean;
 }
 
@@ -24,14 +24,14 @@ interface Row extends Effect {
   readonly position: number;
 }
 
-/** Two pages and more: a search may stop after 100 items, and reads pages of 81 or more. */
+/** More than two pages. A search may stop after 100 items, and a page has at least 81 items. */
 const otherCount = 200;
-/** Later than the latest position of a payment. */
+/** The position of the first transfer that follows the payments. Higher than any payment's. */
 const newerPosition = 10_000;
-/** Old enough for a search to stop at it, although clocks may differ by two minutes. */
+/** The age at which a search may stop, although clocks may differ by two minutes. */
 const maxAgeMs = 10 * 60_000;
 
-/** The order of the sandbox's `listOrder`. */
+/** Sorts rows in the order of the sandbox's option `listOrder`. */
 const ranks: Readonly<Record<ListOrder, (position: number) => number>> = {
   oldest_first: (position) => position,
   newest_first: (position) => -position,

@@ -1,6 +1,6 @@
 /*
- * Makes 2,000 reads at once, and prints how many succeeded. test/full/descriptors.test.ts runs it where a process may
- * open 256 files and connections.
+ * Makes 2,000 reads at once, and prints how many succeeded. test/full/descriptors.test.ts runs it
+ * where a process may open 256 files and connections.
  */
 import { PaymentsClient } from '../../src/index.ts';
 

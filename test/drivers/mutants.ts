@@ -42,7 +42,7 @@ export const variants: readonly Variant[] = [...mutants, ...runtimeMutants, cont
 
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** Copies the source with the changes until this process ends. Returns the URL of its entry point. */
+/** Copies the source with the changes. Returns the URL of the entry point of the copy. */
 export function applyVariant(variant: Variant): string {
   const texts = changedFiles(variant);
   const copy = mkdtempSync(join(tmpdir(), 'payments-mutant-'));

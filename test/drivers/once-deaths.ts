@@ -12,8 +12,8 @@ import { missing, startPostgres, startRedis } from '../stores/servers.ts';
 import { payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts';
 
 /*
- * Workers make the same payouts by createOnce against a platform that fails every tenth creation. They
- * are killed at random, and one of them is suspended until its claims have expired:
+ * Workers make the same payouts by createOnce against a platform that fails every tenth creation.
+ * This script kills workers at random, and suspends one at a time until its claims have expired:
  * node test/drivers/once-deaths.ts --payouts 500 [--store redis] [--kill 200] [--on path/to/bun]
  */
 
@@ -30,7 +30,7 @@ export interface Deaths {
   readonly seconds: number;
   /** How many reports of each kind the workers sent. */
   readonly reports: Readonly<Record<string, number>>;
-  /** The violations; empty when each payout was made once. */
+  /** The violations. Empty when each payout was made once. */
   readonly wrong: readonly string[];
 }
 
@@ -58,7 +58,7 @@ const faults: readonly SandboxFault[] = [
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-/** Starts a store for one use. */
+/** Starts a store, runs `use` with its address, and stops the store. */
 export async function withStore<T>(
   name: StoreName,
   use: (store: string) => Promise<T>,
@@ -85,7 +85,7 @@ export async function withStore<T>(
   }
 }
 
-/** A platform with the account that pays, and the one that receives. */
+/** A platform with an account that pays the payouts and an account that receives them. */
 export function createPayrollSandbox(): Sandbox {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
@@ -114,7 +114,7 @@ export async function killWorkers(
   let [kills, freezes] = [0, 0];
   const workers = new Set<ChildProcess>();
   const frozen = new Set<ChildProcess>();
-  /** Workers that have sent a report: a busy machine takes longer to start one than to kill it. */
+  /** Workers that have sent a report. Others are spared, because a busy machine starts slowly. */
   const working = new Set<ChildProcess>();
 
   const countReport = (report: WorkerReport): void => {
@@ -159,7 +159,7 @@ export async function killWorkers(
       const awake = [...working].filter((each) => !frozen.has(each));
       const victim = awake[Math.floor(Math.random() * awake.length)];
       if (performance.now() >= nextFreeze && victim !== undefined) {
-        // Long enough for other workers to take its claims over.
+        // Other workers need time to take over the claims of the suspended worker.
         nextFreeze = performance.now() + 8_000;
         freezes += 1;
         victim.kill('SIGSTOP');
@@ -174,7 +174,7 @@ export async function killWorkers(
         victim.kill('SIGKILL');
       }
     }
-    // Suspended workers resume and may go on.
+    // Lets suspended workers resume, because they may send a payment again.
     while (frozen.size > 0) await pause(50);
     for (const worker of workers) {
       worker.removeAllListeners('exit');
@@ -184,7 +184,7 @@ export async function killWorkers(
   await server.close();
 
   const ledger = Map.groupBy(sandbox.transfers.list(), ({ description }) => description);
-  // A busy machine may kill workers faster than it starts them.
+  // A busy machine may not start workers as fast as this script kills them.
   if (paidIds.size < payouts) wrong.push(`timeout: ${paidIds.size} of ${payouts} were reported`);
   for (const number of numbers) {
     const { description } = payoutOf(number);

@@ -9,7 +9,7 @@ import {
   type Journal,
 } from 'payments-platform-sdk/journals';
 
-/** The journal at a file, or at the URL of a server. */
+/** Opens a journal in a SQLite file, or on the server of a URL. */
 export function openJournalAt(store: string): { journal: FullJournal; close: () => unknown } {
   if (store.startsWith('redis:')) {
     const redis = new Redis(store);
@@ -25,7 +25,7 @@ export function openJournalAt(store: string): { journal: FullJournal; close: () 
   return { journal, close: () => pool.end() };
 }
 
-/** The same for a process that is killed. */
+/** Opens a journal that a process never closes because it is killed. */
 export const journalAt = (store: string): Journal => openJournalAt(store).journal;
 
 /** The job of a worker. */
@@ -46,8 +46,8 @@ export type WorkerReport =
   | 'done';
 
 /**
- * Every hundredth payout differs in the reference only, and no reference is a prefix of another. Equal ones wait while
- * one of them is in doubt.
+ * The payout with a number. Every hundredth payout has equal terms, so one of them in doubt makes
+ * the others wait. No reference is a prefix of another.
  */
 export const payoutOf = (number: number): OnceInput => ({
   sourceAccountId: 'acc_000001',

@@ -2,7 +2,7 @@ import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from 'payments-p
 import { journalAt, payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts';
 
 /*
- * A process that makes the payouts of its order at random until it is killed. once-deaths.ts starts it.
+ * A worker of once-deaths.ts. It makes the payouts of its order at random until it is killed.
  */
 
 const sendReport = (report: WorkerReport): void => {
@@ -49,5 +49,5 @@ async function work({ store, baseUrl, apiKey, gracePeriod, totalTimeout, todo }:
 process.on('message', (order: WorkerOrder) => {
   void work(order);
 });
-// Ends the workers of an interrupted run.
+// Ends this worker when the process that started it is interrupted.
 process.on('disconnect', () => process.exit());

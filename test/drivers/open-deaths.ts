@@ -9,8 +9,8 @@ import { createPayrollSandbox, stores, withStore, type StoreName } from './once-
 import { openJournalAt, payoutOf, type WorkerOrder, type WorkerReport } from './once-payouts.ts';
 
 /*
- * Workers are killed while they pay, and no call repeats their payments: `payments-journal list`
- * has to show exactly that, and the loop of docs/on-call.md finishes it.
+ * Workers are killed while they pay, and no call repeats their payments. `payments-journal list`
+ * has to show exactly these payments, and the loop of docs/on-call.md has to finish them.
  * node test/drivers/open-deaths.ts --payouts 2000 --kills 20 [--store redis]
  */
 
@@ -22,19 +22,19 @@ export interface OpenDeaths {
   readonly open: number;
   /** How many of them the platform had. */
   readonly made: number;
-  /** How long the command took, with the start of its process. */
+  /** How long the list command took, including the start of its process. */
   readonly listMs: number;
-  /** Results of the loop that finishes them. */
+  /** Results of the loop that finishes the open payments. */
   readonly results: Readonly<Record<string, number>>;
   readonly seconds: number;
-  /** The violations; empty when the list was exact and each payment was made once. */
+  /** The violations. Empty when the list was exact and each payment was made once. */
   readonly wrong: readonly string[];
 }
 
 const limits = { gracePeriod: 1_500, totalTimeout: 1_000 };
-/** One creation; workers are killed during some of them. */
+/** How long a creation takes. Workers are killed during some creations. */
 const creationMs = 20;
-/** So many workers pay at a time. */
+/** How many workers pay at a time. */
 const crewSize = 4;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -49,7 +49,7 @@ const list = (...args: readonly string[]) =>
     });
   });
 
-/** Lets a worker pay until it has made so many payments and is killed, or until its end. */
+/** Runs a worker, and kills it when it has made `payments` payments or has ended. */
 async function runWorker(order: WorkerOrder, payments: number): Promise<void> {
   const worker = fork(fileURLToPath(new URL('once-worker.ts', import.meta.url)), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -86,10 +86,10 @@ export async function leaveOpen(
     const { apiKey } = sandbox;
     const entries = new Map<number, JournalEntry>();
     const rest = Array.from({ length: payouts }, (_, at) => at + 1);
-    /** The payouts that it has not claimed are for later workers. */
+    /** Runs a worker, and leaves the payouts that it has not claimed to later workers. */
     const runAndRead = async (todo: number[], payments = Infinity): Promise<void> => {
       await runWorker({ store: address, baseUrl, apiKey, ...limits, todo }, payments);
-      // What was on its way when the process died.
+      // Waits for the request that was on its way when the process died.
       await pause(creationMs + 50);
       for (const number of todo) {
         const entry = await journal.read(payoutOf(number).description);
@@ -122,7 +122,7 @@ export async function leaveOpen(
       wrong.push(`list showed ${listed.length} payments, and ${left.length} were open`);
     }
 
-    // As examples/finish-open-payments.ts does.
+    // Finishes the open payments as examples/finish-open-payments.ts does.
     const { transfers } = new PaymentsClient({ ...clientOptions, ...limits, journal });
     const inputs: OnceInput[] = [];
     for await (const { input } of transfers.openOnce()) if (input) inputs.push(input);

@@ -4,11 +4,11 @@ import type { Listing } from './listing.ts';
 import { faults } from './status-faults.ts';
 
 /*
- * Random plans of the chaos suite. A plan names its faults, so that a counterexample is readable and
- * can be passed back by `--plan`.
+ * Random plans for chaos.ts. A plan names its faults, so that you can read a counterexample and
+ * repeat it with `--plan`.
  */
 
-/** Three writes, creations by createOnce or createAllOnce, and two reads, one of them a GET with a body. */
+/** `once` is createOnce or createAllOnce, and `search` is a GET with a body. */
 export type Operation = 'create' | 'once' | 'update' | 'remove' | 'get' | 'search';
 
 /** When the caller aborts. */
@@ -19,13 +19,13 @@ type Abort =
 
 export interface CallPlan {
   readonly operation: Operation;
-  /** The faults of its requests, in order. */
+  /** The faults that the requests of the call meet, in order. */
   readonly faults: readonly string[];
   /** Milliseconds after the start of the plan. */
   readonly startsAt: number;
   readonly abort: Abort | null;
   readonly asksForResponse: boolean;
-  /** Of `once`: how many payments createAllOnce makes. @default createOnce makes one */
+  /** How many payments createAllOnce makes, if `once`. @default one payment by createOnce */
   readonly payments?: number;
 }
 
@@ -38,13 +38,13 @@ export interface Plan {
   readonly key: KeySource;
   /** Whether the platform honours an idempotency key, and the client sends one. */
   readonly keyed: boolean;
-  /** Of `once`: how the platform lists transfers, and what the caller asserts. */
+  /** How the platform lists transfers, and what the caller asserts, for `once`. */
   readonly search?: SearchPlan;
 }
 
 /** A list of transfers, and what the caller asserts about it and about the journal. */
 export interface SearchPlan extends Listing {
-  /** Also in plans in which it is false. */
+  /** Whether the caller asserts that the list is newest first, truly or not. */
   readonly transfersNewestFirst: boolean;
   /** Whether `since` is the start of the plan. */
   readonly hasSince: boolean;
@@ -65,7 +65,7 @@ const findNames = (isWanted: (fault: Fault) => boolean): string[] =>
 
 const drawFault = (isAllowed: (fault: Fault) => boolean): fc.Arbitrary<string> =>
   fc.oneof(
-    // Faults that cause a second request, so that the later faults of a plan are used.
+    // Prefers faults that cause a second request, so that the later faults of a plan are used.
     {
       weight: 4,
       arbitrary: fc.constantFrom(

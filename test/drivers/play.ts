@@ -20,7 +20,7 @@ import {
 } from './plans.ts';
 import { nonceHeader, type FaultPlatform } from './server.ts';
 
-/** The package, or a copy with a mistake. */
+/** The package, or a copy with a planted mistake. */
 export type Sdk = typeof package_;
 
 export interface Limits {
@@ -28,11 +28,11 @@ export interface Limits {
   readonly totalTimeout: number;
   readonly maxRetries: number;
 }
-/** Short, because thousands of calls wait for a lost response. */
+/** Limits of most calls. Short, because thousands of calls wait for a lost response. */
 export const impatient: Limits = { timeout: 150, totalTimeout: 1_000, maxRetries: 2 };
-/** Long enough for createOnce to resolve an unknown outcome. */
+/** Limits of createOnce. Long enough to resolve an unknown outcome. */
 const patient: Limits = { timeout: 150, totalTimeout: 15_000, maxRetries: 60 };
-/** The same for all payments of a batch: their retries wait for each other. */
+/** Limits of createAllOnce. Longer still, because the retries of a batch wait for each other. */
 const collective: Limits = { timeout: 150, totalTimeout: 40_000, maxRetries: 300 };
 /** How late a call may end on a busy machine. */
 export const slack = 2_000;
@@ -71,7 +71,7 @@ interface Setting {
   readonly since: Date | undefined;
 }
 
-/** What the caller of createOnce asserts in plans that do not name it. */
+/** The list and the assertions of the caller in plans without `search`. */
 const usualSearch: SearchPlan = {
   order: 'oldest_first',
   isBusy: false,
@@ -80,7 +80,7 @@ const usualSearch: SearchPlan = {
   forgets: false,
 };
 
-/** A time in which a client may send nothing, and when the client received it. */
+/** A time in which a client may send nothing, and when the client learned of that. */
 interface Hold {
   readonly knownAt: number;
   readonly until: number;
@@ -88,13 +88,13 @@ interface Hold {
 
 let nonces = 0;
 
-/** Makes a nonce; none is a part of another, because they are the references of payments. */
+/** Makes a nonce. No nonce is a part of another, because nonces are references of payments. */
 function createNonce(): string {
   nonces += 1;
   return `n${String(nonces).padStart(8, '0')}`;
 }
 
-/** Makes all calls of a plan at once, and returns the facts of each, or of each payment of a batch. */
+/** Makes all calls of a plan at once. Returns the facts of each call or payment of a batch. */
 export async function play(
   plan: Plan,
   sdk: Sdk,
@@ -131,7 +131,7 @@ export async function play(
 
 /** The difference in milliseconds that two readings of one clock may have. */
 const tolerance = 25;
-/** When this process last ran. */
+/** When the event loop of this process last ran. */
 let beat = performance.now();
 setInterval(() => {
   beat = performance.now();
@@ -156,7 +156,7 @@ function createKey(source: KeySource): NonNullable<ClientOptions['apiKey']> {
   };
 }
 
-/** Makes one call on a separate endpoint, which opens and closes for faults of the connection. */
+/** Makes one call on a separate port, which opens and closes to play faults of the connection. */
 async function playOnEndpoint(
   call: CallPlan,
   planned: readonly Fault[],
@@ -226,7 +226,7 @@ async function makeCall(
         checkEvent(event);
         const now = performance.now();
         sent.push(now - startedAt);
-        // The process may have been suspended since the SDK read the clock.
+        // Adds the time since `beat`, because this process may have been suspended.
         if (now - startedAt > limits.totalTimeout + tolerance + (now - beat)) {
           remarks.push(`sent ${Math.round(now - startedAt)} ms after its start`);
         }
@@ -241,7 +241,7 @@ async function makeCall(
       },
       onResponse: (event) => {
         checkEvent(event);
-        // Requests of a batch overlap, so their last arrival may have another response.
+        // Requests of a batch overlap, so the last one that arrived may have another response.
         const fault = isBatch ? undefined : served[platform.arrivalsOf(nonce) - 1];
         if (event.status === 429 && fault?.holds !== undefined && fault.holds > 0) {
           const knownAt = performance.now();
@@ -321,7 +321,7 @@ const paymentInput = (nonce: string): OnceInput => ({
   description: nonce,
 });
 
-/** Late effects happen within `gracePeriod`. */
+/** The platform plays late effects within this `gracePeriod`. */
 const onceTimes = { totalTimeout: 400, gracePeriod: 800 };
 /** How often a caller tries to make payments. */
 const maxTries = 5;
@@ -344,7 +344,7 @@ async function payOnce(
   }
 }
 
-/** Whether another call may decide a payment. */
+/** Whether another call may settle what became of a payment. */
 const isOpen = (error: unknown): boolean => {
   const { outcome, retryable } = Object(error) as Partial<PaymentInDoubtError>;
   return outcome === 'unknown' && retryable === true;
@@ -353,8 +353,8 @@ const retryDelayOf = (error: unknown): number =>
   Math.min((error as Partial<PaymentInDoubtError>).retryAfterMs ?? 50, 500);
 
 /**
- * Runs createAllOnce with the same inputs, also after an abort or a 401, until each payment is made or
- * rejected. Resolves to the ending of each.
+ * Runs createAllOnce with the same inputs, also after an abort or a 401, until each payment is made
+ * or rejected. Resolves to the ending of each payment.
  */
 async function payAllOnce(
   client: PaymentsClient,

@@ -3,9 +3,8 @@ import { accountId } from './bodies.ts';
 import { nonceHeader } from './server.ts';
 
 /*
- * Makes one creation through the proxy of its environment, and prints how it ended:
- * node proxied-faults.ts <timeout> <baseUrl> [<another>]
- * Reads from the other platform first, if there is one.
+ * Makes one creation through the proxy of its environment, and prints the outcome:
+ * node proxied-faults.ts <timeout> <baseUrl> [<another baseUrl, to read from first>]
  */
 
 const [, , timeout, baseUrl = '', warmUrl] = process.argv;
@@ -28,5 +27,5 @@ console.log(
     isPaymentsError(result) ? result : { outcome: 'ok', attempts: [], transfer: result },
   ),
 );
-// The proxy would record a later request.
+// Leaves time for a second request, which the proxy would record.
 await new Promise((resolve) => setTimeout(resolve, 300));

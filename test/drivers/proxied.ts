@@ -1,5 +1,5 @@
-// A script for ./interception.ts, run with a proxy in its environment: prints how each of its calls
-// ended. The arguments are the package and the two addresses to call.
+// interception.ts runs this script with a proxy in its environment. It prints how each of its calls
+// ended. Its arguments are the package and the two addresses to call.
 import type { Sdk } from '../transports/client-transports.ts';
 
 const [sdkUrl = '', plain = '', secure = ''] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** A runtime to run a script on. */
+/** A JavaScript runtime that can run a script. */
 export interface Runtime {
   readonly name: string;
   readonly binary: string;

@@ -8,8 +8,8 @@ import type { Sdk } from './play.ts';
 import { FaultPlatform, nonceHeader, type Exchange } from './server.ts';
 
 /*
- * Bun and Deno repeat a request without a report when a reused connection is dead. Here reused
- * connections die after a write took effect: it has to arrive once, with the outcome unknown.
+ * Bun and Deno silently repeat a request when a reused connection is dead. Here reused connections
+ * die after a write took effect. The write has to arrive once, with the outcome unknown.
  * Runs on every runtime: node test/drivers/sealing.ts
  */
 
@@ -68,7 +68,7 @@ export async function writeOverDyingConnections(sdk: Sdk): Promise<Sealed[]> {
       const client = new sdk.PaymentsClient({
         baseUrl: platform.shared.baseUrl,
         apiKey: 'sk_sealing',
-        // No call here waits for a response, so a busy machine may be slow.
+        // Long, for a busy machine. No call here waits until its timeout.
         timeout: 5_000,
       });
       // Uses three connections, so that every pooled connection is a reused one.
@@ -81,7 +81,7 @@ export async function writeOverDyingConnections(sdk: Sdk): Promise<Sealed[]> {
       await Promise.all(
         ['a', 'b', 'c'].map((name) => write(client, { [nonceHeader]: `warm ${name}` })),
       );
-      // On Node a write takes a connection only after a silence.
+      // On Node a write uses a connection only after a time without bytes.
       await new Promise((resolve) => setTimeout(resolve, 150));
       const nonce = 'sealed';
       let reused = false;

@@ -4,9 +4,9 @@ import { successBody } from './bodies.ts';
 import { buildPage, type Effect, type Listing } from './listing.ts';
 
 /*
- * A platform on raw sockets. It parses requests and keeps a ledger of their effects, so that a test
- * can compare the outcome of a call with the truth. Each call has a nonce in the header below; a
- * plan defines how the platform responds to each arrival of that call.
+ * A platform on raw sockets. The platform parses requests and keeps a ledger of their effects, so
+ * that a test can compare the outcome of a call with the truth. Each call has a nonce in the header
+ * below, and a plan says how the platform responds to each request of that call.
  */
 
 /** Identifies the call of a request, even if the body never arrives. */
@@ -15,7 +15,7 @@ export const nonceHeader = 'x-nonce';
 /** Sends one response, or none. */
 export type Play = (exchange: Exchange) => void;
 
-/** The response to one arrival. With `at: head` it starts before the body has been read. */
+/** The response to one request. With `at: head` the response starts before the body was read. */
 export interface Step {
   readonly at?: 'head' | undefined;
   readonly play: Play;
@@ -74,12 +74,12 @@ export class Exchange {
     });
   }
 
-  /** The nonce of the effect: the call's, or that of one payment of a batch. */
+  /** The nonce of the effect, which is that of the call or of one payment of a batch. */
   get #payment(): string {
     return this.#platform.findPayment(this.nonce, this.body);
   }
 
-  /** The body of a success: with the id in the ledger, or with the id in the path. */
+  /** The body of a success, with the id in the ledger or the id in the path. */
   buildSuccess(): string {
     const page = this.#platform.buildPage(this);
     if (page !== undefined) return page;
@@ -101,7 +101,7 @@ export class Exchange {
     if (this.#socket.writable) this.#socket.write(bytes);
   }
 
-  /** Sends a complete response; the connection can be reused afterwards. */
+  /** Sends a complete response, after which the connection can be reused. */
   reply(status: string | number, body: string | Uint8Array, ...headers: string[]): void {
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
     const typed = headers.some((line) => line.startsWith('content-type'))
@@ -117,7 +117,7 @@ export class Exchange {
     this.send(head(status, headers));
   }
 
-  /** Marks the response as complete: the next request may be read. */
+  /** Marks the response as complete, so that the next request may be read. */
   finish(): void {
     this.#done();
   }
@@ -295,7 +295,7 @@ export class FaultPlatform {
   readonly shared = new Endpoint(this);
   /** Another origin, for redirects that no client may follow. */
   readonly otherOrigin = new Endpoint(this);
-  /** Requests that must not arrive: followed redirects, and requests of no call. */
+  /** Requests that must not arrive, because they followed a redirect or belong to no call. */
   readonly trespasses: string[] = [];
   readonly #plans = new Map<string, readonly Step[]>();
   readonly #arrivals = new Map<string, number>();
@@ -313,8 +313,8 @@ export class FaultPlatform {
   }
 
   /**
-   * Opens an endpoint for one call. Its port is below the range of ephemeral ports, so that no other
-   * socket takes it after a close.
+   * Opens an endpoint for one call. Its port is below the range of ephemeral ports, so that no
+   * other socket takes it after a close.
    */
   async openEndpoint(): Promise<Endpoint> {
     const endpoint = new Endpoint(this);
@@ -327,19 +327,19 @@ export class FaultPlatform {
     await this.otherOrigin.open();
   }
 
-  /** Sets the responses to the arrivals of a call, in order. Later arrivals get the usual response. */
+  /** Sets the responses to the requests of a call, in order. Later requests get `usual`. */
   plan(nonce: string, steps: readonly Step[], payments?: PaymentPlan): void {
     this.#plans.set(nonce, steps);
     if (payments !== undefined) this.#payments.set(nonce, payments);
   }
 
-  /** The payment of a call that a body creates; the call's nonce where it has no payments. */
+  /** The payment that a body creates, or the nonce of the call if the call has no payments. */
   findPayment(nonce: string, body: string): string {
     const payments = this.#payments.get(nonce)?.payments ?? [];
     return payments.find((payment) => body.includes(`"${payment}"`)) ?? nonce;
   }
 
-  /** The page of transfers that a call with payments asks for; undefined for other requests. */
+  /** The page of transfers that a call with payments asks for. Undefined for other requests. */
   buildPage({ path, nonce }: Exchange): string | undefined {
     const plan = this.#payments.get(nonce);
     if (plan === undefined || !path.includes('/transfers?')) return undefined;

@@ -39,7 +39,7 @@ await page.goto(root);
 const devtools = await page.context().newCDPSession(page);
 await devtools.send('Performance.enable');
 
-/** Megabytes that the page's script holds, without what is garbage. */
+/** Megabytes that the script of the page holds after a garbage collection. */
 async function heap(): Promise<number> {
   await devtools.send('HeapProfiler.collectGarbage');
   const { metrics } = await devtools.send('Performance.getMetrics');

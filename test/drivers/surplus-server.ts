@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { page, transfer } from '../support/values.ts';
 
 /*
- * A platform that sends some responses twice, and rejects every tenth payment. It runs in a process of its own,
- * so that a response and the next request can pass each other.
+ * A platform that sends some responses twice, and rejects every tenth payment. The platform runs in
+ * another process, so that a response and the next request can pass each other.
  */
 
 export interface Fault {
   /** The numbers of the payments to which it responds twice. */
   readonly doubled: readonly number[];
-  /** When the surplus response follows. If absent, at once, held back by Nagle's algorithm. */
+  /** When the second response follows. If absent, at once, but held back by Nagle's algorithm. */
   readonly afterMs?: number;
   readonly latencyMs?: number;
 }

@@ -13,10 +13,11 @@ export function findViolations(played: Played, sdk: Sdk, platform: FaultPlatform
   if (ids.length > 1) violations.push(`took effect ${ids.length} times`);
   if (ending.result === 'never') return [...violations, 'did not end'];
   if (played.elapsed > limits.totalTimeout + slack) violations.push('outlived its deadline');
-  // A 401 is sent once more with another key, beside the retries.
+  // A call that receives a 401 is sent once more with another key, beside the retries.
   if (played.sent.length > limits.maxRetries + 2)
     violations.push(`sent ${played.sent.length} times`);
-  // Bun and Deno repeat reads, and every standard fetch repeats a request after a 421. createOnce reads, too.
+  // Counts only single writes: Bun and Deno repeat reads, and createOnce also reads. Every standard
+  // fetch repeats a request after a 421.
   const misdirected = plan.faults.filter((name) => name === '421').length;
   const arrivals = platform.arrivalsOf(nonce);
   const isOneRequest = isWrite && plan.operation !== 'once';
@@ -74,7 +75,7 @@ function checkError(
   );
   if (!isExported || !outcomes.has(outcome))
     violations.push(`an unexpected error: ${failure.name}`);
-  // createOnce makes several calls; the outcome is about the last one.
+  // The outcome of createOnce is about the last of its requests.
   if (outcome === 'not_sent' && arrivals > 0 && plan.operation !== 'once') {
     violations.push('not_sent, and the server read the request');
   }

@@ -13,8 +13,9 @@ import { createPayrollSandbox } from './once-deaths.ts';
 import { payoutOf } from './once-payouts.ts';
 
 /*
- * Two processes run a recipe of docs/services.md against a platform that fails every tenth creation. They are
- * stopped, killed at random and started again, until every payout is paid or reported:
+ * Two processes run a recipe of docs/services.md against a platform that fails every tenth
+ * creation. This script stops the processes, kills them at random and starts them again, until each
+ * payout is paid or reported:
  * node test/drivers/workflows.ts --payouts 300 --kills 12 [--recipe dbos]
  */
 
@@ -34,13 +35,13 @@ export interface WorkflowDeaths {
   readonly faults: number;
   readonly requests: number;
   readonly seconds: number;
-  /** The violations; empty when each payment was made once, or was reported and not sent again. */
+  /** The violations. Empty when each payment was made once, or was reported and not sent again. */
   readonly wrong: readonly string[];
 }
 
-/** So many creations have no fault. */
+/** How many creations at the start have no fault. */
 const faultless = 40;
-/** Longer than an engine waits between two tries of a job. */
+/** Longer than a workflow engine waits between two tries of a job. */
 const retryWindowMs = 6_000;
 const faults: readonly SandboxFault[] = [
   { kind: 'reset', when: 'after_commit' },
@@ -49,7 +50,7 @@ const faults: readonly SandboxFault[] = [
   { kind: 'status', status: 429, retryAfter: 0 },
 ];
 
-/** The payouts that each engine reports to an operator. */
+/** A query for the payouts that each workflow engine reports to an operator. */
 const reportedBy: Readonly<Record<string, string>> = {
   dbos: `SELECT workflow_uuid AS number FROM dbos.workflow_status WHERE status = 'ERROR'`,
   outbox: `SELECT number FROM outbox WHERE error IS NOT NULL AND due = 'infinity'`,
@@ -78,9 +79,9 @@ export async function killRecipe(
 ): Promise<WorkflowDeaths> {
   const startedAt = performance.now();
   const sandbox = createPayrollSandbox();
-  // The recipes pay from it, too, and it has no money.
+  // The recipes also pay from this account, which has no money, so that a payment is rejected.
   sandbox.accounts.create({ entityId: 'ent_000001' });
-  // The first ones have no fault, so that nothing is in doubt when the first process is stopped.
+  // The first creations have no fault, so that nothing is in doubt when the first process stops.
   for (let after = faultless; after < payouts; after += 10) {
     const fault = faults[Math.floor(after / 10) % faults.length];
     if (fault !== undefined) sandbox.faults.add({ operation: 'transfers.create', after, fault });
@@ -92,7 +93,7 @@ export async function killRecipe(
   const database = await startPostgres();
   const databaseUrl = `postgres://postgres@127.0.0.1:${database.port}/postgres`;
   const pool = new Pool({ connectionString: databaseUrl, max: 2 });
-  // The server is killed at the end.
+  // Ignores errors, because the database server is killed at the end.
   pool.on('error', () => undefined);
   await pool.query(postgresJournalTable);
   const journal = postgresJournal((text, values) => pool.query(text, values));
@@ -111,7 +112,7 @@ export async function killRecipe(
   let isStopping = false;
   let output = '';
 
-  /** Runs one process of the recipe, and another when it has ended. */
+  /** Runs a process of the recipe, and starts another one when that process was killed. */
   const start = (id: number): void => {
     if (isOver) return;
     const args = [join(folder, `${recipe}.ts`), String(payouts), String(invalid)];
@@ -121,7 +122,7 @@ export async function killRecipe(
         DATABASE_URL: databaseUrl,
         PAYMENTS_BASE_URL: server.baseUrl,
         PAYMENTS_API_KEY: sandbox.apiKey,
-        // A process of DBOS continues the workflows of the last one with its name.
+        // DBOS continues the workflows of the last process with the same name.
         DBOS__VMID: `worker-${id}`,
         NODE_NO_WARNINGS: '1',
       },
@@ -145,7 +146,7 @@ export async function killRecipe(
   };
 
   const readReported = async (): Promise<string[]> => {
-    // An engine creates its tables when it starts.
+    // Before its first start, an engine has no tables.
     const sql = reportedBy[recipe] ?? '';
     const { rows } = await pool.query<{ number: string }>(sql).catch(() => ({ rows: [] }));
     return [...new Set(rows.map(({ number }) => number))].toSorted();
@@ -179,7 +180,7 @@ export async function killRecipe(
       wrong.push(`${counts}, reported are ${(await readReported()).join()}: ${output}`);
       break;
     }
-    // Engines create their tables at the first start, and two of them at once block each other.
+    // Engines create their tables at the first start, and two first starts would block each other.
     if (!hasSecond && countPaid() > 0) {
       hasSecond = true;
       start(2);
@@ -191,7 +192,7 @@ export async function killRecipe(
     }
     await pause(20 + Math.random() * 100);
   }
-  // What is still under way may pay once more, also what was rejected.
+  // With money, a request that is still under way would pay, even a rejected one that is repeated.
   sandbox.accounts.fund('acc_000003', '1000000');
   await pause(retryWindowMs);
   isOver = true;
@@ -211,7 +212,7 @@ export async function killRecipe(
   if (made.has('rejected-1')) wrong.push('rejected-1 was paid after it was rejected');
   const creations = sandbox.log.filter(({ operation }) => operation === 'transfers.create');
   const rejections = creations.filter(({ body }) => JSON.stringify(body).includes('rejected-1'));
-  // A process that is killed before it has stored the rejection leaves the payment to the next one.
+  // If a process is killed before it has stored the rejection, the next process sends it again.
   if (rejections.length > 1 + kills) wrong.push(`rejected-1 was sent ${rejections.length} times`);
   return {
     recipe,

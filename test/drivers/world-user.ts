@@ -2,7 +2,8 @@ import { deepStrictEqual } from 'node:assert';
 import { PaymentsClient } from 'payments-platform-sdk';
 
 /*
- * A test process with a world of its own: it creates records and fails if it sees any other.
+ * A process that uses its own isolated sandbox ("world") of a server. The process creates records,
+ * and fails if it sees records of another world.
  * node test/drivers/world-user.ts <rootUrl> <name> <count>
  */
 
@@ -37,6 +38,6 @@ deepStrictEqual(
   new Set(['1.00']),
 );
 const log = (await (await fetch(`${rootUrl}/_sandbox/worlds/${name}/log`)).json()) as unknown[];
-// The lists that fit into a page are one request each.
+// Each of the two lists fits into a page, and so takes one request.
 deepStrictEqual(log.length >= 2 * Number(count) + 2, true);
 console.log(`${name} saw ${entities.length} entities`);

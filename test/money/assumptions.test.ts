@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { fixedTimes } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-// Each assumption of docs/proof.md is broken on purpose, and the payment is made twice. late-effects.test.ts breaks A2.
+// Breaks each assumption of docs/proof.md, so that createOnce pays twice. late-effects.test.ts
+// breaks A2.
 
 const input = {
   sourceAccountId: 'acc_000001',
@@ -23,7 +24,10 @@ interface World {
   readonly isForgotten?: boolean;
 }
 
-/** Makes a payment whose response is lost, and calls again when its claim has expired; returns how often it was paid. */
+/**
+ * Makes a payment whose response is lost, and calls again when the claim has expired. Returns how
+ * often the payment was made.
+ */
 async function payTwice({ changePage = (page) => page, jump = 0, isForgotten }: World) {
   const clock = new VirtualClock();
   const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));

@@ -37,7 +37,7 @@ const vetoes: readonly (readonly [string, Authorize, unknown])[] = [
   ['resolves to an object', () => Promise.resolve({ allowed: false } as never), undefined],
 ];
 
-/** The calls that make a payment; each ends with the error of its only payment. */
+/** The methods that make a payment. Each call rejects with the error of its only payment. */
 const makers: readonly (readonly [string, (payments: PaymentsClient) => Promise<unknown>])[] = [
   ['create', ({ transfers }) => transfers.create(salaryOf(1))],
   ['createOnce', ({ transfers }) => transfers.createOnce(salaryOf(1))],
@@ -50,7 +50,7 @@ const makers: readonly (readonly [string, (payments: PaymentsClient) => Promise<
   ],
 ];
 
-/** A client that pays what `authorize` permits, and what it was asked. */
+/** A client that pays what `authorize` permits, and the proposals that authorize received. */
 function setup(authorize: Authorize, world: Parameters<typeof setupBatch>[0] = {}) {
   const proposals: ProposedPayment[] = [];
   let decide = authorize;

@@ -247,7 +247,7 @@ test('the retry budget limits callers that fail together', async () => {
       Array.from({ length: 200 }, () => failureOf(payments.transfers.get('txfr_1'), ServerError)),
     ),
   );
-  // A third of the 500 tokens is reserved.
+  // A third of the 500 tokens is reserved for retries after failures without work, such as a 429.
   expect(requests).toHaveLength(200 + Math.floor((500 - 167) / 14));
   expect(errors.filter((error) => error.message.includes('retry budget')).length).toBeGreaterThan(
     0,

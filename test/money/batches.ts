@@ -15,7 +15,7 @@ const company = 'acc_000001';
 export const otherCompany = 'acc_000002';
 const staff = 'acc_000003';
 
-/** The payment with a number; no reference is a prefix of another. */
+/** The payment with a number. No reference is a prefix of another. */
 export const salaryOf = (number: number, sourceAccountId: OnceInput['sourceAccountId'] = company) =>
   ({
     sourceAccountId,

@@ -19,7 +19,7 @@ const input: OnceInput = {
   description: 'invoice 4711',
 };
 
-/** A platform with two accounts. `headers` has the extra headers of each list response, in order. */
+/** A platform with two accounts. `headers` are the extra headers of each list response. */
 function setup(headers: readonly Record<string, string>[] = [], forgets = false) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });

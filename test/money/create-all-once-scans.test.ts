@@ -356,7 +356,7 @@ describe('retries of createAllOnce', () => {
       world.clock.setTimeout(() => sampled.push(batch.counts.retryAt), ms);
     }
     await world.run(collect(batch));
-    // One payment waits for 90 s. Then the batch checks from time to time whether the claim has ended.
+    // One payment waits for 90 s. Then the batch checks at times whether the claim has ended.
     const [first = 0, second = 0] = sampled.map((time = 0) => (time - startedAt) / 1_000);
     expect(first).toBeGreaterThanOrEqual(30);
     expect(first).toBeLessThanOrEqual(90);

@@ -11,8 +11,8 @@ import type { Transfer } from '../../src/schemas/transfer.ts';
 /*
  * Explores `decide` without a journal. A world is one state of everything, as plain JSON: the entry
  * of one payment, the transfers of the platform, and callers that are idle, deciding or sending. A
- * step yields the worlds that may follow. Here each write succeeds at once, whereas once-explorer.ts
- * explores the order of writes.
+ * step yields the worlds that may follow. Here each write succeeds at once, whereas
+ * once-explorer.ts explores the order of writes.
  */
 
 /** For how many steps of time a caller may send, and a request may take effect after that. */
@@ -23,7 +23,7 @@ export type Decide = (situation: Situation, scans: readonly Scan[]) => Step;
 
 export interface Bounds {
   readonly callers: number;
-  /** How often each of them calls. */
+  /** How many calls each caller makes. */
   readonly calls: number;
   /** How many scans may miss a transfer that moves in the list. */
   readonly misses: number;

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /*
- * Payments of createOnce and createAllOnce on a platform that drops, nulls and adds fields of its responses at random:
+ * Pays by createOnce and createAllOnce on a platform that drops, nulls and adds fields at random:
  * npm run build:code && node test/money/drifting-platform.ts --runs 2000 --seed 7
  */
 
@@ -93,7 +93,7 @@ async function playRun(random: () => number): Promise<Omit<DriftReport, 'runs'>>
   }
   const oldIds = new Set(sandbox.transfers.list().map(({ id }) => id));
 
-  // Each old transfer lacks the same fields for good, and other transfers change with each response.
+  // If `isPermanent`, each old transfer lacks one field for good. Otherwise each response changes.
   const isPermanent = random() < 0.4;
   const probability = pick(0.02, 0.1, 0.4);
   let isDrifting = true;

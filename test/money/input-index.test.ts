@@ -6,8 +6,8 @@ import { InputIndex } from '../../src/search/input-index.ts';
 import { transfer } from '../support/values.ts';
 
 /*
- * InputIndex must find every input that a transfer may belong to. This test makes the transfers from
- * the inputs, with changes that platforms make, and with values of another type, which
+ * InputIndex must find every input that a transfer may belong to. This test makes the transfers
+ * from the inputs, with changes that platforms make, and with values of another type, which
  * `validation: 'report'` lets through.
  */
 
@@ -135,7 +135,7 @@ test.each([
       }),
       { numRuns },
     );
-    // Without matches the test would prove nothing, and without omissions the index would do nothing.
+    // Without matches the test would prove nothing. Without omissions the index would do nothing.
     expect(counts.certain).toBeGreaterThan(5);
     if (size > 1) expect(counts.found).toBeLessThan(counts.compared / 2);
   },

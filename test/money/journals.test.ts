@@ -273,7 +273,7 @@ describe('sqliteJournal while another process holds the lock', () => {
   );
 });
 
-/** The same JSON with other spaces and another order of keys, as a conversion to jsonb and back writes it. */
+/** The same JSON as after a conversion to jsonb: with other spaces and another order of keys. */
 const rewrite = (stored: string): string =>
   JSON.stringify(
     Object.fromEntries(Object.entries(JSON.parse(stored) as object).toReversed()),

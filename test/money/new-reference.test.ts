@@ -118,7 +118,7 @@ test('equal payments are allowed again when this or another process has decided 
   await pay(inputOf('invoice 4711'));
   await pay(inputOf('invoice 4712'));
   expect(references()).toHaveLength(2);
-  // Another process decides.
+  // Another process decides the next payment by removing its claim.
   const fault = { kind: 'reset', when: 'after_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'status', status: 503 } });

@@ -56,7 +56,7 @@ interface World {
   readonly pageSize?: number;
   /** How many transfers are older than the payment. There is one each hour. */
   readonly history?: number;
-  /** The order of the list; the rows come oldest first. */
+  /** Sorts the rows of the list, which come oldest first. */
   readonly arrange?: (rows: Rows) => Rows;
   readonly show?: (row: Transfer) => Transfer;
   /** Called before each page of the list, with its number. */
@@ -234,7 +234,7 @@ test.each<readonly [string, World & { readonly payment?: Partial<Transfer> }]>([
 ])(
   'a search with transfersNewestFirst finds the payment on the first pages when %s',
   async (_, { payment, ...world }) => {
-    // A prefetched page counts, too; the whole list has 751 items.
+    // A prefetched page counts, too. The whole list has 751 items.
     const lists = world.pageSize === 10 ? 17 : 3;
     for (const name of searches) {
       expect(await findPayment(name, world, payment), name).toEqual({ lists, drifts: 0 });

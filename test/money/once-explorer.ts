@@ -20,14 +20,14 @@ import type {
 } from '../../src/schemas/transfer.ts';
 
 /*
- * Explores every interleaving of the steps of two callers and an operator. At each step a process may
- * crash or be suspended, and the journal may fail before or after it has written. A response may be
- * lost, late or a rejection. The list may lag, miss a transfer once or show only a similar transfer,
- * and a search may stop where the list is older than the payment, or return what another scan has
- * found. Some bounds also restore a backup of the journal when no request can take effect any more,
- * let another program write the entry again, or let the clock of the journal be ahead during the
- * first claim. The explorer chooses which step runs next and with which fault. To try another choice,
- * the explorer replays the run with the choices before, and visits no state twice.
+ * Explores every interleaving of the steps of two callers and an operator. At each step a process
+ * may crash or be suspended, and the journal may fail before or after it has written. A response
+ * may be lost, late or a rejection. The list may lag, miss a transfer once or show only a similar
+ * transfer, and a search may stop where the list is older than the payment, or return what another
+ * scan has found. Some bounds also restore a backup of the journal when no request can take effect
+ * any more, let another program write the entry again, or let the clock of the journal be ahead
+ * during the first claim. The explorer chooses which step runs next and with which fault. To try
+ * another choice, the explorer replays the run with the choices before, and visits no state twice.
  */
 
 const totalTimeout = 100;
@@ -58,7 +58,7 @@ class Choices {
     this.counts.push(options.length);
     return options[taken] ?? options[0];
   }
-  /** The prefix of the next run; undefined after the last run. */
+  /** The prefix of the next run. Undefined after the last run. */
   next(): number[] | undefined {
     for (let at = this.taken.length - 1; at >= 0; at -= 1) {
       const taken = (this.taken[at] ?? 0) + 1;
@@ -120,7 +120,7 @@ function createTextJournal(now: () => number) {
 const withoutHistory = (value: unknown): string =>
   JSON.stringify(value, (name, field: unknown) => (name === 'history' ? undefined : field)) ?? '';
 
-/** Whether an entry has the history of the one that it replaces, and its own state as the last transition. */
+/** Whether an entry keeps the history of the entry that it replaces, and adds its own state. */
 function isContinued(stored: JournalEntry | undefined, after: JournalEntry | undefined): boolean {
   if (after === undefined) return true;
   const [before, history] = [stored?.history ?? [], after.history ?? []];
@@ -143,11 +143,11 @@ export interface Bounds {
   readonly isAmbiguous?: boolean;
   /** A search hides everything from before its earliest time, without a margin. */
   readonly isBounded?: boolean;
-  /** The callers state when the first of them was called. */
+  /** The callers pass the time of the first call as `since`. */
   readonly hasSince?: boolean;
-  /** A search before a first claim may return the result of a scan that ended up to totalTimeout ago. */
+  /** A search before a first claim may return a scan that ended up to totalTimeout ago. */
   readonly isShared?: boolean;
-  /** The journal is restored once from a backup: to any entry that it has had. */
+  /** The journal is restored once from a backup, to any entry that the journal has had. */
   readonly isRestored?: boolean;
   /** Another program writes the entry once again, with other spaces. */
   readonly isRewritten?: boolean;
@@ -177,7 +177,7 @@ class Simulation {
   readonly bounds: Bounds;
   /** The entries that the journal has had. */
   readonly backups = new Map<string, JournalEntry | undefined>([['', undefined]]);
-  /** Whether a write did not keep the history of the entry that it replaced, with one transition more. */
+  /** Whether a write lost the history of the entry that it replaced. */
   hasLostHistory = false;
   hasMissed = false;
   hasRestored = false;

@@ -29,14 +29,14 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 
 interface Operation {
   readonly operation: string;
-  /** Resent in doubt; resent only after a temporary rejection; the same for a creation. */
+  /** `safe` is resent in doubt. `idempotent`, and `once` for a creation, only after a rejection. */
   readonly kind: 'safe' | 'idempotent' | 'once';
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly api: 'versioned' | 'root';
-  /** The documented response; undefined if there is none. */
+  /** The documented response. Undefined if there is none. */
   readonly good: unknown;
-  /** The required part of the response to a write: an id of this form, an object, or nothing. */
+  /** What the response to a write must have: an id with this prefix, an object, or nothing. */
   readonly usable?: `${string}_` | 'object' | 'anything';
   call(payments: PaymentsClient, options?: RequestOptions): PromiseLike<unknown>;
 }
@@ -211,7 +211,7 @@ const operations: readonly Operation[] = [
     call: (payments, options) => payments.settings.update({ defaultChain: 'base' }, options),
   },
   {
-    // It computes without storing anything.
+    // The endpoint computes without storing anything.
     kind: 'safe',
     method: 'POST',
     api: 'root',

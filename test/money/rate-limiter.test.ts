@@ -11,7 +11,7 @@ import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
-// The effect of a 429 on the other calls of the client. Time is virtual: `clock.passed` starts at 0.
+// The effect of a 429 on the other calls of the client, in virtual time.
 
 const throttled = (retryAfter?: string): Response =>
   respond(429, errorBody, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
@@ -272,8 +272,8 @@ test('the rate limiter forgets its pace after a minute without a 429', async () 
   expect(new Set(arrivals.slice(3)).size).toBe(1);
 });
 
-// nginx limit_req without burst rejects each request that comes sooner than its rate allows after the last
-// accepted one, without Retry-After.
+// Like nginx limit_req without burst, which sends no Retry-After and rejects each request that
+// comes sooner after the last accepted request than the rate allows.
 test.each([
   [20, 16],
   [20, 64],

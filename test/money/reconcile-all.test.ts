@@ -27,7 +27,7 @@ const noTotals = {
   unexpected: none,
 };
 
-/** A listed transfer as a salary was sent. */
+/** A listed transfer with the terms of a salary. */
 function listedAs(
   number: number,
   changes: Partial<Record<keyof Transfer, unknown>> = {},
@@ -49,7 +49,7 @@ const pagesOf = (...pages: readonly (readonly Transfer[])[]) => pages;
 
 type Lists = (scan: number, source: string) => readonly (readonly Transfer[])[];
 
-/** A client of a platform with the lists of each scan. */
+/** A client of a platform that shows the pages of `lists` in each scan. */
 function setup(lists: Lists, options: ClientOptions & { stored?: readonly Transfer[] } = {}) {
   const { stored = [], ...clientOptions } = options;
   const requests: string[] = [];
@@ -82,7 +82,7 @@ function setup(lists: Lists, options: ClientOptions & { stored?: readonly Transf
   return { payments, rowsOf, requests, headers, scans };
 }
 
-/** The result for a salary, with the transfers of its row. */
+/** Each row in short: the last digits of the salary, the result, and the transfers. */
 const outline = (rows: readonly ReconciledRow[]) =>
   rows.map(({ reference, result, transfer, candidates }) =>
     [
@@ -95,7 +95,7 @@ const outline = (rows: readonly ReconciledRow[]) =>
       .join(' '),
   );
 
-/** A journal that has transfers as the payments of salaries. */
+/** A journal that records the transfers with these ids as the salaries with these numbers. */
 function journalOf(
   ids: Readonly<Record<number, Transfer['id']>>,
   platform = baseUrl,
@@ -373,7 +373,7 @@ describe('a recorded payment in reconcileAll', () => {
     expect(journal.reads).toEqual([salaryOf(1).description, salaryOf(2).description]);
   });
 
-  /** A journal with payments of any reference. */
+  /** A journal that records the transfers with these ids under these references. */
   async function journalWith(ids: Readonly<Record<string, Transfer['id']>>): Promise<Journal> {
     const journal = memoryJournal();
     for (const [description, transferId] of Object.entries(ids)) {

@@ -393,7 +393,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     input.description !== undefined &&
     (seen.description !== input.description || seen.amount !== input.amount)
   ) {
-    // A platform that keeps this description also keeps all others.
+    // The platform kept this description, so it would have kept that of `seen` if that were ours.
     expect(both).toEqual({ result: 'found', transfer: certain });
   } else {
     // A complete match is still not the only candidate.

@@ -103,7 +103,7 @@ function setup({
   return { payments, clock, requests, follow };
 }
 
-/** A journal that records each salary as paid. `shift` is added to the number in the transfer id. */
+/** A journal that records each salary as paid, with a transfer id that `shift` changes. */
 const recordedJournal = (shift = 0): Journal => ({
   ...memoryJournal(),
   read: async (reference) => {

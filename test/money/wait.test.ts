@@ -46,7 +46,7 @@ function setup() {
   return { clock, sandbox, payments };
 }
 
-/** A platform that returns these responses in turn; it repeats the last one. */
+/** A platform that returns these responses in turn, and then repeats the last response. */
 function scripted(responses: readonly (string | number)[], options: ClientOptions = {}) {
   const clock = new VirtualClock();
   const times: number[] = [];

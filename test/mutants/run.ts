@@ -8,8 +8,8 @@ import { changedFiles, type Mutant } from './apply.ts';
 import { mutants } from './mutants.ts';
 
 /*
- * Runs the core on each mutant, a copy of the source with a planted mistake: first the tests that the
- * mutant names, and then all tests if none of them fails.
+ * Runs the core on each mutant, a copy of the source with a planted mistake: first the tests that
+ * the mutant names, and then all tests if none of them fails.
  * npm run mutants                        every mutant
  * npm run mutants -- 'name'              mutants with these names
  * npm run mutants -- --changed [commit]  mutants whose source or tests differ from the commit
@@ -107,7 +107,7 @@ function describeVerdict(verdict: Verdict): string {
   return verdict.is === 'broken' ? verdict.why : '';
 }
 
-/** The files that a mutant changes. None if the mutant does not apply, which chaos.test.ts reports. */
+/** The files that a mutant changes. None if it does not apply, which chaos.test.ts reports. */
 function changesOf(mutant: Mutant): readonly string[] {
   try {
     return [...changedFiles(mutant).keys()];

@@ -1,6 +1,6 @@
 /*
- * Explores within the bounds of its argument, and prints the finding as JSON. run.ts also starts this
- * script in a copy of the source with a planted mistake.
+ * Explores within the bounds of its argument, and prints the finding as JSON. run.ts also starts
+ * this script in a copy of the source with a planted mistake.
  */
 import { explore, replay, shorten, type Bounds, type Violation } from '../money/once-explorer.ts';
 

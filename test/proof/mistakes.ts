@@ -1,6 +1,6 @@
 import type { Bounds } from '../money/once-explorer.ts';
 
-/** A rule of the payment code, and a planted mistake of test/mutants/mutants.diff that breaks it. */
+/** A rule of the payment code, and a planted mistake of mutants.diff that breaks the rule. */
 export interface Mistake {
   readonly rule: string;
   /** The name of the mistake in mutants.diff. */
