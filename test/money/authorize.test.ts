@@ -206,7 +206,7 @@ test.each(makers.slice(0, 2))(
   },
 );
 
-test('the totalTimeout of a call limits authorize', async () => {
+test('authorize has at most the totalTimeout of the call', async () => {
   const { payments, run, clock } = setup(never);
   const startedAt = clock.now();
   await failureOf(

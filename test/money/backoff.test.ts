@@ -77,7 +77,7 @@ test('two callers that failed together retry at different times', async () => {
   expect(gaps.size).toBeGreaterThan(5);
 });
 
-test('the wait is never shorter than Retry-After', async () => {
+test('the wait between attempts is never shorter than Retry-After', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 60_000 }),
@@ -166,7 +166,7 @@ test.each([
   expect(error).toMatchObject({ retryAfterMs: undefined });
 });
 
-test('the wait is finite and not negative for any Retry-After', () => {
+test('parseRetryAfter returns undefined or a finite wait of at least 0 for any header', () => {
   const text = fc.oneof(
     fc.string(),
     fc.integer().map(String),

@@ -271,7 +271,7 @@ describe('shared scans of createAllOnce', () => {
     expect(world.paid().toSorted()).toEqual(salaries.map(({ description }) => description));
   });
 
-  test('a retry after a rejection uses the result of the first search', async () => {
+  test('a retry in a batch after a 429 uses the result of the first search', async () => {
     const { payAll, sandbox, countScans } = setupBatch({ forgets: true, history: 150 });
     const fault = { kind: 'status', status: 429, retryAfter: 1 } as const;
     sandbox.faults.add({ operation: 'transfers.create', times: 20, fault });

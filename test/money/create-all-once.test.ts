@@ -652,7 +652,7 @@ describe('the end of createAllOnce', () => {
   });
 
   test.each(['a rejected payment', 'a payment in doubt', 'a scan'])(
-    'an abort ends the wait of %s at once',
+    'an abort ends a batch at once while %s waits',
     async (name) => {
       const never = createBarrier();
       const world = setupBatch({

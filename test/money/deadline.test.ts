@@ -27,7 +27,7 @@ const stalled = (status: number): Promise<RawServer> =>
     write(`HTTP/1.1 ${status} Status\r\ncontent-length: 500\r\n\r\n{"error":`);
   });
 
-test('timeout covers the headers', async () => {
+test('the timeout option covers the wait for the response headers', async () => {
   const clock = new VirtualClock();
   const server = await rawServer(() => undefined);
   const failed = failureOf(
@@ -47,7 +47,7 @@ test('timeout covers the headers', async () => {
   await server.closed(0);
 });
 
-test('timeout covers the body from the start of the attempt', async () => {
+test('the timeout option covers the body, from the start of the attempt', async () => {
   const clock = new VirtualClock();
   const server = await stalled(201);
   const headersArrived = headersReceived();
@@ -282,7 +282,7 @@ test.each(['node:http', 'fetch'])(
 test.each([
   ['node:http', {}],
   ['fetch', { fetch: (request: Request) => fetch(request) }],
-])('a request aborted as not_sent never arrives over %s', async (_, transport) => {
+])('a request that ends as not_sent after an abort never arrives over %s', async (_, transport) => {
   const server = await rawServer(() => undefined);
   const payments = clientAt(server, transport);
   const unsent: string[] = [];

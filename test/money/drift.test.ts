@@ -110,7 +110,7 @@ test.each(['status', 'type', 'direction', 'createdAt'])(
 );
 
 test.each([...identifying, 'createdAt', 'status', 'type', 'direction'])(
-  'an old transfer without its %s leaves no other payment in doubt',
+  'createOnce pays although an old transfer is listed without its %s',
   async (field) => {
     for (const value of oddValues) {
       const { clock, sandbox, payments, die, made } = setup((record) =>

@@ -717,16 +717,19 @@ test.each([
   ['invoice 4711', 'not_paid', { gracePeriod: 0 }, 'options.gracePeriod'],
   ['invoice 4711', 'not_paid', { by: '' }, 'options.by'],
   ['invoice 4711', 'not_paid', { force: 1 }, 'options.force'],
-])('resolveOnce(%o, %o, %o) is rejected', async (reference, verdict, options, path) => {
-  const { payments, operations } = setup();
-  const call = payments.transfers.resolveOnce(
-    reference as never,
-    verdict as never,
-    options as never,
-  );
-  expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
-  expect(operations()).toEqual([]);
-});
+])(
+  'resolveOnce(%o, %o, %o) rejects with a ValidationError',
+  async (reference, verdict, options, path) => {
+    const { payments, operations } = setup();
+    const call = payments.transfers.resolveOnce(
+      reference as never,
+      verdict as never,
+      options as never,
+    );
+    expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
+    expect(operations()).toEqual([]);
+  },
+);
 
 test('resolveOnce rejects a transfer that does not exist', async () => {
   const { payments, journal, claim } = setup();

@@ -321,7 +321,7 @@ test('a cause next to the members of an AggregateError counts as a member', () =
   expect(connectionOutcome(error, departure('bun')).outcome).toBe('unknown');
 });
 
-test('the error has the first code among all causes', () => {
+test('connectionOutcome reports the first code among all causes', () => {
   const error = wrapped(new AggregateError([new Error('?'), connect('ENETUNREACH'), reset]));
   expect(connectionOutcome(error, departure('bun')).code).toBe('ENETUNREACH');
   expect(connectionOutcome(wrapped(new Error('?')), departure('bun')).code).toBeUndefined();

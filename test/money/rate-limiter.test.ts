@@ -110,7 +110,7 @@ describe('a 429 with Retry-After', () => {
   });
 });
 
-describe('a call that is held back', () => {
+describe('a call that the rate limiter holds back', () => {
   test('ends at once as a RateLimitError if its deadline is too short', async () => {
     const { payments, arrivals } = setup(once(throttled('30')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);

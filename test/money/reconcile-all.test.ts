@@ -170,7 +170,7 @@ describe('the rows of reconcileAll', () => {
     expect(totals.unexpected).toEqual({ ...none, count: 1, amounts: { EURC: '5' } });
   });
 
-  test('totals have the amounts that a generator yielded, although it reuses its row', async () => {
+  test('totals have the amounts that a generator yielded, although the generator reuses its row', async () => {
     const { payments } = setup(() => pagesOf([listedAs(1, { amount: '1' })]));
     function* readRows() {
       const row = { ...salaryOf(1), description: '', amount: '' };

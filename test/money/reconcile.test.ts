@@ -222,13 +222,13 @@ test('reconcile compares an amount of very many zeros in linear time', async () 
   });
 });
 
-test('two transfers without an id count as two matches', async () => {
+test('reconcile counts two transfers without an id as two matches', async () => {
   const nameless = { ...match, id: '' };
   const { look } = listing(nameless, { ...nameless, createdAt: minutes(4) });
   expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
 });
 
-test('a listed transfer without description is ambiguous for a description of punctuation only', async () => {
+test('reconcile is ambiguous about a transfer without description when ours is only punctuation', async () => {
   const bare = { ...match, description: null };
   const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
   const { look } = listing(bare, other);
@@ -437,7 +437,7 @@ test('reconcile ignores a Date header that is days behind', async () => {
 });
 
 test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7'])(
-  'a description that differs only in punctuation, accents, case or white space (%j) is ambiguous',
+  'reconcile is ambiguous when the description %j differs only in punctuation, accents, case or spaces',
   async (description) => {
     const listed = { ...match, description: 'Invoice 7' };
     const input = { ...newTransfer, description };
@@ -462,7 +462,7 @@ test('reconcile is ambiguous when the listed description was truncated anywhere'
 });
 
 test.each([undefined, null, ''])(
-  'a match without a description (%j) is ambiguous unless another transfer matches exactly',
+  'reconcile is ambiguous about a match without description (%j) unless another matches exactly',
   async (description) => {
     const input = { ...newTransfer, description: 'Invoice 7' };
     const bare = { ...match, description };
@@ -503,13 +503,13 @@ test('reconcile without since excludes an earlier transfer only by its reference
   expect(await again.transfers.reconcile(other)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('a currency in lower case is the same currency', async () => {
+test('reconcile takes a currency in lower case for the same currency', async () => {
   const input = { ...newTransfer, currency: match.currency.toLowerCase() };
   expect(await listing(match).look(input)).toMatchObject({ result: 'found' });
 });
 
 test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'description'])(
-  'a match with an unreadable %s is ambiguous when validation is report',
+  'reconcile is ambiguous about a match with an unreadable %s when validation is report',
   async (field) => {
     const odd = { ...match, [field]: 1 };
     const { payments } = clientOf(() => Response.json(page([odd])), { validation: 'report' });
@@ -528,7 +528,7 @@ test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'descript
 );
 
 test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
-  'a destination or time of %j is ambiguous when validation is report',
+  'reconcile is ambiguous about a destination or time of %j when validation is report',
   async (odd) => {
     for (const field of ['destinationAccountId', 'createdAt']) {
       const { payments } = clientOf(() => Response.json(page([{ ...match, [field]: odd }])), {
@@ -570,7 +570,7 @@ test('reconcile leaves the outcome unknown when a page has no hasMore, with vali
   expect(requests).toHaveLength(1);
 });
 
-test('a transfer that a growing list shows twice counts once', async () => {
+test('reconcile counts a transfer once that a growing list shows twice', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
 
@@ -643,19 +643,19 @@ test('reconcile leaves the outcome unknown when the list still changes in the th
   expect(requests).toHaveLength(7);
 });
 
-test('a list that did not change between two scans is not scanned a third time', async () => {
+test('reconcile does not scan a list a third time that did not change between two scans', async () => {
   const { look, requests } = moving([[a], [a, b]], [[a, b]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
   expect(requests).toHaveLength(3);
 });
 
-test('a list without ids is scanned again because a change cannot be detected', async () => {
+test('reconcile scans a list without ids again because a change cannot be detected', async () => {
   const { look, requests } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
   expect(requests).toHaveLength(2);
 });
 
-test('a list that changed is not scanned again after a match', async () => {
+test('reconcile does not scan a changed list again after a match', async () => {
   const { look, requests } = moving([[a, match], [match]]);
   expect(await look()).toMatchObject({ result: 'found' });
   expect(requests).toHaveLength(2);
@@ -681,11 +681,14 @@ test.each([
   ['1.05', '1.5', false],
   ['12.5', '12.51', false],
   ['12.5', '125', false],
-])('an amount of %s listed as %s has the same value: %s', async (amount, listed, same) => {
-  const { look } = listing({ ...match, amount: listed });
-  const response = await look({ ...newTransfer, amount: amount });
-  expect(response.result).toBe(same ? 'found' : 'not_found');
-});
+])(
+  'reconcile takes an amount of %s that is listed as %s for the same: %s',
+  async (amount, listed, same) => {
+    const { look } = listing({ ...match, amount: listed });
+    const response = await look({ ...newTransfer, amount: amount });
+    expect(response.result).toBe(same ? 'found' : 'not_found');
+  },
+);
 
 const toCounterparty: TransferCreateInput = {
   sourceAccountId: 'acc_1',
@@ -1084,7 +1087,7 @@ test.each([
   }
 });
 
-test('a transfer to another party with our description does not make the payment ambiguous', async () => {
+test('reconcile ignores a transfer to another party with our description', async () => {
   const description = 'Rent';
   const ours = { ...match, description };
   const theirs = { ...ours, id: 'txfr_2', destinationAccountId: 'acc_9' };
@@ -1092,7 +1095,7 @@ test('a transfer to another party with our description does not make the payment
   expect(await look({ ...newTransfer, description })).toEqual({ result: 'found', transfer: ours });
 });
 
-test('descriptions with long common prefixes and suffixes are compared in linear time', async () => {
+test('reconcile compares descriptions with long common prefixes and suffixes in linear time', async () => {
   const half = 'a'.repeat(500);
   const rows = Array.from({ length: 100 }, (_, at) => ({
     ...match,
@@ -1125,7 +1128,7 @@ test('reconcile ends as ambiguous after a thousand candidates of an endless list
   expect(requests.length).toBeLessThanOrEqual(12);
 });
 
-test('a search that stops at a thousand candidates is ambiguous although all are older than since', async () => {
+test('reconcile is ambiguous after a thousand candidates although all are older than since', async () => {
   const createdAt = minutes(-60);
   const { payments } = endless((number) => ({ ...match, id: `txfr_${number}`, createdAt }));
   expect(await payments.transfers.reconcile(newTransfer, { since })).toMatchObject({

@@ -20,7 +20,7 @@ export const mistakes: readonly Mistake[] = [
     bounds: two,
   },
   {
-    rule: 'The journal has the claim before the first byte.',
+    rule: 'The journal has the claim before the first byte of the payment leaves.',
     mistake: 'a payment is sent before its claim is written',
     bounds: two,
   },
@@ -40,12 +40,12 @@ export const mistakes: readonly Mistake[] = [
     bounds: { ...one, faults: 1 },
   },
   {
-    rule: 'A transfer that may be the payment stops it.',
+    rule: 'A listed transfer that may be the payment stops the payment.',
     mistake: 'an ambiguous scan counts as not_found',
     bounds: { ...one, isAmbiguous: true, hasOperator: true },
   },
   {
-    rule: 'Only a certain outcome removes the claim.',
+    rule: 'Only a rejection, or a request that was not sent, removes the claim.',
     mistake: 'an unknown outcome removes the claim',
     bounds: one,
   },
@@ -58,32 +58,32 @@ export const mistakes: readonly Mistake[] = [
     mistake: 'a rejected takeover removes the claim',
   },
   {
-    rule: 'A call that was suspended looks for what was paid meanwhile.',
+    rule: 'A call that was suspended looks for a payment that was made meanwhile.',
     mistake: 'a call that was suspended does not look for a later payment',
     bounds: { ...two, faults: 1 },
   },
   {
-    rule: 'A journal that may forget searches before a first claim.',
+    rule: 'A search comes before the first claim in a journal that may forget.',
     mistake: 'no search comes before a first claim in a journal that may forget',
     bounds: { ...one, faults: 1, forgets: true, isRestored: true },
   },
   {
-    rule: 'A search starts at the first claim, not after it.',
+    rule: 'A search reads back as far as the first claim.',
     mistake: 'a search stops one step too early',
     bounds: { ...one, isBounded: true },
   },
   {
-    rule: 'An operator cannot decide while a claim runs.',
+    rule: 'An operator cannot decide not_paid while a claim runs.',
     mistake: 'not_paid is accepted while the claim runs',
     bounds: { ...one, hasOperator: true },
   },
   {
-    rule: 'An operator cannot decide against the list.',
+    rule: 'An operator cannot decide not_paid when the list shows the payment.',
     mistake: 'not_paid is accepted although the list shows the payment',
     bounds: { ...one, hasOperator: true },
   },
   {
-    rule: 'A claim by a clock that was ahead expires as any other.',
+    rule: 'A claim that a fast clock has written expires like any other claim.',
     mistake: 'a claim that a fast clock has written blocks the payment',
     bounds: { ...one, isAhead: true },
   },
@@ -92,7 +92,7 @@ export const mistakes: readonly Mistake[] = [
     mistake: 'a search reports not_found although a page came from a cache',
   },
   {
-    rule: 'A list that moves while it is read is read again.',
+    rule: 'A list that changes while it is read is read again.',
     mistake: 'a list that changed during the scan is read once',
   },
   {

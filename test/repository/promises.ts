@@ -147,7 +147,7 @@ export const promises: Readonly<
   'No redirect is followed, and its target receives no request': [chaos],
   '`Retry-After` is honoured by the call that received it and, up to a minute, by the other calls of the client':
     [
-      ['money/backoff.test.ts', 'the wait is never shorter than Retry-After'],
+      ['money/backoff.test.ts', 'the wait between attempts is never shorter than Retry-After'],
       [
         'money/rate-limiter.test.ts',
         'the rate limiter releases no call during a pause, and every call ends',
