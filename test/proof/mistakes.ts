@@ -89,7 +89,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     rule: 'A page from a cache proves nothing.',
-    mistake: 'a search reports not_found although a page came from a cache',
+    mistake: 'a search reports not_found after a page that it cannot trust',
   },
   {
     rule: 'A list that changes while it is read is read again.',
