@@ -97,7 +97,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     rule: 'The scans before a payment is sent again come after the end of its claim.',
-    mistake: 'a payment is sent again by scans that came before the end of its claim',
+    mistake: 'a payment is sent again after scans from before the end of its claim',
     bounds: { ...one, faults: 1 },
   },
 ];
