@@ -55,6 +55,7 @@ export class Creation {
     const reference = (input as Partial<OnceInput> | undefined)?.description;
     const call: Call<TransferCreated> = {
       ...creationCall(input, transferSearch),
+      optionNames: onceOptionNames,
       ifUnknown: 'the transfer may have taken effect. Call createOnce again to find out.',
       idempotencyKey: isReference(reference) ? reference : undefined,
     };
@@ -92,7 +93,6 @@ export function creationCall(
     path: path`/transfers`,
     body: argument(transferCreateInputSchema(), input),
     belongsIn: inputOnlyFields,
-    optionNames: onceOptionNames,
     response: responseCheck(transferCreatedSchema()),
     acceptIf: hasId(transferIdSchema()),
     ifUnknown:

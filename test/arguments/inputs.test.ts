@@ -1,5 +1,6 @@
 import type { SettingsUpdateInput, TransferCreateInput } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
+import { memoryJournal } from 'payments-platform-sdk/journals';
 import { clientOf } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
@@ -285,5 +286,22 @@ test.each(endpoints.filter(({ body }) => body.length > 0))(
       const first = path.includes('{id}') ? ['acc_1'] : [];
       await rejection((payments) => invoke(payments, operation, [...first, input]));
     }
+  },
+);
+
+test.each([
+  ['createOnce', /^unknown field\. It is an option/],
+  ['create', /^unknown field\. Check the spelling/],
+] as const)(
+  'transfers.%s says whether a field that it rejects is an option',
+  async (method, hint) => {
+    const { payments } = clientOf(undefined, { journal: memoryJournal() });
+    const input = { ...newTransfer, description: 'invoice 4711', since: '2026-11-01T00:00:00Z' };
+    const error: unknown = await payments.transfers[method](input).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({
+      issues: [{ path: 'since', message: expect.stringMatching(hint) }],
+    });
   },
 );
