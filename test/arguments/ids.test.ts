@@ -119,6 +119,15 @@ test('the tests of ids cover every method that takes an id', () => {
   ]);
 });
 
+test('the table lists every query parameter and field of a body that takes an id', () => {
+  const fields = endpoints.flatMap(({ operation, base, query, body }) =>
+    [...query, ...body]
+      .filter((field) => base === 'versioned' && field.endsWith('Id'))
+      .map((field) => `${operation} (${field})`),
+  );
+  expect(inFields.map(({ name }) => name).toSorted()).toEqual(fields.toSorted());
+});
+
 test.each([...inPaths, ...inFields])(
   '$name rejects every value that is not an id of its kind, and sends nothing',
   async ({ prefix, path, required, send }) => {

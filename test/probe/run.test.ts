@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { checks } from '../../src/commands/probe/checks.ts';
+import { nouns } from '../../src/commands/probe/lists.ts';
 import { Platform, ProbeEnded } from '../../src/commands/probe/platform.ts';
 import { compareReports, formatChanges, formatReport } from '../../src/commands/probe/report.ts';
+import { endpoints } from '../support/interface.ts';
 import { recognise } from './deviations.ts';
 import {
   factsOf,
@@ -36,6 +38,19 @@ async function endOf(probe: Promise<unknown>): Promise<string> {
   expect(error).toBeInstanceOf(ProbeEnded);
   return (error as Error).message;
 }
+
+test('the probe reads every list that has a cursor, and asks about every filter of a list', () => {
+  const lists = endpoints.filter(
+    ({ operation, base }) => base === 'versioned' && operation.endsWith('.list'),
+  );
+  expect(nouns.map(({ path }) => path)).toEqual(lists.map(({ path }) => path));
+  const filters = lists.flatMap(({ path, query }) =>
+    query
+      .filter((parameter) => parameter !== 'cursor' && parameter !== 'limit')
+      .map((parameter) => `Does GET ${path} filter by ${parameter}?`),
+  );
+  expect(checks.map(({ question }) => question)).toEqual(expect.arrayContaining(filters));
+});
 
 describe('the requests of the probe', () => {
   test('the probe sends no write unless told to pay, and waits at least 250 ms between requests', async () => {

@@ -2,6 +2,13 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { transferStatuses } from '../../src/schemas/transfer.ts';
 import { expect, test } from 'vitest';
 
+test('the demo has at least one record of each noun', () => {
+  const { faults: _, closedIbans: _deleted, ...records } = seedDemo(new Sandbox()).exportState();
+  const lists = Object.entries(records).filter(([, rows]) => Array.isArray(rows));
+  expect(lists.length).toBeGreaterThanOrEqual(7);
+  expect(lists.filter(([, rows]) => (rows as unknown[]).length === 0)).toEqual([]);
+});
+
 test('seedDemo creates a transfer of every status, and records of every kind', () => {
   const sandbox = new Sandbox();
   seedDemo(sandbox);

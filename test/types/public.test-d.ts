@@ -38,7 +38,7 @@ import {
   type TransferStatus,
   type WithResponse,
 } from 'payments-platform-sdk';
-import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { Sandbox, type SandboxChange, type SandboxChangeType } from 'payments-platform-sdk/sandbox';
 import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, expectTypeOf, test } from 'vitest';
 
@@ -285,6 +285,10 @@ test('results have types that Prisma, Hono and the next query accept', () => {
     202 | 400 | 403 | 404 | 409 | 422 | 500 | 502 | 503 | 504
   >();
   expectTypeOf<Page<Transfer>['nextCursor']>().toExtend<TransferListQuery['cursor']>();
+});
+
+test('SandboxChange has a member for each noun whose changes are reported', () => {
+  expectTypeOf<SandboxChange['type']>().toEqualTypeOf<SandboxChangeType>();
 });
 
 test('the results of methods are readonly', () => {

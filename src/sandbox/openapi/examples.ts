@@ -105,5 +105,9 @@ export async function collectExamples(): Promise<{
   const invalid = await call('transfers.create', { body: { ...payment, amount: '-1' } });
   await succeed('counterparties.delete', { id: counterpartyId });
   await succeed('ibans.delete', { id: 'iban_000001' });
+  for (const operation of Object.keys(operationPaths)) {
+    if (!successes.has(operation as SandboxOperation))
+      throw new Error(`${operation} has no example`);
+  }
   return { successes, unauthorized, notFound, invalid };
 }

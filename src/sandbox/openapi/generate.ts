@@ -1,5 +1,5 @@
 import { version } from '../../version.ts';
-import { operationPaths } from '../api/operations.ts';
+import { operationPaths, type SandboxOperation } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
 import { operationDocs, pathGaps } from './annotations.ts';
 import { readDocstrings, type TypeDocs } from './docstrings.ts';
@@ -15,7 +15,11 @@ Wherever the reference of the platform does not show something, \`x-gap\` names 
 
 **Sending money once.** No idempotency key is documented. After a failure without a response, search the list for the \`description\` before you send a Transfer again.`;
 
-const tags: Readonly<Record<string, string>> = {
+/** The nouns of the operations. */
+type Tag<Operation extends string = SandboxOperation> = Operation extends `${infer Noun}.${string}`
+  ? Noun
+  : never;
+const tags: Readonly<Record<Tag, string>> = {
   entities: 'Individuals and businesses, and their verification.',
   accounts: 'Accounts of Entities, with their balances.',
   transfers: 'Money from an Account to another one or to a Counterparty.',

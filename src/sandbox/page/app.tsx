@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import type { Noun } from '../platform/ids.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import { Accounts } from './accounts.tsx';
 import { Faults } from './faults.tsx';
@@ -11,16 +12,17 @@ import { RecordView } from './record.tsx';
 import { Transfers } from './transfers.tsx';
 import { ClockAndState } from './clock-and-state.tsx';
 
-const panels = [
-  ['accounts', 'Accounts'],
-  ['transfers', 'Transfers'],
-  ['log', 'Log'],
-  ['faults', 'Faults'],
-  ['entities', 'Entities'],
-  ['counterparties', 'Counterparties'],
-  ['ibans', 'IBANs'],
-  ['world', 'Clock and state'],
-] as const;
+/** The titles of the panels by their ids, in the order of the navigation. */
+const panels: Readonly<Record<Noun | 'log' | 'faults' | 'world', string>> = {
+  accounts: 'Accounts',
+  transfers: 'Transfers',
+  log: 'Log',
+  faults: 'Faults',
+  entities: 'Entities',
+  counterparties: 'Counterparties',
+  ibans: 'IBANs',
+  world: 'Clock and state',
+};
 
 const connections: Readonly<Record<PageState['connection'], string>> = {
   connecting: 'connecting',
@@ -77,7 +79,7 @@ function Header(props: { page: LivePage } & Pick<PageState, 'connection' | 'worl
         </div>
       )}
       <nav aria-label="Parts of the page">
-        {panels.map(([id, title]) => (
+        {Object.entries(panels).map(([id, title]) => (
           <a key={id} href={`#${id}`}>
             {title}
           </a>

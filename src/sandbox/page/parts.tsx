@@ -2,6 +2,7 @@ import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
 import { stringifyJson } from '../../internal/json.ts';
+import type { Noun } from '../platform/ids.ts';
 import { callControl } from './live.ts';
 
 export interface Actions {
@@ -57,7 +58,15 @@ export function Action(props: {
   );
 }
 
-const idPattern = /\b((?:txfr|acc|ent|cpty|iban)_\w+)/;
+/** The prefixes of the ids that lead to a record. */
+export const prefixes: Readonly<Record<Noun, string>> = {
+  transfers: 'txfr_',
+  accounts: 'acc_',
+  entities: 'ent_',
+  counterparties: 'cpty_',
+  ibans: 'iban_',
+};
+const idPattern = new RegExp(`\\b((?:${Object.values(prefixes).join('|')})\\w+)`);
 export const isRecordId = (text: string): boolean => text.search(idPattern) === 0;
 
 /** The first id in a value; '' if there is none. */

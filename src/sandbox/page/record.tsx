@@ -6,16 +6,8 @@ import type { SandboxState } from '../state.ts';
 import { createRecordFilter, type Call } from './attempts.ts';
 import { callControl } from './live.ts';
 import { CallRow } from './log.tsx';
-import { Action, Empty, Json, Linked, maxRows } from './parts.tsx';
+import { Action, Empty, Json, Linked, maxRows, prefixes } from './parts.tsx';
 import { TransferActions, TransferStatus } from './transfers.tsx';
-
-const prefixes: Readonly<Record<Noun, string>> = {
-  transfers: 'txfr_',
-  accounts: 'acc_',
-  entities: 'ent_',
-  counterparties: 'cpty_',
-  ibans: 'iban_',
-};
 
 type Row = SandboxState[Noun][number];
 interface Event {

@@ -198,6 +198,17 @@ const cloneRow = <Row extends object>(row: Row): Row => ({ ...row });
 
 export const stateReport = inputReport('The state is');
 
+type Reference = 'entityId' | 'accountId' | 'sourceAccountId' | 'destinationAccountId';
+/** The fields of each noun that name an Entity or an Account of the same state. */
+const references: Readonly<Record<Noun, readonly Reference[]>> = {
+  entities: [],
+  accounts: ['entityId'],
+  // A Transfer also names its Counterparty, which may be deleted.
+  transfers: ['sourceAccountId', 'destinationAccountId'],
+  counterparties: ['entityId'],
+  ibans: ['entityId', 'accountId'],
+};
+
 /** @throws SandboxError when an id occurs twice, or a record names another that does not exist. */
 export function checkReferences(state: SandboxRecords): void {
   const fields: Record<string, string> = {};
@@ -215,21 +226,16 @@ export function checkReferences(state: SandboxRecords): void {
   }
   const entities = new Set<string>(state.entities.map(({ id }) => id));
   const accounts = new Set<string>(state.accounts.map(({ id }) => id));
-  const checkReference = (place: string, id: string, ids: ReadonlySet<string>) => {
-    if (!ids.has(id)) reportProblem(place, `there is no "${id}"`);
-  };
-  for (const noun of ['accounts', 'counterparties', 'ibans'] as const) {
-    for (const [at, { entityId }] of state[noun].entries()) {
-      checkReference(`${noun}[${at}].entityId`, entityId, entities);
-    }
-  }
-  for (const [at, { accountId }] of state.ibans.entries()) {
-    checkReference(`ibans[${at}].accountId`, accountId, accounts);
-  }
-  for (const [at, { sourceAccountId, destinationAccountId }] of state.transfers.entries()) {
-    checkReference(`transfers[${at}].sourceAccountId`, sourceAccountId, accounts);
-    if (typeof destinationAccountId === 'string') {
-      checkReference(`transfers[${at}].destinationAccountId`, destinationAccountId, accounts);
+  for (const noun of nouns) {
+    for (const [at, row] of state[noun].entries()) {
+      for (const field of references[noun]) {
+        // The schema of the noun has checked the row, which has no field of other nouns.
+        const id = (row as Readonly<Partial<Record<Reference, string | null>>>)[field];
+        const isThere = (field === 'entityId' ? entities : accounts).has(id ?? '');
+        if (typeof id === 'string' && !isThere) {
+          reportProblem(`${noun}[${at}].${field}`, `there is no "${id}"`);
+        }
+      }
     }
   }
   if (problems > 0) throw validationError(fields, stateReport);
