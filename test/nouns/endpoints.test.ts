@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { PaymentsClient } from 'payments-platform-sdk';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -221,5 +222,22 @@ describe('the sandbox', () => {
     expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
     // The API reference requires the same limit on every page.
     expect(nextUrl.searchParams.get('limit')).toBe('1');
+  });
+});
+
+describe('the guides', () => {
+  const readGuide = (path: string) =>
+    readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const operations = endpoints.map(({ operation }) => operation.split('.'));
+
+  test('README.md names each noun of the API as code', () => {
+    const readme = readGuide('README.md');
+    expect(operations.filter(([noun]) => !readme.includes(`\`${noun}\``))).toEqual([]);
+  });
+
+  test('docs/sandbox.md names each noun that control can create', () => {
+    const guide = readGuide('docs/sandbox.md');
+    const created = operations.filter(([, verb]) => verb === 'get');
+    expect(created.filter(([noun]) => !new RegExp(`[\` /]${noun}\``).test(guide))).toEqual([]);
   });
 });
