@@ -90,7 +90,7 @@ export default defineConfig({
         test: {
           ...always,
           name: 'core',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'test/types/public.test-d.ts'],
           exclude: ['test/runtimes/**', 'test/bench/**', ...full],
           pool: 'threads',
           isolate: false,

@@ -42,8 +42,8 @@ import { Sandbox, type SandboxChange, type SandboxChangeType } from 'payments-pl
 import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, expectTypeOf, test } from 'vitest';
 
-// Lines that must not compile are marked; tsc fails if one of them compiles. The calls also run, so that
-// the run-time check agrees with the type.
+// Lines that must not compile are marked, and tsc fails if one of them compiles. `npm test` also runs the calls, so
+// that the run-time check agrees with the type.
 
 const payments = new PaymentsClient(new Sandbox().clientOptions);
 const transfer = {
@@ -167,7 +167,7 @@ test('hasTransferStatus narrows a Transfer, and a misspelt status does not compi
     return one.status;
   };
   expect(read({ status: 'completed' } as Transfer)).toBe('completed');
-  expect(read({ status: 'complete' } as TransferCreated)).toBe('other');
+  expect(read({ status: 'pending' } as TransferCreated)).toBe('other');
 });
 
 test('the guard of an id narrows a string from a database', () => {
