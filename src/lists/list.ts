@@ -94,6 +94,7 @@ export function offsetListOf<
     start,
     // `take` is not checked yet, because the first request does that.
     limit: typeof take === 'bigint' ? Number(take) : take,
+    // One such page is normal if the list has grown by a page at its start.
     maxStalePages: 10,
     redact: api.redactOwn,
     fetch: (skip, site, iteration) =>
