@@ -192,17 +192,21 @@ ${once}`,
     'docs/decisions/goals-of-speed.md',
     `# Goals of speed
 
-Date: 2026-11-21. Status: generated; the goals are in test/bench/goals.mjs, and the limit of the bundle, which size-limit enforces, in package.json.
+Date: 2026-11-21. Status: generated.
 
-${origin} A ratio is taken within a round (${about.rounds} of them for the transport): its median, its lowest and highest value. The server's
+The benchmark has to reach the goals below, so that a change which makes the client slower shows. The goals are in
+\`test/bench/goals.mjs\`. The limit of the bundle is in \`package.json\`, where \`size-limit\` enforces the limit. The cost is that
+the noise of a machine can make a goal fail. A goal that does not hold says **no**.
+
+${origin} The benchmark takes a ratio within each round (${about.rounds} for the transport), and the table has the median and the lowest and highest ratio. The server's
 event loop was busy for at most ${Math.round(busiest * 100)} % of any quarter of a second.
 
 ${table(goalHead, verdicts.map(goalRow))}
 
 ${beside(outcome)}
 
-The medians behind docs/performance.md. They depend on the machine, and its two sides share ${about.cores} cores: compare them
-with each other only.
+These are the medians behind \`docs/performance.md\`. Compare them only with each other, because they depend on the machine, and client
+and server share ${about.cores} cores.
 
 ${table(heads, medians(outcome), right)}
 
