@@ -120,6 +120,15 @@ function check(page: Page) {
 
 const [operating, payroll, savings] = ['acc_000001', 'acc_000002', 'acc_000003'] as const;
 
+test('each link of the navigation leads to a panel', async () => {
+  const { page } = await opened();
+  const hashes = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('nav a')].map(({ hash }) => hash)`,
+  );
+  expect(hashes.length).toBeGreaterThan(7);
+  for (const hash of hashes) expect([hash, await page.locator(hash).count()]).toEqual([hash, 1]);
+});
+
 test('the page shows a payment and its balances, and moves the payment to each final status', async () => {
   const { payments, row, press } = await opened();
   const pay = (amount: string) =>

@@ -184,6 +184,17 @@ test('package.json, package-lock.json, the exported version and the changelog ha
   expect(latest).toBe(version);
 });
 
+test('sandbox/index.ts exports the type of each record whose changes are reported', () => {
+  const source = readSource('sandbox/platform/changes.ts');
+  const records = source.matchAll(/^import type { (\w+) } from '\.\.\/\.\.\/schemas\//gm);
+  const names = Array.from(records, ([, name = '']) => name);
+  const index = readSource('sandbox/index.ts');
+  expect(names.length).toBeGreaterThan(7);
+  expect(
+    names.filter((name) => !new RegExp(`export type {[^}]*\\b${name}\\b`).test(index)),
+  ).toEqual([]);
+});
+
 test('importing a module sets no timer, sends no request and changes no global', () => {
   // bin.ts is a program, and msw keeps a registry on the global object.
   const modules = files.filter((file) => !/(?:bin|msw)\.ts$/.test(file));
