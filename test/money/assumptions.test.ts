@@ -65,11 +65,11 @@ async function payTwice({ changePage = (page) => page, jump = 0, isForgotten }: 
   return sandbox.transfers.list().length - seeded;
 }
 
-test('createOnce pays once when every assumption of docs/proof.md holds', async () => {
+test('createOnce pays once if every assumption of docs/proof.md holds', async () => {
   expect(await payTwice({})).toBe(1);
 });
 
-test('createOnce pays twice when the list shows another description (A1)', async () => {
+test('createOnce pays twice if the list of the platform shows the payment with another description (assumption A1 of docs/proof.md)', async () => {
   const changePage: World['changePage'] = ({ data, ...page }) => ({
     ...page,
     data: data.map((transfer) => ({ ...transfer, description: 'outgoing payment' })),
@@ -77,16 +77,16 @@ test('createOnce pays twice when the list shows another description (A1)', async
   expect(await payTwice({ changePage })).toBe(2);
 });
 
-test('createOnce pays twice when the journal loses a claim that it has acknowledged (A3)', async () => {
+test('createOnce pays twice if the journal loses a claim that the journal has acknowledged (assumption A3 of docs/proof.md)', async () => {
   expect(await payTwice({ isForgotten: true })).toBe(2);
 });
 
-test('createOnce pays twice when the clock of the journal jumps before the list shows the payment (A4)', async () => {
+test('createOnce pays twice if the clock of the journal jumps before the list shows the payment (assumption A4 of docs/proof.md)', async () => {
   const changePage: World['changePage'] = (page) => ({ ...page, data: [] });
   expect(await payTwice({ changePage, jump: 1_200_000 })).toBe(2);
 });
 
-test('createOnce pays twice when the list ends before the payment (A6)', async () => {
+test('createOnce pays twice if the last page of the list comes before the payment (assumption A6 of docs/proof.md)', async () => {
   const changePage: World['changePage'] = ({ data }) => ({
     data: data.filter(({ description }) => description !== input.description),
     hasMore: false,

@@ -74,17 +74,20 @@ test.each(
   vetoes.flatMap(([veto, ...rest]) =>
     makers.map((maker) => [maker[0], veto, maker[1], ...rest] as const),
   ),
-)('%s sends and writes nothing when authorize %s', async (_, __, make, authorize, cause) => {
-  const { payments, run, operations, entry, proposals } = setup(authorize);
-  const error = await failureOf(run(make(payments)), PaymentVetoedError);
-  expect(error).toMatchObject({ outcome: 'not_sent', retryable: false, attempts: [] });
-  expect(error.cause).toBe(cause);
-  expect(proposals).toHaveLength(1);
-  expect(operations()).toEqual([]);
-  expect(await entry()).toBeUndefined();
-});
+)(
+  '%s sends no request and writes no claim if the authorize option %s',
+  async (_, __, make, authorize, cause) => {
+    const { payments, run, operations, entry, proposals } = setup(authorize);
+    const error = await failureOf(run(make(payments)), PaymentVetoedError);
+    expect(error).toMatchObject({ outcome: 'not_sent', retryable: false, attempts: [] });
+    expect(error.cause).toBe(cause);
+    expect(proposals).toHaveLength(1);
+    expect(operations()).toEqual([]);
+    expect(await entry()).toBeUndefined();
+  },
+);
 
-test('a PaymentVetoedError shows the reason in its message and JSON, and maps to the HTTP status 403', async () => {
+test('a PaymentVetoedError shows what the authorize option threw in message and toJSON(), and maps to HTTP status 403', async () => {
   const { payments, run } = setup(() => Promise.reject(limit));
   const error = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
   expect(error.message).toBe(
@@ -104,7 +107,7 @@ test('a PaymentVetoedError shows the reason in its message and JSON, and maps to
   });
 });
 
-test('authorize gets the operation, the body and the reference of a payment', async () => {
+test('the authorize option receives the operation, the body and the reference of a payment', async () => {
   const { payments, run, payAll, proposals } = setup(() => true);
   // The sandbox rejects the unknown field.
   await failureOf(run(payments.transfers.create(salaryOf(1), { body: { memo: 'March' } })));
@@ -118,7 +121,7 @@ test('authorize gets the operation, the body and the reference of a payment', as
   ]);
 });
 
-test('a change that authorize makes to its input is neither sent nor written to the journal', async () => {
+test('a change that the authorize function makes to its argument is neither sent nor written to the journal', async () => {
   const { payments, run, sandbox, entry } = setup(({ input }) => {
     return Object.assign(input, { amount: '9999.00' }) === input;
   });
@@ -127,7 +130,7 @@ test('a change that authorize makes to its input is neither sent nor written to 
   expect(await entry()).toMatchObject({ state: 'paid', input: salaryOf(1) });
 });
 
-test('authorize is asked once although the request is sent again', async () => {
+test('the authorize option is called once even if the SDK sends the request again after a 429', async () => {
   const { payments, run, sandbox, proposals, count } = setup(() => true);
   const fault = { kind: 'status', status: 429 } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -136,14 +139,14 @@ test('authorize is asked once although the request is sent again', async () => {
   expect(proposals).toHaveLength(1);
 });
 
-test('authorize is not asked about invalid arguments', async () => {
+test('the authorize option is not called if the arguments of create or createOnce are invalid', async () => {
   const { payments, proposals } = setup(() => false);
   await failureOf(payments.transfers.create({ ...salaryOf(1), amount: '0' }));
   await failureOf(payments.transfers.createOnce({ ...salaryOf(1), amount: '0' }));
   expect(proposals).toEqual([]);
 });
 
-test('authorize is not asked when no new payment is made, nor by payments.request', async () => {
+test('the authorize option is not called if createOnce finds an earlier payment, for a read, or for payments.request', async () => {
   const context = setup(() => true);
   const { payments, run, sandbox, proposals, changeTo } = context;
   const { id } = await run(payments.transfers.createOnce(salaryOf(1)));
@@ -160,7 +163,7 @@ test('authorize is not asked when no new payment is made, nor by payments.reques
   expect(proposals).toHaveLength(1);
 });
 
-test('an expired claim stays in the journal when authorize vetoes its takeover, so the next call asks again', async () => {
+test('if authorize vetoes a payment with an expired claim of a dead process, the claim stays and the next createOnce asks again', async () => {
   const context = setup(() => Promise.reject(limit));
   const { payments, run, clock, entry, proposals, changeTo, count } = context;
   await claimAsDead(context, salaryOf(1));
@@ -182,7 +185,7 @@ test('an expired claim stays in the journal when authorize vetoes its takeover, 
   expect(await entry()).toMatchObject({ state: 'paid' });
 });
 
-test('authorize is not asked about an ambiguous payment', async () => {
+test('the authorize option is not called if createOnce cannot tell which of two listed transfers is the payment', async () => {
   const { payments, run, sandbox, proposals } = setup(() => true, { forgets: true });
   sandbox.transfers.create(salaryOf(1));
   sandbox.transfers.create(salaryOf(1));
@@ -193,7 +196,7 @@ test('authorize is not asked about an ambiguous payment', async () => {
 const never: Authorize = () => new Promise(() => undefined);
 
 test.each(makers.slice(0, 2))(
-  '%s ends as not_sent after totalTimeout when authorize hangs',
+  '%s ends with the outcome not_sent after totalTimeout if the authorize function never resolves',
   async (_, make) => {
     const { payments, run, clock, entry, operations } = setup(never);
     const startedAt = clock.now();
@@ -206,7 +209,7 @@ test.each(makers.slice(0, 2))(
   },
 );
 
-test('authorize has at most the totalTimeout of the call', async () => {
+test('the authorize function has no longer than the totalTimeout option of the call', async () => {
   const { payments, run, clock } = setup(never);
   const startedAt = clock.now();
   await failureOf(
@@ -216,7 +219,7 @@ test('authorize has at most the totalTimeout of the call', async () => {
   expect(clock.now() - startedAt).toBe(5_000);
 });
 
-test('a takeover stays in doubt when authorize hangs', async () => {
+test('a payment with an expired claim of a dead process stays in doubt if the authorize function never resolves', async () => {
   const context = setup(never);
   const { payments, run, clock, entry } = context;
   await claimAsDead(context, salaryOf(1));
@@ -232,7 +235,7 @@ test.each([
   ['create', 'not_sent'],
   ['createOnce', 'unknown'],
 ] as const)(
-  'an abort while authorize runs ends %s with the outcome %s',
+  'an abort while the authorize function runs ends %s with the outcome %s',
   async (method, outcome) => {
     const controller = new AbortController();
     const { payments, run, entry, operations } = setup(() => {
@@ -247,7 +250,7 @@ test.each([
   },
 );
 
-test('the time that authorize takes counts towards totalTimeout, and the claim is written afterwards', async () => {
+test('the time that the authorize function takes counts towards totalTimeout, and the claim is written afterwards', async () => {
   const taken = 100_000;
   let claim: unknown;
   const context = setup(() => context.clock.jump(taken) === undefined, {
@@ -268,7 +271,7 @@ test('the time that authorize takes counts towards totalTimeout, and the claim i
   expect(error.attempts[0]).toMatchObject({ durationMs: totalTimeout - taken });
 });
 
-test('createAllOnce pays what authorize permits, and reports a vetoed payment as failed', async () => {
+test('createAllOnce makes each payment that authorize permits, and reports a vetoed payment as failed', async () => {
   const { payAll, paid, operations } = setup(
     ({ reference }) => reference !== salaryOf(2).description,
   );
@@ -286,17 +289,20 @@ test.each([
   ['in its message', new Error(`Limits said no to ${apiKey}.`)],
   ['in its cause', new Error('No.', { cause: new Error(`Bearer ${apiKey}`) })],
   ['in a field', Object.assign(new Error('No.'), { config: { authorization: apiKey } })],
-  ['as an object', { reason: apiKey }],
-  ['as a string', `No: ${apiKey}`],
-])('a PaymentVetoedError shows no credential when authorize throws one %s', async (_, thrown) => {
-  const options: ClientOptions = { apiKey, authorize: () => Promise.reject(thrown) };
-  const { payments } = setupBatch({}, options);
-  const error = await failureOf(payments.transfers.create(salaryOf(1)), PaymentVetoedError);
-  expect(leaksOf(error)).toEqual([]);
-  expect(error.cause).not.toBe(thrown);
-});
+  ['in an object that is no Error', { reason: apiKey }],
+  ['in a string', `No: ${apiKey}`],
+])(
+  'a PaymentVetoedError shows no API key even if the authorize function throws a value that has the key %s',
+  async (_, thrown) => {
+    const options: ClientOptions = { apiKey, authorize: () => Promise.reject(thrown) };
+    const { payments } = setupBatch({}, options);
+    const error = await failureOf(payments.transfers.create(salaryOf(1)), PaymentVetoedError);
+    expect(leaksOf(error)).toEqual([]);
+    expect(error.cause).not.toBe(thrown);
+  },
+);
 
-test('the authorize function of docs/paying-once.md permits a payment only when each check returns true', async () => {
+test('the authorize function of docs/paying-once.md permits a payment only if each check returns true', async () => {
   const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
   const [, body = ''] = /authorize: (async \(payment\) => \{[^]*?\n {2}\}),/.exec(guide) ?? [];
   const module = encodeURIComponent(`export default (checks) => ${body};`);

@@ -69,7 +69,7 @@ test('the wait between attempts is random below a bound that doubles up to 8 s',
   );
 });
 
-test('two callers that failed together retry at different times', async () => {
+test('two calls that fail at the same moment retry at different times', async () => {
   const gaps = new Set<number>();
   for (let caller = 0; caller < 20; caller += 1) {
     for (const gap of (await course(503, {})).gaps) gaps.add(gap);
@@ -112,7 +112,7 @@ test.each([
 });
 
 test.each([-day, -5_000, 0, 5_000, day])(
-  'a Retry-After date is compared with the Date of the response when the clocks differ by %i ms',
+  'a date in Retry-After is compared with the Date header of the response if the two clocks differ by %i ms',
   async (skew) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
@@ -122,7 +122,7 @@ test.each([-day, -5_000, 0, 5_000, day])(
   },
 );
 
-test('a Retry-After date is compared with the local clock when the response has no readable Date', async () => {
+test('a date in Retry-After is compared with the local clock if the response has no readable Date header', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const extra of [{}, { date: 'yesterday' }]) {
     const clock = new VirtualClock();
@@ -131,7 +131,7 @@ test('a Retry-After date is compared with the local clock when the response has 
   }
 });
 
-test('a Retry-After in the past counts as 0, and the client waits for the backoff', async () => {
+test('a Retry-After in the past counts as 0, so the client waits only for its own backoff', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const headers = {
@@ -159,7 +159,7 @@ test.each([
   '2026-01-01T00:00:30Z',
   'Thu, 99 Jan 2026 00:00:30 GMT',
   'Thursday, 01-Jan-26 00:00:30 GMT',
-])('an invalid Retry-After counts as absent: %s', async (junk) => {
+])('an invalid Retry-After header counts as absent: %s', async (junk) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const { gaps, error } = await course(429, { 'retry-after': junk });
   expect(gaps).toEqual([500]);
@@ -208,7 +208,7 @@ test('a Retry-After beyond totalTimeout ends the call at once', async () => {
   expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
 });
 
-test('a creation with unknown outcome reports Retry-After and is not resent', async () => {
+test('a transfer creation that ends as unknown after a 503 reports Retry-After in the error and is not sent again', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '1' }), {
     clock,
@@ -224,7 +224,7 @@ test.each([
   ['safe GET', 503, 'unknown'],
   ['once POST', 429, 'rejected'],
 ] as const)(
-  'a %s can be aborted during the wait before its retry',
+  'a call (%s) can be aborted during the wait before its retry',
   async (kind, status, outcome) => {
     vi.spyOn(Math, 'random').mockReturnValue(0.9);
     const clock = new VirtualClock();
@@ -239,7 +239,7 @@ test.each([
   },
 );
 
-test('the retry budget limits callers that fail together', async () => {
+test('the retry budget of a client limits the retries of 200 calls that fail at the same time', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(500, errorBody), { clock });
   const errors = await clock.runTimersDuring(
@@ -261,7 +261,7 @@ test('the retry budget limits callers that fail together', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('a successful retry returns its tokens to the retry budget', async () => {
+test('a retry that succeeds gives its tokens back to the retry budget', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
     (_, __, count) => (count % 2 === 1 ? respond(503) : respond(200, transfer)),

@@ -66,7 +66,7 @@ function setup(headers: readonly Record<string, string>[] = [], forgets = false)
   return { sandbox, payments, requests, limits, claim };
 }
 
-test('every GET sends cache-control: no-cache, and no write does', async () => {
+test('every GET sends the header cache-control: no-cache, and no write does', async () => {
   const { payments, requests } = setup();
   await payments.accounts.get('acc_000001');
   await payments.transfers.list();
@@ -80,7 +80,7 @@ test('every GET sends cache-control: no-cache, and no write does', async () => {
 });
 
 test.each([0, 1])(
-  'a takeover sends nothing when the page of its scan %i (from 0) comes from a cache',
+  'createOnce does not send a payment again after an expired claim if reading %i (from 0) of the list came from a cache',
   async (list) => {
     const headers = Array.from({ length: 2 }, (_, at) => (at === list ? { age: '1' } : {}));
     const { payments, claim, sandbox } = setup(headers);
@@ -94,7 +94,7 @@ test.each([0, 1])(
 );
 
 test.each(['0', '', 'none'])(
-  'a page with the header Age: %j does not count as a page from a cache',
+  'a list page with the header Age: %j does not count as a page from a cache',
   async (age) => {
     const { payments, claim, sandbox } = setup([{ age }, { age }]);
     await claim();
@@ -103,14 +103,14 @@ test.each(['0', '', 'none'])(
   },
 );
 
-test('reconcile leaves the outcome unknown when a page comes from a cache', async () => {
+test('reconcile rejects with the outcome unknown if a page of the list comes from a cache', async () => {
   const { payments } = setup([{ age: '600' }]);
   const error = await failureOf(payments.transfers.reconcile(input), PaymentsError);
   expect(error).toMatchObject({ outcome: 'unknown' });
 });
 
 test.each([0, 0.45, 0.95, 0.999])(
-  'the two scans of a takeover use two page sizes from 81 to 100 when Math.random returns %d',
+  'createOnce reads the list twice after an expired claim, with two page sizes from 81 to 100 if Math.random returns %d',
   async (random) => {
     vi.spyOn(Math, 'random').mockReturnValue(random);
     const single = setup();
@@ -128,7 +128,7 @@ test.each([0, 0.45, 0.95, 0.999])(
   },
 );
 
-test('the search before a first claim asks for pages of 100 transfers', async () => {
+test('createOnce asks for pages of 100 transfers if it searches the list before the first claim of a payment', async () => {
   const { payments, limits } = setup([], true);
   await payments.transfers.createOnce(input);
   const other = { ...input, description: 'invoice 4712' };

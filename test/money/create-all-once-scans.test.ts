@@ -31,27 +31,30 @@ function createRandom(seed: number): () => number {
   };
 }
 
-describe('shared scans of createAllOnce', () => {
+describe('how createAllOnce reads the list of transfers once for many payments', () => {
   test.each([
-    ['one scan of one page', 90, 1, 1],
-    ['two scans of a longer list', 250, 2, 6],
-  ])('%s serve all payments of a batch with a journal that may forget', async (...row) => {
-    const [, history, scans, pages] = row;
-    const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history });
-    expect(kindsOf(await payAll(createSalaries(60)))).toEqual(['created']);
-    expect(countScans()).toBe(scans);
-    expect(count('transfers.list')).toBe(pages);
-    expect(count('transfers.create')).toBe(60);
-    expect(new Set(paid()).size).toBe(60);
-  });
+    ['a list of one page once', 90, 1, 1],
+    ['a longer list twice', 250, 2, 6],
+  ])(
+    'before the first claims in a journal that may lose entries, a batch reads %s for all payments',
+    async (...row) => {
+      const [, history, scans, pages] = row;
+      const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history });
+      expect(kindsOf(await payAll(createSalaries(60)))).toEqual(['created']);
+      expect(countScans()).toBe(scans);
+      expect(count('transfers.list')).toBe(pages);
+      expect(count('transfers.create')).toBe(60);
+      expect(new Set(paid()).size).toBe(60);
+    },
+  );
 
-  test('a batch makes no scan when its journal does not forget', async () => {
+  test('a batch does not read the list if its journal loses no entries (forgets: false)', async () => {
     const { payAll, count } = setupBatch({ history: 250 });
     await payAll(createSalaries(50));
     expect(count('transfers.list')).toBe(0);
   });
 
-  test('each source account has scans of its own', async () => {
+  test('a batch reads the list separately for each source account', async () => {
     const { payAll, countScans, sandbox } = setupBatch({ forgets: true, history: 150 });
     const inputs = createSalaries(40).map((salary, at) =>
       at % 2 === 0 ? salary : salaryOf(at + 1, otherCompany),
@@ -62,7 +65,7 @@ describe('shared scans of createAllOnce', () => {
     expect(accounts.toSorted()).toEqual([...Array<string>(4).fill('acc_000001'), 'acc_000002']);
   });
 
-  test('a payment that arrives during a search waits for the next search', async () => {
+  test('a payment that the input yields while the batch reads the list waits for the next reading', async () => {
     const middle = Promise.withResolvers<void>();
     let pages = 0;
     const { payments, countScans, count } = setupBatch({
@@ -86,7 +89,7 @@ describe('shared scans of createAllOnce', () => {
     expect(count('transfers.create')).toBe(25);
   });
 
-  test('two scans serve the takeovers of all claims that dead processes left', async () => {
+  test('a batch reads the list only twice to send the payments of 13 dead processes whose claims have expired', async () => {
     const world = setupBatch({ history: 250 });
     for (const salary of createSalaries(13)) await claimAsDead(world, salary);
     world.clock.jump(totalTimeout + gracePeriod);
@@ -95,8 +98,8 @@ describe('shared scans of createAllOnce', () => {
     expect(new Set(world.paid()).size).toBe(13);
   });
 
-  test.each(['batch', 'call'])(
-    'a %s ends its scans although the list has two pages in one scan and one page in the next',
+  test.each(['createAllOnce', 'createOnce'])(
+    '%s reads the list at most four times even if the page size makes two pages at one reading and one page at the next',
     async (kind) => {
       // The first scan has pages of 81, the second one of 82.
       vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -110,21 +113,21 @@ describe('shared scans of createAllOnce', () => {
         },
       });
       await claimAsDead(world, salaryOf(1));
-      if (kind === 'call') {
+      if (kind === 'createOnce') {
         await world.payments.transfers.resolveOnce(salaryOf(1).description, 'not_paid', {
           force: true,
         });
       }
       world.clock.jump(totalTimeout + gracePeriod);
       const before = world.countScans();
-      if (kind === 'batch') await world.payAll(createSalaries(3));
+      if (kind === 'createAllOnce') await world.payAll(createSalaries(3));
       else await world.run(world.payments.transfers.createOnce(salaryOf(1)));
-      expect(world.count('transfers.create')).toBe(kind === 'batch' ? 3 : 1);
+      expect(world.count('transfers.create')).toBe(kind === 'createAllOnce' ? 3 : 1);
       expect(world.countScans() - before).toBeLessThanOrEqual(4);
     },
   );
 
-  test('a batch waits for 13 young claims of dead processes with at most 150 list requests', async () => {
+  test('a batch sends at most 150 list requests while it waits for 13 recent claims of dead processes to expire', async () => {
     const world = setupBatch({ history: 800 });
     for (const salary of createSalaries(13)) await claimAsDead(world, salary);
     expect(kindsOf(await world.payAll(createSalaries(13)))).toEqual(['created']);
@@ -146,7 +149,7 @@ describe('shared scans of createAllOnce', () => {
     return world;
   };
 
-  test('a batch scans again for all payments when the result of a scan is too old', async () => {
+  test('a batch reads the list again for all remaining payments if more than 120 s have passed since the last reading', async () => {
     const world = setupSlow(20_000);
     const elsewhere: string[] = [];
     const batch = world.payments.transfers.createAllOnce(createSalaries(20), { concurrency: 1 });
@@ -167,7 +170,7 @@ describe('shared scans of createAllOnce', () => {
   });
 
   test.each(['ahead', 'back'])(
-    'a wall clock that is set %s makes the result of a scan too old',
+    'a batch reads the list again if the wall clock is set %s after the last reading',
     async (way) => {
       const world = setupSlow(0);
       const batch = world.payments.transfers.createAllOnce(createSalaries(4), { concurrency: 1 });
@@ -182,7 +185,7 @@ describe('shared scans of createAllOnce', () => {
     },
   );
 
-  test('a batch repeats a failed scan for all payments that waited for it', async () => {
+  test('a batch reads the list again for all waiting payments if a reading failed', async () => {
     const { payAll, sandbox, countScans, count, paid } = setupBatch(
       { forgets: true, history: 250 },
       { maxRetries: 0 },
@@ -195,7 +198,7 @@ describe('shared scans of createAllOnce', () => {
     expect(new Set(paid()).size).toBe(40);
   });
 
-  test('a batch searches again when the journal loses a claim after an unknown outcome', async () => {
+  test('a batch searches the list again if the journal loses the claim of a payment with an unknown outcome', async () => {
     const { payAll, sandbox, lose, paid, countScans } = setupBatch({
       forgets: true,
       history: 150,
@@ -231,7 +234,7 @@ describe('shared scans of createAllOnce', () => {
     expect(countScans()).toBeGreaterThanOrEqual(2);
   });
 
-  test('a batch searches again for a payment when the claim of another process disappears', async () => {
+  test('a batch searches the list again for a payment if the claim of another process disappears from the journal', async () => {
     const world = setupBatch({
       forgets: true,
       history: 150,
@@ -252,7 +255,7 @@ describe('shared scans of createAllOnce', () => {
     expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
   });
 
-  test('a batch pays nothing twice when a fail-over loses all claims in the middle of the batch', async () => {
+  test('a batch pays nothing twice even if the journal loses all claims in the middle of the batch', async () => {
     const world = setupBatch({ forgets: true, history: 150 });
     const salaries = createSalaries(60);
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -271,7 +274,7 @@ describe('shared scans of createAllOnce', () => {
     expect(world.paid().toSorted()).toEqual(salaries.map(({ description }) => description));
   });
 
-  test('a retry in a batch after a 429 uses the result of the first search', async () => {
+  test('a batch does not search the list again before it retries a payment after a 429', async () => {
     const { payAll, sandbox, countScans } = setupBatch({ forgets: true, history: 150 });
     const fault = { kind: 'status', status: 429, retryAfter: 1 } as const;
     sandbox.faults.add({ operation: 'transfers.create', times: 20, fault });
@@ -294,7 +297,7 @@ describe('shared scans of createAllOnce', () => {
     return world;
   };
 
-  test('a batch pays nothing twice when the journal lost an entry and one scan misses the transfer', async () => {
+  test('a batch pays nothing twice even if the journal lost an entry and the first reading of the list misses the transfer', async () => {
     const world = setupMoving((scan, data) =>
       scan === 1 ? data.filter(({ description }) => description !== referenceOf(3)) : data,
     );
@@ -307,7 +310,7 @@ describe('shared scans of createAllOnce', () => {
     expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
   });
 
-  test('a batch finds a listed payment and leaves the others in doubt when the list changes in every scan', async () => {
+  test('if the list changes during every reading, a batch reports a listed payment as found and the others as in_doubt', async () => {
     const world = setupMoving((_, data) => [...data, ...data.slice(0, 1)]);
     world.sandbox.transfers.create(salaryOf(3));
     const results = await world.payAll(createSalaries(4), { retryTimeout: 1_000 });
@@ -320,7 +323,7 @@ describe('shared scans of createAllOnce', () => {
 });
 
 describe('retries of createAllOnce', () => {
-  test('payments in doubt wait while the batch makes other payments', async () => {
+  test('a batch makes its other payments while 12 payments in doubt wait', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(12)) await claimAsDead(world, salary);
     const batch = world.payments.transfers.createAllOnce(createSalaries(24), { concurrency: 4 });
@@ -343,7 +346,7 @@ describe('retries of createAllOnce', () => {
     expect(batch.counts).toEqual({ paid: 24, failed: 0, inDoubt: 0, waiting: 0, total: 24 });
   });
 
-  test('counts.retryAt says when the next try is due while the batch can only wait', async () => {
+  test('batch.counts.retryAt says when the next attempt is due while the batch can only wait', async () => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     world.sandbox.faults.add({
@@ -396,21 +399,24 @@ describe('retries of createAllOnce', () => {
   test.each<[number, SandboxFault, 'transfers.create' | 'transfers.get', number]>([
     [429, { kind: 'status', status: 429, retryAfter: 90 }, 'transfers.create', 90_000],
     [503, { kind: 'status', status: 503, retryAfter: 90 }, 'transfers.get', 90_000],
-  ])('a batch waits for the Retry-After of a %i', async (_, fault, operation, waitMs) => {
-    const { payAll, sandbox, clock, operations } = setupBatch();
-    if (operation === 'transfers.get') await payAll([salaryOf(1)]);
-    const before = operations().length;
-    sandbox.faults.add({ operation, times: 1, fault });
-    const startedAt = clock.passed;
-    const results = await payAll(createSalaries(3), { concurrency: 1 });
-    expect(results.every(({ error }) => error === undefined)).toBe(true);
-    expect(clock.passed - startedAt).toBeGreaterThanOrEqual(waitMs);
-    expect(clock.passed - startedAt).toBeLessThan(waitMs + 10_000);
-    expect(operations().slice(before)[0]).toBe(operation);
-    expect(operations().slice(before)).toHaveLength(4);
-  });
+  ])(
+    'a batch waits for the Retry-After of a %i before it tries the payment again',
+    async (_, fault, operation, waitMs) => {
+      const { payAll, sandbox, clock, operations } = setupBatch();
+      if (operation === 'transfers.get') await payAll([salaryOf(1)]);
+      const before = operations().length;
+      sandbox.faults.add({ operation, times: 1, fault });
+      const startedAt = clock.passed;
+      const results = await payAll(createSalaries(3), { concurrency: 1 });
+      expect(results.every(({ error }) => error === undefined)).toBe(true);
+      expect(clock.passed - startedAt).toBeGreaterThanOrEqual(waitMs);
+      expect(clock.passed - startedAt).toBeLessThan(waitMs + 10_000);
+      expect(operations().slice(before)[0]).toBe(operation);
+      expect(operations().slice(before)).toHaveLength(4);
+    },
+  );
 
-  test('a failure without Retry-After is tried again after delays that double from 1 s to 60 s', async () => {
+  test('a batch tries a failed payment again after delays that double from 1 s to 60 s if the response had no Retry-After', async () => {
     const times: number[] = [];
     const { payAll, clock, sandbox } = setupBatch(
       { onRequest: () => times.push(clock.passed) },
@@ -428,7 +434,7 @@ describe('retries of createAllOnce', () => {
     [60_000, 'in_doubt'],
     [1_200_000, 'created'],
   ])(
-    'a payment that a dead process has claimed ends with a retryTimeout of %i ms as %s',
+    'with a retryTimeout of %i ms, a payment with a recent claim of a dead process ends as %s',
     async (ms, kind) => {
       const world = setupBatch();
       await claimAsDead(world, salaryOf(1));
@@ -456,7 +462,7 @@ describe('faults during createAllOnce', () => {
   test.each(
     faults.flatMap(([name, fault]) => [false, true].map((forgets) => ({ name, fault, forgets }))),
   )(
-    'each payment is made once although 12 requests meet $name when forgets is $forgets',
+    'a batch makes each payment once even if 12 requests meet $name (the journal may lose entries: $forgets)',
     async ({ fault, forgets }) => {
       const { payAll, sandbox, paid } = setupBatch({ forgets, history: 110 });
       sandbox.faults.add({ operation: 'transfers.create', times: 12, fault });
@@ -467,7 +473,7 @@ describe('faults during createAllOnce', () => {
   );
 
   test.each([false, true])(
-    'each payment is made once in 25 random plans that kill processes when forgets is %s',
+    'batches make each payment once even if processes die at 25 × 3 random moments (the journal may lose entries: %s)',
     async (forgets) => {
       const count = 6;
       for (let seed = 1; seed <= 25; seed += 1) {
@@ -517,7 +523,7 @@ describe('faults during createAllOnce', () => {
   );
 });
 
-test('InputIndex.find returns every input that a random transfer may belong to', () => {
+test('InputIndex.find returns every input whose payment a random transfer may be', () => {
   const random = createRandom(42);
   const pick = <T>(...items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const describe = (): string =>

@@ -58,7 +58,7 @@ describe('results of createAllOnce', () => {
     expect(operations()).toEqual(Array(3).fill('transfers.create'));
   });
 
-  test('results come in the order in which payments are decided', async () => {
+  test('a batch yields results in the order in which the payments end', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments } = setupBatch({
@@ -70,7 +70,7 @@ describe('results of createAllOnce', () => {
     expect(results.map(({ input }) => input.description.at(-1))).toEqual(['2', '3', '1']);
   });
 
-  test('payments in the journal are reported as recorded, and only the first is read from the platform', async () => {
+  test('a batch reports payments that the journal has as recorded, and reads only the first of them from the platform', async () => {
     const { payAll, operations } = setupBatch();
     await payAll(createSalaries(5));
     const sent = operations().length;
@@ -84,25 +84,28 @@ describe('results of createAllOnce', () => {
   });
 
   test.each([
-    ['has no such transfer', 0],
-    ['has another transfer with that id', 5],
-  ])('a batch detects a journal of another platform when this platform %s', async (_, history) => {
-    const { journal, payAll, clock } = setupBatch();
-    await payAll(createSalaries(3));
-    const elsewhere = setupBatch({
-      history,
-      // A young payment may be missing on a replica.
-      wrapJournal: () => ({ ...journal, now: async () => clock.now() + gracePeriod }),
-    });
-    const results = await elsewhere.payAll(createSalaries(3));
-    expect(results.map(({ result }) => result)).toEqual(Array(3).fill('in_doubt'));
-    for (const { error } of results) {
-      expect(error?.message).toContain('Check that the journal belongs to this platform');
-    }
-    expect(elsewhere.paid()).toEqual([]);
-  });
+    ['has no transfer with the recorded id', 0],
+    ['has another transfer with the recorded id', 5],
+  ])(
+    'a batch detects that the journal belongs to another platform if this platform %s',
+    async (_, history) => {
+      const { journal, payAll, clock } = setupBatch();
+      await payAll(createSalaries(3));
+      const elsewhere = setupBatch({
+        history,
+        // A young payment may be missing on a replica.
+        wrapJournal: () => ({ ...journal, now: async () => clock.now() + gracePeriod }),
+      });
+      const results = await elsewhere.payAll(createSalaries(3));
+      expect(results.map(({ result }) => result)).toEqual(Array(3).fill('in_doubt'));
+      for (const { error } of results) {
+        expect(error?.message).toContain('Check that the journal belongs to this platform');
+      }
+      expect(elsewhere.paid()).toEqual([]);
+    },
+  );
 
-  test('a batch reads a recorded transfer once more when the first read fails', async () => {
+  test('a batch reads the transfer of a recorded payment once more if the first read fails', async () => {
     const { payAll, sandbox, count } = setupBatch({}, { maxRetries: 0 });
     await payAll(createSalaries(3));
     const fault = { kind: 'status', status: 404 } as const;
@@ -113,7 +116,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.get')).toBe(2);
   });
 
-  test('a payment that is listed but missing in the journal is reported as found', async () => {
+  test('a batch reports a payment as found if the platform lists the payment but the journal has lost the entry', async () => {
     const { payAll, lose, count } = setupBatch({ forgets: true, history: 150 });
     const [first] = await payAll(createSalaries(2));
     await lose(salaryOf(1).description);
@@ -123,7 +126,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.create')).toBe(2);
   });
 
-  test('the error of a failed payment is that of createOnce, with the call site of the batch', async () => {
+  test('a failed payment of a batch has the error that createOnce throws, with the call site of the batch in the stack', async () => {
     const { payments, payAll, sandbox, run } = setupBatch();
     sandbox.faults.add({ operation: 'transfers.create', times: 2, fault: rejection });
     const single = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
@@ -142,7 +145,7 @@ describe('results of createAllOnce', () => {
     expect(await payAll([salaryOf(2)])).toMatchObject([{ result: 'created' }]);
   });
 
-  test('a payment that stays in doubt has the error of createOnce', async () => {
+  test('a payment of a batch that stays in doubt has the same error that createOnce throws', async () => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     const single = await failureOf(world.payments.transfers.createOnce(salaryOf(1)));
@@ -155,7 +158,7 @@ describe('results of createAllOnce', () => {
     expect(batch.counts).toEqual({ ...none, paid: 1, inDoubt: 1, total: 2 });
   });
 
-  test('a batch can be iterated again, and counts from zero', async () => {
+  test('a second loop over the same batch runs the batch again, and batch.counts starts from zero', async () => {
     const { payments, run, count } = setupBatch();
     const batch = payments.transfers.createAllOnce(createSalaries(4));
     await run(collect(batch));
@@ -165,7 +168,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.create')).toBe(4);
   });
 
-  test('a batch that two callers await pays once, and resolves to its counts and the unpaid payments', async () => {
+  test('a batch pays once even if two callers await the batch, and resolves to the counts and the unpaid payments', async () => {
     const { payments, sandbox, run, paid, count } = setupBatch();
     const fault = { kind: 'status', status: 422 } as const;
     sandbox.faults.add({ operation: 'transfers.create', after: 1, fault });
@@ -194,7 +197,7 @@ describe('results of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('awaiting a batch rejects as a loop does, with the call site of the batch', async () => {
+  test('each await of a batch with a wrong expected count rejects with the same error, whose stack has the call site', async () => {
     const { payments, run } = setupBatch();
     const batch = payments.transfers.createAllOnce(createSalaries(3), { expect: { count: 2 } });
     const error = await run(failureOf(batch, ValidationError));
@@ -205,7 +208,7 @@ describe('results of createAllOnce', () => {
     expect(isDone).toBe(true);
   });
 
-  test('each result has the reference that its input had when it was read', async () => {
+  test('each result has the reference that its input had at the moment when the batch read the input', async () => {
     const { payAll } = setupBatch();
     function* reusedRow(): Generator<OnceInput> {
       const row: OnceInput = { ...salaryOf(1) };
@@ -228,7 +231,7 @@ describe('results of createAllOnce', () => {
     ]);
   });
 
-  test('a payment that is recorded on another platform and not found here is a conflict at once', async () => {
+  test('a payment is a conflict at once if the journal records it for another platform and this platform answers 404', async () => {
     const { payments, sandbox, run, journal, clock } = setupBatch();
     await run(payments.transfers.createOnce(salaryOf(1)));
     const recorded = await journal.read(salaryOf(1).description);
@@ -252,7 +255,7 @@ describe('results of createAllOnce', () => {
     }
   });
 
-  test('an entry that another platform wrote counts as recorded only if this platform has its transfer', async () => {
+  test('a payment whose journal entry names another platform counts as recorded only if this platform has the transfer', async () => {
     const { payments, run, payAll, journal } = setupBatch();
     await payAll(createSalaries(3));
     const move = async (number: number, transferId: TransferId) => {
@@ -275,7 +278,7 @@ describe('results of createAllOnce', () => {
     expect(single).toMatchObject({ reason: 'conflict' });
   });
 
-  test('the second payment that the journal records with the same transfer is ambiguous', async () => {
+  test('if the journal records two payments with the same transfer id, the second payment is ambiguous', async () => {
     const { payAll, journal } = setupBatch();
     await payAll(createSalaries(2));
     const { description } = salaryOf(2);
@@ -288,7 +291,7 @@ describe('results of createAllOnce', () => {
   });
 
   test.each([false, true])(
-    'two concurrent batches make each payment once when forgets is %s',
+    'two concurrent batches with the same inputs make each payment once (the journal may lose entries: %s)',
     async (forgets) => {
       const { payments, run, paid } = setupBatch({ forgets });
       const salaries = createSalaries(40);
@@ -314,7 +317,7 @@ describe('inputs of createAllOnce', () => {
     ['an unknown field', { ...salaryOf(9), ammount: '1' }],
     ['an undocumented id', { ...salaryOf(9), sourceAccountId: 'txfr_000001' }],
   ])(
-    'an invalid input (%s) fails with a ValidationError, and the others are paid',
+    'a batch reports an invalid input (%s) as failed with a ValidationError, and pays the other inputs',
     async (_, invalid) => {
       for (const forgets of [false, true]) {
         const { payAll, paid, sandbox } = setupBatch({ forgets });
@@ -330,7 +333,7 @@ describe('inputs of createAllOnce', () => {
     },
   );
 
-  test('a second input with the same reference fails, even before the first payment has ended', async () => {
+  test('a second input with the same reference fails at once, even if the first payment is still running', async () => {
     const barrier = createBarrier();
     const { payments, run, paid, operations } = setupBatch({ onRequest: () => barrier.promise });
     const batch = payments.transfers.createAllOnce([
@@ -354,7 +357,7 @@ describe('inputs of createAllOnce', () => {
     expect(batch.counts).toEqual({ ...none, paid: 1, failed: 2, total: 3 });
   });
 
-  test('a batch pays each input as the input was when the batch read it', async () => {
+  test('a batch pays each input with the values at the moment when the batch read the input', async () => {
     const { payAll, sandbox } = setupBatch();
     const salary = { ...salaryOf(0) };
     function* reuse(): Generator<OnceInput> {
@@ -376,7 +379,7 @@ describe('inputs of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('a batch with correct control totals pays', async () => {
+  test('a batch pays if the count and the total in its option expect are correct', async () => {
     const { payAll } = setupBatch();
     const inputs = ['0.1', '0.2', '1000000000000000000000'].map((amount, at) => ({
       ...salaryOf(at),
@@ -386,7 +389,7 @@ describe('inputs of createAllOnce', () => {
     expect(await payAll(inputs, { expect: expected })).toHaveLength(3);
   });
 
-  test('a batch with control totals ignores inputs that the caller adds to the array in the loop', async () => {
+  test('a batch with the option expect ignores inputs that the caller adds to the array during the loop', async () => {
     const { payments, run, paid } = setupBatch();
     const salaries = createSalaries(3);
     const batch = payments.transfers.createAllOnce(salaries, {
@@ -405,16 +408,16 @@ describe('inputs of createAllOnce', () => {
   });
 
   test.each<[string, BatchOptions['expect'], string, string]>([
-    ['the count', { count: 2 }, 'options.expect.count', 'got 3 inputs; expected 2'],
+    ['the number of inputs', { count: 2 }, 'options.expect.count', 'got 3 inputs; expected 2'],
     [
-      'the total by the last digit',
+      'the last digit of the total',
       { total: '37.500000000000000001' },
       'options.expect.total',
       'got inputs of 37.5 in total; expected 37.500000000000000001',
     ],
-    ['a total of 0', { total: '0' }, 'options.expect.total', 'got inputs of 37.5'],
+    ['the total, because it is 0', { total: '0' }, 'options.expect.total', 'got inputs of 37.5'],
   ])(
-    'a batch sends nothing when its control totals differ in %s',
+    'a batch sends nothing if its option expect differs from the inputs in %s',
     async (_, expected, path, message) => {
       const { payAll, operations } = setupBatch();
       const error = await failureOf(
@@ -435,7 +438,7 @@ describe('inputs of createAllOnce', () => {
     ['12,50', 'got "12,50"; expected a decimal string above zero'],
     [undefined, 'missing; expected a decimal string above zero'],
   ])(
-    'the error about a wrong control total names the inputs with the invalid amount %j',
+    'the error about a wrong total in the option expect names the inputs with the invalid amount %j',
     async (amount, message) => {
       const { payAll, operations } = setupBatch();
       const inputs = createSalaries(3).map((input, at) =>
@@ -452,7 +455,7 @@ describe('inputs of createAllOnce', () => {
     },
   );
 
-  test('the error about a wrong control total names the first 999 of very many invalid inputs', async () => {
+  test('the error about a wrong count in the option expect names only the first 999 of 5,000 invalid inputs', async () => {
     const { payAll } = setupBatch();
     const inputs = createSalaries(5_000).map((input) => ({ ...input, amount: '1,00' }));
     const error = await failureOf(payAll(inputs, { expect: { count: 1 } }), ValidationError);
@@ -465,19 +468,24 @@ describe('inputs of createAllOnce', () => {
     ['a string', 'salaries', {}, 'inputs'],
     ['a number', 5, {}, 'inputs'],
     ['null', null, {}, 'inputs'],
-    ['one input', salaryOf(1), {}, 'inputs'],
+    ['one input without an array', salaryOf(1), {}, 'inputs'],
     ['a concurrency of 0', [], { concurrency: 0 }, 'options.concurrency'],
     ['a concurrency above a thousand', [], { concurrency: 1_001 }, 'options.concurrency'],
     ['a concurrency of a half', [], { concurrency: 1.5 }, 'options.concurrency'],
     ['a retryTimeout that is a string', [], { retryTimeout: '1m' }, 'options.retryTimeout'],
     ['an unknown option', [], { retries: 1 }, 'options.retries'],
-    ['a total that is a number', [], { expect: { total: 12.5 } }, 'options.expect.total'],
-    ['a total with a sign', [], { expect: { total: '-1' } }, 'options.expect.total'],
-    ['a negative count', [], { expect: { count: -1 } }, 'options.expect.count'],
-    ['an unknown control total', [], { expect: { sum: '1' } }, 'options.expect.sum'],
-    ['control totals of a generator', createSalaries(1).values(), { expect: {} }, 'options.expect'],
+    ['an expected total that is a number', [], { expect: { total: 12.5 } }, 'options.expect.total'],
+    ['an expected total with a sign', [], { expect: { total: '-1' } }, 'options.expect.total'],
+    ['a negative expected count', [], { expect: { count: -1 } }, 'options.expect.count'],
+    ['an unknown field of the option expect', [], { expect: { sum: '1' } }, 'options.expect.sum'],
+    [
+      'the option expect for a generator',
+      createSalaries(1).values(),
+      { expect: {} },
+      'options.expect',
+    ],
     ['a since that is no time', [], { since: 'yesterday' }, 'options.since'],
-  ])('a batch rejects %s before anything is sent', async (_, inputs, options, path) => {
+  ])('createAllOnce rejects %s before any request is sent', async (_, inputs, options, path) => {
     const { payAll, operations } = setupBatch();
     const error = await failureOf(payAll(inputs as never, options as never), ValidationError);
     expect(error.issues.map((issue) => issue.path)).toEqual([path]);
@@ -500,22 +508,25 @@ describe('limits of createAllOnce', () => {
     [1, 1],
     [3, 3],
     [50, 50],
-  ])('with a concurrency of %o, %i requests run at a time', async (concurrency, most) => {
-    let running = 0;
-    let maxRunning = 0;
-    const { payAll } = setupBatch({
-      onRequest: async () => {
-        running += 1;
-        maxRunning = Math.max(maxRunning, running);
-        await flushPromises(2);
-        running -= 1;
-      },
-    });
-    await payAll(createSalaries(120), { concurrency });
-    expect(maxRunning).toBe(most);
-  });
+  ])(
+    'with the concurrency option %o, at most %i requests of a batch run at a time',
+    async (concurrency, most) => {
+      let running = 0;
+      let maxRunning = 0;
+      const { payAll } = setupBatch({
+        onRequest: async () => {
+          running += 1;
+          maxRunning = Math.max(maxRunning, running);
+          await flushPromises(2);
+          running -= 1;
+        },
+      });
+      await payAll(createSalaries(120), { concurrency });
+      expect(maxRunning).toBe(most);
+    },
+  );
 
-  test('a batch with a slow consumer pays and reads only a few inputs ahead', async () => {
+  test('a batch runs only a few payments and inputs ahead of a caller that takes the results slowly', async () => {
     const { payments, count, run, clock } = setupBatch();
     let read = 0;
     function* counted(): Generator<OnceInput> {
@@ -538,7 +549,7 @@ describe('limits of createAllOnce', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a batch that waits for its consumer does not poll with timers of 0 ms while a payment is due', async () => {
+  test('a batch sets fewer than ten timers of 0 ms while a payment is due and the caller takes no result', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(5)) await claimAsDead(world, salary);
     const { payments, clock, run } = world;
@@ -578,7 +589,7 @@ describe('limits of createAllOnce', () => {
   });
 });
 
-describe('the end of createAllOnce', () => {
+describe('how createAllOnce ends', () => {
   /** A signal that counts its listeners. */
   function countListeners() {
     const controller = new AbortController();
@@ -623,7 +634,7 @@ describe('the end of createAllOnce', () => {
     expect([live.size, clock.pending]).toEqual([0, 0]);
   });
 
-  test('an abort while payments run yields the results so far, then throws an AbortError', async () => {
+  test('an abort while payments run makes the batch yield the results so far, then throw an AbortError', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, run, clock, paid, payAll } = setupBatch({
@@ -651,18 +662,19 @@ describe('the end of createAllOnce', () => {
     expect(paid()).toHaveLength(30);
   });
 
-  test.each(['a rejected payment', 'a payment in doubt', 'a scan'])(
-    'an abort ends a batch at once while %s waits',
+  test.each(['a rejected payment waits', 'a payment in doubt waits', 'the list is read'])(
+    'an abort ends a batch at once while %s',
     async (name) => {
       const never = createBarrier();
       const world = setupBatch({
-        forgets: name === 'a scan',
-        onRequest: ({ method }) => (name === 'a scan' && method === 'GET' ? never.promise : 0),
+        forgets: name === 'the list is read',
+        onRequest: ({ method }) =>
+          name === 'the list is read' && method === 'GET' ? never.promise : 0,
       });
-      if (name === 'a rejected payment') {
+      if (name === 'a rejected payment waits') {
         const fault = { kind: 'status', status: 429, retryAfter: 600 } as const;
         world.sandbox.faults.add({ operation: 'transfers.create', times: 9, fault });
-      } else if (name === 'a payment in doubt') {
+      } else if (name === 'a payment in doubt waits') {
         await claimAsDead(world, salaryOf(1));
       }
       const { controller, signal, live } = countListeners();
@@ -673,7 +685,7 @@ describe('the end of createAllOnce', () => {
         await new Promise((resolve) => setTimeout(resolve, 1));
         await flushPromises();
       }
-      expect(batch.counts.waiting).toBe(name === 'a scan' ? 0 : 1);
+      expect(batch.counts.waiting).toBe(name === 'the list is read' ? 0 : 1);
       controller.abort();
       expect((await failure).outcome).toBe('unknown');
       expect(world.clock.passed).toBe(0);
@@ -682,7 +694,7 @@ describe('the end of createAllOnce', () => {
     },
   );
 
-  test('break in a batch starts no new payment, lets running payments end, and closes the inputs', async () => {
+  test('break in a loop over a batch starts no new payment, lets running payments end, and closes the source of the inputs', async () => {
     const barrier = createBarrier();
     let isClosed = false;
     function* closing(): Generator<OnceInput> {
@@ -719,7 +731,7 @@ describe('the end of createAllOnce', () => {
     expect([creations, clock.pending]).toEqual([started, 0]);
   });
 
-  test('break in a batch returns at once although the source never returns its next input', async () => {
+  test('break in a loop over a batch returns at once even if the source never yields its next input', async () => {
     const never = createBarrier();
     const { payments, clock } = setupBatch();
     let closes = 0;
@@ -748,7 +760,7 @@ describe('the end of createAllOnce', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('an abort ends a batch with a source that never returns its next input', async () => {
+  test('an abort ends a batch even if the source never yields its next input', async () => {
     const { payments } = setupBatch();
     const controller = new AbortController();
     async function* stuck(): AsyncGenerator<OnceInput> {
@@ -788,7 +800,7 @@ describe('the end of createAllOnce', () => {
     ],
   ];
   test.each(sources)(
-    '%s that throws ends the batch with its error after the results',
+    '%s of inputs that throws ends the batch with the same error, after the results so far',
     async (_, source) => {
       const { payments, run, clock } = setupBatch();
       const { signal, live } = countListeners();
@@ -806,7 +818,7 @@ describe('the end of createAllOnce', () => {
     },
   );
 
-  test('a batch rejects when its inputs return no iterator, and leaves no listener on the signal', async () => {
+  test('a batch rejects if Symbol.iterator of its inputs throws, and leaves no listener on the signal', async () => {
     const { payAll } = setupBatch();
     const { signal, live } = countListeners();
     const source = {
@@ -819,7 +831,7 @@ describe('the end of createAllOnce', () => {
   });
 
   test.each(['transfers.create', 'transfers.list', 'transfers.get'] as const)(
-    'a 401 of %s ends the batch with an AuthenticationError',
+    'a 401 for %s ends the batch with an AuthenticationError',
     async (operation) => {
       const { payments, payAll, sandbox, run, count, clock } = setupBatch({
         forgets: operation === 'transfers.list',
@@ -840,7 +852,7 @@ describe('the end of createAllOnce', () => {
     },
   );
 
-  test('a payment that was running when a 401 ended the batch still yields its result', async () => {
+  test('a batch that a 401 ends still yields the result of a payment that was running', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, sandbox } = setupBatch({
@@ -860,14 +872,14 @@ describe('the end of createAllOnce', () => {
   });
 });
 
-describe('hooks.onOnce', () => {
+describe('the hook onOnce', () => {
   const setupHook = (options: Parameters<typeof setupBatch>[0] = {}) => {
     const events: OnceEvent[] = [];
     const hooks = { onOnce: (event: OnceEvent) => events.push(event) };
     return { events, ...setupBatch(options, { hooks }) };
   };
 
-  test('each createOnce is reported with its result', async () => {
+  test('the hook onOnce receives the result of each createOnce call', async () => {
     const { events, payments, sandbox, run, lose } = setupHook({ forgets: true });
     const pay = (number: number) => run(payments.transfers.createOnce(salaryOf(number)));
     await pay(1);
@@ -902,13 +914,13 @@ describe('hooks.onOnce', () => {
     ]);
   });
 
-  test('an invalid call of createOnce is reported as failed', async () => {
+  test('the hook onOnce receives the result failed for a createOnce call with invalid arguments', async () => {
     const { events, payments } = setupHook();
     await failureOf(payments.transfers.createOnce(null as never), ValidationError);
     expect(events).toMatchObject([{ reference: undefined, result: 'failed' }]);
   });
 
-  test('each payment of a batch is reported once, when it is decided', async () => {
+  test('the hook onOnce is called once for each payment of a batch, before the loop receives the result', async () => {
     const { events, payments, sandbox, run } = setupHook();
     sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
     const fault = { kind: 'reset', when: 'before_commit' } as const;
@@ -933,7 +945,7 @@ describe('hooks.onOnce', () => {
     ]);
   });
 
-  test.each(['throws', 'rejects'])('a hook that %s breaks no payment', async (name) => {
+  test.each(['throws', 'rejects'])('payments are made even if the hook %s', async (name) => {
     const onOnce = () => {
       if (name === 'throws') throw new Error('the metrics are down');
       return Promise.reject(new Error('the metrics are down'));
@@ -945,7 +957,7 @@ describe('hooks.onOnce', () => {
     expect(paid()).toHaveLength(3);
   });
 
-  test('the hook is called as well when PAYMENTS_LOG is set', async () => {
+  test('the hook onOnce is also called if the environment variable PAYMENTS_LOG is set', async () => {
     vi.stubEnv('PAYMENTS_LOG', 'warn');
     const { events, payments, payAll } = setupHook();
     await payments.transfers.createOnce(salaryOf(1));
@@ -954,7 +966,7 @@ describe('hooks.onOnce', () => {
   });
 });
 
-test('options of a batch replace those of the client', async () => {
+test('the options journal, gracePeriod and totalTimeout of createAllOnce replace those of the client', async () => {
   const { payAll, journal, clock, sandbox } = setupBatch();
   const callJournal = memoryJournal({ now: () => clock.now() });
   const options = { journal: callJournal, gracePeriod: 1_000, totalTimeout: 2_000 };
@@ -967,7 +979,7 @@ test('options of a batch replace those of the client', async () => {
   expect(clock.passed).toBeLessThan(totalTimeout);
 });
 
-test('a batch uses the journal of its options itself, and no copy', async () => {
+test('createAllOnce calls the journal object of its options itself, and no copy of the object', async () => {
   const { payAll } = setupBatch();
   const memory = memoryJournal();
   const journal = {
@@ -983,7 +995,7 @@ test('a batch uses the journal of its options itself, and no copy', async () => 
   expect(journal.reads).toBe(2);
 });
 
-test('a batch makes one payment when two references differ only in capitals', async () => {
+test('createAllOnce makes one payment and fails the other if two references differ only in capitals', async () => {
   const { payAll, sandbox } = setupBatch();
   const results = await payAll([salaryOf(1), { ...salaryOf(1), description: 'Salary 000001' }]);
   expect(results.map(({ result }) => result).toSorted()).toEqual(['created', 'failed']);
@@ -1000,10 +1012,14 @@ describe('a journal that cannot work', () => {
 
   test.each<[string, () => Promise<never>, string]>([
     ['has no table', () => Promise.reject(missingTable), 'does not exist'],
-    ['is behind an ORM', () => Promise.reject(wrapped), 'does not exist'],
-    ['is a wrong function', async () => (undefined as never as { rows: never }).rows, 'undefined'],
+    ['gets its database error wrapped by an ORM', () => Promise.reject(wrapped), 'does not exist'],
+    [
+      'calls a function that returns undefined',
+      async () => (undefined as never as { rows: never }).rows,
+      'undefined',
+    ],
     ['refuses connections', () => Promise.reject(leaking), '://[redacted]@db'],
-  ])('ends a batch at once with the cause when the journal %s', async (_, read, cause) => {
+  ])('ends a batch at once with the cause if the journal %s', async (_, read, cause) => {
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     const { payments, run, paid } = setupBatch({ wrapJournal: () => ({ read }) });
     const batch = payments.transfers.createAllOnce(createSalaries(20));
@@ -1016,7 +1032,7 @@ describe('a journal that cannot work', () => {
     expect(paid()).toEqual([]);
   });
 
-  test('does not end a batch when the journal has worked before', async () => {
+  test('does not end a batch if the journal has worked before', async () => {
     vi.spyOn(console, 'warn').mockReturnValue();
     let reads = 0;
     const { payAll } = setupBatch({
@@ -1030,7 +1046,7 @@ describe('a journal that cannot work', () => {
   });
 });
 
-test('break in a batch ends the scan of an endless list', async () => {
+test('break in a loop over createAllOnce stops the reading of an endless list', async () => {
   const { payments, sandbox, journal, clock } = setupBatch();
   await claimAsDead({ sandbox, journal, clock }, salaryOf(1));
   let pages = 0;

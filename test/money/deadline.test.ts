@@ -47,7 +47,7 @@ test('the timeout option covers the wait for the response headers', async () => 
   await server.closed(0);
 });
 
-test('the timeout option covers the body, from the start of the attempt', async () => {
+test('the timeout option also covers the response body, and counts from the start of the attempt', async () => {
   const clock = new VirtualClock();
   const server = await stalled(201);
   const headersArrived = headersReceived();
@@ -69,7 +69,7 @@ test.each([
   [413, ApiError, 'rejected'],
   [400, BadRequestError, 'unknown'],
 ] as const)(
-  'a %i with a stalled body keeps its status and outcome',
+  'the error for a %i whose body never ends has the status, and the outcome that the status proves',
   async (status, errorClass, outcome) => {
     const clock = new VirtualClock();
     const server = await stalled(status);
@@ -89,18 +89,21 @@ test.each([
   [201, 'unknown'],
   [413, 'rejected'],
   [400, 'unknown'],
-] as const)('an abort during the body of a %i has the outcome %s', async (status, outcome) => {
-  const server = await stalled(status);
-  const headersArrived = headersReceived();
-  const caller = new AbortController();
-  const { signal } = caller;
-  const left = failureOf(clientAt(server).transfers.create(newTransfer, { signal }), AbortError);
-  await headersArrived;
-  caller.abort();
-  expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
-});
+] as const)(
+  'a creation that the caller aborts while the body of a %i arrives has the outcome %s',
+  async (status, outcome) => {
+    const server = await stalled(status);
+    const headersArrived = headersReceived();
+    const caller = new AbortController();
+    const { signal } = caller;
+    const left = failureOf(clientAt(server).transfers.create(newTransfer, { signal }), AbortError);
+    await headersArrived;
+    caller.abort();
+    expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
+  },
+);
 
-test('a timeout during the connection reports that nothing was sent', async () => {
+test('a timeout before the TLS connection is made has the outcome not_sent', async () => {
   // The server accepts connections without a response, so TLS never completes.
   const server = createServer((socket) => socket.on('error', () => undefined));
   onTestFinished(() => void server.close());
@@ -145,7 +148,7 @@ test('totalTimeout covers attempts and the waits between them', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('totalTimeout covers the body', async () => {
+test('totalTimeout also covers the wait for the response body', async () => {
   const clock = new VirtualClock();
   const server = await stalled(200);
   const headersArrived = headersReceived();
@@ -160,7 +163,7 @@ test('totalTimeout covers the body', async () => {
   await server.closed(0);
 });
 
-test('nothing is sent after totalTimeout although its timer has not fired', async () => {
+test('nothing is sent after totalTimeout, even if the machine was suspended and the timer of totalTimeout has not fired', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody), { clock });
@@ -173,7 +176,7 @@ test('nothing is sent after totalTimeout although its timer has not fired', asyn
   expect(requests).toHaveLength(1);
 });
 
-test('totalTimeout holds when a clock option without elapsed() is set back', async () => {
+test('totalTimeout still ends a call if the time of a clock option without elapsed() is set back', async () => {
   const clock = new VirtualClock();
   const wall: Clock = {
     now: () => clock.now(),
@@ -195,7 +198,7 @@ test('totalTimeout holds when a clock option without elapsed() is set back', asy
   expect((await failed).phase).toBe('total');
 });
 
-test('a creation ends as unknown when timeout and totalTimeout end together', async () => {
+test('a creation ends as unknown if timeout and totalTimeout end at the same moment', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,
@@ -207,7 +210,7 @@ test('a creation ends as unknown when timeout and totalTimeout end together', as
   expect(await failed).toMatchObject({ phase: 'total', outcome: 'unknown' });
 });
 
-test('a call leaves no timer on the clock and no listener on the signal', async () => {
+test('a successful call leaves no timer on the clock and no listener on the signal', async () => {
   const clock = new VirtualClock();
   const { signal } = new AbortController();
   const { payments } = clientOf(() => respond(200, transfer), { clock });
@@ -243,7 +246,7 @@ test('a very long timeout is shortened to the longest timer instead of firing at
   expect(warnings).toEqual([]);
 });
 
-test.each(kinds)('a %s is not sent when its signal is already aborted', async (kind) => {
+test.each(kinds)('a call (%s) is not sent if its signal is already aborted', async (kind) => {
   const server = await rawServer(responseBytes(200));
   const reason = new Error('too late');
   const error = await failureOf(
@@ -282,37 +285,40 @@ test.each(['node:http', 'fetch'])(
 test.each([
   ['node:http', {}],
   ['fetch', { fetch: (request: Request) => fetch(request) }],
-])('a request that ends as not_sent after an abort never arrives over %s', async (_, transport) => {
-  const server = await rawServer(() => undefined);
-  const payments = clientAt(server, transport);
-  const unsent: string[] = [];
-  const outcomes = new Set<string>();
-  for (let step = 0; step < 80; step += 1) {
-    const description = `step ${step}`;
-    const caller = new AbortController();
-    const { signal } = caller;
-    const call = failureOf(
-      payments.transfers.create({ ...newTransfer, description }, { signal }),
-      AbortError,
+])(
+  'a request over %s never arrives if the caller aborted the call and the outcome is not_sent',
+  async (_, transport) => {
+    const server = await rawServer(() => undefined);
+    const payments = clientAt(server, transport);
+    const unsent: string[] = [];
+    const outcomes = new Set<string>();
+    for (let step = 0; step < 80; step += 1) {
+      const description = `step ${step}`;
+      const caller = new AbortController();
+      const { signal } = caller;
+      const call = failureOf(
+        payments.transfers.create({ ...newTransfer, description }, { signal }),
+        AbortError,
+      );
+      // Aborts after each of forty microtasks, then after each of forty turns of the event loop.
+      for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
+      if (step > 40) await flushPromises(step - 40);
+      caller.abort();
+      const { outcome } = await call;
+      outcomes.add(outcome);
+      if (outcome === 'not_sent') unsent.push(description);
+    }
+    await flushPromises();
+    const arrived = server.arrivals.map(
+      ({ body }) => (JSON.parse(body) as { description: string }).description,
     );
-    // Aborts after each of forty microtasks, then after each of forty turns of the event loop.
-    for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
-    if (step > 40) await flushPromises(step - 40);
-    caller.abort();
-    const { outcome } = await call;
-    outcomes.add(outcome);
-    if (outcome === 'not_sent') unsent.push(description);
-  }
-  await flushPromises();
-  const arrived = server.arrivals.map(
-    ({ body }) => (JSON.parse(body) as { description: string }).description,
-  );
-  expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
-  expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
-  expect(arrived.length).toBeGreaterThan(0);
-});
+    expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
+    expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
+    expect(arrived.length).toBeGreaterThan(0);
+  },
+);
 
-test('a response body that ignores its signal is cancelled at the timeout', async () => {
+test('a response body that ignores the signal of the request is cancelled at a timeout or an abort', async () => {
   const clock = new VirtualClock();
   const cancel = vi.fn();
   const endless = (): Response =>
@@ -342,24 +348,27 @@ test('a response body that ignores its signal is cancelled at the timeout', asyn
 
 test.each([
   ['an error', new Error('mine')],
-  ['a text', 'mine'],
+  ['a string', 'mine'],
   ['null', null],
   ['nothing', undefined],
-])('the reason of an abort is the cause of the error: %s', async (_, reason) => {
-  const { payments } = clientOf(() => new Promise(() => undefined));
-  const controller = new AbortController();
-  const call = failureOf(
-    payments.transfers.create(newTransfer, { signal: controller.signal }),
-    AbortError,
-  );
-  await flushPromises();
-  controller.abort(reason);
-  const error = await call;
-  expect(error.cause).toBe(controller.signal.reason);
-  expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
-});
+])(
+  'the reason that the caller gives to abort() is the cause of the error: %s',
+  async (_, reason) => {
+    const { payments } = clientOf(() => new Promise(() => undefined));
+    const controller = new AbortController();
+    const call = failureOf(
+      payments.transfers.create(newTransfer, { signal: controller.signal }),
+      AbortError,
+    );
+    await flushPromises();
+    controller.abort(reason);
+    const error = await call;
+    expect(error.cause).toBe(controller.signal.reason);
+    expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
+  },
+);
 
-test('a signal of AbortSignal.timeout() aborts the call like any signal', async () => {
+test('a signal of AbortSignal.timeout() aborts the call as the signal of an AbortController does', async () => {
   const server = await rawServer(() => undefined);
   const signal = AbortSignal.timeout(5);
   const error = await failureOf(clientAt(server).transfers.get('txfr_1', { signal }), AbortError);
@@ -368,7 +377,7 @@ test('a signal of AbortSignal.timeout() aborts the call like any signal', async 
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-test('no listener stays on the signal of the caller', async () => {
+test('no listener stays on the signal of the caller after hundreds of calls, whether the calls succeed or fail', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const warnings: Error[] = [];
   const note = (warning: Error): void => {
@@ -402,7 +411,7 @@ test.each([
   ['node:http', {}],
   ['fetch', { fetch: ownFetch }],
 ] as const)(
-  'no listener stays on the signal after a timeout or an abort over %s',
+  'no listener stays on the signal of the caller after a timeout or an abort over %s',
   async (_, transport) => {
     for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
       const clock = new VirtualClock();
@@ -487,7 +496,7 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
   expect(unhandled).toEqual([]);
 });
 
-test('a failed call and its withResponse() reject with the same error', async () => {
+test('a failed call and withResponse() of the same call reject with the same error', async () => {
   const { payments } = clientOf(() => Promise.reject(new Error('no')));
   const call = payments.transfers.create(newTransfer);
   const both = await Promise.all([
@@ -497,7 +506,7 @@ test('a failed call and its withResponse() reject with the same error', async ()
   expect(both[0]).toBe(both[1]);
 });
 
-test('a slow endless response body is abandoned at the timeout', async () => {
+test('a call ends at its timeout if the response body never ends', async () => {
   const { payments } = clientOf(
     () =>
       new Response(
@@ -513,7 +522,7 @@ test('a slow endless response body is abandoned at the timeout', async () => {
   expect(error.phase).toBe('body');
 });
 
-test('a Deadline whose signal is already aborted starts no wait', async () => {
+test('race() and sleep() of a Deadline reject at once if the signal is already aborted', async () => {
   const over = [AbortSignal.abort('enough')];
   const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
   await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
@@ -535,7 +544,7 @@ test('a response that arrived while the process was suspended is read before its
   expect(await call).toEqual(transferCreated);
 });
 
-test('a creation without a response ends as unknown soon after a suspended process resumes', async () => {
+test('a creation without a response ends as unknown soon after the suspended process resumes', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,

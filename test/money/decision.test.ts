@@ -32,7 +32,7 @@ const rows = {
 } satisfies Record<Situation, readonly string[]>;
 
 test.each(Object.entries(rows) as [Situation, readonly string[]][])(
-  'decide for a payment that is %s takes the steps %j when no scan finds the payment',
+  'decide() for a payment in the situation %s returns the steps %j if no search of the list finds the payment',
   (situation, expected) => {
     const steps: string[] = [];
     for (let scans: Scan[] = []; steps.length < expected.length; scans = [...scans, nothing]) {
@@ -44,7 +44,7 @@ test.each(Object.entries(rows) as [Situation, readonly string[]][])(
 );
 
 test.each(situations)(
-  'decide records a payment that is %s when a scan finds the transfer',
+  'decide() records a payment in the situation %s if a search of the list finds the transfer',
   (situation) => {
     for (const before of [[], [nothing]]) {
       const scans: Scan[] = [...before, { result: 'found', transfer }];
@@ -54,7 +54,7 @@ test.each(situations)(
 );
 
 test.each(situations)(
-  'decide asks an operator about a payment that is %s when a scan is ambiguous',
+  'decide() asks an operator about a payment in the situation %s if a search of the list is ambiguous',
   (situation) => {
     for (const before of [[], [nothing]]) {
       const scans: Scan[] = [...before, { result: 'ambiguous', candidates: [transfer] }];
@@ -77,7 +77,7 @@ test.each<[TimeLeft | undefined, boolean, Situation]>([
   [{ toRun: 1, toTakeEffect: Infinity }, false, 'claimed'],
   [{ toRun: -1e12, toTakeEffect: Infinity }, false, 'in_grace_period'],
 ])(
-  'findSituation with the time left %o and a journal that forgets (%s) returns %s',
+  'findSituation for a claim with the time left %o and a journal that may lose entries (%s) returns %s',
   (left, ...row) => {
     const [canForget, situation] = row;
     expect(findSituation(left, canForget)).toBe(situation);
@@ -131,9 +131,12 @@ test.each([
     86_400_000,
     defaultGracePeriod,
   ],
-])('findRetryDelay returns the wait before the next call for %s', (_, claim, now, wait) => {
-  expect(findRetryDelay(claim, now)).toBe(wait);
-});
+])(
+  'findRetryDelay returns how long to wait before the next createOnce call for %s',
+  (_, claim, now, wait) => {
+    expect(findRetryDelay(claim, now)).toBe(wait);
+  },
+);
 
 /** Bounds that are large enough for every situation to occur. */
 const forgetful = { callers: 2, calls: 1, misses: 1, deaths: 1, forgets: true };
@@ -141,7 +144,7 @@ const lasting = { callers: 2, calls: 2, misses: 1, deaths: 0, forgets: false };
 
 // test/full/once-states.test.ts explores larger bounds.
 test.each<Omit<Bounds, 'decide'>>([forgetful, { ...lasting, calls: 1, deaths: 1 }])(
-  'decide never pays twice, reports falsely or leaves a payment open within the bounds %o',
+  'no interleaving of callers that follow decide() pays twice, reports a false result or leaves a payment open: %o',
   (bounds) => {
     const { worlds, violation } = explore(bounds);
     expect(violation).toBeUndefined();
@@ -156,11 +159,19 @@ const confuse =
     decide(situation === row ? other : situation, scans);
 
 test.each<[string, Decide, string]>([
-  ['a running claim counts as expired', confuse('claimed', 'expired'), 'two payments'],
-  ['a grace period counts as expired', confuse('in_grace_period', 'expired'), 'two payments'],
-  ['an expired claim is not searched for', confuse('expired', 'free'), 'two payments'],
+  ['a claim of a running call counts as expired', confuse('claimed', 'expired'), 'two payments'],
   [
-    'a takeover sends after one scan',
+    'a claim in its grace period counts as expired',
+    confuse('in_grace_period', 'expired'),
+    'two payments',
+  ],
+  [
+    'a payment with an expired claim is sent without a search',
+    confuse('expired', 'free'),
+    'two payments',
+  ],
+  [
+    'a payment with an expired claim is sent after one search of the list',
     (situation, scans) =>
       situation === 'expired' && scans.at(-1)?.result === 'not_found'
         ? { next: 'send' }
@@ -168,12 +179,12 @@ test.each<[string, Decide, string]>([
     'two payments',
   ],
   [
-    'an expired claim is never taken over',
+    'a payment with an expired claim is never sent again',
     confuse('expired', 'in_grace_period'),
     'no call ends it',
   ],
   [
-    'a journal that forgets is believed',
+    'a missing entry of a journal that may lose entries counts as no claim',
     confuse('perhaps_claimed', 'free'),
     'told that it is not paid',
   ],
@@ -183,13 +194,16 @@ test.each<[string, Decide, string]>([
     'told that it is not paid',
   ],
   [
-    'a rejected takeover counts as a rejection',
+    'a rejection of the second request counts as a rejection of the first request',
     confuse('takeover_rejected', 'rejected'),
     'told that it is not paid',
   ],
-])('the exploration detects the mistake that %s', (_, wrong, violation) => {
-  const found = [forgetful, lasting].map(
-    (bounds) => explore({ ...bounds, decide: wrong }).violation,
-  );
-  expect(found).toContain(violation);
-});
+])(
+  'the exploration of all interleavings finds a fault if decide() has the mistake that %s',
+  (_, wrong, violation) => {
+    const found = [forgetful, lasting].map(
+      (bounds) => explore({ ...bounds, decide: wrong }).violation,
+    );
+    expect(found).toContain(violation);
+  },
+);

@@ -73,7 +73,7 @@ const identifying = [
 ];
 
 test.each(identifying)(
-  'createOnce never pays again when the listed payment lacks its %s',
+  'createOnce never pays again if the list shows the payment with a missing or malformed %s',
   async (field) => {
     for (const value of oddValues) {
       let isOdd = true;
@@ -96,7 +96,7 @@ test.each(identifying)(
 );
 
 test.each(['status', 'type', 'direction', 'createdAt'])(
-  'createOnce finds a payment that is listed without its %s',
+  'createOnce finds a payment that the list shows with a missing or malformed %s',
   async (field) => {
     for (const value of oddValues) {
       const { payments, die, made } = setup((record) => ({ ...record, [field]: value }));
@@ -110,7 +110,7 @@ test.each(['status', 'type', 'direction', 'createdAt'])(
 );
 
 test.each([...identifying, 'createdAt', 'status', 'type', 'direction'])(
-  'createOnce pays although an old transfer is listed without its %s',
+  'createOnce pays even if the list shows older transfers with a missing or malformed %s',
   async (field) => {
     for (const value of oddValues) {
       const { clock, sandbox, payments, die, made } = setup((record) =>
@@ -128,7 +128,7 @@ test.each([...identifying, 'createdAt', 'status', 'type', 'direction'])(
 );
 
 test.each([...identifying, 'createdAt'])(
-  'reconcile is ambiguous, not not_found, when the payment is listed without its %s',
+  'reconcile returns ambiguous, not not_found, if the list shows the payment with a missing or malformed %s',
   async (field) => {
     for (const value of oddValues) {
       const described = { ...newTransfer, description: 'invoice 4711' };
@@ -145,7 +145,7 @@ test.each([...identifying, 'createdAt'])(
   },
 );
 
-test('reconcile with strict validation leaves the outcome unknown when a listed transfer lacks a field', async () => {
+test('reconcile with validation: strict rejects with the outcome unknown if a field of a listed transfer is null', async () => {
   const { payments } = clientOf(() => Response.json(page([{ ...transfer, direction: null }])), {
     validation: 'strict',
   });
@@ -153,7 +153,7 @@ test('reconcile with strict validation leaves the outcome unknown when a listed 
   expect(error).toMatchObject({ name: 'InvalidResponseError', outcome: 'unknown' });
 });
 
-test('waitFor goes on while a response lacks the status or the id', async () => {
+test('waitFor goes on while the status or the id of a response is missing or malformed', async () => {
   const clock = new VirtualClock();
   const bodies = [
     { ...transfer, status: undefined },
@@ -171,7 +171,7 @@ test('waitFor goes on while a response lacks the status or the id', async () => 
   expect(requests).toHaveLength(6);
 });
 
-test('waitFor ends with the outcome unknown when no response can be used', async () => {
+test('waitFor ends with the outcome unknown if every response has no valid status or no valid id', async () => {
   const clock = new VirtualClock();
   for (const [body, problem] of [
     [{ ...transfer, status: null }, 'it had no status'],
@@ -186,7 +186,7 @@ test('waitFor ends with the outcome unknown when no response can be used', async
   }
 });
 
-test('createOnce never pays a recorded payment again, whatever its transfer lacks', async () => {
+test('createOnce never pays a recorded payment again, whatever field of its transfer is missing or malformed', async () => {
   let change = (record: Record<string, unknown>): object => record;
   const { payments, made } = setup((record) => change(record));
   const { id } = await payments.transfers.createOnce(input);
@@ -210,7 +210,7 @@ test('createOnce records an accepted payment whose response has nothing but a va
   expect(made()).toHaveLength(1);
 });
 
-test('no payment is made twice or stuck while responses lose, null and gain fields at random', async () => {
+test('createOnce makes no payment twice and leaves none stuck if responses lose, null and gain fields at random', async () => {
   const { violations, payments, ambiguous } = await runDrift(16, 41);
   expect(violations).toEqual([]);
   expect(payments).toBeGreaterThan(50);

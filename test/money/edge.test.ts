@@ -45,7 +45,7 @@ test.each<[string, (entry: JournalEntry) => JournalEntry | undefined]>([
   ['input', (entry) => ({ ...entry, input: { ...entry.input, amount: '1.00' } })],
   ['it is gone', () => undefined],
 ])(
-  'createOnce sends nothing and withdraws its claim when the journal returns another claim (%s)',
+  'createOnce sends nothing and removes its claim if the journal does not return the claim as it was written: %s',
   async (field, change) => {
     let isChanged = true;
     const { pay, made, memory } = setup((journal) => ({
@@ -65,7 +65,7 @@ test.each<[string, (entry: JournalEntry) => JournalEntry | undefined]>([
   },
 );
 
-test('concurrent payments send nothing when the check of the first claim fails', async () => {
+test('several createOnce calls send nothing if the client checks its first claim in the journal and reads no entry', async () => {
   const { pay, made } = setup(() => ({ read: () => Promise.resolve(undefined) }));
   const calls = ['one', 'two', 'three'].map((reference) =>
     failureOf(pay(reference), PaymentInDoubtError),
@@ -74,7 +74,7 @@ test('concurrent payments send nothing when the check of the first claim fails',
   expect(made()).toBe(0);
 });
 
-test('a payment that waits for the check of another claim is made when the other caller aborts', async () => {
+test('a createOnce call that waits until another call has checked the journal still pays if the other call is aborted', async () => {
   const reading = Promise.withResolvers<undefined>();
   let claims = 0;
   const { pay, made } = setup((journal) => ({
@@ -96,7 +96,7 @@ test('a payment that waits for the check of another claim is made when the other
   expect(made()).toBe(1);
 });
 
-test('createOnce sends nothing when its claim has expired by the time the journal has written the claim', async () => {
+test('createOnce sends nothing if its claim has already expired when the journal finishes writing the claim', async () => {
   let isSuspended = false;
   const { pay, made } = setup((journal, clock) => ({
     swap: async (...change) => {
@@ -112,7 +112,7 @@ test('createOnce sends nothing when its claim has expired by the time the journa
   expect(made()).toBe(1);
 });
 
-test('GuardedJournal rejects a swap that would remove a paid entry', async () => {
+test('GuardedJournal rejects a swap that would remove the entry of a paid payment', async () => {
   const journal = memoryJournal();
   const paid = {
     state: 'paid',

@@ -36,14 +36,14 @@ async function setup(options: ClientOptions = { gracePeriod: Infinity }) {
   return { clock, sandbox, journal, payments, endless, run, pay, doubt };
 }
 
-test('a claim with gracePeriod: Infinity has no end in the journal, and openOnce shows expiresAt: null', async () => {
+test('the claim of a createOnce call with gracePeriod: Infinity never expires: the journal and openOnce have expiresAt: null', async () => {
   const { journal, payments, run } = await setup();
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending', expiresAt: null });
   const open = await run(collect(payments.transfers.openOnce()));
   expect(open[0]).toMatchObject({ state: 'sending', expiresAt: null });
 });
 
-test('createOnce with gracePeriod: Infinity never sends a payment again, but finds it in the list', async () => {
+test('createOnce with gracePeriod: Infinity never sends a payment in doubt again, but finds the payment in the list', async () => {
   const { clock, sandbox, pay, doubt } = await setup();
   clock.jump(365 * 24 * 60 * minute);
   const error = await doubt();
@@ -57,14 +57,14 @@ test('createOnce with gracePeriod: Infinity never sends a payment again, but fin
   expect((await pay()).result).toBe('found');
 });
 
-test('a claim without an end is in_progress until totalTimeout, and in_doubt afterwards', async () => {
+test('createOnce rejects as in_progress until totalTimeout after a claim that never expires, and as in_doubt afterwards', async () => {
   const { clock, doubt, endless } = await setup();
   expect((await doubt(endless)).reason).toBe('in_progress');
   clock.jump(2 * minute);
   expect((await doubt(endless)).reason).toBe('in_doubt');
 });
 
-test('a caller with gracePeriod: Infinity does not take over an expired claim of another caller', async () => {
+test('createOnce with gracePeriod: Infinity does not send a payment again even if the claim of another caller has expired', async () => {
   const { clock, endless, doubt, pay } = await setup({ gracePeriod: minute });
   expect((await doubt(endless)).reason).toBe('in_progress');
   clock.jump(60 * minute);
@@ -72,7 +72,7 @@ test('a caller with gracePeriod: Infinity does not take over an expired claim of
   expect((await pay()).result).toBe('created');
 });
 
-test('resolveOnce accepts not_paid for a claim without an end after totalTimeout and the default gracePeriod', async () => {
+test('resolveOnce accepts not_paid for a claim that never expires after totalTimeout and the default gracePeriod', async () => {
   const { clock, payments, run, pay } = await setup();
   const decide = () => run(payments.transfers.resolveOnce('invoice 4711', 'not_paid'));
   clock.jump(fixedTimes.totalTimeout + defaultGracePeriod - minute);

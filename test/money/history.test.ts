@@ -57,7 +57,7 @@ function setup(options: ClientOptions = {}) {
   return { clock, sandbox, payments, run, pay, fail, failList, history, memory, calls };
 }
 
-test('the history of an entry says when the payment was claimed and paid, by which host, as which transfer', async () => {
+test('the history of a journal entry has the times of the claim and the payment, the host and the transfer id', async () => {
   const { pay, memory, clock } = setup();
   const startedAt = clock.now();
   await pay();
@@ -74,14 +74,14 @@ test('the history of an entry says when the payment was claimed and paid, by whi
   expect(sending?.at).toBe(startedAt);
 });
 
-test('the history costs no extra call of the journal', async () => {
+test('createOnce calls the journal no more often because of the history of the entry', async () => {
   const { pay, calls } = setup();
   await pay();
   // createOnce reads the first claim of a journal again, to check the journal.
   expect(calls).toEqual(['read', 'now', 'swap', 'read', 'swap']);
 });
 
-test('the history keeps the decision of an operator after a later payment', async () => {
+test('the history of a journal entry keeps the not_paid of an operator, even if the payment is made later', async () => {
   const { clock, payments, run, pay, fail, history } = setup();
   fail();
   await pay();
@@ -91,7 +91,7 @@ test('the history keeps the decision of an operator after a later payment', asyn
   expect(await history()).toEqual(['sending', 'not_paid ada', 'sending', 'paid']);
 });
 
-test('the history shows a takeover, and the claim that a rejection restores', async () => {
+test('the history of a journal entry has each new claim, and the earlier claim that a rejection restores', async () => {
   const { clock, sandbox, pay, fail, history } = setup();
   fail();
   await pay();
@@ -107,7 +107,7 @@ test('the history shows a takeover, and the claim that a rejection restores', as
   expect(await history()).toEqual(['sending', 'sending', 'sending', 'sending', 'paid']);
 });
 
-test('the history shows an ambiguous payment, and the operator who names the transfer', async () => {
+test('the history of a journal entry shows that the payment was ambiguous, and which operator named the transfer', async () => {
   const { sandbox, payments, run, pay, fail, history } = setup();
   fail();
   const { id } = sandbox.transfers.create({ ...input, description: 'invoice 4711 (1)' });
@@ -117,7 +117,7 @@ test('the history shows an ambiguous payment, and the operator who names the tra
   expect(await history()).toEqual(['sending', 'ambiguous', 'paid bob']);
 });
 
-test('the history keeps the first and the latest 31 transitions', async () => {
+test('the history of a journal entry keeps the first state and the latest 31 states', async () => {
   const { clock, pay, fail, failList, memory } = setup({ totalTimeout: 1_000, gracePeriod: 1_000 });
   const firstAt = Math.floor(clock.now());
   for (let tries = 1; tries <= 40; tries += 1) {
@@ -134,7 +134,7 @@ test('the history keeps the first and the latest 31 transitions', async () => {
   expect(times.at(-1)).toBeGreaterThan(clock.now() - 120_000);
 });
 
-test('openOnce shows the history with times in ISO 8601', async () => {
+test('openOnce shows the history of a payment with times in ISO 8601', async () => {
   const { payments, pay, fail, run, memory } = setup();
   fail();
   await pay();
@@ -146,7 +146,7 @@ test('openOnce shows the history with times in ISO 8601', async () => {
   expect(open[0]).toMatchObject({ claimedAt: at, history: [{ at, state: 'sending' }] });
 });
 
-test('createOnce pays an entry whose history is no list', async () => {
+test('createOnce makes a payment even if the history in its journal entry is not an array', async () => {
   const { clock, payments, pay, fail, run, memory, history } = setup();
   fail();
   await pay();

@@ -34,7 +34,7 @@ test('no idempotency key is sent without the option idempotencyHeader', async ()
   expect(error).not.toHaveProperty('idempotencyKey');
 });
 
-test('every POST has a unique idempotency key, and no other request has a key', async () => {
+test('with idempotencyHeader, every POST has a unique idempotency key, and no other request has a key', async () => {
   const { payments, requests } = clientOf(
     (request, _, count) =>
       request.url.endsWith('/build') ? respond(200, built) : respond(201, createdNumber(count)),
@@ -75,7 +75,7 @@ test('a creation with an idempotency key is resent with the same key after an un
   expect(others).toEqual([first, first]);
 });
 
-test('the idempotency key stays the same when a token is renewed', async () => {
+test('a creation is sent again with the same idempotency key after the token is renewed', async () => {
   const responses = [401, 503, 201];
   const { payments, requests } = clientOf(
     (_, __, count) =>
@@ -88,7 +88,7 @@ test('the idempotency key stays the same when a token is renewed', async () => {
   expect(new Set(keys).size).toBe(1);
 });
 
-test('the error has the idempotency key, so that the caller can send the key again', async () => {
+test('the error of a failed creation has the idempotency key, so that the caller can send the key again', async () => {
   const { payments, requests } = clientOf(() => respond(500, errorBody), {
     idempotencyHeader,
     clock: new VirtualClock(),
@@ -108,7 +108,7 @@ test('the error has the idempotency key, so that the caller can send the key aga
   expect(new Set(keysOf(requests))).toEqual(new Set([error.idempotencyKey]));
 });
 
-test('the error has the idempotency key when the next token cannot be fetched', async () => {
+test('the error of a failed creation has the idempotency key even if the token for the next attempt cannot be fetched', async () => {
   const clock = new VirtualClock();
   let keyCalls = 0;
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
@@ -148,7 +148,7 @@ test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
   },
 );
 
-test('an idempotency key in the headers of the client is rejected because two transfers would share the key', () => {
+test('an idempotency key in the headers option of the client is rejected because two transfers would share the key', () => {
   const headers = { 'X-Service': 'payroll', [idempotencyHeader.toUpperCase()]: 'constant' };
   const { payments } = clientOf(() => respond(201, transferCreated), { idempotencyHeader });
   for (const make of [
@@ -160,7 +160,7 @@ test('an idempotency key in the headers of the client is rejected because two tr
   }
 });
 
-test('an idempotency key of the caller causes no retry without the option idempotencyHeader', async () => {
+test('an idempotency key that the caller puts into a header causes no retry without the option idempotencyHeader', async () => {
   const { payments, requests } = clientOf(() => respond(503, errorBody));
   const headers = { [idempotencyHeader]: 'order 7' };
   await failureOf(payments.transfers.create(newTransfer, { headers }), ServerError);

@@ -52,7 +52,7 @@ const memory = memoryJournal();
 scenarios('memory', () => ({ open: () => memory }));
 scenarios('SQLite', () => ({ open }));
 
-test('a claim of sqliteJournal is on disk before swap resolves', () => {
+test('sqliteJournal has written a claim to disk before swap() resolves', () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   open('settings.db');
   const [database] = prepare.mock.contexts as DatabaseSync[];
@@ -68,7 +68,7 @@ test('sqliteJournal throws when the file cannot be opened', () => {
 });
 
 // An environment variable may be empty or missing.
-test.each(['', undefined])('sqliteJournal throws when path is %o', (path) => {
+test.each(['', undefined])('sqliteJournal throws if the path is %o', (path) => {
   expect(() => sqliteJournal(path as string)).toThrow(
     /path is empty.*private temporary database that ends with this process.*\nPass an absolute path/,
   );
@@ -98,7 +98,7 @@ describe('sqliteJournal with create: false', () => {
   });
 });
 
-describe('a SQLite file with rows that cannot be read', () => {
+describe('sqliteJournal with a file in which some entries cannot be read', () => {
   const createFile = (name: string) => {
     const path = join(folder, name);
     const database = close(new DatabaseSync(path));
@@ -115,27 +115,30 @@ describe('a SQLite file with rows that cannot be read', () => {
     return { path, database, claimed, claim, count: unreadable.length };
   };
 
-  test.each([true, false])('opens, lists and prunes with create: %o', async (create) => {
-    const { path, claimed, claim, count } = createFile(`unreadable-${create}.db`);
-    const journal = close(sqliteJournal(path, { create }));
-    const listed = [];
-    for await (const row of journal.open()) listed.push(row);
-    expect(listed).toHaveLength(count + 1);
-    expect(listed[0]).toEqual({ reference: claimed.description, entry: claim });
-    expect(await journal.prune({ paidBefore: new Date() })).toBe(1);
-    const { clientOptions } = createPlatform();
-    const payments = new PaymentsClient({ ...clientOptions, journal });
-    const states = [];
-    for await (const { state } of payments.transfers.openOnce()) states.push(state);
-    expect(states).toEqual(['sending', ...Array(count).fill('unreadable')]);
-    for (let at = 0; at < count; at += 1) {
-      const input = { ...newInput(), description: `zz ${at}` };
-      const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
-      expect(error).toMatchObject({ reason: 'journal', retryable: false });
-    }
-  });
+  test.each([true, false])(
+    'opens the file, lists the entries and removes old paid entries with create: %o',
+    async (create) => {
+      const { path, claimed, claim, count } = createFile(`unreadable-${create}.db`);
+      const journal = close(sqliteJournal(path, { create }));
+      const listed = [];
+      for await (const row of journal.open()) listed.push(row);
+      expect(listed).toHaveLength(count + 1);
+      expect(listed[0]).toEqual({ reference: claimed.description, entry: claim });
+      expect(await journal.prune({ paidBefore: new Date() })).toBe(1);
+      const { clientOptions } = createPlatform();
+      const payments = new PaymentsClient({ ...clientOptions, journal });
+      const states = [];
+      for await (const { state } of payments.transfers.openOnce()) states.push(state);
+      expect(states).toEqual(['sending', ...Array(count).fill('unreadable')]);
+      for (let at = 0; at < count; at += 1) {
+        const input = { ...newInput(), description: `zz ${at}` };
+        const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
+        expect(error).toMatchObject({ reason: 'journal', retryable: false });
+      }
+    },
+  );
 
-  test('reads open payments through the index', () => {
+  test('reads the payments without a result through an index of the table', () => {
     const { path, database } = createFile('index.db');
     const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
     close(sqliteJournal(path));
@@ -147,7 +150,7 @@ describe('a SQLite file with rows that cannot be read', () => {
   });
 });
 
-describe('a SQLite file that several containers may open', () => {
+describe('a SQLite journal file that several containers may open', () => {
   test('is rejected when it has a second hard link', () => {
     const path = join(folder, 'linked.db');
     sqliteJournal(path).close();
@@ -179,7 +182,7 @@ describe('a SQLite file that several containers may open', () => {
   });
 });
 
-test('memoryJournal warns once on a platform that may move money', async () => {
+test('memoryJournal warns once if the base URL may be a platform that moves money', async () => {
   const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   // Another test may have caused the warning, so this test imports a fresh copy of the SDK.
   vi.resetModules();
@@ -200,7 +203,7 @@ test('memoryJournal warns once on a platform that may move money', async () => {
   expect(write.mock.calls[0]?.[0]).toContain('a journal in memory ends with this process');
 });
 
-test('memoryJournal lists a payment once when it is claimed again meanwhile', async () => {
+test('open() of memoryJournal lists a payment once even if the payment is claimed again during the loop', async () => {
   const journal = memoryJournal();
   const inputs = [newInput(), newInput()];
   for (const each of inputs) await journal.swap(each.description, undefined, createClaim(each));
@@ -261,7 +264,7 @@ describe('sqliteJournal while another process holds the lock', () => {
 
   // bun:sqlite names the code differently, and 261 occurs while another process recovers the file.
   test.each([{ errcode: 261 }, { errno: 5, code: 'SQLITE_BUSY' }])(
-    'a read runs again when the error is %o',
+    'a read runs again if SQLite throws the error %o',
     async (fields) => {
       const journal = open();
       const { description } = newInput();
@@ -318,7 +321,7 @@ test('sqliteJournal accepts entries that another program rewrote with other spac
   ]);
 });
 
-describe('an open SQLite file', () => {
+describe('a SQLite journal file', () => {
   const input = newInput();
   const setupFile = () => {
     const place = mkdtempSync(join(folder, 'place-'));
@@ -350,7 +353,7 @@ describe('an open SQLite file', () => {
         close(sqliteJournal(path));
       },
     ],
-  ])('takes no claim when it %s', async (_, change) => {
+  ])('takes no claim if the open file %s', async (_, change) => {
     const files = setupFile();
     const { clientOf, made } = files;
     const payments = clientOf();
@@ -364,7 +367,7 @@ describe('an open SQLite file', () => {
     expect(made()).toHaveLength(1);
   });
 
-  test('is printed when a relative path creates it, but not when an absolute path does', () => {
+  test('causes a warning if the file is created by a relative path, but not by an absolute path', () => {
     const print = vi.spyOn(console, 'warn').mockReturnValue();
     const name = `relative-${process.pid}.db`;
     for (const path of [name, name, join(folder, 'absolute.db'), ':memory:']) {
@@ -374,7 +377,7 @@ describe('an open SQLite file', () => {
     expect(print.mock.calls).toEqual([[expect.stringContaining(`creates ${resolve(name)}`)]]);
   });
 
-  test('takes claims by a relative path after the working directory has changed', async () => {
+  test('with a relative path still takes claims after the working directory of the process has changed', async () => {
     const { place } = setupFile();
     const journal = close(sqliteJournal(relative(process.cwd(), join(place, 'relative.db'))));
     vi.spyOn(process, 'cwd').mockReturnValue(tmpdir());
@@ -383,12 +386,12 @@ describe('an open SQLite file', () => {
   });
 });
 
-test('sqliteJournal names the version of Node.js that it needs when the runtime has no SQLite', () => {
+test('sqliteJournal throws an error that names the required version of Node.js if the runtime has no SQLite', () => {
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
   expect(() => sqliteJournal(join(folder, 'other.db'))).toThrow(/Node\.js from 22\.13/);
 });
 
-test('docs/journals.md contains the statements of postgresJournalTable', () => {
+test('docs/journals.md contains the SQL statements of the constant postgresJournalTable', () => {
   const guide = readFileSync(new URL('../../docs/journals.md', import.meta.url), 'utf8');
   expect(guide).toContain(`\`\`\`sql\n${postgresJournalTable}\n\`\`\``);
 });
@@ -398,28 +401,34 @@ test('the reference column of postgresJournalTable has the collation C', () => {
   expect(postgresJournalTable).toContain('reference text COLLATE "C" PRIMARY KEY');
 });
 
-test('redisJournal is the only journal that forgets by default', () => {
+test('redisJournal is the only journal whose property forgets is true by default', () => {
   expect(redisJournal(async () => null).forgets).toBe(true);
   expect(postgresJournal(async () => []).forgets).toBe(false);
   expect([memory.forgets, open().forgets]).toEqual([undefined, false]);
 });
 
-test.each([true, false])('a journal has the forgets of its options: %o', (forgets) => {
-  expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
-  expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
-  const sqlite = sqliteJournal(join(folder, 'forgets.db'), { forgets });
-  expect(sqlite.forgets).toBe(forgets);
-  sqlite.close();
-});
+test.each([true, false])(
+  'the property forgets of a journal is the one that its options set: %o',
+  (forgets) => {
+    expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
+    expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
+    const sqlite = sqliteJournal(join(folder, 'forgets.db'), { forgets });
+    expect(sqlite.forgets).toBe(forgets);
+    sqlite.close();
+  },
+);
 
 // Redis would report a wrong keepPaidFor only after a payment was made.
-test.each([0, -1, 1.5, Number.NaN, 2 ** 60])('redisJournal throws when keepPaidFor is %o', (ms) => {
-  expect(() => redisJournal(async () => null, { keepPaidFor: ms })).toThrow(
-    /^redisJournal: keepPaidFor is .*; expected whole milliseconds above 0/,
-  );
-});
+test.each([0, -1, 1.5, Number.NaN, 2 ** 60])(
+  'redisJournal throws if the option keepPaidFor is %o',
+  (ms) => {
+    expect(() => redisJournal(async () => null, { keepPaidFor: ms })).toThrow(
+      /^redisJournal: keepPaidFor is .*; expected whole milliseconds above 0/,
+    );
+  },
+);
 
-test('redisJournal and postgresJournal throw at once when they get a client instead of a function', () => {
+test('redisJournal and postgresJournal throw at once if their argument is a database client instead of a function', () => {
   // @ts-expect-error: not a function
   expect(() => redisJournal(new Map())).toThrow(
     'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args) of ioredis, (...args) => client.sendCommand(args) of node-redis.',
@@ -430,7 +439,7 @@ test('redisJournal and postgresJournal throw at once when they get a client inst
   );
 });
 
-test('redisJournal asks for the time on the node that has the key', async () => {
+test('redisJournal asks the Redis node that has the key of the payment for the time', async () => {
   const command = vi.fn<RedisCommand>(async () => ['1700000000', '123456']);
   expect(await redisJournal(command).now('inv-1')).toBe(1_700_000_000_123);
   const time = "return redis.call('TIME')";
@@ -438,9 +447,9 @@ test('redisJournal asks for the time on the node that has the key', async () => 
 });
 
 test.each([
-  ['rows', async () => [{ reference: 'a' }]],
-  ['a result with rows', async () => ({ rows: [{ reference: 'a' }] })],
-])('postgresJournal swaps when its query returns %s', async (_, query) => {
+  ['an array of rows', async () => [{ reference: 'a' }]],
+  ['an object with the property rows', async () => ({ rows: [{ reference: 'a' }] })],
+])('postgresJournal accepts a query function that returns %s', async (_, query) => {
   expect(await postgresJournal(query).swap('a', undefined, createClaim(newInput()))).toBe(true);
 });
 
@@ -483,19 +492,22 @@ const createPayments = (query: PostgresQuery) => {
 };
 
 describe('postgresJournal inside a transaction of the caller', () => {
-  test.each(['first', 'later'])('withdraws the %s claim, and nothing is sent', async (which) => {
-    const server = createServer();
-    const { transfers, made } = createPayments(server.query);
-    if (which === 'later') await transfers.createOnce(newInput());
-    const [already, entries] = [made(), server.entries.size];
-    server.start();
-    const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
-    expect(error).toMatchObject({ reason: 'journal', retryable: false, outcome: 'unknown' });
-    expect(error.message).toMatch(/inside a transaction of the caller[^]*a pool of its own/);
-    expect([made(), server.entries.size]).toEqual([already, entries]);
-  });
+  test.each(['first', 'later'])(
+    'removes the %s claim of the client, and nothing is sent',
+    async (which) => {
+      const server = createServer();
+      const { transfers, made } = createPayments(server.query);
+      if (which === 'later') await transfers.createOnce(newInput());
+      const [already, entries] = [made(), server.entries.size];
+      server.start();
+      const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
+      expect(error).toMatchObject({ reason: 'journal', retryable: false, outcome: 'unknown' });
+      expect(error.message).toMatch(/inside a transaction of the caller[^]*a pool of its own/);
+      expect([made(), server.entries.size]).toEqual([already, entries]);
+    },
+  );
 
-  test('restores the claim that it would have taken over', async () => {
+  test('restores the expired claim of another process that the call has replaced', async () => {
     const server = createServer();
     const { transfers, journal, made } = createPayments(server.query);
     const input = newInput();
@@ -507,7 +519,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
     expect(made()).toBe(0);
   });
 
-  test('warns once about payments that it records', async () => {
+  test('warns once if the journal notices the transaction only when it records payments that were made', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const server = createServer();
     const { transfers, made } = createPayments((text, values) => {
@@ -541,36 +553,39 @@ test('postgresJournal runs two more statements for its first claim, and none for
 
 type Rows = Awaited<ReturnType<ReturnType<typeof createServer>['query']>>;
 
-describe('a result of the postgresJournal query in a wrong shape', () => {
+describe('a query function of postgresJournal that returns a wrong shape', () => {
   test.each<[string, (rows: Rows, text: string) => unknown, string]>([
     [
-      'TypeORM',
+      'the result of TypeORM',
       (rows, text) => (/^(UPDATE|DELETE)/.test(text) ? [rows, rows.length] : rows),
       '[[{ reference, started, age }], number]',
     ],
-    ['Sequelize', (rows) => [rows, { rowCount: rows.length }], '[[], { rowCount }]'],
-    ['a count', (rows) => rows.length, 'number'],
+    ['the result of Sequelize', (rows) => [rows, { rowCount: rows.length }], '[[], { rowCount }]'],
+    ['the number of rows', (rows) => rows.length, 'number'],
     ['the first row', ([row]) => row, 'undefined'],
     ['nothing', () => undefined, 'undefined'],
     ['null', () => null, 'null'],
     ['text', () => 'OK', 'string'],
     ['rows that are null', () => ({ rows: null }), '{ rows: null }'],
     ['rows of values', (rows) => ({ rows: rows.map(Object.values) }), '{ rows: [[number]] }'],
-  ])('is described in the error before anything is sent: %s', async (_, reshape, shape) => {
-    const server = createServer();
-    const { transfers, made } = createPayments(
-      async (text, values) => reshape(await server.query(text, values), text) as PostgresRows,
-    );
-    const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
-    expect(error).toMatchObject({ reason: 'journal', retryable: false });
-    expect(error.message).toContain(`query returned ${shape}; expected an array of rows`);
-    expect([made(), server.entries.size]).toEqual([0, 0]);
-  });
+  ])(
+    'makes createOnce reject with a description of the shape before anything is sent: %s',
+    async (_, reshape, shape) => {
+      const server = createServer();
+      const { transfers, made } = createPayments(
+        async (text, values) => reshape(await server.query(text, values), text) as PostgresRows,
+      );
+      const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
+      expect(error).toMatchObject({ reason: 'journal', retryable: false });
+      expect(error.message).toContain(`query returned ${shape}; expected an array of rows`);
+      expect([made(), server.entries.size]).toEqual([0, 0]);
+    },
+  );
 });
 
 describe('the option table of postgresJournal', () => {
   test.each(['journal_b', 'payments.payments_journal', '"Tenant-1".journal', 'A."b c"'])(
-    'names the table of every statement: %s',
+    'is the table in every SQL statement: %s',
     async (table) => {
       const server = createServer();
       const journal = postgresJournal(server.query, { table });
@@ -596,7 +611,7 @@ describe('the option table of postgresJournal', () => {
   );
 
   test.each(['', 'a b', 'a; DROP TABLE b', 'a.b.c', '"a', '"a"b"', 'a.', '1a', '"a\0b"', 'a\n'])(
-    'throws at once when it is %j',
+    'makes postgresJournal throw at once if the table is %j',
     (table) => {
       expect(() => postgresJournal(async () => [], { table })).toThrow(
         `postgresJournal: table is ${JSON.stringify(table)}; expected the name of a table as SQL has it`,
@@ -610,7 +625,7 @@ describe('a journal that throws an error with retryable: false', () => {
     retryable: false,
   });
 
-  test('is not asked again by a batch, which shows the message', async () => {
+  test('is not called again by createAllOnce, whose result has the message of the error', async () => {
     const { clientOptions } = createPlatform();
     const journal: Journal = { ...memoryJournal(), swap: () => Promise.reject(failure) };
     const { transfers } = new PaymentsClient({ ...clientOptions, journal });
@@ -620,7 +635,7 @@ describe('a journal that throws an error with retryable: false', () => {
     }
   });
 
-  test('causes a warning when it cannot record a payment that was made', async () => {
+  test('causes a warning if the journal cannot record a payment that was made', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const { clientOptions } = createPlatform();
     const memory = memoryJournal();
@@ -635,7 +650,7 @@ describe('a journal that throws an error with retryable: false', () => {
 });
 
 test.each([null, 'OK', 2, undefined])(
-  'redisJournal rejects when EVAL returns %o',
+  'swap() of redisJournal rejects if the EVAL command returns %o',
   async (reply) => {
     const journal = redisJournal(async () => reply);
     await expect(journal.swap('a', undefined, undefined)).rejects.toThrow(
@@ -649,10 +664,13 @@ test.each([
   ['undefined', undefined],
   ['object', { state: 'paid' }],
   ['number', 7],
-])('redisJournal rejects, and is not asked again, when GET returns %s', async (name, reply) => {
-  const journal = redisJournal(async () => reply);
-  await expect(journal.read('a')).rejects.toMatchObject({
-    retryable: false,
-    message: expect.stringMatching(`^redisJournal: command returned ${name} for GET; expected `),
-  });
-});
+])(
+  'read() of redisJournal rejects as not retryable if the GET command returns %s',
+  async (name, reply) => {
+    const journal = redisJournal(async () => reply);
+    await expect(journal.read('a')).rejects.toMatchObject({
+      retryable: false,
+      message: expect.stringMatching(`^redisJournal: command returned ${name} for GET; expected `),
+    });
+  },
+);

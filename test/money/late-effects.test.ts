@@ -65,19 +65,19 @@ async function countTransfers(lateMs: number, options: ClientOptions = {}): Prom
 const times = [1, 60, 300, 425, 600, 900, 1_000].map((seconds) => seconds * second);
 
 test.each(times)(
-  'a request that takes effect %i ms late is paid once with the default gracePeriod',
+  'createOnce pays once with the default gracePeriod even if its first request takes effect %i ms late',
   async (late) => {
     expect(await countTransfers(late)).toBe(1);
   },
 );
 
 test.each([...times, 17 * minute, hour, 24 * hour])(
-  'a request that takes effect %i ms late is paid once with a gracePeriod of Infinity',
+  'createOnce pays once with gracePeriod: Infinity even if its first request takes effect %i ms late',
   async (late) => {
     expect(await countTransfers(late, { gracePeriod: Infinity })).toBe(1);
   },
 );
 
-test('a request that takes effect after gracePeriod is paid twice (assumption A2 of docs/proof.md)', async () => {
+test('createOnce pays twice if its first request takes effect after gracePeriod (assumption A2 of docs/proof.md)', async () => {
   expect(await countTransfers(25 * minute, fixedTimes)).toBe(2);
 });

@@ -48,14 +48,14 @@ function setup(options: ClientOptions = {}) {
   return { sandbox, payments, pay, references, listFault, journal };
 }
 
-test('createOnce pays once although the caller uses a new reference for each retry', async () => {
+test('createOnce pays once even if the caller passes a new reference in each retry of a payment in doubt', async () => {
   const { pay, references } = setup();
   for (let tries = 1; tries <= 5; tries += 1)
     await failureOf(pay(inputOf(randomUUID())), PaymentInDoubtError);
   expect(references()).toHaveLength(1);
 });
 
-test('the error about a new reference names the payment with the same terms that is in doubt', async () => {
+test('createOnce with a new reference rejects with an error that names the payment in doubt with the same terms', async () => {
   const { pay } = setup();
   await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
   const error = await failureOf(pay(inputOf('message 2')), PaymentInDoubtError);
@@ -70,17 +70,20 @@ test.each([
   ['destination', { counterpartyId: 'cpty_000002' }],
   ['amount', { amount: '125.51' }],
   ['currency', { currency: 'USDT' }],
-] as const)('a payment in doubt does not stop a payment with another %s', async (_, changes) => {
-  const { pay, payments } = setup();
-  await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
-  const error: unknown = await pay(inputOf('invoice 4712', changes)).catch(
-    (reason: unknown) => reason,
-  );
-  expect(String(error)).not.toContain('invoice 4711');
-  expect(payments).toBeDefined();
-});
+] as const)(
+  'createOnce does not refuse a payment because of a payment in doubt with another %s',
+  async (_, changes) => {
+    const { pay, payments } = setup();
+    await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
+    const error: unknown = await pay(inputOf('invoice 4712', changes)).catch(
+      (reason: unknown) => reason,
+    );
+    expect(String(error)).not.toContain('invoice 4711');
+    expect(payments).toBeDefined();
+  },
+);
 
-test('createOnce stops a new reference for a payment in doubt without a request when the journal forgets', async () => {
+test('createOnce refuses a new reference for a payment in doubt without a request even if the journal may lose entries', async () => {
   const { pay, payments, journal, sandbox } = setup();
   const forgetful = payments.withOptions({ journal: { ...journal, forgets: true } });
   sandbox.faults.clear();
@@ -94,14 +97,14 @@ test('createOnce stops a new reference for a payment in doubt without a request 
   expect(sandbox.log).toHaveLength(before);
 });
 
-test('the terms of two payments are compared by value, so 125.5 equals 125.50', async () => {
+test('createOnce compares a payment with the payment in doubt by value, so the amount 125.5 equals 125.50', async () => {
   const { pay } = setup();
   await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
   const same = inputOf('invoice 4712', { amount: '125.5', currency: 'USDC' });
   expect((await failureOf(pay(same), PaymentInDoubtError)).message).toContain('invoice 4711');
 });
 
-test('a payment in doubt stops equal payments of a clone, but not those with another journal', async () => {
+test('a payment in doubt stops equal payments through a clone of the client, but not through a client with another journal', async () => {
   const { pay, payments, references } = setup();
   await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
   const clone = payments.withOptions({ maxRetries: 1 });
@@ -111,7 +114,7 @@ test('a payment in doubt stops equal payments of a clone, but not those with ano
   expect(references().toSorted()).toEqual(['invoice 4711', 'invoice 4713']);
 });
 
-test('equal payments are allowed again when this or another process has decided the payment in doubt', async () => {
+test('createOnce allows an equal payment again after this or another process has decided the payment in doubt', async () => {
   const { pay, references, sandbox, payments, journal } = setup();
   await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
   sandbox.faults.clear();
@@ -130,7 +133,7 @@ test('equal payments are allowed again when this or another process has decided 
   expect(references()).toContain('invoice 4714');
 });
 
-test('equal payments are allowed again when the payment is found, although the journal cannot record that', async () => {
+test('createOnce allows an equal payment again after the payment in doubt is found, even if the journal could not record it', async () => {
   const { pay, references, sandbox, payments, journal } = setup();
   let isBroken = false;
   const swap: Journal['swap'] = (...swapped) =>
@@ -145,7 +148,7 @@ test('equal payments are allowed again when the payment is found, although the j
   expect(references()).toEqual(['invoice 4711', 'invoice 4712']);
 });
 
-test('equal payments are allowed again when the claim of the payment in doubt has expired', async () => {
+test('createOnce allows an equal payment again after the claim of the payment in doubt has expired', async () => {
   const { pay, references } = setup({ totalTimeout: 50, gracePeriod: 50 });
   await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
   await new Promise((resolve) => setTimeout(resolve, 150));
@@ -153,7 +156,7 @@ test('equal payments are allowed again when the claim of the payment in doubt ha
   expect(references()).toContain('invoice 4712');
 });
 
-test('a batch on a healthy platform makes 10,000 payments although 1,000 of them have equal terms', async () => {
+test('createAllOnce makes 10,000 payments on a healthy platform even if 1,000 of them have equal terms', async () => {
   const sandbox = seedDemo(new Sandbox());
   const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: memoryJournal() });
   sandbox.accounts.fund('acc_000001', '1000000');

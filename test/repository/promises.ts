@@ -74,7 +74,10 @@ export const promises: Readonly<
         'money/once.test.ts',
         'createOnce subtracts the time that a slow journal took from the time of its request',
       ],
-      ['money/journals.test.ts', 'a claim of sqliteJournal is on disk before swap resolves'],
+      [
+        'money/journals.test.ts',
+        'sqliteJournal has written a claim to disk before swap() resolves',
+      ],
     ],
   '`createOnce` takes over a claim only when the earlier request can no longer arrive, and a search has not found the payment':
     [
@@ -114,7 +117,7 @@ export const promises: Readonly<
   'Nothing is sent after `totalTimeout`, nor after the caller has aborted': [
     [
       'money/deadline.test.ts',
-      'nothing is sent after totalTimeout although its timer has not fired',
+      'nothing is sent after totalTimeout, even if the machine was suspended and the timer of totalTimeout has not fired',
     ],
     ['money/rate-limiter.test.ts', 'is not sent by a machine that slept past its deadline'],
     [
@@ -192,7 +195,10 @@ export const promises: Readonly<
     ['proxies/proxies.test.ts', 'a server that closes idle connections leaves no payment in doubt'],
   ],
   'A budget bounds the retries of a client, so that retries cannot cause an outage': [
-    ['money/backoff.test.ts', 'the retry budget limits callers that fail together'],
+    [
+      'money/backoff.test.ts',
+      'the retry budget of a client limits the retries of 200 calls that fail at the same time',
+    ],
   ],
   'After a 401 a call is sent once more with a new token, which is fetched once for all waiting calls':
     [
@@ -247,7 +253,10 @@ export const promises: Readonly<
       ],
     ],
   "No listener stays on a caller's signal": [
-    ['money/deadline.test.ts', 'no listener stays on the signal of the caller'],
+    [
+      'money/deadline.test.ts',
+      'no listener stays on the signal of the caller after hundreds of calls, whether the calls succeed or fail',
+    ],
     [
       'money/rate-limiter.test.ts',
       'the rate limiter releases no call during a pause, and every call ends',
