@@ -214,13 +214,16 @@ const withOldGroup =
 test.each<readonly [string, World & { readonly payment?: Partial<Transfer> }]>([
   ['the list is newest first', {}],
   ['a page has ten items', { pageSize: 10 }],
-  ['times have no fractions', { show: withTime((time) => `${time.slice(0, 19)}Z`) }],
-  ['times name minutes', { show: withTime((time) => `${time.slice(0, 16)}Z`) }],
-  ['times have an offset', { show: withTime((time) => time.replace('Z', '+00:00')) }],
+  [
+    'creation times have no fraction of a second',
+    { show: withTime((time) => `${time.slice(0, 19)}Z`) },
+  ],
+  ['creation times have no seconds', { show: withTime((time) => `${time.slice(0, 16)}Z`) }],
+  ['creation times have an offset', { show: withTime((time) => time.replace('Z', '+00:00')) }],
   ['an item is 50 ms out of order', { arrange: withOlderBefore(50), pageSize: 151 }],
   ['an item is two minutes out of order', { arrange: withOlderBefore(2 * minute), pageSize: 151 }],
   [
-    'items are two minutes out of order, and creation times as much behind',
+    'items are two minutes out of order, and creation times are two minutes behind',
     {
       arrange: withOlderBefore(2 * minute),
       pageSize: 151,
@@ -232,7 +235,7 @@ test.each<readonly [string, World & { readonly payment?: Partial<Transfer> }]>([
   ['the clock of the journal is a day ahead', { journalLead: day }],
   ['the clock of the journal is a day behind', { journalLead: -day }],
 ])(
-  'a search with transfersNewestFirst finds the payment on the first pages when %s',
+  'a search with transfersNewestFirst reads only the first pages and finds the payment if %s',
   async (_, { payment, ...world }) => {
     // A prefetched page counts, too. The whole list has 751 items.
     const lists = world.pageSize === 10 ? 17 : 3;
@@ -247,25 +250,25 @@ const whole = 8;
 test.each<readonly [string, World, number]>([
   ['the list is oldest first', { arrange: oldestFirst }, 1],
   ['the list is shuffled', { arrange: shuffled }, 1],
-  ['the list is one second apart and oldest first', { arrange: oldestFirst, show: withRank(1) }, 1],
-  ['the list rises by less than can be seen', { arrange: oldestFirst, show: withRank(0.1) }, 0],
-  ['all times are equal', { show: withTime(() => '2020-01-01T00:00:00Z') }, 0],
-  ['no time has an offset', { show: withTime((time) => time.slice(0, -1)) }, 0],
+  ['items are one second apart and oldest first', { arrange: oldestFirst, show: withRank(1) }, 1],
+  ['items are 0.1 s apart and oldest first', { arrange: oldestFirst, show: withRank(0.1) }, 0],
+  ['all creation times are equal', { show: withTime(() => '2020-01-01T00:00:00Z') }, 0],
+  ['no creation time has an offset', { show: withTime((time) => time.slice(0, -1)) }, 0],
   [
-    'one time of the first page has no offset',
+    'one creation time of the first page has no offset',
     { show: withTime((time, { id }) => (id === 'txfr_750' ? time.slice(0, -1) : time)) },
     0,
   ],
   [
-    'one time of the first page cannot be read',
+    'one creation time of the first page cannot be read',
     { show: withTime((time, { id }) => (id === 'txfr_750' ? 'today' : time)) },
     0,
   ],
-  ['99 old items come first', { arrange: withOldGroup(99), pageSize: 99 }, 1],
-  ['ten old items come first', { arrange: withOldGroup(10), pageSize: 10 }, 1],
-  ['no response has a Date', { hasDate: false }, 0],
+  ['the 99 oldest items come first', { arrange: withOldGroup(99), pageSize: 99 }, 1],
+  ['the ten oldest items come first', { arrange: withOldGroup(10), pageSize: 10 }, 1],
+  ['no response has a Date header', { hasDate: false }, 0],
 ])(
-  'a search with transfersNewestFirst reads the whole list when %s',
+  'a search with transfersNewestFirst reads the whole list if %s',
   async (title, world, drifts) => {
     const lists = Math.ceil(751 / (world.pageSize ?? 100));
     // With such times, reconcile takes the payment for another one.
@@ -276,14 +279,14 @@ test.each<readonly [string, World, number]>([
   },
 );
 
-test('a search with transfersNewestFirst reads the whole list when an item is over two minutes out of order', async () => {
+test('a search with transfersNewestFirst reads the whole list if an item is more than two minutes out of order', async () => {
   const world = { arrange: withOlderBefore(2 * minute + 1), pageSize: 151 };
   for (const name of searches) {
     expect(await findPayment(name, world), name).toEqual({ lists: 5, drifts: 1 });
   }
 });
 
-test('a search with transfersNewestFirst reads the whole list of a platform a day behind without Date', async () => {
+test('a search with transfersNewestFirst reads the whole list if the platform’s clock is a day behind and sends no Date header', async () => {
   const world = { platformLead: -day, hasDate: false };
   for (const name of ['claim', 'since'] as const) {
     expect(await findPayment(name, world), name).toEqual({ lists: whole, drifts: 0 });
@@ -291,7 +294,7 @@ test('a search with transfersNewestFirst reads the whole list of a platform a da
 });
 
 // The option's docstring and docs/gaps.md say that you must not set the option for such a list.
-test('a search with transfersNewestFirst misses a payment that is listed after 100 older transfers', async () => {
+test('a search with transfersNewestFirst misses a payment that the list shows after 100 older transfers', async () => {
   const { claim, add, payOthers, pay, paid } = setup({ arrange: withOldGroup(100) });
   await claim();
   add(input as Partial<Transfer>);
@@ -301,7 +304,7 @@ test('a search with transfersNewestFirst misses a payment that is listed after 1
 });
 
 test.each([day, -day])(
-  'a search with transfersNewestFirst finds the payment when the wall clock is set by %i ms',
+  'a search with transfersNewestFirst finds the payment even if the wall clock is set by %i ms after the claim',
   async (ms) => {
     const world = await findPayment('claim', {}, {}, ({ clock }) => {
       clock.shiftWall(ms);
@@ -316,7 +319,7 @@ test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
   ['has its clock set back', ({ clock }) => clock.shiftWall(-day), 0],
   ['has a clock that is a day ahead set right', ({ clock }) => clock.shiftWall(-day), day],
 ])(
-  'a search with transfersNewestFirst finds the payment when the machine %s while the journal is read',
+  'a search with transfersNewestFirst finds the payment even if the machine %s while the journal returns its time',
   async (_, interrupt, ahead) => {
     const test = setup();
     await test.claim();
@@ -343,7 +346,7 @@ test('a search without transfersNewestFirst reads the whole list', async () => {
   }
 });
 
-test('each of the two scans of a takeover costs two pages and a prefetched page', async () => {
+test('createOnce with transfersNewestFirst requests only three pages in each of its two searches after an expired claim', async () => {
   const { claim, payOthers, pay, paid, counts } = setup();
   await claim();
   payOthers();
@@ -352,13 +355,13 @@ test('each of the two scans of a takeover costs two pages and a prefetched page'
   expect(counts).toEqual({ lists: 6, creations: 1, drifts: 0 });
 });
 
-test('a first claim in a journal that forgets costs one list request when no transfer is newer than since', async () => {
+test('createOnce with transfersNewestFirst, since and a journal that may lose entries requests one page if no transfer is newer', async () => {
   const { pay, counts } = setup({ forgets: true });
   await pay({ since });
   expect(counts).toEqual({ lists: 1, creations: 1, drifts: 0 });
 });
 
-test('a search reads the whole list when the claim is in a journal that forgets', async () => {
+test('a search with transfersNewestFirst but without since reads the whole list if the journal may lose entries', async () => {
   const { claim, payOthers, pay, counts } = setup({ forgets: true });
   await claim();
   payOthers();
@@ -367,7 +370,7 @@ test('a search reads the whole list when the claim is in a journal that forgets'
 });
 
 test.each([{}, { since }])(
-  'a search reads the whole list when the claim lacks firstClaimedAt and the options are %o',
+  'a search with transfersNewestFirst reads the whole list if the claim has no firstClaimedAt (options: %o)',
   async (options) => {
     const { claim, payOthers, pay, counts, read, write, paid } = setup();
     await claim();
@@ -401,30 +404,40 @@ test.each<readonly [string, Partial<SendingEntry> | undefined, OnceOptions, numb
     { since: toTime(start + 9 * minute) },
     start + 8 * minute,
   ],
-  ['a takeover', {}, {}, start],
-  ['a takeover with the same since', {}, { since }, start],
-  ['a takeover with an earlier since', {}, { since: toTime(start - hour) }, start - hour],
+  ['a claim that replaces an expired claim', {}, {}, start],
+  ['a claim with the same since that replaces an expired claim', {}, { since }, start],
   [
-    'a takeover with a since within the clock skew',
+    'a claim with an earlier since that replaces an expired claim',
+    {},
+    { since: toTime(start - hour) },
+    start - hour,
+  ],
+  [
+    'a claim with a since within the clock skew that replaces an expired claim',
     {},
     { since: toTime(start + 2 * minute) },
     start,
   ],
-  ['a takeover of a takeover', { firstClaimedAt: start - hour }, {}, start - hour],
   [
-    'a takeover of a claim from the future',
+    'a claim that replaces a claim that had replaced an earlier claim',
+    { firstClaimedAt: start - hour },
+    {},
+    start - hour,
+  ],
+  [
+    'a claim that replaces a claim from the future',
     { firstClaimedAt: start + day },
     {},
     start + 8 * minute,
   ],
   [
-    'a takeover of a claim without firstClaimedAt',
+    'a claim that replaces a claim without firstClaimedAt',
     { firstClaimedAt: undefined as never },
     { since },
     0,
   ],
 ])(
-  '%s writes the earliest possible time of the payment as firstClaimedAt',
+  'the field firstClaimedAt of %s is the earliest time at which the payment may have been made',
   async (_, before, options, firstClaimedAt) => {
     const { claim, payOthers, pay, read } = setup({ options: failingOptions() });
     if (before !== undefined) await claim(before);
@@ -434,13 +447,13 @@ test.each<readonly [string, Partial<SendingEntry> | undefined, OnceOptions, numb
   },
 );
 
-test('firstClaimedAt is a time of the journal’s clock', async () => {
+test('the field firstClaimedAt of a claim is a time of the journal’s clock, even if that clock is a day ahead', async () => {
   const { pay, read } = setup({ journalLead: day, options: failingOptions() });
   await failureOf(pay({ since: toTime(start - hour) }), PaymentInDoubtError);
   expect(await read()).toMatchObject({ firstClaimedAt: start + day - hour });
 });
 
-test('a not_paid entry and the next claim keep firstClaimedAt', async () => {
+test('an entry in the state not_paid and the next claim of the payment keep firstClaimedAt of the first claim', async () => {
   const { claim, payOthers, pay, payments, read } = setup({ options: failingOptions() });
   await claim({ firstClaimedAt: start - hour });
   payOthers();
@@ -450,7 +463,7 @@ test('a not_paid entry and the next claim keep firstClaimedAt', async () => {
   expect(await read()).toMatchObject({ state: 'sending', firstClaimedAt: start - hour });
 });
 
-test('an ambiguous entry without a claim has the since of the caller as firstClaimedAt', async () => {
+test('createOnce writes its option since as firstClaimedAt if its search before the first claim is ambiguous', async () => {
   const { add, pay, read, payOthers } = setup({ forgets: true });
   add({ ...input, id: 'txfr_1', amount: '99' } as Partial<Transfer>);
   payOthers();
@@ -459,7 +472,7 @@ test('an ambiguous entry without a claim has the since of the caller as firstCla
   expect(await read()).toMatchObject({ state: 'ambiguous', firstClaimedAt: start });
 });
 
-test('an ambiguous entry that a call without since wrote keeps later searches from stopping early', async () => {
+test('if an ambiguous createOnce call had no option since, later searches with transfersNewestFirst do not stop early', async () => {
   const { add, pay, read, payments, payOthers, journal, counts } = setup({ forgets: true });
   add({ ...input, amount: '99' } as Partial<Transfer>);
   payOthers();
@@ -487,7 +500,7 @@ test.each([
   [3 * minute, 1],
   [2 * minute, 0],
 ])(
-  'createOnce finds the payment when createdAt is %i ms behind Date, and reports %i drifts',
+  'createOnce with transfersNewestFirst finds the payment if createdAt is %i ms behind the Date header, and reports %i issues to onDrift',
   async (ms, drifts) => {
     const reported: string[] = [];
     const onDrift: NonNullable<ClientOptions['hooks']>['onDrift'] = ({ operation, issues }) =>
@@ -511,7 +524,7 @@ test.each([
 
 // since decides only where reading stops, not which transfers count.
 test.each(searches)(
-  'a search by %s finds a payment that is older than since if the payment was read',
+  'a search (%s) with transfersNewestFirst finds a payment from a minute before the claim or the option since if a page shows the payment',
   async (name) => {
     const { claim, add, pay, payments, counts } = setup({ forgets: name === 'since' });
     const { id } = add({ ...input, createdAt: toTime(start - minute) } as Partial<Transfer>);
@@ -527,7 +540,7 @@ test.each(searches)(
   },
 );
 
-test('createOnce finds a payment from an hour before since if the payment was read', async () => {
+test('createOnce finds a payment from an hour before its option since if a page that it reads shows the payment', async () => {
   const { add, pay, counts } = setup({ forgets: true });
   const { id } = add({ ...input, createdAt: toTime(start - hour) } as Partial<Transfer>);
   expect(await pay({ since })).toMatchObject({ id });
@@ -535,7 +548,7 @@ test('createOnce finds a payment from an hour before since if the payment was re
 });
 
 test.each(['sending', 'not_paid'] as const)(
-  'createOnce rejects a since after the first claim of a %s entry, and sends nothing',
+  'createOnce rejects an option since that is after the first claim of an entry in the state %s, and sends nothing',
   async (state) => {
     const { claim, payOthers, pay, payments, counts, read } = setup();
     await claim();
@@ -561,20 +574,23 @@ test.each([
   ['tomorrow', 'expected a valid Date'],
   [toTime(start + 2 * minute + 1), 'in the future'],
   [toTime(start).slice(0, -1), 'expected a valid Date'],
-])('createOnce rejects a since of %s before it reads the journal', async (moment, problem) => {
-  const { payments, counts } = setup();
-  const journal = { read: vi.fn(), swap: vi.fn(), now: vi.fn() };
-  const error = await failureOf(
-    payments.transfers.createOnce(input, { since: moment, journal }),
-    ValidationError,
-  );
-  expect(error.issues).toMatchObject([{ path: 'options.since' }]);
-  expect(error.message).toContain(problem);
-  expect(journal.read).not.toHaveBeenCalled();
-  expect(counts).toEqual({ lists: 0, creations: 0, drifts: 0 });
-});
+])(
+  'createOnce rejects %s as the option since before it reads the journal',
+  async (moment, problem) => {
+    const { payments, counts } = setup();
+    const journal = { read: vi.fn(), swap: vi.fn(), now: vi.fn() };
+    const error = await failureOf(
+      payments.transfers.createOnce(input, { since: moment, journal }),
+      ValidationError,
+    );
+    expect(error.issues).toMatchObject([{ path: 'options.since' }]);
+    expect(error.message).toContain(problem);
+    expect(journal.read).not.toHaveBeenCalled();
+    expect(counts).toEqual({ lists: 0, creations: 0, drifts: 0 });
+  },
+);
 
-test('a list that contradicts transfersNewestFirst is reported once per client', async () => {
+test('a client calls the hook onDrift once if the list contradicts the option transfersNewestFirst', async () => {
   const { payments, pay, payOthers, counts } = setup({ arrange: shuffled, forgets: true });
   payOthers();
   await pay({ since });
@@ -583,7 +599,7 @@ test('a list that contradicts transfersNewestFirst is reported once per client',
   expect(counts).toEqual({ lists: 3 * whole, creations: 1, drifts: 1 });
 });
 
-test('a list that changes while it is read is scanned again', async () => {
+test('a search with transfersNewestFirst reads the list again if the list changes while it is read', async () => {
   let hasMoved = false;
   const { add, pay, payOthers, counts } = setup({
     forgets: true,
@@ -604,7 +620,7 @@ test('a list that changes while it is read is scanned again', async () => {
   expect(counts).toMatchObject({ creations: 0, drifts: 1 });
 });
 
-test('the second scan with transfersNewestFirst finds a payment that the first scan misses', async () => {
+test('the second search of createOnce with transfersNewestFirst finds a payment that the first search missed', async () => {
   let scans = 0;
   const { claim, add, pay, payOthers, counts } = setup({
     arrange: (rows) =>
@@ -620,7 +636,7 @@ test('the second scan with transfersNewestFirst finds a payment that the first s
   expect(counts).toEqual({ lists: 6, creations: 0, drifts: 0 });
 });
 
-test('a since before the first claim lets a search read further back', async () => {
+test('with a since before the first claim, createOnce with transfersNewestFirst finds a payment that is older than the claim', async () => {
   const { claim, add, pay, payOthers, counts } = setup();
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -630,7 +646,7 @@ test('a since before the first claim lets a search read further back', async () 
   expect(counts.creations).toBe(0);
 });
 
-test('an empty page with hasMore leaves the payment in doubt', async () => {
+test('createOnce leaves the payment in doubt if a page of the list is empty but says hasMore: true', async () => {
   const { claim, payOthers, payments, counts } = setup();
   await claim();
   payOthers();
@@ -645,7 +661,7 @@ test('an empty page with hasMore leaves the payment in doubt', async () => {
   expect(counts).toMatchObject({ lists: 1, creations: 0 });
 });
 
-test('the error of a search that runs out of time names the pages that were read and the remedies', async () => {
+test('the error of createOnce names the number of pages read and the remedies if the search took longer than totalTimeout', async () => {
   const { claim, payOthers, pay, clock, counts } = setup({
     onList: (request) => (request > 3 ? new Promise(() => undefined) : undefined),
     options: { transfersNewestFirst: false, maxRetries: 9, timeout: 90 * second },
@@ -668,7 +684,7 @@ test('the error of a search that runs out of time names the pages that were read
   expect(counts.creations).toBe(0);
 });
 
-test('a search of more than 50 pages is logged once', async () => {
+test('the SDK logs one warning, and only once, if a search reads more than 50 pages of the list', async () => {
   vi.resetModules();
   const sdk = await import('payments-platform-sdk');
   const log = vi.spyOn(console, 'warn').mockReturnValue();
@@ -703,37 +719,37 @@ const repeat = (count: number, ms: number): string[] =>
 
 test.each<readonly [string, readonly string[], boolean, boolean]>([
   [
-    '100 items fall by more than two minutes',
+    'the times of 100 items fall by more than two minutes',
     [...repeat(99, moment + 2 * minute + 1), toTime(moment)],
     true,
     false,
   ],
   [
-    '99 items fall by more than two minutes',
+    'the times of 99 items fall by more than two minutes',
     [...repeat(98, moment + 2 * minute + 1), toTime(moment)],
     false,
     false,
   ],
   [
-    '100 items fall by two minutes',
+    'the times of 100 items fall by exactly two minutes',
     [...repeat(99, moment + 2 * minute), toTime(moment)],
     false,
     false,
   ],
   [
-    'items rise by two minutes',
+    'the time of an item rises by exactly two minutes',
     [...repeat(99, moment + hour), toTime(moment), toTime(moment + 2 * minute)],
     true,
     false,
   ],
   [
-    'items rise by more than two minutes',
+    'the time of an item rises by more than two minutes',
     [...repeat(99, moment + hour), toTime(moment), toTime(moment + 2 * minute + 1)],
     false,
     true,
   ],
   [
-    'items rise by more than two minutes in two steps',
+    'the times of two items rise by more than two minutes in two steps',
     [
       ...repeat(99, moment + hour),
       toTime(moment),
@@ -750,7 +766,7 @@ test.each<readonly [string, readonly string[], boolean, boolean]>([
     false,
   ],
 ])(
-  'OrderCheck says whether the order is shown or contradicted when %s',
+  'OrderCheck decides whether a list proves or contradicts the order newest first if %s',
   (_, times, isShown, isContradicted) => {
     const order = new OrderCheck();
     order.read(rowsAt(...times));
@@ -768,7 +784,7 @@ test.each<readonly [string, readonly string[], boolean, boolean]>([
   },
 );
 
-test('OrderCheck takes a time without a fraction for up to a second later', () => {
+test('OrderCheck assumes that a creation time without a fraction may be up to a second later', () => {
   const order = new OrderCheck();
   order.read(rowsAt(...repeat(99, start + hour), `${toTime(start).slice(0, 19)}Z`));
   expect(order.hasReached(start + 2 * minute + 999)).toBe(false);
@@ -830,7 +846,7 @@ async function playOrder(plan: OrderPlan): Promise<readonly [number, number]> {
 
 // A run with 20,000 plans found no payment that was made twice.
 test(
-  'createOnce with transfersNewestFirst pays once in random plans, whatever the order of the list',
+  'createOnce with transfersNewestFirst pays once with random clocks, page sizes and earlier calls, even if the list is not newest first',
   { timeout: 3_600_000 },
   async () => {
     const numRuns = Number(process.env['PAYMENTS_SDK_ORDER_PLANS'] ?? 60);

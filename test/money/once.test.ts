@@ -247,7 +247,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('createOnce takes over the claim of a dead process once its request can no longer take effect', async () => {
+test('createOnce replaces the claim of a dead process and pays only after the request of that process can no longer take effect', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 5_000 });
@@ -267,7 +267,7 @@ test('createOnce takes over the claim of a dead process once its request can no 
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce does not take over a claim that expires while the list is searched', async () => {
+test('createOnce does not send a payment again if the claim of a dead process expires during the search of the list', async () => {
   const { pay, claim, clock, made, sandbox } = setup({
     fetch: (request) => {
       if (request.method === 'GET') clock.jump(totalTimeout - 1);
@@ -281,7 +281,7 @@ test('createOnce does not take over a claim that expires while the list is searc
   expect(made()).toHaveLength(0);
 });
 
-test('a claim expires at its own expiresAt, whatever gracePeriod and totalTimeout the next caller has', async () => {
+test('a claim expires at the expiresAt in its journal entry, whatever gracePeriod and totalTimeout the next createOnce call has', async () => {
   const { pay, claim, clock, made } = setup();
   await claim();
   clock.jump(10_000);
@@ -294,10 +294,10 @@ test('a claim expires at its own expiresAt, whatever gracePeriod and totalTimeou
 });
 
 test.each([
-  ['422', rejection, UnprocessableEntityError],
-  ['429 and a long Retry-After', { kind: 'status', status: 429, retryAfter: 90 }, Error],
+  ['a 422', rejection, UnprocessableEntityError],
+  ['a 429 that has a long Retry-After', { kind: 'status', status: 429, retryAfter: 90 }, Error],
 ] as const)(
-  'createOnce removes its claim when the platform rejects the payment with %s',
+  'createOnce removes its claim from the journal if the platform rejects the payment with %s',
   async (_, fault, kind) => {
     const { pay, made, sandbox, journal } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -311,7 +311,7 @@ test.each([
   },
 );
 
-test('a takeover that is rejected for missing funds resolves to the transfer of the first request', async () => {
+test('if the second request of a payment is rejected for missing funds, createOnce resolves to the transfer of the first request', async () => {
   const late: Request[] = [];
   const { pay, made, clock, sandbox } = setup(
     {
@@ -333,7 +333,7 @@ test('a takeover that is rejected for missing funds resolves to the transfer of 
   expect(made()).toHaveLength(1);
 });
 
-test('a rejected takeover restores the earlier claim, which may have taken the money', async () => {
+test('if the second request of a payment is rejected, createOnce restores the earlier claim, whose request may have paid', async () => {
   const { pay, made, claim, clock, sandbox, journal, operations } = setup();
   await claim();
   const first = await journal.read('invoice 4711');
@@ -348,7 +348,7 @@ test('a rejected takeover restores the earlier claim, which may have taken the m
   expect(made()).toHaveLength(1);
 });
 
-test('a takeover keeps firstClaimedAt of the claim that it replaces', async () => {
+test('a claim that replaces an expired claim keeps firstClaimedAt of the expired claim', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const firstClaimedAt = clock.now();
@@ -362,7 +362,7 @@ test('a takeover keeps firstClaimedAt of the claim that it replaces', async () =
   });
 });
 
-test('a takeover sends nothing when only its second scan shows the transfer', async () => {
+test('createOnce sends nothing after an expired claim if only its second reading of the list shows the transfer', async () => {
   let scans = 0;
   const { pay, claim, clock, made, sandbox } = setup({
     fetch: async (request) => {
@@ -377,7 +377,7 @@ test('a takeover sends nothing when only its second scan shows the transfer', as
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce after a rejection resolves to the transfer that another call has recorded meanwhile', async () => {
+test('createOnce whose request is rejected resolves to the transfer if another call has recorded the payment in the meantime', async () => {
   const inner = memoryJournal();
   const paid = { state: 'paid', transferId: 'txfr_000001', paidAt: 0, platform, input } as const;
   const { pay, sandbox, made } = setup({
@@ -410,7 +410,7 @@ test('createOnce rejects as ambiguous and names the transfer that may be the pay
   expect(made()).toHaveLength(1);
 });
 
-test('a similar transfer is no candidate when the journal records it for another payment', async () => {
+test('createOnce pays even if the list shows a similar transfer that the journal records for another payment', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   await pay({ description: similar.description });
@@ -422,7 +422,7 @@ test('a similar transfer is no candidate when the journal records it for another
   ]);
 });
 
-test('a similar transfer stays a candidate when the journal records another id for its description', async () => {
+test('createOnce is ambiguous about a similar transfer if the journal records another transfer id under its description', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -468,7 +468,7 @@ test.each(['txfr_000001', 'not_paid'] as const)(
   },
 );
 
-test('an ambiguous search before the first claim writes an entry for an operator to resolve', async () => {
+test('createOnce writes an ambiguous entry that an operator can resolve if its search before the first claim is ambiguous', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
   const { pay, sandbox, payments, made } = setup({ journal, clock });
@@ -492,7 +492,7 @@ test('an ambiguous search before the first claim writes an entry for an operator
   expect(made()).toHaveLength(2);
 });
 
-test('the call that holds a claim records the payment after another call marked the claim ambiguous', async () => {
+test('the createOnce call that holds a claim records the payment even if another call has marked the claim ambiguous in the meantime', async () => {
   let respond: (() => void) | undefined;
   const { pay, sandbox, journal, made } = setup({
     fetch: async (request) => {
@@ -512,7 +512,7 @@ test('the call that holds a claim records the payment after another call marked 
   expect(made()).toHaveLength(2);
 });
 
-test('an ambiguous error and its journal entry name at most ten candidates', async () => {
+test('the error and the journal entry of an ambiguous payment name at most ten of the similar transfers', async () => {
   const { pay, claim, sandbox, journal } = setup();
   await claim();
   for (let each = 0; each < 12; each += 1) sandbox.transfers.create(similar);
@@ -523,7 +523,7 @@ test('an ambiguous error and its journal entry name at most ten candidates', asy
   expect(entry).toMatchObject({ candidates: error.candidates });
 });
 
-test('createOnce sends nothing when the payment is listed among a thousand similar transfers', async () => {
+test('createOnce sends nothing if the list shows the payment among a thousand similar transfers', async () => {
   const { pay, claim, clock, sandbox, made, journal } = setup({}, '99999');
   for (let each = 0; each < 1_000; each += 1) {
     const mine = { ...input, description: `${input.description} p${each}` };
@@ -554,7 +554,7 @@ test('resolveOnce records not_paid only after the claim has expired', async () =
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
 });
 
-test('resolveOnce rejects not_paid when the list shows the payment', async () => {
+test('resolveOnce rejects the verdict not_paid if the list shows the payment', async () => {
   const { payments, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -566,7 +566,7 @@ test('resolveOnce rejects not_paid when the list shows the payment', async () =>
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-test('resolveOnce with force records not_paid although the claim runs and the list shows the payment', async () => {
+test('resolveOnce with force records not_paid even if the claim has not expired and the list shows the payment', async () => {
   const { payments, claim, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -575,7 +575,7 @@ test('resolveOnce with force records not_paid although the claim runs and the li
   expect(entry).toMatchObject({ state: 'not_paid', dismissed: [id] });
 });
 
-test('resolveOnce with force records not_paid although every request fails with 503', async () => {
+test('resolveOnce with force records not_paid even if every request fails with 503', async () => {
   const { payments, claim, sandbox, journal } = setup({ maxRetries: 0 });
   await claim();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'status', status: 503 } });
@@ -585,7 +585,7 @@ test('resolveOnce with force records not_paid although every request fails with 
   expect(entry).not.toHaveProperty('dismissed');
 });
 
-test('a payment that was made after not_paid is found when the journal is restored from a backup', async () => {
+test('createOnce finds a payment that was made after a verdict of not_paid, even if a backup of the journal restores the verdict', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const memory = memoryJournal({ now: () => clock.now() });
   const { pay, payments, made } = setup({ journal: memory, clock });
@@ -607,7 +607,7 @@ test('a payment that was made after not_paid is found when the journal is restor
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce ignores a transfer that an operator has dismissed when the journal may forget', async () => {
+test('createOnce ignores a listed transfer that an operator has ruled out with not_paid, even if the journal may lose entries', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
   const { pay, payments, sandbox, made } = setup({ journal, clock });
@@ -624,7 +624,7 @@ test('createOnce ignores a transfer that an operator has dismissed when the jour
   expect(made()).toHaveLength(2);
 });
 
-test('a transfer that resolveOnce dismissed with force stays dismissed in later claims', async () => {
+test('a listed transfer that resolveOnce with force has ruled out stays ruled out in the later claims of the payment', async () => {
   const { pay, claim, payments, sandbox, journal, clock, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -665,7 +665,7 @@ test('resolveOnce records not_paid only with an API key that can read the source
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('resolveOnce with force records not_paid although the API key cannot read the account', async () => {
+test('resolveOnce with force records not_paid even if the API key cannot read the source account', async () => {
   const { payments, claim, sandbox, journal } = setup();
   await claim();
   sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status: 404 } });
@@ -673,7 +673,7 @@ test('resolveOnce with force records not_paid although the API key cannot read t
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('resolveOnce rejects a transfer that the journal has as paid under another reference', async () => {
+test('resolveOnce rejects a transfer id that the journal already records under another reference', async () => {
   const { pay, payments, claim } = setup();
   await claim();
   const { id } = await pay({ description: 'invoice 4712' });
@@ -690,7 +690,7 @@ test('resolveOnce records the operator as resolvedBy in the journal entry', asyn
   expect(await journal.read('invoice 4711')).toMatchObject(paid);
 });
 
-test('createOnce reports a conflict that names the platform when the entry belongs to another one', async () => {
+test('createOnce rejects with a conflict that names the other platform if the journal entry belongs to another platform', async () => {
   const { pay, payments, sandbox, claim, operations, clock } = setup();
   await claim();
   const moved = payments.withOptions({
@@ -731,7 +731,7 @@ test.each([
   },
 );
 
-test('resolveOnce rejects a transfer that does not exist', async () => {
+test('resolveOnce rejects a transfer id that the platform does not know', async () => {
   const { payments, journal, claim } = setup();
   await claim();
   const call = payments.transfers.resolveOnce('invoice 4711', 'txfr_999999');
@@ -742,7 +742,7 @@ test('resolveOnce rejects a transfer that does not exist', async () => {
 /** Broken methods of a journal, with the message of the cause if one throws. */
 const broken: [string, Partial<Journal>, string?][] = [
   [
-    'read throws',
+    'read rejects',
     { read: () => Promise.reject(new Error('the disk is full')) },
     'the disk is full',
   ],
@@ -755,23 +755,26 @@ const broken: [string, Partial<Journal>, string?][] = [
     },
     'the disk is full',
   ],
-  ['read gives a text', { read: async () => '{}' as never }],
-  ['read gives null', { read: async () => null as never }],
-  ['read gives a newer entry', { read: async () => ({ state: 'shared', input }) as never }],
+  ['read returns a string', { read: async () => '{}' as never }],
+  ['read returns null', { read: async () => null as never }],
   [
-    'read gives a claim without an end',
+    'read returns an entry with an unknown state',
+    { read: async () => ({ state: 'shared', input }) as never },
+  ],
+  [
+    'read returns a claim without expiresAt',
     { read: async () => ({ state: 'sending', claimId: 'x', claimedAt: 1, input }) as never },
   ],
   [
-    'read gives an entry without an input',
+    'read returns an entry without an input',
     { read: async () => ({ state: 'paid', transferId: 'txfr_1', input: null }) as never },
   ],
-  ['now is NaN', { now: async () => Number.NaN }],
-  ['now is a text', { now: async () => '5' as never }],
-  ['swap gives nothing', { swap: async () => undefined as never }],
-  ['swap gives 1', { swap: async () => 1 as never }],
+  ['now returns NaN', { now: async () => Number.NaN }],
+  ['now returns a string', { now: async () => '5' as never }],
+  ['swap returns undefined', { swap: async () => undefined as never }],
+  ['swap returns 1', { swap: async () => 1 as never }],
   [
-    'swap throws',
+    'swap rejects',
     { swap: () => Promise.reject(new Error('the disk is full')) },
     'the disk is full',
   ],
@@ -791,7 +794,7 @@ test.each<[string, Partial<Journal>, string?]>(broken)(
 );
 
 test.each(['read', 'swap', 'now'] as const)(
-  'createOnce stops waiting at totalTimeout when %s of the journal hangs',
+  'createOnce stops waiting at totalTimeout if %s() of the journal never resolves',
   async (name) => {
     const hangs = { [name]: () => new Promise<never>(() => undefined) };
     const { pay, operations, clock } = setup({ journal: { ...memoryJournal(), ...hangs } });
@@ -803,7 +806,7 @@ test.each(['read', 'swap', 'now'] as const)(
   },
 );
 
-test('createOnce resolves although the journal fails after the platform has accepted the payment', async () => {
+test('createOnce resolves even if the journal fails after the platform has accepted the payment', async () => {
   const inner = memoryJournal();
   let isDown = false;
   const { pay, made, operations } = setup({
@@ -821,7 +824,7 @@ test('createOnce resolves although the journal fails after the platform has acce
   expect(operations()).toEqual(['transfers.create', 'transfers.list']);
 });
 
-test('createOnce rejects as ambiguous when another call has recorded another transfer', async () => {
+test('createOnce rejects as ambiguous if another call has recorded another transfer for the same reference', async () => {
   const inner = memoryJournal();
   const other = { state: 'paid', transferId: 'txfr_other', paidAt: 0, platform, input } as const;
   const { pay } = setup({
@@ -838,7 +841,7 @@ test('createOnce rejects as ambiguous when another call has recorded another tra
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
 });
 
-test('createOnce rejects as in_progress, not ambiguous, when another call sends the payment meanwhile', async () => {
+test('createOnce rejects as in_progress, not as ambiguous, if another call sends the payment during the search', async () => {
   let other: Promise<unknown> | undefined;
   let reply: (() => void) | undefined;
   const { pay, claim, clock, sandbox, made } = setup({
@@ -867,7 +870,7 @@ test('createOnce rejects as in_progress, not ambiguous, when another call sends 
 });
 
 test.each([403, 404])(
-  'createOnce rejects as unknown when the platform answers %i for the recorded transfer',
+  'createOnce rejects with the outcome unknown if the platform responds with %i to the read of a recorded transfer',
   async (status) => {
     const { pay, sandbox, made } = setup();
     const { id } = await pay();
@@ -882,7 +885,7 @@ test.each([403, 404])(
   },
 );
 
-test('the error asks you to check the journal when a recorded transfer is missing after gracePeriod', async () => {
+test('the error of createOnce asks you to check the journal if the platform has no recorded transfer after gracePeriod', async () => {
   const { pay, sandbox, clock } = setup();
   await pay();
   clock.jump(gracePeriod);
@@ -892,7 +895,7 @@ test('the error asks you to check the journal when a recorded transfer is missin
   expect(error.message).toContain('Check that the journal belongs to this platform');
 });
 
-test('createOnce accepts a recorded transfer although the platform shows another destination', async () => {
+test('createOnce accepts a recorded transfer even if the platform shows another destination', async () => {
   const old = setup();
   const { id } = await old.pay();
   const { pay } = setup({
@@ -905,7 +908,7 @@ test('createOnce accepts a recorded transfer although the platform shows another
   expect(await pay()).toMatchObject({ id });
 });
 
-test('createOnce names both transfers when the journal lost the claim and another call paid', async () => {
+test('the error of createOnce names both transfers if the journal lost the claim and another call paid, too', async () => {
   const entries = memoryJournal();
   let isFirst = true;
   const { pay, sandbox, made, payments } = setup({
@@ -928,7 +931,7 @@ test('createOnce names both transfers when the journal lost the claim and anothe
   expect(made()).toHaveLength(2);
 });
 
-test('createOnce records a payment as paid when the journal lost its claim during the request', async () => {
+test('createOnce records a payment as paid even if the journal lost the claim during the request', async () => {
   const entries = memoryJournal();
   const losses: boolean[] = [];
   const { pay, sandbox } = setup({
@@ -946,7 +949,7 @@ test('createOnce records a payment as paid when the journal lost its claim durin
   expect(await entries.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
 });
 
-test('createOnce sends its reference as the idempotency key and sends once', async () => {
+test('createOnce with idempotencyHeader sends its reference as the idempotency key, and does not retry after a 503', async () => {
   const keys: (string | null)[] = [];
   const { pay, sandbox, made } = setup({
     idempotencyHeader: 'Idempotency-Key',
@@ -961,7 +964,7 @@ test('createOnce sends its reference as the idempotency key and sends once', asy
   expect(keys).toEqual(['invoice 4711']);
 });
 
-test('createOnce is in doubt and sends nothing when the property forgets of its journal throws', async () => {
+test('createOnce rejects and sends nothing if reading the property forgets of its journal throws', async () => {
   const journal = Object.defineProperty(memoryJournal(), 'forgets', {
     get: () => {
       throw new Error('no connection');
@@ -972,7 +975,7 @@ test('createOnce is in doubt and sends nothing when the property forgets of its 
   expect(operations()).toEqual([]);
 });
 
-test('the password of a connection string is removed from the error of a journal', async () => {
+test('createOnce removes the password of a connection string from an error that the journal throws', async () => {
   const cause = new Error('connect postgres://app:hunter2@db:5432/payments failed');
   const journal = { ...memoryJournal(), read: () => Promise.reject(cause) };
   const error = await inDoubtErrorOf(setup({ journal }).pay());
@@ -984,7 +987,7 @@ test.each([
   ['amount', { amount: '2.00' }],
   ['destination', { destinationAccountId: 'acc_000003' }],
 ] as const)(
-  'createOnce detects a journal of another platform by the %s of the recorded transfer',
+  'createOnce detects that the journal belongs to another platform by the %s of the recorded transfer',
   async (_, terms) => {
     const old = setup();
     const { id } = await old.pay();
@@ -1031,7 +1034,7 @@ test.each([
   }
 });
 
-test('a PaymentInDoubtError has the cause and the attempts of the request', async () => {
+test('a PaymentInDoubtError has the cause and the attempts of the failed request', async () => {
   const { pay, sandbox } = setup();
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -1049,7 +1052,7 @@ test('createOnce resolves to a recorded transfer that has failed, and does not p
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce searches the list before the first claim when the journal may forget', async () => {
+test('createOnce searches the list before the first claim of a payment if the journal may lose entries', async () => {
   const journal = { ...memoryJournal(), forgets: true };
   const { pay, sandbox, operations, made } = setup({ journal });
   const { id } = sandbox.transfers.create(input);
@@ -1061,7 +1064,7 @@ test('createOnce searches the list before the first claim when the journal may f
   expect(made()).toHaveLength(2);
 });
 
-test('createOnce stops its search at totalTimeout when the list hangs', async () => {
+test('createOnce stops its search at totalTimeout if the request for the list gets no response', async () => {
   const { pay, sandbox, claim, clock } = setup();
   await claim();
   sandbox.transfers.create(input);
@@ -1073,7 +1076,7 @@ test('createOnce stops its search at totalTimeout when the list hangs', async ()
   expect(clock.passed).toBe(totalTimeout);
 });
 
-test('an abort ends createOnce during its request and keeps the claim', async () => {
+test('an abort during the request of createOnce ends the call and keeps the claim in the journal', async () => {
   const { pay, sandbox, journal, made, clock } = setup();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -1102,7 +1105,7 @@ test.each([
   ['both clocks go on', (clock: VirtualClock) => clock.jump(totalTimeout + 1)],
   ['only the wall clock goes on', (clock: VirtualClock) => clock.shiftWall(totalTimeout + 1)],
 ])(
-  'createOnce sends nothing after the process was suspended between claim and request: %s',
+  'createOnce sends nothing if the process was suspended for longer than totalTimeout between claim and request: %s',
   async (_, freeze) => {
     let thaw: ((token: string) => void) | undefined;
     const { pay, clock, operations, journal } = setup({
@@ -1189,7 +1192,7 @@ test('createOnce pays the input as it was when the call started', async () => {
   expect(made()).toMatchObject([{ amount: '12.50' }]);
 });
 
-test('the error of createOnce never shows the API key', async () => {
+test('the error of createOnce does not show the API key, even if the journal throws an error with the key', async () => {
   const secret = 'sk_live_C4N4RY_0123456789';
   const inner = memoryJournal();
   const { pay } = setup({
@@ -1232,7 +1235,7 @@ function setupAltered(change: (scan: number, data: Transfer[]) => Transfer[]) {
   return { ...world, pay: () => world.pay({}, { journal }), journal, made };
 }
 
-test('createOnce pays nothing twice when the journal lost the entry and one scan misses the transfer', async () => {
+test('createOnce does not pay twice even if the journal lost the entry and one reading of the list misses the transfer', async () => {
   let missedIn: number | undefined;
   const { pay, made, journal } = setupAltered((scan, data) => {
     const isOurs = ({ description }: Transfer): boolean => description === input.description;
@@ -1245,14 +1248,14 @@ test('createOnce pays nothing twice when the journal lost the entry and one scan
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce does not take over an expired claim while the list changes during each scan', async () => {
+test('createOnce does not send a payment again after an expired claim if the list changes during each reading', async () => {
   const { pay, made, claim, clock } = setupAltered((_, data) => [...data, ...data.slice(0, 1)]);
   await claim(clock.now());
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_doubt', retryable: true });
   expect(made()).toEqual([]);
 });
 
-test('createOnce reports a conflict when a reference differs from an earlier one only in capitals', async () => {
+test('createOnce reports a conflict if a reference differs from an earlier reference only in capitals', async () => {
   const { pay, made, payments, journal } = setup();
   const { id } = await pay({ description: 'Invoice 4711' });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
@@ -1265,7 +1268,7 @@ test('createOnce reports a conflict when a reference differs from an earlier one
   expect(made()).toHaveLength(1);
 });
 
-test('openOnce lists a payment in doubt with the spelling of its first call', async () => {
+test('openOnce lists a payment in doubt with the capitals that the first createOnce call used in the reference', async () => {
   const { pay, payments, sandbox } = setup({ maxRetries: 0 });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -1293,7 +1296,7 @@ test.each([{}, { description: input.description }])(
   },
 );
 
-test('a claim that a fast clock has written expires as early as any other claim', async () => {
+test('a claim that was written by a clock a year ahead expires as early as any other claim', async () => {
   const { pay, payments, journal, claim, made, clock } = setup();
   const year = 365 * 86_400_000;
   await claim(clock.now() + year + totalTimeout + gracePeriod);
@@ -1313,7 +1316,7 @@ test('a claim that a fast clock has written expires as early as any other claim'
   expect(made()).toHaveLength(1);
 });
 
-test('resolveOnce accepts not_paid after the usual time when a fast clock has written the claim', async () => {
+test('resolveOnce accepts not_paid after the usual time even if the claim was written by a clock that is a day ahead', async () => {
   const { payments, journal, claim, clock } = setup();
   const day = 86_400_000;
   await claim(clock.now() + day);
@@ -1327,7 +1330,7 @@ test('resolveOnce accepts not_paid after the usual time when a fast clock has wr
   await decide();
 });
 
-test('createOnce leaves a claim unchanged that is less than two minutes ahead of the clock', async () => {
+test('createOnce does not correct a claim whose time is less than two minutes ahead of the journal’s clock', async () => {
   const { pay, journal, claim, clock } = setup();
   await claim(clock.now() + totalTimeout + gracePeriod);
   const before = await journal.read(input.description);
@@ -1338,26 +1341,29 @@ test('createOnce leaves a claim unchanged that is less than two minutes ahead of
 
 test.each([
   ['is lost', () => Promise.reject(new Error('the connection ended'))],
-  ['says that another call has it', () => Promise.resolve(false)],
-])('createOnce pays when the journal has written its claim, but the reply %s', async (_, reply) => {
-  const { journal, payments, made } = setup();
-  let claims = 0;
-  const unlucky: Journal = {
-    ...journal,
-    swap: async (reference, before, after) => {
-      const isClaimed = await journal.swap(reference, before, after);
-      return after?.state === 'sending' && (claims += 1) === 1 ? reply() : isClaimed;
-    },
-  };
-  const { id } = await payments.transfers.createOnce(input, { journal: unlucky });
-  expect(await journal.read(input.description)).toMatchObject({ state: 'paid', transferId: id });
-  expect(made()).toHaveLength(1);
-});
+  ['says that another call has the claim', () => Promise.resolve(false)],
+])(
+  'createOnce pays if the journal has written the claim but the reply of the journal %s',
+  async (_, reply) => {
+    const { journal, payments, made } = setup();
+    let claims = 0;
+    const unlucky: Journal = {
+      ...journal,
+      swap: async (reference, before, after) => {
+        const isClaimed = await journal.swap(reference, before, after);
+        return after?.state === 'sending' && (claims += 1) === 1 ? reply() : isClaimed;
+      },
+    };
+    const { id } = await payments.transfers.createOnce(input, { journal: unlucky });
+    expect(await journal.read(input.description)).toMatchObject({ state: 'paid', transferId: id });
+    expect(made()).toHaveLength(1);
+  },
+);
 
 test.each([
   ['was not written', (journal: Journal) => journal],
   [
-    'was replaced by that of another call',
+    'was replaced by the claim of another call',
     (journal: Journal): Journal => ({
       ...journal,
       swap: async (reference, before, after) => {
@@ -1367,7 +1373,7 @@ test.each([
     }),
   ],
 ])(
-  'createOnce sends nothing when the reply of the journal is lost and the claim %s',
+  'createOnce sends nothing if the reply of the journal to a claim is lost and the claim %s',
   async (_, wrap) => {
     const { journal, payments, made } = setup();
     const wrapped = wrap(journal);
@@ -1388,11 +1394,14 @@ test.each([
 test.each<[string, () => unknown]>([
   ['an async function that resolves to false', async () => false],
   ['a function that returns 1', () => 1],
-])('a proxy’s 405 does not reject a payment when isErrorBody is %s', async (_, isErrorBody) => {
-  const { payments } = setup();
-  const proxied = payments.withOptions({
-    isErrorBody: isErrorBody as () => boolean,
-    fetch: () => Promise.resolve(new Response('<html>nginx</html>', { status: 405 })),
-  });
-  expect(await failureOf(proxied.transfers.create(input))).toMatchObject({ outcome: 'unknown' });
-});
+])(
+  'a creation that ends with a 405 of a proxy has the outcome unknown if the option isErrorBody is %s',
+  async (_, isErrorBody) => {
+    const { payments } = setup();
+    const proxied = payments.withOptions({
+      isErrorBody: isErrorBody as () => boolean,
+      fetch: () => Promise.resolve(new Response('<html>nginx</html>', { status: 405 })),
+    });
+    expect(await failureOf(proxied.transfers.create(input))).toMatchObject({ outcome: 'unknown' });
+  },
+);

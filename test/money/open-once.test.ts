@@ -47,7 +47,7 @@ async function setup() {
 const referencesOf = (payments: readonly { reference: string }[]) =>
   payments.map(({ reference }) => reference);
 
-test('openOnce lists undecided payments, oldest first, as plain JSON', async () => {
+test('openOnce lists the payments whose outcome is not known, oldest first, as plain JSON', async () => {
   const { list, young, ambiguous, old, sandbox } = await setup();
   const listed = await list();
   const common = { host: 'worker-1', history: [] };
@@ -90,7 +90,7 @@ test('openOnce lists only payments that are older than olderThan by the clock of
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual(references);
 });
 
-test('openOnce asks the journal for the time with a reference that the journal has', async () => {
+test('openOnce passes the reference of a listed payment if it asks the journal for the time', async () => {
   const { journal, list, old } = await setup();
   const references: string[] = [];
   const now = (reference: string) => {
@@ -109,7 +109,7 @@ test('openOnce reads the journal again in each loop', async () => {
   expect(await collect(open)).toHaveLength(2);
 });
 
-test('createOnce finishes a payment that openOnce lists when it gets the listed input', async () => {
+test('createOnce makes a payment that openOnce lists if you pass the listed input to createOnce', async () => {
   const { sandbox, list, payments } = await setup();
   for (const { input, state } of await list()) {
     if (state !== 'sending') continue;
@@ -159,14 +159,14 @@ const lists: Readonly<Record<string, () => AsyncIterable<unknown>>> = {
   'throws later': async function* () {
     yield await Promise.reject(new Error('cannot reach redis://ops:hunter2@store:6379'));
   },
-  'returns nothing': () => undefined as never,
-  'yields no reference': async function* () {
+  'returns undefined': () => undefined as never,
+  'yields an entry without a reference': async function* () {
     yield await Promise.resolve({ entry: createClaim(newInput()) });
   },
 };
 
 test.each(Object.entries(lists))(
-  'openOnce rejects when open() of the journal %s',
+  'openOnce rejects if open() of the journal %s',
   async (_, open) => {
     const { journal, list } = await setup();
     const listed = list({ journal: { ...journal, open: open as FullOpen } });
@@ -179,7 +179,7 @@ test.each(Object.entries(lists))(
 );
 type FullOpen = () => AsyncIterable<OpenPayment>;
 
-test('openOnce omits a paid entry that journal.open() returns', async () => {
+test('openOnce omits an entry in the state paid even if open() of the journal yields the entry', async () => {
   const { journal, list } = await setup();
   const input: OnceInput = newInput();
   const open = async function* () {
@@ -197,7 +197,7 @@ test.each<[string, string, unknown]>([
     createClaim(newInput(), { claimedAt: undefined as never }),
   ],
   ['a string', 'invoice 3', 'not JSON'],
-  ['nothing', 'invoice 4', undefined],
+  ['undefined', 'invoice 4', undefined],
   [
     'a claim with an odd list of dismissed ids',
     'invoice 5',
@@ -205,7 +205,7 @@ test.each<[string, string, unknown]>([
   ],
   ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
 ])(
-  'openOnce lists %s as unreadable after the other payments, whatever olderThan is',
+  'openOnce lists a journal entry that is %s as unreadable, after the other payments, whatever olderThan is',
   async (_, reference, entry) => {
     const { journal, list, old } = await setup();
     const open = async function* () {
@@ -226,7 +226,7 @@ test.each<[string, string, unknown]>([
   },
 );
 
-test('resolveOnce and createAllOnce do not retry an entry that cannot be read', async () => {
+test('resolveOnce and createAllOnce reject without a retry if the journal entry cannot be read', async () => {
   const { payments, sandbox } = await setup();
   const input = newInput();
   const journal: Journal = {
@@ -244,7 +244,7 @@ test('resolveOnce and createAllOnce do not retry an entry that cannot be read', 
   expect(sandbox.log).toEqual([]);
 });
 
-test('openOnce rejects when the journal is slower than totalTimeout', async () => {
+test('openOnce rejects if open() of the journal takes longer than totalTimeout', async () => {
   const { journal, list } = await setup();
   const open = async function* () {
     yield await new Promise<never>(() => {});

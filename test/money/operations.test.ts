@@ -267,7 +267,7 @@ async function serveSteps(...steps: readonly Step[]) {
   return { server, payments, drifts };
 }
 
-test('the table in this file lists every operation of the API reference with method, path and API', () => {
+test('the table of operations.test.ts lists every operation of the API reference with its method, path and API', () => {
   const documented = endpoints.map(({ operation, method, path, base }) => [
     operation,
     method,
@@ -284,7 +284,7 @@ test('the table in this file lists every operation of the API reference with met
 });
 
 test.each(writes)(
-  '$method $path ($operation) is sent once and unknown when its connection breaks',
+  '$method $path ($operation) is sent once and ends as unknown if its connection breaks',
   async ({ method, path, api, call }) => {
     const { server, payments } = await serveSteps(({ reset }) => {
       reset();
@@ -297,7 +297,7 @@ test.each(writes)(
 );
 
 test.each(reads)(
-  '$method $path ($operation) is sent three times when its connection breaks',
+  '$method $path ($operation) is sent three times if its connection breaks each time',
   async ({ method, path, api, call }) => {
     const { server, payments } = await serveSteps(({ reset }) => {
       reset();
@@ -310,20 +310,23 @@ test.each(reads)(
   },
 );
 
-test.each(rows)('$method $path ($operation) is sent again after 425', async (row) => {
+test.each(rows)('$method $path ($operation) is sent again after status 425', async (row) => {
   const { server, payments, drifts } = await serveSteps(responseBytes(425, errorBody), ok(row));
   await row.call(payments);
   expect(server.arrivals).toHaveLength(2);
   expect(drifts).toEqual([]);
 });
 
-test.each(writes)('$method $path ($operation) is unknown and not resent after 503', async (row) => {
-  const { server, payments } = await serveSteps(responseBytes(503, errorBody), ok(row));
-  expect((await failureOf(row.call(payments))).outcome).toBe('unknown');
-  expect(server.arrivals).toHaveLength(1);
-});
+test.each(writes)(
+  '$method $path ($operation) ends as unknown and is not sent again after status 503',
+  async (row) => {
+    const { server, payments } = await serveSteps(responseBytes(503, errorBody), ok(row));
+    expect((await failureOf(row.call(payments))).outcome).toBe('unknown');
+    expect(server.arrivals).toHaveLength(1);
+  },
+);
 
-test.each(reads)('$method $path ($operation) is sent again after 503', async (row) => {
+test.each(reads)('$method $path ($operation) is sent again after status 503', async (row) => {
   const { server, payments } = await serveSteps(responseBytes(503, errorBody), ok(row));
   await row.call(payments);
   expect(server.arrivals).toHaveLength(2);
@@ -332,7 +335,7 @@ test.each(reads)('$method $path ($operation) is sent again after 503', async (ro
 const noIds = [undefined, null, '', 7, 'other_1', { text: 'id' }];
 
 test.each(withId)(
-  '$operation is unknown and not resent when its 2xx has no id',
+  '$operation ends as unknown and is not sent again if its 2xx response has no valid id',
   async ({ good, usable = '', call }) => {
     const objects = noIds.map((id) => ({ ...Object(good), id }));
     const bodies = [...objects, { ...Object(good), id: usable }, [], null, 'accepted', [good]];
@@ -358,7 +361,7 @@ test.each(withId)(
 );
 
 test.each(withId)(
-  '$operation resolves to a 2xx with an id although other fields are wrong',
+  '$operation resolves to a 2xx response with a valid id even if other fields are wrong or missing',
   async ({ usable, call }) => {
     for (const rest of [{}, { status: 7, createdAt: null, name: [], email: false }]) {
       const body = { id: `${usable}9`, ...rest };
@@ -370,7 +373,7 @@ test.each(withId)(
   },
 );
 
-test('an update of the settings resolves if its 2xx has an object, and is unknown otherwise', async () => {
+test('an update of the settings resolves if its 2xx response is an object, and ends as unknown otherwise', async () => {
   const update = rows.find(({ usable }) => usable === 'object');
   for (const body of [{}, { autoEarnEnabled: 'yes' }]) {
     const { payments, drifts } = await serveSteps(responseBytes(200, body));
@@ -385,7 +388,7 @@ test('an update of the settings resolves if its 2xx has an object, and is unknow
   }
 });
 
-test('a deletion with a 2xx succeeds whatever its body is', async () => {
+test('a deletion with a 2xx response resolves, whatever the body is', async () => {
   for (const { call } of rows.filter(({ good }) => good === undefined)) {
     for (const body of [undefined, {}, '<p>']) {
       const { server, payments } = await serveSteps(responseBytes(200, body));
@@ -396,7 +399,7 @@ test('a deletion with a 2xx succeeds whatever its body is', async () => {
 });
 
 test.each(reads.filter(({ operation }) => operation !== 'request'))(
-  '$operation rejects a response of another shape without a retry',
+  '$operation rejects a 200 response of another shape without a retry',
   async ({ operation, call }) => {
     // A built instruction has no id, so any object is returned.
     const body = operation === 'instructions.build' ? [] : { id: 7 };

@@ -24,7 +24,7 @@ const rejectsWithErrorBody = (status: number): boolean =>
   [307, 308, 501, 505].includes(status) ||
   (status >= 400 && status < 500 && status !== 408 && status !== 499);
 
-test('statusOutcome has an outcome for each status from 300 to 599, with and without an Error body', () => {
+test('statusOutcome has the expected outcome for each status from 300 to 599, with and without an Error body of the platform', () => {
   for (const status of span(300, 599)) {
     for (const isPlatforms of [true, false]) {
       const isRejected = isPlatforms
@@ -68,14 +68,14 @@ function setupReplacingProxy(status: number, body: string) {
 }
 
 describe.each([
-  ['an Error body', platformError],
+  ['an Error body as the platform has', platformError],
   ['an HTML page', html],
-  ['nothing', ''],
-])('the 201 of a payment that a proxy replaces with %s', (_, body) => {
+  ['an empty body', ''],
+])('a transfer creation whose 201 response a proxy replaces with %s', (_, body) => {
   const isRejected = (status: number): boolean =>
     (body === platformError && rejectsWithErrorBody(status)) || sentBeforeForwarding.has(status);
 
-  test('leaves the payment unknown unless the status proves a rejection', async () => {
+  test('ends as unknown unless the status proves a rejection', async () => {
     for (const status of span(300, 599)) {
       const { payments, input } = setupReplacingProxy(status, body);
       const { outcome, message } = await failureOf(payments.transfers.create(input), ApiError);
@@ -96,7 +96,7 @@ describe.each([
     }
   });
 
-  test('is found by createOnce unless the status proves a rejection', async () => {
+  test('is found in the list by createOnce unless the status proves a rejection', async () => {
     for (const status of span(300, 599)) {
       const { sandbox, payments, input } = setupReplacingProxy(status, body);
       const call = payments.transfers.createOnce(input);
@@ -125,7 +125,7 @@ test.each([
   [302, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
   [404, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
 ])(
-  'a %i from %s with the Location %s leaves a write %s',
+  'a response with status %i from %s and the Location %s leaves a creation %s',
   async (status, baseUrl, location, outcome) => {
     const headers = location === undefined ? undefined : { location };
     const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
@@ -134,7 +134,7 @@ test.each([
   },
 );
 
-test('a status that is neither 3xx, 4xx nor 5xx leaves the outcome unknown', () => {
+test('statusOutcome returns unknown for a status that is neither 3xx, 4xx nor 5xx', () => {
   for (const status of [0, 100, 101, 103, 199, 200, 204, 299, 600, 700, 999]) {
     for (const kind of kinds) {
       expect(statusOutcome(status, kind, { isPlatforms: true })).toBe('unknown');
@@ -142,7 +142,7 @@ test('a status that is neither 3xx, 4xx nor 5xx leaves the outcome unknown', () 
   }
 });
 
-test('the outcome of a call is that of its worst attempt', () => {
+test('worstOutcome returns the outcome of the worst attempt of a call', () => {
   const of = (...outcomes: ('not_sent' | 'rejected' | 'unknown')[]) =>
     worstOutcome(outcomes.map((outcome) => ({ outcome })));
   expect(of()).toBe('not_sent');
@@ -204,20 +204,23 @@ const proofs: readonly [TransportFacts['runtime'], string, Error][] = [
   ['deno', 'handshake cut', new Error('client error (Connect): tls handshake eof')],
 ];
 
-test.each(proofs)('on %s the failure "%s" proves that nothing was sent', (runtime, _, error) => {
-  for (const whole of [error, wrapped(error), wrapped(wrapped(error))]) {
-    expect(connectionOutcome(whole, departure(runtime))).toMatchObject({
-      outcome: 'not_sent',
-      transient: true,
-    });
-    // The same messages prove nothing if the runtime may have sent the request before.
-    expect(connectionOutcome(whole, departure(runtime, false)).outcome).toBe('unknown');
-    expect(connectionOutcome(whole, departure('other')).outcome).toBe('unknown');
-  }
-});
+test.each(proofs)(
+  'connectionOutcome on %s returns not_sent for the failure "%s"',
+  (runtime, _, error) => {
+    for (const whole of [error, wrapped(error), wrapped(wrapped(error))]) {
+      expect(connectionOutcome(whole, departure(runtime))).toMatchObject({
+        outcome: 'not_sent',
+        transient: true,
+      });
+      // The same messages prove nothing if the runtime may have sent the request before.
+      expect(connectionOutcome(whole, departure(runtime, false)).outcome).toBe('unknown');
+      expect(connectionOutcome(whole, departure('other')).outcome).toBe('unknown');
+    }
+  },
+);
 
 test.each(['node', 'bun'] as const)(
-  'on %s a rejected certificate is not_sent and not retried',
+  'connectionOutcome on %s returns not_sent and allows no retry for a rejected certificate',
   (runtime) => {
     for (const code of certificates) {
       const error = wrapped(coded(code));
@@ -235,7 +238,7 @@ test.each(['node', 'bun'] as const)(
   },
 );
 
-test('a rejected certificate of one of several addresses is not retried', () => {
+test('connectionOutcome returns not_sent and allows no retry if one of several addresses has a rejected certificate', () => {
   const mixed = new AggregateError([connect('ECONNREFUSED'), coded('CERT_HAS_EXPIRED')]);
   expect(connectionOutcome(mixed, departure('bun'))).toMatchObject({
     outcome: 'not_sent',
@@ -243,12 +246,12 @@ test('a rejected certificate of one of several addresses is not retried', () => 
   });
 });
 
-test('a refused connection has the same code on Deno as on Node', () => {
+test('connectionOutcome returns the same code for a refused connection on Deno as on Node', () => {
   const refused = 'client error (Connect): tcp connect error: Connection refused (os error 111)';
   expect(connectionOutcome(new Error(refused), departure('deno')).code).toBe('ECONNREFUSED');
 });
 
-test('a write is retried after 425 and 429', () => {
+test('mayResend allows a write to be sent again after a 425 or 429', () => {
   for (const status of [425, 429]) {
     for (const kind of ['once', 'idempotent'] as const) {
       const outcome = statusOutcome(status, kind, { isPlatforms: true });
@@ -257,7 +260,7 @@ test('a write is retried after 425 and 429', () => {
   }
 });
 
-test('on Deno a rejected certificate is not_sent and not retried', () => {
+test('connectionOutcome on Deno returns not_sent and allows no retry for a rejected certificate', () => {
   const error = new Error('client error (Connect): invalid peer certificate: UnknownIssuer');
   expect(connectionOutcome(error, departure('deno'))).toMatchObject({
     outcome: 'not_sent',
@@ -297,14 +300,17 @@ const doubts: readonly [TransportFacts['runtime'], string, unknown][] = [
   ['deno', 'mTLS', new Error('received fatal alert: CertificateRequired')],
 ];
 
-test.each(doubts)('on %s the failure "%s" leaves the outcome unknown', (runtime, _, error) => {
-  const whole = error instanceof Error ? [error, wrapped(error)] : [error];
-  for (const each of whole) {
-    expect(connectionOutcome(each, departure(runtime)).outcome).toBe('unknown');
-  }
-});
+test.each(doubts)(
+  'connectionOutcome on %s returns unknown for the failure "%s"',
+  (runtime, _, error) => {
+    const whole = error instanceof Error ? [error, wrapped(error)] : [error];
+    for (const each of whole) {
+      expect(connectionOutcome(each, departure(runtime)).outcome).toBe('unknown');
+    }
+  },
+);
 
-test('on Node only the evidence of the transport decides between not_sent and unknown', () => {
+test('connectionOutcome on Node returns not_sent only if the transport knows that the request has not started', () => {
   for (const error of [connect('ECONNREFUSED'), reset, undefined]) {
     const of = (evidence: { started?: boolean }) =>
       connectionOutcome(error, departure('node'), evidence).outcome;
@@ -316,12 +322,12 @@ test('on Node only the evidence of the transport decides between not_sent and un
   }
 });
 
-test('a cause next to the members of an AggregateError counts as a member', () => {
+test('connectionOutcome takes the cause of an AggregateError into account as well as its members', () => {
   const error = Object.assign(new AggregateError([connect('ECONNREFUSED')]), { cause: reset });
   expect(connectionOutcome(error, departure('bun')).outcome).toBe('unknown');
 });
 
-test('connectionOutcome reports the first code among all causes', () => {
+test('connectionOutcome returns the first error code among all causes', () => {
   const error = wrapped(new AggregateError([new Error('?'), connect('ENETUNREACH'), reset]));
   expect(connectionOutcome(error, departure('bun')).code).toBe('ENETUNREACH');
   expect(connectionOutcome(wrapped(new Error('?')), departure('bun')).code).toBeUndefined();
@@ -385,7 +391,7 @@ const depthOf = (tree: Tree): number =>
     : 1 +
       Math.max(...tree.members.map(depthOf), tree.cause === undefined ? 0 : depthOf(tree.cause));
 
-test('one cause without proof among causes with proof leaves the outcome unknown', () => {
+test('connectionOutcome returns unknown if one of several causes does not prove that nothing was sent', () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       // A deep tree of listed causes may have either outcome.
@@ -397,7 +403,7 @@ test('one cause without proof among causes with proof leaves the outcome unknown
   );
 });
 
-test('an additional cause never makes an unknown outcome certain', () => {
+test('connectionOutcome never turns from unknown to not_sent if the error gets an additional cause', () => {
   fc.assert(
     fc.property(anyTree, fc.oneof(listedLeaf, unlistedLeaf), (tree, extra) => {
       const before = connectionOutcome(toError(tree), departure('bun')).outcome;
@@ -412,7 +418,7 @@ test('an additional cause never makes an unknown outcome certain', () => {
   );
 });
 
-test('connectionOutcome never throws, whatever value was thrown', () => {
+test('connectionOutcome never throws and returns unknown, whatever value the transport has thrown', () => {
   const circular = new Error('round');
   circular.cause = circular;
   const wordless = Object.assign(new Error(), { message: 5, code: 'ECONNRESET' });
@@ -430,7 +436,7 @@ test('connectionOutcome never throws, whatever value was thrown', () => {
   }
 });
 
-test('a chain of causes beyond the depth limit leaves the outcome unknown', () => {
+test('connectionOutcome returns unknown if the chain of causes is longer than its limit', () => {
   let error: Error = reset;
   for (let depth = 0; depth < 20; depth += 1) {
     error = Object.assign(connect('ECONNREFUSED'), { cause: error });
@@ -438,7 +444,7 @@ test('a chain of causes beyond the depth limit leaves the outcome unknown', () =
   expect(connectionOutcome(error, departure('bun')).outcome).toBe('unknown');
 });
 
-test('a CONNECT that a proxy rejects is not_sent, and not retried after a 4xx', () => {
+test('connectionOutcome returns not_sent if a proxy rejects CONNECT, and allows no retry after a 4xx', () => {
   const node = (status: number): Error =>
     Object.assign(new Error('?'), { code: 'ERR_PROXY_TUNNEL', statusCode: status });
   const unsent = { started: false };

@@ -52,7 +52,7 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
-describe('a 429 with Retry-After', () => {
+describe('a 429 response with Retry-After', () => {
   test('holds back every later call until the time of the Retry-After', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('5')));
     const first = read(payments);
@@ -66,7 +66,7 @@ describe('a 429 with Retry-After', () => {
     expect(arrivals[1]).toBeGreaterThanOrEqual(5_000);
   });
 
-  test('releases calls one after the other after the pause', async () => {
+  test('releases the waiting calls one after the other when its pause ends', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('1')), { maxRetries: 0 });
     void read(payments).catch(() => undefined);
     await flushPromises();
@@ -78,7 +78,7 @@ describe('a 429 with Retry-After', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThan(2);
   });
 
-  test('is replaced only by a longer Retry-After', async () => {
+  test('sets a pause that only a later 429 with a longer pause can extend', async () => {
     for (const waits of [
       ['3', '1'],
       ['1', '3'],
@@ -144,7 +144,7 @@ describe('a call that the rate limiter holds back', () => {
     await failureOf(read(payments), RateLimitError);
   });
 
-  test('ends when a further 429 makes its wait too long', async () => {
+  test('ends as a RateLimitError if a further 429 makes its wait longer than totalTimeout', async () => {
     const held = Promise.withResolvers<Response>();
     const clock = new VirtualClock();
     let count = 0;
@@ -168,7 +168,7 @@ describe('a call that the rate limiter holds back', () => {
     await slow;
   });
 
-  test('is reported to onWait with its duration and reason', async () => {
+  test('is reported to the hook onWait with the duration and the reason of its wait', async () => {
     const events: WaitEvent[] = [];
     const { clock, payments } = setup(once(throttled('5')), {
       maxRetries: 0,
@@ -191,7 +191,7 @@ describe('a call that the rate limiter holds back', () => {
     ]);
   });
 
-  test('can be aborted without being sent or leaving a timer', async () => {
+  test('can be aborted, and is then not sent and leaves no timer', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const caller = new AbortController();
@@ -206,7 +206,7 @@ describe('a call that the rate limiter holds back', () => {
     expect(arrivals).toHaveLength(1);
   });
 
-  test('is not sent by a machine that slept past its deadline', async () => {
+  test('is not sent if the machine was suspended until after the deadline of the call', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const waiting = failureOf(payments.transfers.create(newTransfer));
@@ -218,7 +218,7 @@ describe('a call that the rate limiter holds back', () => {
   });
 });
 
-test('a call that is held back leaves its turn to the next call when it is aborted', async () => {
+test('the next call takes the turn of a call that the rate limiter held back and the caller aborted', async () => {
   const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   const caller = new AbortController();
@@ -232,7 +232,7 @@ test('a call that is held back leaves its turn to the next call when it is abort
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('a 503 holds no other call back', async () => {
+test('a 503 response does not make the rate limiter hold other calls back', async () => {
   const { payments, arrivals } = setup(once(respond(503, errorBody)), { maxRetries: 0 });
   await failureOf(read(payments));
   await read(payments);
@@ -258,7 +258,7 @@ test('a creation that receives a 429 is resent once after the pause', async () =
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('the rate limiter forgets its pace after a minute without a 429', async () => {
+test('the rate limiter releases calls at full speed again after a minute without a 429', async () => {
   const { clock, payments, arrivals } = setup((count) => (count <= 3 ? throttled() : undefined), {
     maxRetries: 0,
   });
@@ -280,7 +280,7 @@ test.each([
   [5, 16],
   [100, 16],
 ])(
-  'the rate limiter uses at least half of a limit of %d a second for %d workers with few rejections',
+  'the rate limiter reaches at least half of a platform limit of %d requests a second with %d workers, with fewer 429s than successes',
   async (rate, workers) => {
     vi.mocked(Math.random).mockRestore();
     let accepted = 0;
@@ -309,7 +309,7 @@ test.each([
   },
 );
 
-test('the rate limiter releases no call during a pause, and every call ends', async () => {
+test('the rate limiter releases no call during the pause after a 429, and every call ends', async () => {
   const plan = fc.record({
     comes: fc.nat(400),
     // A 429 with a Retry-After in seconds, a 429 without one, or a success.

@@ -36,7 +36,7 @@ export const promises: Readonly<
       ['full/plan.test.ts', 'a creation has the expected end after the fault: %s'],
       [
         'money/outcome.test.ts',
-        'one cause without proof among causes with proof leaves the outcome unknown',
+        'connectionOutcome returns unknown if one of several causes does not prove that nothing was sent',
       ],
       [
         'money/resend.test.ts',
@@ -83,11 +83,11 @@ export const promises: Readonly<
     [
       [
         'money/once.test.ts',
-        'createOnce takes over the claim of a dead process once its request can no longer take effect',
+        'createOnce replaces the claim of a dead process and pays only after the request of that process can no longer take effect',
       ],
       [
         'money/once.test.ts',
-        'createOnce does not take over a claim that expires while the list is searched',
+        'createOnce does not send a payment again if the claim of a dead process expires during the search of the list',
       ],
     ],
   'An operator decides about a transfer that may be the payment': [
@@ -103,7 +103,7 @@ export const promises: Readonly<
     ],
     [
       'money/once.test.ts',
-      'createOnce resolves although the journal fails after the platform has accepted the payment',
+      'createOnce resolves even if the journal fails after the platform has accepted the payment',
     ],
   ],
   'Every failure is a `PaymentsError` with an outcome, and no rejection stays unhandled': [
@@ -119,7 +119,10 @@ export const promises: Readonly<
       'money/deadline.test.ts',
       'nothing is sent after totalTimeout, even if the machine was suspended and the timer of totalTimeout has not fired',
     ],
-    ['money/rate-limiter.test.ts', 'is not sent by a machine that slept past its deadline'],
+    [
+      'money/rate-limiter.test.ts',
+      'is not sent if the machine was suspended until after the deadline of the call',
+    ],
     [
       'full/proxy.test.ts',
       'a request that timed out before CONNECT succeeded is not sent afterwards',
@@ -153,14 +156,14 @@ export const promises: Readonly<
       ['money/backoff.test.ts', 'the wait between attempts is never shorter than Retry-After'],
       [
         'money/rate-limiter.test.ts',
-        'the rate limiter releases no call during a pause, and every call ends',
+        'the rate limiter releases no call during the pause after a 429, and every call ends',
       ],
     ],
   'Behind a rate limiter, a client reaches at least half of the rate, with fewer than two requests per call':
     [
       [
         'money/rate-limiter.test.ts',
-        'the rate limiter uses at least half of a limit of %d a second for %d workers with few rejections',
+        'the rate limiter reaches at least half of a platform limit of %d requests a second with %d workers, with fewer 429s than successes',
       ],
       [
         'proxies/proxies.test.ts',
@@ -175,7 +178,7 @@ export const promises: Readonly<
       ],
     ],
   '`rejected` comes from the platform itself, or proves that nothing was forwarded': [
-    ['money/outcome.test.ts', 'leaves the payment unknown unless the status proves a rejection'],
+    ['money/outcome.test.ts', 'ends as unknown unless the status proves a rejection'],
     [
       'proxies/proxies.test.ts',
       'createOnce pays once when the response of a payment is replaced by %s',
@@ -259,7 +262,7 @@ export const promises: Readonly<
     ],
     [
       'money/rate-limiter.test.ts',
-      'the rate limiter releases no call during a pause, and every call ends',
+      'the rate limiter releases no call during the pause after a 429, and every call ends',
     ],
   ],
 };
