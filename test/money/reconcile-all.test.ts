@@ -114,8 +114,8 @@ function journalOf(
   };
 }
 
-describe('the rows of reconcileAll', () => {
-  test('each row has the result of the transfer and the input object of the caller', async () => {
+describe('the results of reconcileAll', () => {
+  test('each result has the state of the transfer and the input object of the caller', async () => {
     const { rowsOf, requests } = setup(() =>
       pagesOf(
         [listedAs(1), listedAs(2, { status: 'processing' }), listedAs(3, { status: 'failed' })],
@@ -140,7 +140,7 @@ describe('the rows of reconcileAll', () => {
     ]);
   });
 
-  test('await resolves to the totals and the rows that are not completed', async () => {
+  test('await of reconcileAll resolves to the totals and to the results that are not completed', async () => {
     const { payments } = setup(() =>
       pagesOf([listedAs(1), listedAs(2), listedAs(3, { status: 'failed' })]),
     );
@@ -157,7 +157,7 @@ describe('the rows of reconcileAll', () => {
     expect(outline(open)).toEqual(['3 failed 3', '4 missing']);
   });
 
-  test('totals are exact and separate for each currency', async () => {
+  test('the totals of reconcileAll are exact sums, separate for each currency', async () => {
     const amounts = ['0.1', '0.2', '123456789012345678901234567890.000000000000000001'];
     const inputs = amounts.map((amount, at) => ({ ...salaryOf(at + 1), amount }));
     const euros = { ...salaryOf(4), amount: '7', currency: 'eurc' };
@@ -170,7 +170,7 @@ describe('the rows of reconcileAll', () => {
     expect(totals.unexpected).toEqual({ ...none, count: 1, amounts: { EURC: '5' } });
   });
 
-  test('totals have the amounts that a generator yielded, although the generator reuses its row', async () => {
+  test('the totals have the amounts at the time of the yield, even if a generator yields the same object each time', async () => {
     const { payments } = setup(() => pagesOf([listedAs(1, { amount: '1' })]));
     function* readRows() {
       const row = { ...salaryOf(1), description: '', amount: '' };
@@ -189,7 +189,7 @@ describe('the rows of reconcileAll', () => {
     expect(open[0]?.input).toBe(open[1]?.input);
   });
 
-  test('await and loops over one reconciliation count separate totals', async () => {
+  test('await and loops over one reconcileAll call count separate totals', async () => {
     const { payments } = setup(() => pagesOf([listedAs(1), listedAs(2)]));
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     const [{ totals }] = await Promise.all([books, collect(books)]);
@@ -208,7 +208,7 @@ describe('the rows of reconcileAll', () => {
     ['the currency null', { currency: null }],
     ['no currency', { currency: undefined }],
     ['a currency that is an object', { currency: { code: 'USDC' } }],
-  ])('totals count a transfer with %s as unreadable', async (_, changes) => {
+  ])('the totals count a transfer with %s as unreadable', async (_, changes) => {
     const strays = [changes, { id: 'txfr_9', amount: '50.00' }].map((each, at) =>
       listedAs(2, { description: `stray ${at}`, destinationAccountId: 'acc_9', ...each }),
     );
@@ -218,7 +218,7 @@ describe('the rows of reconcileAll', () => {
     expect(totals.completed.unreadable).toBe(0);
   });
 
-  test('each loop starts again, and the totals count while the loop runs', async () => {
+  test('each loop over one reconcileAll call starts again, and the totals count while the loop runs', async () => {
     const { payments, scans } = setup(() => pagesOf([listedAs(1), listedAs(2)]));
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     for (let loop = 1; loop <= 2; loop += 1) {
@@ -229,7 +229,7 @@ describe('the rows of reconcileAll', () => {
     expect([...scans.values()]).toEqual([2]);
   });
 
-  test('the list of each source account is read once', async () => {
+  test('reconcileAll reads the list of each source account once', async () => {
     const { rowsOf, scans } = setup((_, source) =>
       pagesOf(
         source === otherCompany ? [listedAs(2, { sourceAccountId: otherCompany })] : [listedAs(1)],
@@ -245,7 +245,7 @@ describe('the rows of reconcileAll', () => {
     );
   });
 
-  test('inputs may come from an async iterable, and may change while the list is read', async () => {
+  test('reconcileAll accepts an async iterable, and takes each input as it was before the list was read', async () => {
     const input = { ...salaryOf(1), amount: '12.50' as string };
     const { rowsOf } = setup(() => {
       input.amount = '99';
@@ -264,7 +264,7 @@ describe('the rows of reconcileAll', () => {
   });
 });
 
-describe('a transfer that reconcileAll finds with exactly the reference', () => {
+describe('a listed transfer whose description is exactly the reference of a payment in reconcileAll', () => {
   test.each([
     ['another amount', { amount: '12.51' }],
     ['another currency', { currency: 'EURC' }],
@@ -272,14 +272,14 @@ describe('a transfer that reconcileAll finds with exactly the reference', () => 
     ['another destination', { destinationAccountId: 'acc_000009' }],
     ['no amount', { amount: null }],
     ['an empty id', { id: '' }],
-  ])('is ambiguous when it has %s', async (_, changes) => {
+  ])('makes the payment ambiguous if the transfer has %s', async (_, changes) => {
     const { rowsOf } = setup(() => pagesOf([listedAs(1, changes)]), { validation: 'report' });
     const [row] = await rowsOf([salaryOf(1)]);
     expect(row).toMatchObject({ result: 'ambiguous', candidates: [listedAs(1, changes)] });
     expect(row?.transfer).toBeUndefined();
   });
 
-  test('is ambiguous when a second transfer has the reference, whatever its terms', async () => {
+  test('makes the payment ambiguous if a second transfer has the reference, even with another amount', async () => {
     for (const changes of [{}, { amount: '99' }]) {
       const second = listedAs(1, { id: 'txfr_9', ...changes });
       const { rowsOf } = setup(() => pagesOf([listedAs(1), second]));
@@ -287,7 +287,7 @@ describe('a transfer that reconcileAll finds with exactly the reference', () => 
     }
   });
 
-  test('is completed when the list also shows the incoming side of the same book transfer', async () => {
+  test('makes the payment completed even if the list also shows the incoming side of the same transfer', async () => {
     for (const id of ['txfr_000001', 'txfr_9']) {
       const other = listedAs(1, { id, direction: 'incoming' });
       const { rowsOf } = setup(() => pagesOf([listedAs(1), other]));
@@ -295,12 +295,12 @@ describe('a transfer that reconcileAll finds with exactly the reference', () => 
     }
   });
 
-  test('is ambiguous when only its incoming side is listed', async () => {
+  test('makes the payment ambiguous if the list shows only the incoming side of the transfer', async () => {
     const { rowsOf } = setup(() => pagesOf([listedAs(1, { direction: 'incoming' })]));
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
   });
 
-  test('does not belong to a payment with a similar reference', async () => {
+  test('with the reference payroll-10 does not belong to the payment payroll-1', async () => {
     const short = { ...salaryOf(1), description: 'payroll-1' };
     const long = { ...short, description: 'payroll-10' };
     const { rowsOf } = setup(() => pagesOf([listedAs(2, { description: long.description })]));
@@ -308,10 +308,10 @@ describe('a transfer that reconcileAll finds with exactly the reference', () => 
   });
 });
 
-describe('a transfer that reconcileAll finds with a similar description', () => {
+describe('a listed transfer whose description is only similar to the reference of a payment in reconcileAll', () => {
   const rewritten = listedAs(9, { description: 'SALARY000001' });
 
-  test('is ambiguous when no transfer has the exact reference', async () => {
+  test('makes the payment ambiguous if no transfer has the exact reference', async () => {
     const { rowsOf } = setup(() => pagesOf([rewritten]));
     expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 ambiguous 9']);
   });
@@ -319,15 +319,18 @@ describe('a transfer that reconcileAll finds with a similar description', () => 
   test.each([
     ['before', [rewritten, listedAs(1)]],
     ['after', [listedAs(1), rewritten]],
-  ])('is unexpected when it comes %s a transfer with the exact reference', async (_, page) => {
-    const { rowsOf } = setup(() => pagesOf(page));
-    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
-      '1 completed 1',
-      'unexpected 9',
-    ]);
-  });
+  ])(
+    'is unexpected if the list shows the transfer %s a transfer with the exact reference',
+    async (_, page) => {
+      const { rowsOf } = setup(() => pagesOf(page));
+      expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
+        '1 completed 1',
+        'unexpected 9',
+      ]);
+    },
+  );
 
-  test('is one of at most ten candidates', async () => {
+  test('is one of at most ten candidates for the payment, even if the list shows 30 similar transfers', async () => {
     const similar = Array.from({ length: 30 }, (_, at) => ({ ...rewritten, id: `txfr_${at}` }));
     const { rowsOf } = setup(() => pagesOf(similar as Transfer[]));
     const rows = await rowsOf([salaryOf(1)], { unexpected: true });
@@ -335,7 +338,7 @@ describe('a transfer that reconcileAll finds with a similar description', () => 
     expect(rows[0]?.candidates).toHaveLength(10);
   });
 
-  test('is no candidate when the journal records the transfer for another payment', async () => {
+  test('is no candidate for the payment if the journal records the transfer for another payment', async () => {
     const neighbour = listedAs(9, { description: 'salary 000001 b 000009' });
     const { rowsOf } = setup(() => pagesOf([neighbour]), {
       journal: journalOf({ 9: 'txfr_000009' }),
@@ -347,8 +350,8 @@ describe('a transfer that reconcileAll finds with a similar description', () => 
   });
 });
 
-describe('a recorded payment in reconcileAll', () => {
-  test('does not belong to an input that spells the reference in capitals', async () => {
+describe('a payment in reconcileAll whose transfer id the journal has', () => {
+  test('does not belong to an input with the same reference in capitals', async () => {
     const { rowsOf } = setup(() => pagesOf([listedAs(1, { description: null, amount: '9.99' })]), {
       journal: journalOf({ 1: 'txfr_000001' }),
     });
@@ -356,7 +359,7 @@ describe('a recorded payment in reconcileAll', () => {
     expect(outline(await rowsOf(books))).toEqual(['1 missing']);
   });
 
-  test('is matched by its transfer id when the platform has rewritten the description', async () => {
+  test('is found by the transfer id if the platform has rewritten the description', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const { rowsOf } = setup(
       () =>
@@ -389,10 +392,10 @@ describe('a recorded payment in reconcileAll', () => {
     ['another text', 'Your salary'],
     ['a number of the platform', '4711'],
     ['a reference that no payment has', 'rent 2026-01'],
-    ['its reference in capitals', 'SALARY 000001'],
-    ['a longer text', `${firstReference} and more`],
+    ['the reference in capitals', 'SALARY 000001'],
+    ['the reference and more words', `${firstReference} and more`],
   ])(
-    'has the status of its transfer when the platform has changed the description to %s',
+    'has the status of the recorded transfer even if the platform has changed the description to %s',
     async (_, description) => {
       const journal = await journalWith({ [firstReference]: 'txfr_000001' });
       const { rowsOf } = setup(() => pagesOf([listedAs(1, { description, status: 'failed' })]), {
@@ -407,7 +410,7 @@ describe('a recorded payment in reconcileAll', () => {
     ['has another amount and description', { amount: '12.51', description: 'Your salary' }],
     ['has the reference of another payment in the journal', { description: 'rent 2026-01' }],
     ['has the reference of another payment in capitals', { description: 'RENT 2026-01' }],
-  ])('is ambiguous when its transfer %s', async (_, changes) => {
+  ])('is ambiguous if the recorded transfer %s', async (_, changes) => {
     const journal = await journalWith({
       [firstReference]: 'txfr_000001',
       'rent 2026-01': 'txfr_000009',
@@ -416,7 +419,7 @@ describe('a recorded payment in reconcileAll', () => {
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
   });
 
-  test('is ambiguous when its transfer has the reference of another input, and so is the other payment', async () => {
+  test('is ambiguous, as is a second payment, if the recorded transfer has the reference of that second payment', async () => {
     const journal = await journalWith({ [firstReference]: 'txfr_000001' });
     const transfer = listedAs(1, { description: salaryOf(2).description });
     const { rowsOf } = setup(() => pagesOf([transfer]), { journal });
@@ -424,7 +427,7 @@ describe('a recorded payment in reconcileAll', () => {
     expect(outline(await rowsOf(books))).toEqual(['1 ambiguous 1', '2 ambiguous 1']);
   });
 
-  test('is ambiguous when its transfer has the reference of an input of another source', async () => {
+  test('is ambiguous if the recorded transfer has the reference of an input with another source account', async () => {
     const journal = await journalWith({ [firstReference]: 'txfr_000001' });
     const transfer = listedAs(1, { description: salaryOf(2).description });
     const { rowsOf } = setup((_, source) => pagesOf(source === otherCompany ? [] : [transfer]), {
@@ -435,10 +438,10 @@ describe('a recorded payment in reconcileAll', () => {
   });
 
   test.each([
-    ['has the reference of the first', firstReference, ['1 completed 1', '2 ambiguous 1']],
+    ['has the reference of the other payment', firstReference, ['1 completed 1', '2 ambiguous 1']],
     ['has a changed description', 'Your salary', ['1 ambiguous 1', '2 ambiguous 1']],
   ])(
-    'that shares its transfer id with another payment is ambiguous when the transfer %s',
+    'is ambiguous if the journal has the same transfer id for another payment and the transfer %s',
     async (_, description, expected) => {
       const journal = await journalWith({
         [firstReference]: 'txfr_000001',
@@ -449,14 +452,14 @@ describe('a recorded payment in reconcileAll', () => {
     },
   );
 
-  test('is ambiguous when another transfer has its reference, too', async () => {
+  test('is ambiguous if a transfer with another id has the reference, too', async () => {
     const journal = journalOf({ 1: 'txfr_000001' });
     const twice = listedAs(1, { id: 'txfr_9' });
     const { rowsOf } = setup(() => pagesOf([twice, listedAs(1)]), { journal });
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 91']);
   });
 
-  test('is read by its id when the list does not show the transfer', async () => {
+  test('is read by the transfer id if the list does not show the transfer', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const { rowsOf, requests } = setup(() => pagesOf([]), { journal, stored: [listedAs(1)] });
     expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
@@ -466,7 +469,7 @@ describe('a recorded payment in reconcileAll', () => {
     expect(requests.slice(1)).toEqual(['GET /transfers/txfr_000001', 'GET /transfers/txfr_000002']);
   });
 
-  test('is searched by its terms when the entry belongs to another platform', async () => {
+  test('is searched by reference and amount if the journal entry belongs to another platform', async () => {
     const journal = journalOf({ 1: 'txfr_000009' }, 'https://other.example.com/v0');
     const { rowsOf } = setup(
       () => pagesOf([listedAs(1), listedAs(9, { description: 'rent 2026-01' })]),
@@ -475,7 +478,7 @@ describe('a recorded payment in reconcileAll', () => {
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 completed 1']);
   });
 
-  test('does not match a transfer that an operator has dismissed', async () => {
+  test('does not match a listed transfer that an operator has ruled out with not_paid', async () => {
     const journal: Journal = {
       ...memoryJournal(),
       read: async () => ({
@@ -494,7 +497,7 @@ describe('a recorded payment in reconcileAll', () => {
     ]);
   });
 
-  test('makes reconcileAll reject as unknown when the journal or the read of the transfer fails', async () => {
+  test('makes reconcileAll reject with the outcome unknown if the journal or the read of the transfer fails', async () => {
     const failing = { ...memoryJournal(), read: () => Promise.reject(new Error('down')) };
     const broken = setup(() => pagesOf([]), { journal: failing });
     const error = await failureOf(broken.rowsOf([salaryOf(1)]));
@@ -521,7 +524,7 @@ describe('a recorded payment in reconcileAll', () => {
   });
 });
 
-describe('an unexpected transfer in reconcileAll', () => {
+describe('a transfer in reconcileAll that belongs to no input', () => {
   const other = (number: number, changes: Partial<Record<keyof Transfer, unknown>> = {}) =>
     listedAs(number, {
       description: `by hand ${number}`,
@@ -529,7 +532,7 @@ describe('an unexpected transfer in reconcileAll', () => {
       ...changes,
     });
 
-  test('is returned only with the option unexpected, and only if the transfer leaves the account', async () => {
+  test('is reported only with the option unexpected, and only if the transfer leaves the account', async () => {
     const page = [
       other(1),
       other(2, { sourceAccountId: 'acc_9', direction: 'incoming' }),
@@ -547,7 +550,7 @@ describe('an unexpected transfer in reconcileAll', () => {
     ]);
   });
 
-  test('is returned only if it was made from since on and before until, unlike a payment', async () => {
+  test('is reported only if its time is from since on and before until, but payments are reported whenever they were made', async () => {
     const page = [
       other(1, { createdAt: day(0) }),
       other(2, { createdAt: day(10) }),
@@ -591,11 +594,14 @@ describe('an unexpected transfer in reconcileAll', () => {
     '2026-13-14T10:00:00Z',
     '2025-11-31T10:00:00Z',
     { seconds: 1_768_435_200 },
-  ])('is returned in spite of since and until when its createdAt is %j', async (createdAt) => {
-    const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
-    const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
-    expect(outline(rows)).toEqual(['unexpected 1', '6 completed 6']);
-  });
+  ])(
+    'is reported in spite of the options since and until if its createdAt is unreadable: %j',
+    async (createdAt) => {
+      const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
+      const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
+      expect(outline(rows)).toEqual(['unexpected 1', '6 completed 6']);
+    },
+  );
 
   test.each([
     ['2026-01-14 23:59:59', '2026-01-15 00:00:00', '2026-01-16 00:00:00'],
@@ -603,7 +609,7 @@ describe('an unexpected transfer in reconcileAll', () => {
     ['2026-01-15T05:29:59,999+05:30', '2026-01-15T05:30:00,001+0530', '2026-01-15 19:00:00,0-05'],
     ['2026-01-14t23:59z', '2026-01-15t00:00z', '2026-01-16T00:00Z'],
   ])(
-    'is outside since and until at %s, inside at %s, and outside at %s',
+    'is not reported with the createdAt %s, is reported with %s, and is not reported with %s, by the options since and until',
     async (before, inside, after) => {
       const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
       const { rowsOf } = setup(() => pagesOf(page));
@@ -614,7 +620,7 @@ describe('an unexpected transfer in reconcileAll', () => {
     },
   );
 
-  test('is returned when its createdAt without seconds or a fraction may lie after since', async () => {
+  test('is reported if its createdAt has no seconds or no fraction and so may be after the option since', async () => {
     const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
       (createdAt, at) => other(at + 1, { createdAt }),
     );
@@ -627,7 +633,7 @@ describe('an unexpected transfer in reconcileAll', () => {
     ]);
   });
 
-  test('is returned for the option accounts, even if no input pays from the account', async () => {
+  test('is reported for each account in the option accounts, even if no input pays from the account', async () => {
     const { rowsOf, scans } = setup((_, source) =>
       source === otherCompany ? pagesOf([other(1, { sourceAccountId: source })]) : pagesOf([]),
     );
@@ -641,12 +647,12 @@ describe('an unexpected transfer in reconcileAll', () => {
   });
 });
 
-describe('a list that reconcileAll cannot trust', () => {
+describe('the list of transfers that reconcileAll reads', () => {
   /** A list that hides a transfer in its first scan and shows another one twice. */
   const moving: Lists = (scan) =>
     scan === 1 ? pagesOf([listedAs(1)], [listedAs(1)]) : pagesOf([listedAs(1)], [listedAs(2)]);
 
-  test('is read again, with pages of another size, when the list changed and a payment is missing', async () => {
+  test('is read again, with pages of another size, if the list changed during the reading and a payment is missing', async () => {
     const { rowsOf, requests } = setup(moving);
     expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
       '1 completed 1',
@@ -658,13 +664,13 @@ describe('a list that reconcileAll cannot trust', () => {
     ]);
   });
 
-  test('is read once when the list changed and every payment was found', async () => {
+  test('is read once if the list changed during the reading but every payment was found', async () => {
     const { rowsOf, scans } = setup(moving);
     await rowsOf([salaryOf(1)]);
     expect([...scans.values()]).toEqual([1]);
   });
 
-  test('yields an unexpected transfer once when the list is read again', async () => {
+  test('yields an unexpected transfer only once even if the list is read again', async () => {
     const { rowsOf } = setup(moving);
     expect(outline(await rowsOf([salaryOf(3)], { unexpected: true }))).toEqual([
       'unexpected 1',
@@ -673,7 +679,7 @@ describe('a list that reconcileAll cannot trust', () => {
     ]);
   });
 
-  test('makes reconcileAll reject, and no payment missing, when it still changes in the third scan', async () => {
+  test('makes reconcileAll reject, instead of reporting a payment as missing, if the list changes in three readings', async () => {
     const { payments, scans } = setup(() => pagesOf([listedAs(1)], [listedAs(1)]));
     const error = await failureOf(payments.transfers.reconcileAll([salaryOf(2)]));
     expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcileAll' });
@@ -684,7 +690,7 @@ describe('a list that reconcileAll cannot trust', () => {
   test.each([
     ['has an empty page before its end', () => pagesOf([listedAs(1)], [], [listedAs(2)])],
     ['has an item that is no transfer', () => pagesOf(['x' as unknown as Transfer])],
-  ])('makes reconcileAll reject when it %s in three scans', async (_, lists) => {
+  ])('makes reconcileAll reject if the list %s in three readings', async (_, lists) => {
     const { payments, scans } = setup(lists, { validation: 'report' });
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(3)]);
     const error = await failureOf(books);
@@ -698,7 +704,7 @@ describe('a list that reconcileAll cannot trust', () => {
     expect([...scans.values()]).toEqual([3]);
   });
 
-  test('is read again when one scan contradicts itself', async () => {
+  test('is read again if the first reading has an empty page before the end', async () => {
     const { rowsOf } = setup((scan) =>
       scan === 1
         ? pagesOf([listedAs(1)], [], [listedAs(2)])
@@ -707,7 +713,7 @@ describe('a list that reconcileAll cannot trust', () => {
     expect(outline(await rowsOf([salaryOf(2)]))).toEqual(['2 completed 2']);
   });
 
-  test('makes reconcileAll reject when a page comes from a cache', async () => {
+  test('makes reconcileAll reject if a page comes from a cache', async () => {
     const { rowsOf, headers, scans } = setup(() => pagesOf([listedAs(1)]));
     headers['age'] = '7';
     const error = await failureOf(rowsOf([salaryOf(1)]), PaymentsError);
@@ -715,7 +721,7 @@ describe('a list that reconcileAll cannot trust', () => {
     expect([...scans.values()]).toEqual([1]);
   });
 
-  test('makes reconcileAll reject when a page fails', async () => {
+  test('makes reconcileAll reject if the request for a page fails', async () => {
     const { payments } = setup(() => {
       throw new Error('reset');
     });
@@ -725,7 +731,7 @@ describe('a list that reconcileAll cannot trust', () => {
   });
 });
 
-test('reconcileAll with transfersNewestFirst stops reading before since', async () => {
+test('reconcileAll with transfersNewestFirst stops reading the list at transfers that are older than since', async () => {
   const page = (first: number, hour: number) =>
     Array.from({ length: 100 }, (_, at) =>
       listedAs(first + at, {
@@ -742,18 +748,18 @@ test('reconcileAll with transfersNewestFirst stops reading before since', async 
 });
 
 test.each([
-  ['no iterable', { description: 'x' }, {}, ['inputs']],
+  ['inputs that are not iterable', { description: 'x' }, {}, ['inputs']],
   ['an invalid amount', [salaryOf(1), { ...salaryOf(2), amount: '0' }], {}, ['inputs[1].amount']],
   ['an input of null', [null], {}, ['inputs[0]']],
   ['no reference', [{ ...salaryOf(1), description: undefined }], {}, ['inputs[0].description']],
   ['a reference of spaces', [{ ...salaryOf(1), description: ' ' }], {}, ['inputs[0].description']],
   ['one reference twice', [salaryOf(1), salaryOf(1, otherCompany)], {}, ['inputs[1].description']],
-  ['a since that is no time', [], { since: 'yesterday' }, ['options.since']],
-  ['an until without an offset', [], { until: '2026-01-15T00:00:00' }, ['options.until']],
-  ['an until before since', [], { since: day(2), until: day(1) }, ['options.until']],
-  ['accounts that are no array', [], { accounts: 'acc_000001' }, ['options.accounts']],
+  ['the option since if it is no time', [], { since: 'yesterday' }, ['options.since']],
+  ['the option until without an offset', [], { until: '2026-01-15T00:00:00' }, ['options.until']],
+  ['the option until before since', [], { since: day(2), until: day(1) }, ['options.until']],
+  ['the option accounts if it is no array', [], { accounts: 'acc_000001' }, ['options.accounts']],
   ['an invalid account', [], { accounts: ['acc_1', 'ent_1'] }, ['options.accounts[1]']],
-  ['an unexpected that is a string', [], { unexpected: 'yes' }, ['options.unexpected']],
+  ['the option unexpected if it is a string', [], { unexpected: 'yes' }, ['options.unexpected']],
   ['an unknown option', [], { sinse: day(1) }, ['options.sinse']],
 ])(
   'reconcileAll rejects %s before it asks the journal or the platform',
@@ -768,7 +774,7 @@ test.each([
   },
 );
 
-test('reconcileAll names both inputs when a reference occurs twice', async () => {
+test('the error of reconcileAll names both inputs if a reference occurs twice', async () => {
   const { rowsOf } = setup(() => pagesOf([]));
   const books = [salaryOf(1), salaryOf(2), { ...salaryOf(3), description: 'SALARY 000001' }];
   const error = await failureOf(rowsOf(books), ValidationError);
@@ -777,7 +783,7 @@ test('reconcileAll names both inputs when a reference occurs twice', async () =>
   );
 });
 
-test('an abort ends reconcileAll', async () => {
+test('an abort of the signal ends reconcileAll', async () => {
   const controller = new AbortController();
   const { rowsOf } = setup(() => {
     controller.abort(new Error('enough'));

@@ -58,7 +58,7 @@ const input: TransferCreateInput = {
 };
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'reconcile finds a creation after a reset %s without resending it',
+  'reconcile reads the list after a creation whose connection was reset %s, and does not send the creation again',
   async (when) => {
     const sandbox = setup();
     const clock = new VirtualClock(Date.UTC(2026, 0, 15));
@@ -79,7 +79,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('reconcile is ambiguous when two transfers match', async () => {
+test('reconcile is ambiguous if two listed transfers match the payment', async () => {
   const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
   const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);
   const response = await look();
@@ -87,7 +87,7 @@ test('reconcile is ambiguous when two transfers match', async () => {
   expect(response).toHaveProperty('candidates', [match, twin]);
 });
 
-test('reconcile names two certain matches and a doubtful match as candidates', async () => {
+test('reconcile names two certain matches and a match that may be too old as candidates', async () => {
   const early = { ...match, id: 'txfr_3', createdAt: minutes(-1.5) };
   expect(await listing(match, { ...match, id: 'txfr_2' }, early).look()).toMatchObject({
     result: 'ambiguous',
@@ -95,7 +95,7 @@ test('reconcile names two certain matches and a doubtful match as candidates', a
   });
 });
 
-test('reconcile is ambiguous when the match may be older than the creation', async () => {
+test('reconcile is ambiguous if the only match may be older than the creation', async () => {
   const early = { ...match, createdAt: minutes(-1.5) };
   expect(await listing(early).look()).toEqual({ result: 'ambiguous', candidates: [early] });
   // A doubtful match also makes a certain match ambiguous.
@@ -106,7 +106,7 @@ test('reconcile is ambiguous when the match may be older than the creation', asy
   });
 });
 
-test('reconcile finds a match with a reference although the clock of the platform is behind', async () => {
+test('reconcile finds a match with the same reference even if its createdAt is up to two minutes before since', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
   // The platform may leave out fractions of a second, or its clock may be behind.
   for (const age of [-0.001, -1.9, -2]) {
@@ -119,7 +119,7 @@ test('reconcile finds a match with a reference although the clock of the platfor
   expect(await listing(older).look(input)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('reconcile ignores a match that is older than since by more than clockSkew', async () => {
+test('reconcile ignores a match that is older than since by more than the option clockSkew', async () => {
   const { look } = listing({ ...match, createdAt: minutes(-2.1) });
   expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
 });
@@ -140,7 +140,7 @@ test('the option clockSkew of reconcile sets how far the clocks may differ', asy
 });
 
 test.each([3, 600])(
-  'reconcile finds an older match when the local clock is %i minutes ahead of the Date header',
+  'reconcile finds a match that is older than since if the local clock is %i minutes ahead of the Date header',
   async (ahead) => {
     const now = Date.parse(since) + 5 * 60_000;
     const setup = (age: number, date: string) =>
@@ -164,7 +164,7 @@ test.each([3, 600])(
   },
 );
 
-test('reconcile takes a createdAt without a fraction for any moment of the second', async () => {
+test('reconcile assumes any moment of the second for a createdAt without a fraction', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
   const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
   const whole = { ...match, description: 'Invoice 7', createdAt: '2026-01-01T00:00:00Z' };
@@ -181,7 +181,7 @@ test('reconcile takes a createdAt without a fraction for any moment of the secon
   expect(await listing(exact).look(input, options)).toMatchObject({ result: 'not_found' });
 });
 
-test('reconcile is ambiguous about a similar description unless a transfer has the exact description', async () => {
+test('reconcile is ambiguous about a transfer with a similar description unless another transfer has the exact description', async () => {
   const foreign = { ...match, id: 'txfr_2', description: 'word 7, '.repeat(20_000) };
   const ours = { ...match, description: 'Invoice 7' };
   const input = { ...newTransfer, description: 'Invoice 7' };
@@ -197,7 +197,7 @@ test.each<[string, string, string]>([
   ['words', 'ab', 'xab '.repeat(250_000)],
   ['letters that repeat', `${manyA}b${manyA}`, 'a'.repeat(1_000_000)],
   ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`],
-  ['accents, another amount beside it', 'Invoice 7', `a${'\u0301\u0327'.repeat(499)}`],
+  ['accents and another amount', 'Invoice 7', `a${'\u0301\u0327'.repeat(499)}`],
 ])(
   'reconcile compares a description of very many %s in linear time',
   async (_, description, listed) => {
@@ -228,7 +228,7 @@ test('reconcile counts two transfers without an id as two matches', async () => 
   expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
 });
 
-test('reconcile is ambiguous about a transfer without description when ours is only punctuation', async () => {
+test('reconcile is ambiguous about a transfer without a description if the description of the payment is only punctuation', async () => {
   const bare = { ...match, description: null };
   const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
   const { look } = listing(bare, other);
@@ -238,7 +238,7 @@ test('reconcile is ambiguous about a transfer without description when ours is o
   });
 });
 
-test('reconcile compares the clocks once for all pages, when a response arrives', async () => {
+test('reconcile compares the local clock with the Date header at the time of the response, and uses the result for all pages', async () => {
   const clock = new VirtualClock(Date.parse(since) + 300_000);
   const older = { ...match, description: 'Invoice 7', createdAt: minutes(-10) };
   const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
@@ -268,7 +268,7 @@ test('reconcile finds a transfer that is listed twice, once without its descript
   }
 });
 
-test('reconcile is ambiguous when the match has an unreadable time', async () => {
+test('reconcile is ambiguous if the match has an unreadable createdAt', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });
 });
@@ -291,7 +291,7 @@ test.each([
   '2025-12-31T16:01:00 -08:00',
   '2025-12-31T16:01:00 PST',
   'UTC-8 2025-12-31T16:01:00',
-])('reconcile is ambiguous when the match has the time %s', async (createdAt) => {
+])('reconcile is ambiguous if the match has the createdAt %s', async (createdAt) => {
   expect(await listing({ ...match, createdAt }).look()).toMatchObject({ result: 'ambiguous' });
 });
 
@@ -309,12 +309,12 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['the front is masked', { description: 'Invoice 4711' }, { description: '*********711' }],
   ['all but the end is blacked out', { description: 'INV-42' }, { description: '██2' }],
   [
-    'a letter is written after its place',
+    'a letter has another form at the end of a word',
     { description: 'ΜΙΣΘΟΣ ΜΑΙΟΣ' },
     { description: 'μισθος.μαιος' },
   ],
   ['a capital has no small form', { description: 'STRASSE 7' }, { description: 'STRAẞE 7' }],
-  ['words are around signs', { description: '🎉' }, { description: 'Party 🎉' }],
+  ['a word was added before a sign', { description: '🎉' }, { description: 'Party 🎉' }],
   ['the end is left out', { description: 'Invoice 4711' }, { description: 'Invoice 47…' }],
   ['the middle is shown', { description: 'Re: invoice 7, June' }, { description: '...voice 7...' }],
   ['signs were taken out of added words', { description: 'INV-7/2' }, { description: 'pay INV72' }],
@@ -369,7 +369,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['the amount is another', { description: 'Inv. 7' }, { amount: '99' }],
   ['the amount is in cents', { description: 'Inv. 7' }, { amount: '1250' }],
   ['the amount is less by a fee', { description: 'Inv. 7' }, { amount: '12.40' }],
-  ['the currency is a sign', { description: 'Inv. 7' }, { currency: '€' }],
+  ['the currency is a symbol', { description: 'Inv. 7' }, { currency: '€' }],
   ['the currency is shorter', {}, { currency: 'USD' }],
   ['the currency has another name', { description: 'Inv. 7' }, { currency: 'USD' }],
   ['the source is in capitals', {}, { sourceAccountId: 'ACC_1' }],
@@ -380,28 +380,31 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['a counterparty is shown besides', {}, { counterpartyId: 'cpty_1' }],
   ['no source is shown', {}, { sourceAccountId: '' }],
   ['no currency is shown', {}, { currency: '' }],
-  ['the currency is another sign', { currency: '€' }, { currency: '$' }],
+  ['the currency is another symbol', { currency: '€' }, { currency: '$' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
-])('reconcile is ambiguous when the listed transfer differs: %s', async (_, changes, listed) => {
-  const input = { ...newTransfer, ...changes } as TransferCreateInput;
-  const seen = { ...match, description: input.description, ...listed };
-  expect(await listing(seen).look(input)).toMatchObject({ result: 'ambiguous' });
-  const { amount, currency = match.currency, description } = input;
-  const certain = { ...match, id: 'txfr_2', amount, currency, description };
-  const both = await listing(seen, certain).look(input);
-  if (
-    input.description !== undefined &&
-    (seen.description !== input.description || seen.amount !== input.amount)
-  ) {
-    // The platform kept this description, so it would have kept that of `seen` if that were ours.
-    expect(both).toEqual({ result: 'found', transfer: certain });
-  } else {
-    // A complete match is still not the only candidate.
-    expect(both).toMatchObject({ result: 'ambiguous', candidates: { length: 2 } });
-  }
-});
+])(
+  'reconcile is ambiguous if the platform lists the payment with a change: %s',
+  async (_, changes, listed) => {
+    const input = { ...newTransfer, ...changes } as TransferCreateInput;
+    const seen = { ...match, description: input.description, ...listed };
+    expect(await listing(seen).look(input)).toMatchObject({ result: 'ambiguous' });
+    const { amount, currency = match.currency, description } = input;
+    const certain = { ...match, id: 'txfr_2', amount, currency, description };
+    const both = await listing(seen, certain).look(input);
+    if (
+      input.description !== undefined &&
+      (seen.description !== input.description || seen.amount !== input.amount)
+    ) {
+      // The platform kept this description, so it would have kept that of `seen` if that were ours.
+      expect(both).toEqual({ result: 'found', transfer: certain });
+    } else {
+      // A complete match is still not the only candidate.
+      expect(both).toMatchObject({ result: 'ambiguous', candidates: { length: 2 } });
+    }
+  },
+);
 
-test('reconcile finds a reference among others with the same prefix', async () => {
+test('reconcile finds the exact reference among other references with the same prefix', async () => {
   const paid = ['INV-17', 'INV-17-2', 'INV-17 R2', 'INV-170', 'inv-17', 'INV-'];
   const rows = paid.map((description, at) => ({ ...match, id: `txfr_${at}`, description }));
   for (const [at, description] of paid.slice(0, 4).entries()) {
@@ -421,7 +424,7 @@ test('reconcile finds a reference among others with the same prefix', async () =
   expect(await listing(...rows, odd).look(input)).toMatchObject({ result: 'ambiguous' });
 });
 
-test('reconcile ignores a Date header that is days behind', async () => {
+test('reconcile is ambiguous about a transfer from before since even if the Date header is weeks behind the local clock', async () => {
   const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
   const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
   for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Sun, 30 Nov 2025 00:00:00 GMT']) {
@@ -437,7 +440,7 @@ test('reconcile ignores a Date header that is days behind', async () => {
 });
 
 test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7'])(
-  'reconcile is ambiguous when the description %j differs only in punctuation, accents, case or spaces',
+  'reconcile is ambiguous if the description %j differs from the listed one only in punctuation, accents, case or spaces',
   async (description) => {
     const listed = { ...match, description: 'Invoice 7' };
     const input = { ...newTransfer, description };
@@ -448,7 +451,7 @@ test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7']
   },
 );
 
-test('reconcile is ambiguous when the listed description was truncated anywhere', async () => {
+test('reconcile is ambiguous if the list shows only the beginning or the end of the description', async () => {
   const description = 'Payout 550e8400-e29b-41d4';
   const whole = { ...match, id: 'txfr_2', description };
   for (let length = 1; length < description.length; length += 1) {
@@ -462,7 +465,7 @@ test('reconcile is ambiguous when the listed description was truncated anywhere'
 });
 
 test.each([undefined, null, ''])(
-  'reconcile is ambiguous about a match without description (%j) unless another matches exactly',
+  'reconcile is ambiguous about a match without a description (%j) unless another transfer matches exactly',
   async (description) => {
     const input = { ...newTransfer, description: 'Invoice 7' };
     const bare = { ...match, description };
@@ -478,7 +481,7 @@ test.each([undefined, null, ''])(
   },
 );
 
-test('reconcile without since excludes an earlier transfer only by its reference', async () => {
+test('reconcile without the option since excludes an old transfer only if its description is another reference', async () => {
   const old = { ...match, createdAt: minutes(-1_000_000) };
   const { payments } = listing(old);
   expect(await payments.transfers.reconcile(newTransfer)).toEqual({
@@ -503,13 +506,13 @@ test('reconcile without since excludes an earlier transfer only by its reference
   expect(await again.transfers.reconcile(other)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('reconcile takes a currency in lower case for the same currency', async () => {
+test('reconcile does not distinguish upper and lower case in a currency', async () => {
   const input = { ...newTransfer, currency: match.currency.toLowerCase() };
   expect(await listing(match).look(input)).toMatchObject({ result: 'found' });
 });
 
 test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'description'])(
-  'reconcile is ambiguous about a match with an unreadable %s when validation is report',
+  'reconcile with validation: report is ambiguous about a match with an unreadable %s',
   async (field) => {
     const odd = { ...match, [field]: 1 };
     const { payments } = clientOf(() => Response.json(page([odd])), { validation: 'report' });
@@ -528,7 +531,7 @@ test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'descript
 );
 
 test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
-  'reconcile is ambiguous about a destination or time of %j when validation is report',
+  'reconcile with validation: report is ambiguous about a match whose destination or createdAt is %j',
   async (odd) => {
     for (const field of ['destinationAccountId', 'createdAt']) {
       const { payments } = clientOf(() => Response.json(page([{ ...match, [field]: odd }])), {
@@ -540,14 +543,14 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
   },
 );
 
-test('reconcile leaves the outcome unknown when a page holds an item that is not a transfer, with validation report', async () => {
+test('reconcile with validation: report rejects with the outcome unknown if a list page has an item that is not a transfer', async () => {
   const { payments } = clientOf(() => Response.json(page([null])), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false, startedAt: since });
   expect(error.message).toContain('still in doubt');
 });
 
-test('reconcile ignores the incoming side of a found transfer, and is ambiguous about an incoming match alone', async () => {
+test('reconcile ignores the incoming side of a transfer that it finds, and is ambiguous about an incoming match alone', async () => {
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming' };
   expect(await listing(arriving, match).look()).toEqual({ result: 'found', transfer: match });
   expect(await listing(arriving).look()).toEqual({ result: 'ambiguous', candidates: [arriving] });
@@ -562,7 +565,7 @@ test('reconcile ignores the incoming side of a found transfer, and is ambiguous 
   }
 });
 
-test('reconcile leaves the outcome unknown when a page has no hasMore, with validation report', async () => {
+test('reconcile with validation: report rejects with the outcome unknown if a list page has no hasMore', async () => {
   const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
   const { payments, requests } = clientOf(() => Response.json(body), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
@@ -570,11 +573,11 @@ test('reconcile leaves the outcome unknown when a page has no hasMore, with vali
   expect(requests).toHaveLength(1);
 });
 
-test('reconcile counts a transfer once that a growing list shows twice', async () => {
+test('reconcile counts a transfer once even if the list shows the transfer twice', async () => {
   expect(await listing(match, match).look()).toEqual({ result: 'found', transfer: match });
 });
 
-test('reconcile names every possible match as a candidate, incoming transfers included', async () => {
+test('reconcile names every possible match as a candidate, including incoming transfers', async () => {
   const input = { ...newTransfer, description: 'INV-4711' };
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming', description: 'INV-4711' };
   const other = { ...match, id: 'txfr_8', description: 'INV-4711 B' };
@@ -603,14 +606,14 @@ const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
   amount: '99',
 })) as [object, object, object, object];
 
-test('reconcile scans a list that changed during the scan again before it reports not_found', async () => {
+test('reconcile reads a list that changed during the reading again before it returns not_found', async () => {
   // The list is sorted by the last change, and our transfer changes after the first page was read.
   const { look, requests } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
   expect(await look()).toEqual({ result: 'found', transfer: match });
   expect(requests).toHaveLength(6);
 });
 
-test('reconcile keeps a match of the first scan that the second scan misses', async () => {
+test('reconcile keeps a match of the first reading of the list even if the second reading misses the match', async () => {
   const bare = { ...match, createdAt: minutes(-10) };
   let reading = 0;
   // Only the second scan shows the clock difference.
@@ -628,7 +631,7 @@ test('reconcile keeps a match of the first scan that the second scan misses', as
   });
 });
 
-test('reconcile leaves the outcome unknown when the list still changes in the third scan', async () => {
+test('reconcile rejects with the outcome unknown if the list changes during each of three readings', async () => {
   const { look, requests } = moving(
     [[b], [b, c]],
     [
@@ -643,25 +646,25 @@ test('reconcile leaves the outcome unknown when the list still changes in the th
   expect(requests).toHaveLength(7);
 });
 
-test('reconcile does not scan a list a third time that did not change between two scans', async () => {
+test('reconcile does not read a list a third time if the list did not change during the second reading', async () => {
   const { look, requests } = moving([[a], [a, b]], [[a, b]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
   expect(requests).toHaveLength(3);
 });
 
-test('reconcile scans a list without ids again because a change cannot be detected', async () => {
+test('reconcile reads a list without ids again before it returns not_found because a change cannot be detected', async () => {
   const { look, requests } = moving([[{ ...a, id: '' }], [{ ...a, id: '' }]]);
   expect(await look()).toEqual({ result: 'not_found', scanned: 2 });
   expect(requests).toHaveLength(2);
 });
 
-test('reconcile does not scan a changed list again after a match', async () => {
+test('reconcile does not read a changed list again if the first reading has a match', async () => {
   const { look, requests } = moving([[a, match], [match]]);
   expect(await look()).toMatchObject({ result: 'found' });
   expect(requests).toHaveLength(2);
 });
 
-test('reconcile leaves the outcome unknown when its second scan of the list fails', async () => {
+test('reconcile rejects with the outcome unknown if its second reading of the list fails', async () => {
   const { payments, requests } = clientOf(() =>
     requests.length === 1 ? Response.json(page([a, a])) : Response.json({}, { status: 403 }),
   );
@@ -682,7 +685,7 @@ test.each([
   ['12.5', '12.51', false],
   ['12.5', '125', false],
 ])(
-  'reconcile takes an amount of %s that is listed as %s for the same: %s',
+  'reconcile decides whether the amount %s of a payment and the listed amount %s are the same: %s',
   async (amount, listed, same) => {
     const { look } = listing({ ...match, amount: listed });
     const response = await look({ ...newTransfer, amount: amount });
@@ -722,7 +725,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
-    'more than its description, and another amount',
+    'a longer description, and another amount',
     { ...newTransfer, description: 'Rent' },
     { description: 'Rent for June', amount: '99' },
     false,
@@ -734,7 +737,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
-    'another amount where no description is shown',
+    'another amount and no description',
     { ...newTransfer, description: 'Rent' },
     { amount: '99' },
     false,
@@ -752,12 +755,12 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
-    'a last word that is the first of ours',
+    'a last word that is the first word of the payment’s description',
     { ...newTransfer, description: 'Rent for June' },
     { description: 'Car rent' },
     false,
   ],
-  ['its description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
+  ['the same description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
   ['a description of null', newTransfer, { description: null }, true],
   ['an empty description', newTransfer, { description: '' }, true],
   ['a status of failed', newTransfer, { status: 'failed' }, true],
@@ -771,7 +774,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ],
   ['a counterparty for an account', newTransfer, listedToCounterparty, false],
 ])(
-  'reconcile decides whether a transfer with %s is the payment',
+  'reconcile decides whether a listed transfer with %s is the payment',
   async (name, input, listed, same) => {
     const isWhole = 'type' in listed;
     const { look } = listing(isWhole ? listed : { ...match, ...listed });
@@ -779,7 +782,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   },
 );
 
-test('reconcile reads every page in any order and sends no other request', async () => {
+test('reconcile reads every page of the list, whatever the order of the list, and sends no other request', async () => {
   const sandbox = setup();
   // The matching transfer is the oldest, because platforms may list in either order.
   const oldest = sandbox.transfers.create(input);
@@ -817,7 +820,7 @@ test('reconcile sends the headers and query of its options with the list request
 });
 
 test.each([401, 403, 404, 503])(
-  'reconcile leaves the outcome unknown when its search fails with %i',
+  'reconcile rejects with the outcome unknown if its request for the list fails with %i',
   async (status) => {
     const body = { error: 'No.', code: 'refused' };
     const { payments } = clientOf(() => Response.json(body, { status }));
@@ -839,7 +842,7 @@ test.each([401, 403, 404, 503])(
   },
 );
 
-test('reconcile leaves the outcome unknown when its search is aborted', async () => {
+test('reconcile rejects with the outcome unknown if its signal is already aborted', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
   const looking = payments.transfers.reconcile(newTransfer, {
     since,
@@ -849,7 +852,7 @@ test('reconcile leaves the outcome unknown when its search is aborted', async ()
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('the error about a misspelt option names reconcile and the closest option', async () => {
+test('the error of reconcile about a misspelt option names reconcile and the closest option', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
   const options = { since, clockskew: 1 } as ReconcileOptions;
   const error = await failureOf(
@@ -870,51 +873,69 @@ test('the error about a misspelt option names reconcile and the closest option',
 
 test.each<[string, unknown, unknown, string]>([
   ['options of null', newTransfer, null, 'options'],
-  ['a since that is no date', newTransfer, { since: 'soon' }, 'options.since'],
+  ['an option since that is no date', newTransfer, { since: 'soon' }, 'options.since'],
   [
-    'a since that is an invalid date',
+    'an option since that is an invalid date',
     newTransfer,
     { since: new Date(Number.NaN) },
     'options.since',
   ],
-  ['a since without an offset', newTransfer, { since: '2026-01-01T00:00:00' }, 'options.since'],
-  ['a since on 30 February', newTransfer, { since: '2026-02-30T00:00:00Z' }, 'options.since'],
-  ['a since that is a year', newTransfer, { since: 2_026 }, 'options.since'],
-  ['a since in milliseconds', newTransfer, { since: 1_767_225_600_000 }, 'options.since'],
-  ['a since yet to come', newTransfer, { since: '2999-01-01T00:00:00Z' }, 'options.since'],
-  ['a timeout of a page', newTransfer, { since, timeout: -1 }, 'options.timeout'],
+  [
+    'an option since without an offset',
+    newTransfer,
+    { since: '2026-01-01T00:00:00' },
+    'options.since',
+  ],
+  [
+    'an option since on 30 February',
+    newTransfer,
+    { since: '2026-02-30T00:00:00Z' },
+    'options.since',
+  ],
+  ['an option since that is a year', newTransfer, { since: 2_026 }, 'options.since'],
+  ['an option since in milliseconds', newTransfer, { since: 1_767_225_600_000 }, 'options.since'],
+  [
+    'an option since in the future',
+    newTransfer,
+    { since: '2999-01-01T00:00:00Z' },
+    'options.since',
+  ],
+  ['a negative timeout', newTransfer, { since, timeout: -1 }, 'options.timeout'],
   ['a negative clockSkew', newTransfer, { since, clockSkew: -1 }, 'options.clockSkew'],
   [
-    'a clockSkew as text, which would let a since yet to come through',
+    'a clockSkew that is a string, even for a since in the future',
     newTransfer,
     { since: new Date(Date.now() + 3_600_000), clockSkew: '120000' },
     'options.clockSkew',
   ],
   ['a clockSkew of null', newTransfer, { since, clockSkew: null }, 'options.clockSkew'],
   ['a clockSkew that is a bigint', newTransfer, { since, clockSkew: 5n }, 'options.clockSkew'],
-  ['a clockSkew that is none', newTransfer, { since, clockSkew: Number.NaN }, 'options.clockSkew'],
+  ['a clockSkew of NaN', newTransfer, { since, clockSkew: Number.NaN }, 'options.clockSkew'],
   ['an unknown option', newTransfer, { since, until: since }, 'options.until'],
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],
   ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
   ['no input', undefined, { since }, ''],
-])('reconcile rejects %s before it sends', async (_name, input, options, at) => {
-  const { payments, requests } = clientOf();
-  const looking = payments.transfers.reconcile(
-    input as TransferCreateInput,
-    options as ReconcileOptions,
-  );
-  const error = await failureOf(looking, ValidationError);
-  expect(error.issues.map(({ path }) => path)).toContain(at);
-  // The error must not report not_sent, because a caller who resends the creation would pay twice.
-  expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
-  expect(error.message).toMatch(
-    /^The transfer is still in doubt: the search could not start\.\nDo not/,
-  );
-  expect(error.message).not.toContain('Nothing was sent');
-  expect(requests).toEqual([]);
-});
+])(
+  'reconcile rejects %s before it sends a request, with the outcome unknown',
+  async (_name, input, options, at) => {
+    const { payments, requests } = clientOf();
+    const looking = payments.transfers.reconcile(
+      input as TransferCreateInput,
+      options as ReconcileOptions,
+    );
+    const error = await failureOf(looking, ValidationError);
+    expect(error.issues.map(({ path }) => path)).toContain(at);
+    // The error must not report not_sent, because a caller who resends the creation would pay twice.
+    expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
+    expect(error.message).toMatch(
+      /^The transfer is still in doubt: the search could not start\.\nDo not/,
+    );
+    expect(error.message).not.toContain('Nothing was sent');
+    expect(requests).toEqual([]);
+  },
+);
 
-test('the error of a search that failed to start has the since of the search as startedAt', async () => {
+test('the error of a reconcile call with an invalid option has the option since as startedAt', async () => {
   const { payments } = clientOf();
   const withSince = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, clockSkew: -1 }),
@@ -929,7 +950,7 @@ test('the error of a search that failed to start has the since of the search as 
   expect(withNone.startedAt).toBe('1970-01-01T00:00:00.000Z');
 });
 
-test('reconcile accepts a since in the future within clockSkew', async () => {
+test('reconcile accepts an option since in the future if the difference is within clockSkew', async () => {
   const { payments } = clientOf(() =>
     Response.json({ data: [], hasMore: false, nextCursor: null }),
   );
@@ -941,7 +962,7 @@ test('reconcile accepts a since in the future within clockSkew', async () => {
 });
 
 test.each([7, true, {}, [], null])(
-  'reconcile does not throw when a transfer has the currency %j and another amount',
+  'reconcile returns ambiguous and does not throw if a transfer has the currency %j and another amount',
   async (currency) => {
     const input = { ...newTransfer, description: 'Inv. 7' };
     const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
@@ -1009,7 +1030,7 @@ const rewrites: readonly (readonly [way: string, requests: string, listed: objec
   ...terms.map(([way, listed]) => [way, reference, listed] as [string, string, object]),
 ];
 
-test('reconcile is ambiguous, and never not_found, when the list rewrites the payment', async () => {
+test('reconcile returns ambiguous, and never not_found, if the list shows the payment rewritten as banks do', async () => {
   const missed = await whichFail(rewrites, async (description, listed) => {
     const { look } = listing({ ...match, description, ...listed });
     expect((await look({ ...newTransfer, description })).result).toBe('ambiguous');
@@ -1043,7 +1064,7 @@ function rewriting(description: string, listed: object) {
   };
 }
 
-test('createOnce pays once when the response is lost and the list rewrites the payment', async () => {
+test('createOnce pays once even if the response is lost and the list shows the payment rewritten as banks do', async () => {
   const paidTwice = await whichFail(rewrites, async (description, listed) => {
     const { sandbox, clock, pay, countMade } = rewriting(description, listed);
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -1057,7 +1078,7 @@ test('createOnce pays once when the response is lost and the list rewrites the p
   expect(paidTwice).toEqual([]);
 });
 
-test('createOnce resolves to a recorded transfer although the list has rewritten it', async () => {
+test('createOnce resolves to a recorded transfer even if the platform shows the transfer rewritten as banks do', async () => {
   const conflicts = await whichFail(rewrites, async (description, listed) => {
     const { pay, countMade } = rewriting(description, listed);
     const { id } = await pay();
@@ -1077,7 +1098,7 @@ test.each([
   ['0017', '1700'],
   [withSign, 'R&D payroll-0018'],
   [btoa(reference), btoa('payroll-2026-11-0018')],
-])('reconcile does not take the reference %s for the reference %s', async (one, other) => {
+])('reconcile does not confuse the reference %s with the reference %s', async (one, other) => {
   for (const [description, listed] of [
     [one, other],
     [other, one],
@@ -1087,7 +1108,7 @@ test.each([
   }
 });
 
-test('reconcile ignores a transfer to another party with our description', async () => {
+test('reconcile ignores a transfer to another party with the description of the payment', async () => {
   const description = 'Rent';
   const ours = { ...match, description };
   const theirs = { ...ours, id: 'txfr_2', destinationAccountId: 'acc_9' };
@@ -1095,7 +1116,7 @@ test('reconcile ignores a transfer to another party with our description', async
   expect(await look({ ...newTransfer, description })).toEqual({ result: 'found', transfer: ours });
 });
 
-test('reconcile compares descriptions with long common prefixes and suffixes in linear time', async () => {
+test('reconcile compares 100 descriptions with long common prefixes and suffixes in less than a second', async () => {
   const half = 'a'.repeat(500);
   const rows = Array.from({ length: 100 }, (_, at) => ({
     ...match,
@@ -1117,7 +1138,7 @@ function endless(row: (number: number) => object) {
   return { payments, requests };
 }
 
-test('reconcile ends as ambiguous after a thousand candidates of an endless list', async () => {
+test('reconcile returns ambiguous after a thousand matches, even if the list never ends', async () => {
   const { payments, requests } = endless((number) => ({ ...match, id: `txfr_${number}` }));
   const result = await payments.transfers.reconcile(newTransfer, { since });
   expect(result).toMatchObject({
@@ -1128,7 +1149,7 @@ test('reconcile ends as ambiguous after a thousand candidates of an endless list
   expect(requests.length).toBeLessThanOrEqual(12);
 });
 
-test('reconcile is ambiguous after a thousand candidates although all are older than since', async () => {
+test('reconcile returns ambiguous after a thousand matches even if all of them are older than since', async () => {
   const createdAt = minutes(-60);
   const { payments } = endless((number) => ({ ...match, id: `txfr_${number}`, createdAt }));
   expect(await payments.transfers.reconcile(newTransfer, { since })).toMatchObject({
@@ -1137,7 +1158,7 @@ test('reconcile is ambiguous after a thousand candidates although all are older 
   });
 });
 
-test('reconcile ends when its signal is aborted while an endless list is read', async () => {
+test('an abort of the signal ends reconcile while it reads an endless list', async () => {
   const caller = new AbortController();
   const { payments, requests } = endless((number) => {
     if (requests.length === 50) caller.abort();
@@ -1148,7 +1169,7 @@ test('reconcile ends when its signal is aborted while an endless list is read', 
 });
 
 test.each(['', 'txfr_'])(
-  'reconcile keeps only candidates in memory when the ids begin with %j',
+  'reconcile keeps only possible matches in memory if the ids of the list begin with %j',
   async (prefix) => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
@@ -1177,7 +1198,7 @@ test.each(['', 'txfr_'])(
 test.each<[string, object]>([
   ['that reports no more pages, and has a cursor', page([match], 'onwards', false)],
   ['that is empty, and reports that more follow', page([], 'onwards')],
-])('reconcile leaves the outcome unknown after a page %s', async (_, contradiction) => {
+])('reconcile rejects with the outcome unknown after a list page %s', async (_, contradiction) => {
   const { payments, requests } = clientOf(() =>
     Response.json(requests.length === 1 ? contradiction : page([])),
   );
@@ -1185,12 +1206,12 @@ test.each<[string, object]>([
   expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcile' });
 });
 
-test('transfers.list ends at a page with hasMore: false although the page has a cursor', async () => {
+test('transfers.list ends at a page with hasMore: false even if the page has a cursor', async () => {
   const { payments } = clientOf(() => Response.json(page([match], 'onwards', false)));
   expect(await payments.transfers.list().toArray({ max: 5 })).toEqual([match]);
 });
 
-test('reconcile leaves the outcome unknown when the sandbox fault empty_page empties a page', async () => {
+test('reconcile rejects with the outcome unknown if the sandbox fault empty_page empties a page', async () => {
   const sandbox = setup();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'empty_page' } });

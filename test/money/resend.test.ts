@@ -101,7 +101,7 @@ test.each(statusRows)(
 );
 
 test.each(kinds)(
-  'a %s is not retried when the response has x-should-retry: false',
+  'a call (%s) is not retried if the response has x-should-retry: false',
   async (kind) => {
     for (const status of [429, 503]) {
       const server = await rawServer(
@@ -117,7 +117,7 @@ test.each(kinds)(
   },
 );
 
-test('a creation is not retried although the response has x-should-retry: true', async () => {
+test('a creation is not retried after a 503 even if the response has x-should-retry: true', async () => {
   const server = await rawServer(responseBytes(503, errorBody, { 'x-should-retry': 'true' }));
   await failureOf(calls['once POST'].send(clientAt(server)), ServerError);
   expect(server.arrivals).toHaveLength(1);
@@ -263,7 +263,7 @@ const faultRows = faults.flatMap((fault) =>
 );
 
 test.each(faultRows)(
-  '$name leaves a $kind over $transport unknown',
+  'a call ($kind) over $transport ends as unknown after $name',
   async ({ step, error: errorClass, facts, resend, accepted, kind, options }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
@@ -293,7 +293,7 @@ test.each(faultRows)(
   },
 );
 
-test.each(kinds)('a refused connection proves that a %s was not sent', async (kind) => {
+test.each(kinds)('a call (%s) ends as not_sent if the connection is refused', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const payments = clientAt(closedPort);
   const error = await failureOf(calls[kind].send(payments), ConnectionError);
@@ -317,7 +317,7 @@ const nameRows = ['ENOTFOUND', 'EAI_AGAIN'].flatMap((code) =>
   kinds.map((kind) => ({ code, kind })),
 );
 test.each(nameRows)(
-  '$code of a DNS lookup proves that a $kind was not sent',
+  'a call ($kind) ends as not_sent if the DNS lookup fails with $code',
   async ({ code, kind }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const lookup = namesAre((hostname, done) => {
@@ -332,7 +332,7 @@ test.each(nameRows)(
 );
 
 test.each(kinds)(
-  'a %s is not_sent when all addresses of the host refuse connections',
+  'a call (%s) ends as not_sent if all addresses of the host refuse connections',
   async (kind) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     namesAre((_, done) => {
@@ -351,26 +351,29 @@ test.each(kinds)(
   },
 );
 
-test.each(kinds)('a %s arrives exactly once when the platform comes back', async (kind) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-  const clock = new VirtualClock();
-  const { good, status, send } = calls[kind];
-  const server = await rawServer(responseBytes(status, good));
-  // No server listens at the first address of the host name.
-  const hosts = ['127.0.0.2', '127.0.0.1'];
-  namesAre((_, done) => {
-    done(null, [{ address: hosts.shift() ?? '', family: 4 }]);
-  });
-  const waits = Promise.withResolvers<unknown>();
-  const baseUrl = `http://localhost:${server.port}/v0`;
-  const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry: waits.resolve } }));
-  expect(await waits.promise).toMatchObject({ reason: 'ECONNREFUSED' });
-  await clock.advance(125);
-  expect(await call).toEqual(good);
-  expect(server.arrivals).toHaveLength(1);
-});
+test.each(kinds)(
+  'a call (%s) arrives exactly once if the first attempt was refused and a retry reaches the platform',
+  async (kind) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const clock = new VirtualClock();
+    const { good, status, send } = calls[kind];
+    const server = await rawServer(responseBytes(status, good));
+    // No server listens at the first address of the host name.
+    const hosts = ['127.0.0.2', '127.0.0.1'];
+    namesAre((_, done) => {
+      done(null, [{ address: hosts.shift() ?? '', family: 4 }]);
+    });
+    const waits = Promise.withResolvers<unknown>();
+    const baseUrl = `http://localhost:${server.port}/v0`;
+    const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry: waits.resolve } }));
+    expect(await waits.promise).toMatchObject({ reason: 'ECONNREFUSED' });
+    await clock.advance(125);
+    expect(await call).toEqual(good);
+    expect(server.arrivals).toHaveLength(1);
+  },
+);
 
-test('an unknown attempt ends the retries of a creation that began with a 429', async () => {
+test('a creation is not retried again if its retry after a 429 ends as unknown', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(
     responseBytes(429, errorBody),
@@ -390,7 +393,7 @@ test('an unknown attempt ends the retries of a creation that began with a 429', 
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a rejection after an unknown attempt leaves the call unknown', async () => {
+test('a call whose first attempt is unknown ends as unknown even if the second attempt is rejected', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(responseBytes(502, html), responseBytes(404, errorBody));
   const error = await failureOf(clientAt(server).transfers.get('txfr_1'), NotFoundError);

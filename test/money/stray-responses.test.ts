@@ -30,7 +30,7 @@ const gets: Readonly<Record<string, (payments: PaymentsClient) => PromiseLike<un
 };
 
 test.each(Object.entries(gets))(
-  'get of %s_1 never returns the record of another id',
+  'get() of the id %s_1 rejects a response with another id',
   async (prefix, get) => {
     const { payments, requests } = clientOf(() => respond(200, { id: `${prefix}_2` }));
     const error = await failureOf(get(payments), InvalidResponseError);
@@ -42,7 +42,7 @@ test.each(Object.entries(gets))(
   },
 );
 
-test('a get that receives the record of another id is sent again on another connection', async () => {
+test('get() sends its request again on another connection if the response has another id', async () => {
   const server = await rawServer(keep(200, transferNumber(2)), keep(200, transferNumber(1)));
   const payments = clientAt(server);
   expect(await payments.transfers.get('txfr_1')).toEqual(transferNumber(1));
@@ -57,7 +57,7 @@ const creations: Readonly<Record<string, (payments: PaymentsClient) => PromiseLi
 };
 
 test.each(Object.entries(creations))(
-  'a creation is unknown and sent once when its response has the id %s_1 of an earlier creation',
+  'a creation is sent once and ends as unknown if its response has the id %s_1 of an earlier creation',
   async (prefix, create) => {
     const server = await rawServer(keep(201, { ...createdNumber(1), id: `${prefix}_1` }));
     const payments = clientAt(server);
@@ -71,7 +71,7 @@ test.each(Object.entries(creations))(
   },
 );
 
-test('a clone with the same API key knows the ids that its client has created', async () => {
+test('a clone of a client with the same API key rejects a creation whose response has the id of the client’s earlier creation', async () => {
   const { payments } = clientOf(() => respond(201, createdNumber(1)));
   await payments.transfers.create(newTransfer);
   const clone = payments.withOptions({ timeout: 1_000 });
@@ -84,7 +84,7 @@ test.each([
   ['the option idempotencyHeader', { idempotencyHeader: 'X-Key' }, 'x-key'],
   ['a header of the caller', {}, 'Idempotency-Key'],
 ])(
-  'two creations with the same idempotency key in %s may have the same id',
+  'two creations with the same idempotency key in %s may receive the same id',
   async (_, options, name) => {
     const { payments, requests } = clientOf(() => respond(201, createdNumber(1)), {
       maxRetries: 0,
@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test('createOnce returns its own transfer when its response was that of an earlier creation', async () => {
+test('createOnce finds its own transfer in the list if its response has the id of an earlier creation', async () => {
   const made: { id: string }[] = [];
   const { payments, requests } = clientOf(
     (request, body) => {
@@ -116,7 +116,7 @@ test('createOnce returns its own transfer when its response was that of an earli
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
 });
 
-test('CreatedIds remembers the last ten thousand creations, and not more than twice as many', () => {
+test('CreatedIds remembers the last 10,000 ids, and never more than 20,000', () => {
   const ids = new CreatedIds();
   const isNew = (number: number): boolean => ids.add(`txfr_${number}`, undefined);
   for (let number = 0; number < 20_000; number += 1) isNew(number);

@@ -47,7 +47,7 @@ let clocks = 0;
 
 const wrongJournals: readonly (readonly [title: string, make: WrongJournal, report: RegExp])[] = [
   [
-    'a swap compares only the reference',
+    'swap compares only the reference',
     (right) => ({
       swap: async (reference, before, after) => {
         const current = await right.read(reference);
@@ -58,7 +58,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /writes only if the entry still is `before`[^]*removes the entry only if/,
   ],
   [
-    'a swap compares only the claim id',
+    'swap compares only the claim id',
     (right) => ({
       swap: async (reference, before, after) => {
         const current = await right.read(reference);
@@ -69,7 +69,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /writes only if the entry still is `before`/,
   ],
   [
-    'a swap is two steps',
+    'swap reads and writes in two steps',
     (right) => ({
       swap: async (reference, before, after) => {
         if (!isSame(await right.read(reference), before)) return false;
@@ -79,7 +79,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /of 20 calls of swap at once[^]*Happened: \d+ of 20 calls/,
   ],
   [
-    'only an insert is atomic',
+    'swap is atomic only if there is no entry yet',
     (right) => ({
       swap: async (reference, before, after) => {
         if (before === undefined) return right.swap(reference, before, after);
@@ -97,7 +97,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /by one clock for all handles[^]*after another handle's/,
   ],
   [
-    'now is five minutes off',
+    'now is five minutes ahead',
     ({ now }) => ({ now: async (r) => (await now(r)) + 300_000 }),
     /now resolved to \d+ instead of about \d+/,
   ],
@@ -108,12 +108,12 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
   ],
   ['now returns a string', () => ({ now: async () => String(Date.now()) as never }), /a string/],
   [
-    'now has whole seconds',
+    'now advances only every 1,000 seconds',
     () => ({ now: async () => Math.floor(Date.now() / 1e6) * 1e6 }),
     /now advances/,
   ],
   [
-    'now is the start of a transaction',
+    'now always returns the start of the transaction',
     () => {
       const startedAt = Date.now();
       return { now: async () => startedAt };
@@ -150,7 +150,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
   ],
   ['every handle has a store of its own', () => memoryJournal(), /every handle reads/],
   [
-    'text is cut at 1 kB',
+    'the text of an entry is cut at 1 kB',
     ({ read }) => ({
       read: async (reference) => {
         const text = JSON.stringify(await read(reference));
@@ -160,27 +160,27 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /an entry keeps its text/,
   ],
   [
-    'text loses its unicode',
+    'the text of an entry loses its non-ASCII characters',
     (right) => mapText(right, (text) => text.replaceAll(/[^\x20-\x7f]/g, '?')),
     /an entry keeps its text/,
   ],
   [
-    'text loses its emoji',
+    'the text of an entry loses its emoji',
     (right) => mapText(right, (text) => text.replaceAll(/\p{Extended_Pictographic}/gu, '?')),
     /an entry keeps its text/,
   ],
   [
-    'text loses the spaces at its end',
+    'the text of an entry loses the spaces at its end',
     (right) => mapText(right, (text) => text.replaceAll(/ +"/g, '"')),
     /an entry keeps its text/,
   ],
   [
-    'numbers lose digits',
+    'numbers in an entry lose their decimals',
     (right) => mapText(right, (text) => text.replaceAll(/\.\d+(?=[,}])/g, '')),
     /the entry of read\('…0'\)\.claimedAt is 1764000000123 instead of 1764000000123\.456/,
   ],
   [
-    'large numbers lose digits',
+    'large numbers in an entry lose their last digit',
     (right) => mapText(right, (text) => text.replaceAll(/(\d{15})\d\b/g, '$10')),
     /keeps every digit/,
   ],
@@ -190,7 +190,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /every state is kept[^]*candidates is undefined instead of/,
   ],
   [
-    'an array becomes an object',
+    'an array in an entry becomes an object',
     (right) => mapText(right, (text) => text.replace(/\["(\w+)","(\w+)"\]/, '{"0":"$1","1":"$2"}')),
     /every state is kept[^]*candidates is {"0":"txfr_000001","1":"txfr_000002"} instead of \[/,
   ],
@@ -210,7 +210,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /differ in one character/,
   ],
   [
-    'references are names of files',
+    'references lose the characters that file names cannot have',
     (right) => mapReference(right, (reference) => reference.replaceAll(/[^\w. %*-]/g, '_')),
     /differ in one character/,
   ],
@@ -302,7 +302,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     /null instead of undefined/,
   ],
   [
-    'read returns the object that swap got',
+    'read returns the same object that the caller passed to swap',
     () => {
       const entries = stored;
       return {
@@ -326,14 +326,14 @@ const readReport = (makeJournal: () => Journal | Promise<Journal>): Promise<stri
     (error: unknown) => (error as Error).message,
   );
 
-describe('testJournal fails when', () => {
+describe('testJournal rejects a journal in which', () => {
   test.concurrent.each(wrongJournals)('%s', async (_, makeWrong, report) => {
     const right = memoryJournal();
     expect(await readReport(() => ({ ...right, ...makeWrong(right) }))).toMatch(report);
   });
 });
 
-test('testJournal fails when no call wins a race', async () => {
+test('testJournal rejects a journal in which none of several simultaneous claims succeeds', async () => {
   const right = memoryJournal();
   let running = 0;
   const swap: Swap = async (...args) => {
@@ -411,14 +411,14 @@ const wrongListings: readonly (readonly [string, (entries: Entries) => Listing, 
   ['lists nothing', () => [], /is undefined instead of {/],
 ];
 
-describe('testJournal fails when open', () => {
+describe('testJournal rejects a journal whose method open', () => {
   test.concurrent.each(wrongListings)('%s', async (_, list, report) => {
     const { right, entries } = createStore();
     const open = () => yieldAll(list(entries));
     expect(await readReport(() => ({ ...right, open }))).toMatch(report);
   });
 
-  test('reads pages by number, and so skips payments', async () => {
+  test('reads pages by their number, and so skips payments if others are decided meanwhile', async () => {
     const { right, entries } = createStore();
     const open = async function* () {
       for (let page = 0; page < 25; page += 1) {
@@ -430,7 +430,7 @@ describe('testJournal fails when open', () => {
     );
   });
 
-  test('lists only what its own process has claimed', async () => {
+  test('lists only the payments that its own process has claimed', async () => {
     const { right, entries } = createStore();
     const makeJournal = (): Journal => {
       const claimed = new Set<string>();
@@ -443,7 +443,7 @@ describe('testJournal fails when open', () => {
     expect(await readReport(makeJournal)).toMatch(/is undefined instead of {/);
   });
 
-  test('keeps its connection after the reader has stopped', async () => {
+  test('keeps its database connection if the caller stops reading early', async () => {
     const { right, entries } = createStore();
     let connections = 5;
     const open = async function* () {
@@ -463,7 +463,10 @@ const wrongPrunes: readonly (readonly [
   string,
   (entry: JournalEntry, paidBefore: number) => boolean,
 ])[] = [
-  ['a claim', (entry, time) => entry.state === 'sending' || isPaid(entry, time)],
+  [
+    'the claim of a payment that is not decided',
+    (entry, time) => entry.state === 'sending' || isPaid(entry, time),
+  ],
   ['an ambiguous payment', (entry, time) => entry.state === 'ambiguous' || isPaid(entry, time)],
   [
     'a payment with the state not_paid',
@@ -471,8 +474,11 @@ const wrongPrunes: readonly (readonly [
   ],
   ['a payment that was made exactly at paidBefore', (entry, time) => isPaid(entry, time + 1)],
   ['every paid payment', (entry) => isPaid(entry, Infinity)],
-  ['what was paid before paidBefore in seconds', (entry, time) => isPaid(entry, time / 1_000)],
-  ['nothing of the half millisecond before paidBefore', (entry, time) => isPaid(entry, time - 0.5)],
+  ['nothing because it takes paidBefore for seconds', (entry, time) => isPaid(entry, time / 1_000)],
+  [
+    'no payment of the last half millisecond before paidBefore',
+    (entry, time) => isPaid(entry, time - 0.5),
+  ],
   [
     'an entry whose text contains the word paid',
     (entry, time) => isPaid(entry, time) || JSON.stringify(entry).includes('"state\\":\\"paid'),
@@ -495,7 +501,7 @@ const createPrune =
     return count(pruned.length) as number;
   };
 
-describe('testJournal fails when prune removes', () => {
+describe('testJournal rejects a journal whose method prune removes', () => {
   test.concurrent.each(wrongPrunes)('%s', async (_, shouldRemove) => {
     const store = createStore();
     const prune = createPrune(store, shouldRemove);
@@ -504,7 +510,7 @@ describe('testJournal fails when prune removes', () => {
 });
 
 test.each([undefined, true, '2', 1, 2])(
-  'testJournal fails when prune returns %o',
+  'testJournal rejects a journal whose method prune returns %o instead of the number of removed entries',
   async (count) => {
     const store = createStore();
     const prune = createPrune(store, isPaid, () => count);
@@ -514,18 +520,18 @@ test.each([undefined, true, '2', 1, 2])(
   },
 );
 
-test('testJournal passes when open and prune are right', async () => {
+test('testJournal accepts a journal with correct methods open and prune', async () => {
   const store = createStore();
   const open = () => yieldAll(listOpen(store.entries));
   await testJournal(() => ({ ...store.right, open, prune: createPrune(store, isPaid) }));
 });
 
-test('testJournal passes when a journal has only read, swap and now', async () => {
+test('testJournal accepts a journal that has only read, swap and now', async () => {
   const { read, swap, now } = memoryJournal();
   await testJournal(async () => ({ read, swap, now }));
 });
 
-test('testJournal reports what was expected, what happened and what to do for each failure', async () => {
+test('testJournal reports for each failure what was expected, what happened and what to do', async () => {
   const right = memoryJournal();
   const swap: Swap = async (reference, before, after) =>
     right.swap(reference, (await right.read(reference)) && before, after);
@@ -540,7 +546,7 @@ test('testJournal reports what was expected, what happened and what to do for ea
   `);
 });
 
-test('testJournal reports only the first case when it fails', async () => {
+test('testJournal reports only the first failure if the journal cannot be read at all', async () => {
   const right = memoryJournal();
   const read = () => Promise.reject(new Error('connect to db://ops:hunter2@db failed'));
   expect(await readReport(() => ({ ...right, read }))).toMatchInlineSnapshot(`
@@ -551,13 +557,13 @@ test('testJournal reports only the first case when it fails', async () => {
   `);
 });
 
-test('testJournal rejects with the error of makeJournal when a handle cannot be opened', async () => {
+test('testJournal rejects with the error of its argument makeJournal if makeJournal rejects', async () => {
   const error = new Error('the store is down');
   await expect(testJournal(() => Promise.reject(error))).rejects.toBe(error);
 });
 
 test.each([true, false])(
-  'testJournal removes its own entries, whether it passes or not: %o',
+  'testJournal removes its own entries and no other entry, whether the journal passes (%o) or not',
   async (passes) => {
     const right = memoryJournal();
     const input = newInput();
@@ -577,7 +583,7 @@ test.each([true, false])(
   },
 );
 
-test('testJournal uses other references when it runs again on the same store', async () => {
+test('testJournal uses other references if it runs again on the same store', async () => {
   const right = memoryJournal();
   const runs = [new Set<string>(), new Set<string>()] as const;
   for (const references of runs) {

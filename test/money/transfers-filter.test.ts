@@ -40,10 +40,10 @@ function setup(options: ClientOptions) {
 }
 
 test.each([
-  ['without a filter', false, 'limit=100'],
-  ['with the filter that the platform knows', 'account', 'limit=100&account=acc_000001'],
+  ['without a filter (transfersFilter: false)', false, 'limit=100'],
+  ['with another filter (transfersFilter: account)', 'account', 'limit=100&account=acc_000001'],
 ] as const)(
-  'a search %s finds a payment that the default filter accountId would hide',
+  'with a platform that does not know the filter accountId, a search %s finds the payment',
   async (...row) => {
     const [, transfersFilter, query] = row;
     const { payments, queries, made, lose } = setup({ transfersFilter });
@@ -62,14 +62,14 @@ test.each([
   },
 );
 
-test('transfers.list sends the account under the name in transfersFilter', async () => {
+test('transfers.list sends accountId as the query parameter that the option transfersFilter names', async () => {
   const { payments, queries } = setup({ transfersFilter: 'account' });
   const page = await payments.transfers.list({ accountId: 'acc_000001', limit: 5 });
   expect(page.data.length).toBeGreaterThan(0);
   expect(queries).toEqual(['limit=5&account=acc_000001']);
 });
 
-test('reconcileAll without a filter reports no unexpected transfer of another account', async () => {
+test('reconcileAll with transfersFilter: false reports no unexpected transfer of another account', async () => {
   const sandbox = seedDemo(new Sandbox());
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.transfers.create({

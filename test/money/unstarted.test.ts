@@ -28,7 +28,7 @@ async function setup() {
 
 const inputs = createSalaries(1);
 
-test('calls that were never awaited or iterated are printed when the process exits', async () => {
+test('createAllOnce, waitForAll and reconcileAll calls that were never awaited or iterated cause a warning at process exit', async () => {
   const { transfers, exit } = await setup();
   void transfers.createAllOnce(inputs);
   void transfers.createAllOnce(inputs);
@@ -41,7 +41,7 @@ test('calls that were never awaited or iterated are printed when the process exi
   ]);
 });
 
-test('calls that were awaited or iterated print nothing when the process exits', async () => {
+test('createAllOnce, waitForAll and reconcileAll calls that were awaited or iterated cause no warning at process exit', async () => {
   const { transfers, exit } = await setup();
   await transfers.createAllOnce([]);
   for await (const _ of transfers.waitForAll([])) throw new Error('nothing to wait for');
@@ -52,7 +52,7 @@ test('calls that were awaited or iterated print nothing when the process exits',
   expect(exit()).toEqual([]);
 });
 
-test('a payment that was left in doubt or not finished is printed when the process exits', async () => {
+test('createOnce calls that ended in doubt or have not ended cause a warning at process exit', async () => {
   const { transfers, sandbox, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');
@@ -67,7 +67,7 @@ test('a payment that was left in doubt or not finished is printed when the proce
   await running.catch(() => undefined);
 });
 
-test('a payment that was made or rejected prints nothing when the process exits', async () => {
+test('createOnce calls that made a payment or were rejected cause no warning at process exit', async () => {
   const { transfers, sandbox, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');
@@ -77,14 +77,14 @@ test('a payment that was made or rejected prints nothing when the process exits'
   expect(exit()).toEqual([]);
 });
 
-test('an awaited batch prints how many of its payments it did not make', async () => {
+test('an awaited createAllOnce call causes a warning at process exit with the number of payments not made', async () => {
   const { transfers, sandbox, exit } = await setup();
   sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 422 } });
   await transfers.createAllOnce(inputs);
   expect(exit()).toEqual([expect.stringContaining('did not pay 1 of its payments')]);
 });
 
-test('a call for a payment that was made a month ago is printed, but not for one of six days ago', async () => {
+test('createOnce for a payment that was made 30 days ago causes a warning at process exit, but not after six days', async () => {
   const { transfers, clock, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');

@@ -124,7 +124,7 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 
-test('waitForAll reports each payment once, when its end is seen', async () => {
+test('waitForAll reports each payment once, as soon as a request shows that its transfer has ended', async () => {
   const statusAt: StatusAt = (number, ms) =>
     ms < number * minute ? 'processing' : (['completed', 'failed', 'cancelled'][number - 1] ?? '');
   const { follow, requests } = setup({ count: 3, statusAt });
@@ -132,7 +132,7 @@ test('waitForAll reports each payment once, when its end is seen', async () => {
   expect(requests.every(({ line }) => line.startsWith('GET '))).toBe(true);
 });
 
-test('waitForAll reports the remaining payments once at its timeout', async () => {
+test('waitForAll reports each payment that has not ended once at its timeout', async () => {
   const statusAt: StatusAt = (number) => ['completed', 'pending', 'settled'][number - 1];
   const { follow, clock } = setup({ count: 4, statusAt });
   const rows = await follow(createSalaries(4), { timeout: 10 * minute });
@@ -150,7 +150,7 @@ test('the timeout of waitForAll is a day by default, and Infinity waits for ever
   expect(clock.passed).toBeGreaterThan(5_000 * minute);
 });
 
-test('the pause between the rounds of waitForAll grows from 30 seconds to 5 minutes', async () => {
+test('the pause of waitForAll between two looks at the platform grows from 30 seconds to 5 minutes', async () => {
   const { follow, requests } = setup({ statusAt: () => 'pending' });
   await follow([salaryOf(1)], { timeout: 40 * minute });
   const times = requests.map(({ at }) => at / 1_000);
@@ -180,7 +180,7 @@ test('waitForAll sends fewer than 70 requests for 200 recorded payments and a hi
   expect(requests.length).toBeLessThan(70);
 });
 
-test('waitForAll has reported each end after the process was killed at 1,000 random moments', async () => {
+test('waitForAll reports each ended payment even if the caller stops and restarts it at 1,000 random moments', async () => {
   vi.mocked(Math.random).mockRestore();
   const { payments, clock } = setup({ count: 200, statusAt: isShortly, isRecorded: true });
   const told = new Map<string, string>();
@@ -206,7 +206,7 @@ test('waitForAll has reported each end after the process was killed at 1,000 ran
   expect([...told.values()]).toEqual(Array.from({ length: 200 }, () => 'completed'));
 }, 60_000);
 
-test('waitForAll without a journal reads the whole list once, and later only a part', async () => {
+test('waitForAll without a journal reads the whole list once, and afterwards only a part of the list', async () => {
   const { follow, requests } = setup({ count: 200, history: 10_000, statusAt: isShortly });
   await follow(createSalaries(200));
   const [first = [], ...later] = Object.values(Object.groupBy(requests, ({ at }) => at));
@@ -215,7 +215,7 @@ test('waitForAll without a journal reads the whole list once, and later only a p
   expect(Math.max(...later.map((round) => round?.length ?? 0))).toBeLessThanOrEqual(4);
 });
 
-test('waitForAll reads each payment by its id when a long list shows the payments late', async () => {
+test('waitForAll reads a payment by its recorded id if a long list shows the payment only on its last pages', async () => {
   const { follow, requests } = setup({
     count: 5,
     history: 10_000,
@@ -242,7 +242,7 @@ test('waitForAll looks in the list for a payment whose recorded id the platform 
   expect(requests.map(({ line }) => line)).toContain(`GET /transfers/${idOf(900_001)}`);
 });
 
-test('each scan of a round of waitForAll has another page size when the list changes', async () => {
+test('waitForAll reads a list that changes again with another page size each time', async () => {
   const limits: (string | null)[] = [];
   const moving = { data: [{ id: idOf(7), direction: 'outgoing' }], hasMore: true };
   const { follow } = setup({
@@ -262,7 +262,7 @@ test('each scan of a round of waitForAll has another page size when the list cha
 
 const unavailable = (): Response => respond(503, { error: 'Later.', code: 'unavailable' });
 
-test('waitForAll goes on after four failed rounds in a row', async () => {
+test('waitForAll goes on even if its requests fail four times in a row', async () => {
   const statusAt: StatusAt = (_, ms) => (ms < 25 * minute ? 'pending' : 'completed');
   const { follow } = setup({
     statusAt,
@@ -271,7 +271,7 @@ test('waitForAll goes on after four failed rounds in a row', async () => {
   expect(outline(await follow([salaryOf(1)]))).toEqual(['1 completed']);
 });
 
-test('waitForAll rejects after five failed rounds in a row', async () => {
+test('waitForAll rejects if its requests fail five times in a row', async () => {
   const { payments, clock, requests } = setup({ statusAt: endsByNumber, fail: unavailable });
   const followed = payments.transfers.waitForAll([salaryOf(1)]);
   const error = await clock.runTimersDuring(failureOf(followed, ApiError));
@@ -284,7 +284,7 @@ test('waitForAll rejects after five failed rounds in a row', async () => {
   expect(requests).toHaveLength(5);
 });
 
-test('the timeout of waitForAll ends the loop only after a round that succeeded', async () => {
+test('waitForAll ends after its timeout only once it could read the payments, so a failed request delays the end', async () => {
   const { follow, clock } = setup({
     statusAt: () => 'pending',
     fail: (_, round) => (round === 3 ? unavailable() : undefined),
@@ -294,7 +294,7 @@ test('the timeout of waitForAll ends the loop only after a round that succeeded'
   expect(clock.passed).toBe(31_000 + 67_500);
 });
 
-test('waitForAll reports the payments of one account although the list of another account fails', async () => {
+test('waitForAll reports the payments of one account even if the list of another account cannot be read', async () => {
   const { payments, clock } = setup({
     statusAt: () => 'completed',
     fail: ({ searchParams }) =>
@@ -309,7 +309,7 @@ test('waitForAll reports the payments of one account although the list of anothe
   expect(outline(rows)).toEqual(['1 completed']);
 });
 
-test('waitForAll rejects at once when the platform rejects the credential', async () => {
+test('waitForAll rejects at once if the platform responds with 401', async () => {
   const { payments, clock, requests } = setup({
     statusAt: endsByNumber,
     fail: () => respond(401, { error: 'No.', code: 'unauthorized' }),
@@ -345,7 +345,7 @@ test('waitForAll rejects invalid options and two inputs with one reference befor
   expect(requests).toEqual([]);
 });
 
-test('await resolves waitForAll to its totals and to the payments that did not arrive', async () => {
+test('await of waitForAll resolves to the totals and to the payments that did not complete', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : 'failed');
   const { payments, clock } = setup({ count: 2, statusAt });
   const followed = payments.transfers.waitForAll(createSalaries(2));
@@ -355,7 +355,7 @@ test('await resolves waitForAll to its totals and to the payments that did not a
   expect(followed.totals).toEqual(totals);
 });
 
-test('waitForAll goes on when a transfer is no longer found', async () => {
+test('waitForAll goes on if the platform no longer shows a transfer, and reports the payment as missing at its timeout', async () => {
   const statusAt: StatusAt = (_, ms) => (ms < 2 * minute ? 'pending' : undefined);
   const { follow } = setup({ statusAt });
   expect(outline(await follow([salaryOf(1)], { timeout: 10 * minute }))).toEqual(['1 missing']);

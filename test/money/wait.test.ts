@@ -122,22 +122,25 @@ test.each([
   [{ timeout: 9_000, totalTimeout: 3_000 }, 3_000],
   [{ timeout: 2_000, totalTimeout: 3_000 }, 2_000],
   [{}, 600_000],
-])('waitFor with %o times out after %i ms with the outcome unknown', async (options, ms) => {
-  const { clock, wait } = scripted(['pending']);
-  const error = await failureOf(wait(options), WaitError);
-  expect(error).toMatchObject({
-    reason: 'timeout',
-    last: { id: 'txfr_1', status: 'pending' },
-    outcome: 'unknown',
-    retryable: true,
-    startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
-  });
-  expect(error.message).toContain('does not mean that it failed');
-  expect(clock.passed).toBe(ms);
-  expect(clock.pending).toBe(0);
-});
+])(
+  'waitFor with the options %o rejects after %i ms with the outcome unknown if the transfer stays pending',
+  async (options, ms) => {
+    const { clock, wait } = scripted(['pending']);
+    const error = await failureOf(wait(options), WaitError);
+    expect(error).toMatchObject({
+      reason: 'timeout',
+      last: { id: 'txfr_1', status: 'pending' },
+      outcome: 'unknown',
+      retryable: true,
+      startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    expect(error.message).toContain('does not mean that it failed');
+    expect(clock.passed).toBe(ms);
+    expect(clock.pending).toBe(0);
+  },
+);
 
-test('waitFor ends at its timeout although a poll hangs', async () => {
+test('waitFor ends at its timeout even if one of its requests gets no response', async () => {
   const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const error = await failureOf(
@@ -148,7 +151,7 @@ test('waitFor ends at its timeout although a poll hangs', async () => {
   expect(clock.passed).toBe(700);
 });
 
-test('the pause between the polls of waitFor grows to fifteen seconds', async () => {
+test('the pause of waitFor between two requests grows to fifteen seconds', async () => {
   const { wait, times } = scripted(['pending']);
   await failureOf(wait({ timeout: 100_000 }), WaitError);
   const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -157,14 +160,14 @@ test('the pause between the polls of waitFor grows to fifteen seconds', async ()
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses);
 });
 
-test('interval is the first pause between the polls of waitFor, with jitter', async () => {
+test('the option interval of waitFor is the first pause between two requests, with jitter', async () => {
   vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValue(0.999_999);
   const { wait, times } = scripted(['pending', 'pending', 'completed']);
   await wait({ interval: 100 });
   expect(times).toEqual([0, 80, 80 + 180]);
 });
 
-test('waitFor continues to poll after an undocumented status', async () => {
+test('waitFor goes on after a response with an undocumented status', async () => {
   const { wait } = scripted(['pending', 'on_hold', 'processing', 'under_audit', 'completed']);
   const seen: string[] = [];
   await wait({ onPoll: ({ status }) => seen.push(status) });
@@ -180,24 +183,31 @@ test.each([
   [['completed', 'settling', 'failed'], 'failed'],
   [['processing', 'on_hold', 'pending'], 'pending'],
   [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
-])('waitFor stops when the status goes back (%o)', async (statuses, last) => {
-  const { wait, requests } = scripted(statuses);
-  // Without `until`, the first `completed` would end the wait.
-  const error = await failureOf(wait({ until: () => false }), WaitError);
-  expect(error).toMatchObject({ reason: 'regressed', last: { status: last }, outcome: 'unknown' });
-  expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
-  expect(requests).toHaveLength(statuses.indexOf(last) + 1);
-});
+])(
+  'waitFor rejects if the status of a transfer goes back to an earlier or another final status (%o)',
+  async (statuses, last) => {
+    const { wait, requests } = scripted(statuses);
+    // Without `until`, the first `completed` would end the wait.
+    const error = await failureOf(wait({ until: () => false }), WaitError);
+    expect(error).toMatchObject({
+      reason: 'regressed',
+      last: { status: last },
+      outcome: 'unknown',
+    });
+    expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
+    expect(requests).toHaveLength(statuses.indexOf(last) + 1);
+  },
+);
 
 test.each(['settled', 'returned'])(
-  'waitFor can wait for an undocumented status after completed (%s)',
+  'waitFor can wait with the option until for an undocumented status after completed (%s)',
   async (status) => {
     const { wait } = scripted(['completed', status]);
     expect(await wait({ until: (seen) => seen.status === status })).toMatchObject({ status });
   },
 );
 
-test('a WaitError has a shortened copy of the transfer', async () => {
+test('the field last of a WaitError is a copy of the transfer, shortened if the transfer is very large', async () => {
   const clock = new VirtualClock();
   const metadata = { order: { lines: [{ price: '1.00', note: 'x'.repeat(2_000) }] } };
   const response = { ...transfer, status: 'failed', metadata };
@@ -215,13 +225,13 @@ test('a WaitError has a shortened copy of the transfer', async () => {
   expect(JSON.stringify(last).length).toBeLessThan(5_000);
 });
 
-test('waitFor continues to poll while a new transfer is not found', async () => {
+test('waitFor goes on if the first reads of a new transfer respond with 404', async () => {
   const { wait, times } = scripted([404, 404, 404, 'pending', 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
   expect(times).toHaveLength(5);
 });
 
-test('waitFor stops when a transfer is not found for half a minute', async () => {
+test('waitFor rejects with a NotFoundError if a transfer is not found for half a minute', async () => {
   const { wait, clock } = scripted([404]);
   await failureOf(wait(), NotFoundError);
   expect(clock.passed).toBeGreaterThanOrEqual(30_000);
@@ -254,13 +264,13 @@ test('the error of an aborted waitFor does not contain an invalid id', async () 
   );
 });
 
-test('waitFor ends at once when the transfer disappears', async () => {
+test('waitFor rejects at once if a transfer that was found before is no longer found', async () => {
   const { wait, requests } = scripted(['pending', 404]);
   await failureOf(wait(), NotFoundError);
   expect(requests).toHaveLength(2);
 });
 
-test('waitFor ends after five failed polls in a row', async () => {
+test('waitFor rejects with a WaitError after five failed requests in a row', async () => {
   const { wait, requests } = scripted(['pending', 503]);
   const error = await failureOf(wait(), WaitError);
   expect(error).toMatchObject({
@@ -276,19 +286,19 @@ test('waitFor ends after five failed polls in a row', async () => {
   expect(requests).toHaveLength(1 + 5);
 });
 
-test('waitFor does not end after four failed polls in a row', async () => {
+test('waitFor goes on after four failed requests in a row', async () => {
   const four = [503, 500, 503, 500];
   const { wait } = scripted([...four, 'pending', ...four, 'processing', ...four, 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
 });
 
-test('each poll of waitFor has its own retries', async () => {
+test('each request of waitFor has its own retries, as many as maxRetries', async () => {
   const { wait, requests } = scripted([503], { maxRetries: 2 });
   await failureOf(wait(), WaitError);
   expect(requests).toHaveLength(5 * 3);
 });
 
-test('the call options of waitFor apply to every poll', async () => {
+test('the options maxRetries, headers and query of waitFor apply to every request', async () => {
   const { wait, requests } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
   await wait({ maxRetries: 0, headers: { 'x-team': 'treasury' }, query: { expand: 'all' } });
   expect(requests).toHaveLength(3);
@@ -298,7 +308,7 @@ test('the call options of waitFor apply to every poll', async () => {
   }
 });
 
-test('waitFor ends as unknown when the credential for the first poll fails', async () => {
+test('waitFor rejects with the outcome unknown if the function apiKey rejects before the first request', async () => {
   const apiKey = () => Promise.reject(new Error('the vault is sealed'));
   const { wait, requests } = scripted(['completed'], { apiKey });
   expect(await failureOf(wait(), ConfigurationError)).toMatchObject({
@@ -310,14 +320,14 @@ test('waitFor ends as unknown when the credential for the first poll fails', asy
   expect(requests).toEqual([]);
 });
 
-test('waitFor ends at once after a 401', async () => {
+test('waitFor rejects at once after a 401', async () => {
   const { wait, requests } = scripted(['pending', 401]);
   await failureOf(wait(), AuthenticationError);
   expect(requests).toHaveLength(2);
 });
 
 test.each([301, 401, 403, 404, 410, 422, 501])(
-  'waitFor ends as unknown when a poll is rejected with %i',
+  'waitFor rejects with the outcome unknown if a request is rejected with %i',
   async (status) => {
     const { wait } = scripted(['processing', status]);
     const error = await failureOf(wait(), ApiError);
@@ -334,7 +344,7 @@ test.each([301, 401, 403, 404, 410, 422, 501])(
 test.each<[string, object | null]>([
   ['another transfer', { ...transfer, id: 'txfr_2', status: 'completed' }],
   ['nothing', null],
-])('waitFor ignores a response that is %s', async (_, body) => {
+])('waitFor goes on after a response that is %s', async (_, body) => {
   const clock = new VirtualClock();
   let polls = 0;
   const { payments } = clientOf(
@@ -383,7 +393,7 @@ test('an abort ends waitFor during a pause', async () => {
   expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
-test('an abort ends waitFor during a poll', async () => {
+test('an abort ends waitFor while a request waits for its response', async () => {
   const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const controller = new AbortController();
@@ -411,20 +421,20 @@ test('waitFor sends nothing when its signal is already aborted', async () => {
   expect(requests).toEqual([]);
 });
 
-test('the option until decides which status waitFor waits for', async () => {
+test('the option until of waitFor decides which status waitFor waits for', async () => {
   const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): boolean => status === 'processing';
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
   expect(requests).toHaveLength(2);
 });
 
-test('waitFor resolves to a failed transfer if until accepts the transfer', async () => {
+test('waitFor resolves to a failed transfer if the option until accepts the transfer', async () => {
   const { wait } = scripted(['pending', 'failed']);
   const until = ({ status }: Transfer): boolean => status === 'failed';
   expect(await wait({ until })).toMatchObject({ status: 'failed' });
 });
 
-test('waitFor rejects at a failed transfer if until does not accept the transfer', async () => {
+test('waitFor rejects if the transfer has failed and the option until does not accept the transfer', async () => {
   const { wait } = scripted(['failed', 'completed']);
   await failureOf(wait({ until: ({ status }) => status === 'completed' }), WaitError);
 });
@@ -432,18 +442,21 @@ test('waitFor rejects at a failed transfer if until does not accept the transfer
 test.each([
   ['a mistake', new Error('a mistake in the condition')],
   ['an error of the SDK', new ValidationError('No.', { outcome: 'not_sent', issues: [] })],
-])('waitFor rethrows an error of until unchanged: %s', async (_, mistake) => {
-  const { wait, clock } = scripted(['pending']);
-  const { message } = mistake;
-  const until = (): boolean => {
-    throw mistake;
-  };
-  await expect(wait({ until })).rejects.toBe(mistake);
-  expect(mistake.message).toBe(message);
-  expect(clock.pending).toBe(0);
-});
+])(
+  'waitFor rejects with the same error that the function in the option until throws: %s',
+  async (_, mistake) => {
+    const { wait, clock } = scripted(['pending']);
+    const { message } = mistake;
+    const until = (): boolean => {
+      throw mistake;
+    };
+    await expect(wait({ until })).rejects.toBe(mistake);
+    expect(mistake.message).toBe(message);
+    expect(clock.pending).toBe(0);
+  },
+);
 
-test('an error in onPoll does not affect waitFor', async () => {
+test('waitFor goes on if the function in the option onPoll throws or rejects', async () => {
   const { wait } = scripted(['pending', 'completed']);
   const onPoll = (seen: Transfer): Promise<never> => {
     if (seen.status === 'pending') throw new Error('thrown');
@@ -460,12 +473,12 @@ test.each<[string, unknown, string]>([
   ['an interval that is not a number', { interval: Number.NaN }, 'options.interval'],
   ['an until that is no function', { until: 'completed' }, 'options.until'],
   ['an onPoll that is no function', { onPoll: {} }, 'options.onPoll'],
-  ['a signal that is none', { signal: {} }, 'options.signal'],
+  ['a signal that is no AbortSignal', { signal: {} }, 'options.signal'],
   ['an unknown option', { pollInterval: 5 }, 'options.pollInterval'],
-  ['a bad option of the call', { maxRetries: -1 }, 'options.maxRetries'],
+  ['a negative maxRetries', { maxRetries: -1 }, 'options.maxRetries'],
   ['options of null', null, 'options'],
   ['options that are a number', 5_000, 'options'],
-])('waitFor rejects %s before it sends', async (_, options, at) => {
+])('waitFor rejects %s before it sends a request', async (_, options, at) => {
   const { payments, requests } = scripted(['completed']);
   const waiting = payments.transfers.waitFor('txfr_1', options as WaitOptions);
   const error = await failureOf(waiting, ValidationError);
@@ -476,7 +489,7 @@ test.each<[string, unknown, string]>([
   expect(requests).toEqual([]);
 });
 
-test('waitFor names the closest option when an option is misspelt', async () => {
+test('the error of waitFor about a misspelt option names the closest option', async () => {
   const options = { intervall: 5 } as WaitOptions;
   const waiting = scripted(['completed']).payments.transfers.waitFor('txfr_1', options);
   expect((await failureOf(waiting, ValidationError)).issues).toEqual([

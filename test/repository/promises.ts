@@ -46,7 +46,7 @@ export const promises: Readonly<
   'A creation with an unknown outcome is not sent again, whatever happened before': [
     [
       'money/resend.test.ts',
-      'an unknown attempt ends the retries of a creation that began with a 429',
+      'a creation is not retried again if its retry after a 429 ends as unknown',
     ],
   ],
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
@@ -138,10 +138,10 @@ export const promises: Readonly<
     ],
   '`get` never returns the record of another id, and a creation with the id of an earlier one of this client is `unknown`':
     [
-      ['money/stray-responses.test.ts', 'get of %s_1 never returns the record of another id'],
+      ['money/stray-responses.test.ts', 'get() of the id %s_1 rejects a response with another id'],
       [
         'money/stray-responses.test.ts',
-        'a creation is unknown and sent once when its response has the id %s_1 of an earlier creation',
+        'a creation is sent once and ends as unknown if its response has the id %s_1 of an earlier creation',
       ],
     ],
   'On Node.js nothing below the SDK sends a write again': [
