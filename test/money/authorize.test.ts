@@ -146,7 +146,7 @@ test('the authorize option is not called if the arguments of create or createOnc
   expect(proposals).toEqual([]);
 });
 
-test('the authorize option is not called if createOnce finds an earlier payment, for a read, or for payments.request', async () => {
+test('the authorize option is not called for reads, for payments.request, or if createOnce finds that the payment was already made', async () => {
   const context = setup(() => true);
   const { payments, run, sandbox, proposals, changeTo } = context;
   const { id } = await run(payments.transfers.createOnce(salaryOf(1)));

@@ -104,7 +104,7 @@ const httpDate = (ms: number): string => new Date(ms).toUTCString();
 test.each([
   ['seconds', { 'retry-after': '7' }, 7_000],
   ['seconds with decimals', { 'retry-after': '1.25' }, 1_250],
-  ['no time at all', { 'retry-after': '0' }, 0],
+  ['0', { 'retry-after': '0' }, 0],
   ['the longest time that the client waits', { 'retry-after': '60' }, 60_000],
 ])('the client waits for a Retry-After given as %s', async (_, headers, ms) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);

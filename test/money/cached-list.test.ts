@@ -80,7 +80,7 @@ test('every GET sends the header cache-control: no-cache, and no write does', as
 });
 
 test.each([0, 1])(
-  'createOnce does not send a payment again after an expired claim if reading %i (from 0) of the list came from a cache',
+  'createOnce does not send a payment again after an expired claim if its list search number %i (from 0) gets a page from a cache',
   async (list) => {
     const headers = Array.from({ length: 2 }, (_, at) => (at === list ? { age: '1' } : {}));
     const { payments, claim, sandbox } = setup(headers);

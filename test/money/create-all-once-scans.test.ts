@@ -89,7 +89,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(count('transfers.create')).toBe(25);
   });
 
-  test('a batch reads the list only twice to send the payments of 13 dead processes whose claims have expired', async () => {
+  test('a batch reads the list only twice for 13 payments with expired claims of dead processes', async () => {
     const world = setupBatch({ history: 250 });
     for (const salary of createSalaries(13)) await claimAsDead(world, salary);
     world.clock.jump(totalTimeout + gracePeriod);
@@ -99,7 +99,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
   });
 
   test.each(['createAllOnce', 'createOnce'])(
-    '%s reads the list at most four times even if the page size makes two pages at one reading and one page at the next',
+    '%s reads the list at most four times even if the list has two pages at one reading and one larger page at the next',
     async (kind) => {
       // The first scan has pages of 81, the second one of 82.
       vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -473,7 +473,7 @@ describe('faults during createAllOnce', () => {
   );
 
   test.each([false, true])(
-    'batches make each payment once even if processes die at 25 × 3 random moments (the journal may lose entries: %s)',
+    'batches with the same payments make each payment once even if their processes are killed at random (the journal may lose entries: %s)',
     async (forgets) => {
       const count = 6;
       for (let seed = 1; seed <= 25; seed += 1) {
@@ -523,7 +523,7 @@ describe('faults during createAllOnce', () => {
   );
 });
 
-test('InputIndex.find returns every input whose payment a random transfer may be', () => {
+test('InputIndex.find returns every payment input that a transfer may belong to, for random inputs and transfers', () => {
   const random = createRandom(42);
   const pick = <T>(...items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const describe = (): string =>

@@ -526,7 +526,7 @@ describe('limits of createAllOnce', () => {
     },
   );
 
-  test('a batch runs only a few payments and inputs ahead of a caller that takes the results slowly', async () => {
+  test('a batch makes payments and reads inputs only a few ahead of a caller that takes the results slowly', async () => {
     const { payments, count, run, clock } = setupBatch();
     let read = 0;
     function* counted(): Generator<OnceInput> {

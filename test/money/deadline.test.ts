@@ -219,7 +219,7 @@ test('a successful call leaves no timer on the clock and no listener on the sign
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a very long timeout is shortened to the longest timer instead of firing at once', async () => {
+test('a very long timeout is shortened to the longest timer of the runtime, so that the timer does not fire at once', async () => {
   const clock = new VirtualClock();
   const far = { timeout: 1e12, totalTimeout: 1e13 };
   const { payments } = clientOf(() => respond(200, transfer), { clock, ...far });

@@ -74,7 +74,7 @@ test('the history of a journal entry has the times of the claim and the payment,
   expect(sending?.at).toBe(startedAt);
 });
 
-test('createOnce calls the journal no more often because of the history of the entry', async () => {
+test('the history of a journal entry needs no additional call of the journal', async () => {
   const { pay, calls } = setup();
   await pay();
   // createOnce reads the first claim of a journal again, to check the journal.

@@ -115,7 +115,7 @@ test.each([
   [9, 150],
   [200, 12],
 ])(
-  'InputIndex with %i inputs finds every input whose payment a transfer may be, even if the platform changed fields',
+  'InputIndex with %i payment inputs finds every input that a transfer may belong to, even if the platform changed fields',
   (size, numRuns) => {
     const counts = { compared: 0, found: 0, certain: 0 };
     fc.assert(

@@ -138,7 +138,7 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
     },
   );
 
-  test('reads the payments without a result through an index of the table', () => {
+  test('lists the payments that are not decided through an index of the table', () => {
     const { path, database } = createFile('index.db');
     const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
     close(sqliteJournal(path));
@@ -321,7 +321,7 @@ test('sqliteJournal accepts entries that another program rewrote with other spac
   ]);
 });
 
-describe('a SQLite journal file', () => {
+describe('sqliteJournal', () => {
   const input = newInput();
   const setupFile = () => {
     const place = mkdtempSync(join(folder, 'place-'));
@@ -493,7 +493,7 @@ const createPayments = (query: PostgresQuery) => {
 
 describe('postgresJournal inside a transaction of the caller', () => {
   test.each(['first', 'later'])(
-    'removes the %s claim of the client, and nothing is sent',
+    'removes the %s claim of the client again, and createOnce sends nothing',
     async (which) => {
       const server = createServer();
       const { transfers, made } = createPayments(server.query);

@@ -104,7 +104,7 @@ test('createOnce compares a payment with the payment in doubt by value, so the a
   expect((await failureOf(pay(same), PaymentInDoubtError)).message).toContain('invoice 4711');
 });
 
-test('a payment in doubt stops equal payments through a clone of the client, but not through a client with another journal', async () => {
+test('a payment in doubt makes createOnce refuse equal payments of a clone of the client, but not of a client with another journal', async () => {
   const { pay, payments, references } = setup();
   await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
   const clone = payments.withOptions({ maxRetries: 1 });

@@ -235,7 +235,7 @@ test.each<readonly [string, World & { readonly payment?: Partial<Transfer> }]>([
   ['the clock of the journal is a day ahead', { journalLead: day }],
   ['the clock of the journal is a day behind', { journalLead: -day }],
 ])(
-  'a search with transfersNewestFirst reads only the first pages and finds the payment if %s',
+  'a list search with transfersNewestFirst reads only the first pages and finds the payment if %s',
   async (_, { payment, ...world }) => {
     // A prefetched page counts, too. The whole list has 751 items.
     const lists = world.pageSize === 10 ? 17 : 3;
@@ -268,7 +268,7 @@ test.each<readonly [string, World, number]>([
   ['the ten oldest items come first', { arrange: withOldGroup(10), pageSize: 10 }, 1],
   ['no response has a Date header', { hasDate: false }, 0],
 ])(
-  'a search with transfersNewestFirst reads the whole list if %s',
+  'a list search with transfersNewestFirst reads the whole list if %s',
   async (title, world, drifts) => {
     const lists = Math.ceil(751 / (world.pageSize ?? 100));
     // With such times, reconcile takes the payment for another one.
@@ -279,14 +279,14 @@ test.each<readonly [string, World, number]>([
   },
 );
 
-test('a search with transfersNewestFirst reads the whole list if an item is more than two minutes out of order', async () => {
+test('a list search with transfersNewestFirst reads the whole list if an item is more than two minutes out of order', async () => {
   const world = { arrange: withOlderBefore(2 * minute + 1), pageSize: 151 };
   for (const name of searches) {
     expect(await findPayment(name, world), name).toEqual({ lists: 5, drifts: 1 });
   }
 });
 
-test('a search with transfersNewestFirst reads the whole list if the platform’s clock is a day behind and sends no Date header', async () => {
+test('a list search with transfersNewestFirst reads the whole list if the platform’s clock is a day behind and sends no Date header', async () => {
   const world = { platformLead: -day, hasDate: false };
   for (const name of ['claim', 'since'] as const) {
     expect(await findPayment(name, world), name).toEqual({ lists: whole, drifts: 0 });
@@ -294,7 +294,7 @@ test('a search with transfersNewestFirst reads the whole list if the platform’
 });
 
 // The option's docstring and docs/gaps.md say that you must not set the option for such a list.
-test('a search with transfersNewestFirst misses a payment that the list shows after 100 older transfers', async () => {
+test('a list search with transfersNewestFirst misses a payment that the list shows after 100 older transfers', async () => {
   const { claim, add, payOthers, pay, paid } = setup({ arrange: withOldGroup(100) });
   await claim();
   add(input as Partial<Transfer>);
@@ -304,7 +304,7 @@ test('a search with transfersNewestFirst misses a payment that the list shows af
 });
 
 test.each([day, -day])(
-  'a search with transfersNewestFirst finds the payment even if the wall clock is set by %i ms after the claim',
+  'a list search with transfersNewestFirst finds the payment even if the wall clock is set by %i ms after the claim',
   async (ms) => {
     const world = await findPayment('claim', {}, {}, ({ clock }) => {
       clock.shiftWall(ms);
@@ -319,7 +319,7 @@ test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
   ['has its clock set back', ({ clock }) => clock.shiftWall(-day), 0],
   ['has a clock that is a day ahead set right', ({ clock }) => clock.shiftWall(-day), day],
 ])(
-  'a search with transfersNewestFirst finds the payment even if the machine %s while the journal returns its time',
+  'a list search with transfersNewestFirst finds the payment even if the machine %s while the journal returns its time',
   async (_, interrupt, ahead) => {
     const test = setup();
     await test.claim();
@@ -339,7 +339,7 @@ test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
   },
 );
 
-test('a search without transfersNewestFirst reads the whole list', async () => {
+test('a list search without transfersNewestFirst reads the whole list', async () => {
   const options = { transfersNewestFirst: false };
   for (const name of searches) {
     expect(await findPayment(name, { options }), name).toEqual({ lists: whole, drifts: 0 });
@@ -361,7 +361,7 @@ test('createOnce with transfersNewestFirst, since and a journal that may lose en
   expect(counts).toEqual({ lists: 1, creations: 1, drifts: 0 });
 });
 
-test('a search with transfersNewestFirst but without since reads the whole list if the journal may lose entries', async () => {
+test('a list search with transfersNewestFirst but without since reads the whole list if the journal may lose entries', async () => {
   const { claim, payOthers, pay, counts } = setup({ forgets: true });
   await claim();
   payOthers();
@@ -370,7 +370,7 @@ test('a search with transfersNewestFirst but without since reads the whole list 
 });
 
 test.each([{}, { since }])(
-  'a search with transfersNewestFirst reads the whole list if the claim has no firstClaimedAt (options: %o)',
+  'a list search with transfersNewestFirst reads the whole list if the claim has no firstClaimedAt (options: %o)',
   async (options) => {
     const { claim, payOthers, pay, counts, read, write, paid } = setup();
     await claim();
@@ -524,7 +524,7 @@ test.each([
 
 // since decides only where reading stops, not which transfers count.
 test.each(searches)(
-  'a search (%s) with transfersNewestFirst finds a payment from a minute before the claim or the option since if a page shows the payment',
+  'a list search (%s) with transfersNewestFirst finds a payment from a minute before the claim or the option since if a page shows the payment',
   async (name) => {
     const { claim, add, pay, payments, counts } = setup({ forgets: name === 'since' });
     const { id } = add({ ...input, createdAt: toTime(start - minute) } as Partial<Transfer>);
@@ -599,7 +599,7 @@ test('a client calls the hook onDrift once if the list contradicts the option tr
   expect(counts).toEqual({ lists: 3 * whole, creations: 1, drifts: 1 });
 });
 
-test('a search with transfersNewestFirst reads the list again if the list changes while it is read', async () => {
+test('a list search with transfersNewestFirst reads the list again if the list changes while it is read', async () => {
   let hasMoved = false;
   const { add, pay, payOthers, counts } = setup({
     forgets: true,

@@ -350,7 +350,7 @@ describe('a listed transfer whose description is only similar to the reference o
   });
 });
 
-describe('a payment in reconcileAll whose transfer id the journal has', () => {
+describe('a payment in reconcileAll that has a journal entry', () => {
   test('does not belong to an input with the same reference in capitals', async () => {
     const { rowsOf } = setup(() => pagesOf([listedAs(1, { description: null, amount: '9.99' })]), {
       journal: journalOf({ 1: 'txfr_000001' }),

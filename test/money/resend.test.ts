@@ -75,7 +75,7 @@ const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
 );
 
 test.each(statusRows)(
-  'a $kind that receives status $status has the listed outcome and number of attempts',
+  'a call ($kind) that receives status $status ends as $outcome after the expected number of attempts',
   async ({ status, kind, error: errorClass, outcome, resend }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     for (const [name, bytes] of bodies) {

@@ -40,7 +40,7 @@ export const promises: Readonly<
       ],
       [
         'money/resend.test.ts',
-        'a $kind that receives status $status has the listed outcome and number of attempts',
+        'a call ($kind) that receives status $status ends as $outcome after the expected number of attempts',
       ],
     ],
   'A creation with an unknown outcome is not sent again, whatever happened before': [
