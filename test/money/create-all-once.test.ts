@@ -231,7 +231,7 @@ describe('results of createAllOnce', () => {
     ]);
   });
 
-  test('a payment is a conflict at once if the journal records it for another platform and this platform answers 404', async () => {
+  test('createOnce and createAllOnce reject with a conflict at once if the journal names another platform and this platform responds with 404', async () => {
     const { payments, sandbox, run, journal, clock } = setupBatch();
     await run(payments.transfers.createOnce(salaryOf(1)));
     const recorded = await journal.read(salaryOf(1).description);
@@ -278,7 +278,7 @@ describe('results of createAllOnce', () => {
     expect(single).toMatchObject({ reason: 'conflict' });
   });
 
-  test('if the journal records two payments with the same transfer id, the second payment is ambiguous', async () => {
+  test('a batch reports the second of two payments as ambiguous if the journal records both with the same transfer id', async () => {
     const { payAll, journal } = setupBatch();
     await payAll(createSalaries(2));
     const { description } = salaryOf(2);

@@ -122,7 +122,7 @@ test('a timeout before the TLS connection is made has the outcome not_sent', asy
   );
 });
 
-test('totalTimeout covers attempts and the waits between them', async () => {
+test('the option totalTimeout covers all attempts of a call and the waits between the attempts', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.99);
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
@@ -148,7 +148,7 @@ test('totalTimeout covers attempts and the waits between them', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('totalTimeout also covers the wait for the response body', async () => {
+test('the option totalTimeout also covers the wait for the response body', async () => {
   const clock = new VirtualClock();
   const server = await stalled(200);
   const headersArrived = headersReceived();

@@ -144,7 +144,7 @@ const lasting = { callers: 2, calls: 2, misses: 1, deaths: 0, forgets: false };
 
 // test/full/once-states.test.ts explores larger bounds.
 test.each<Omit<Bounds, 'decide'>>([forgetful, { ...lasting, calls: 1, deaths: 1 }])(
-  'no interleaving of callers that follow decide() pays twice, reports a false result or leaves a payment open: %o',
+  'callers that follow decide() never pay twice, report a false result or leave a payment open, in any order of their steps: %o',
   (bounds) => {
     const { worlds, violation } = explore(bounds);
     expect(violation).toBeUndefined();
@@ -199,7 +199,7 @@ test.each<[string, Decide, string]>([
     'told that it is not paid',
   ],
 ])(
-  'the exploration of all interleavings finds a fault if decide() has the mistake that %s',
+  'the exploration of all orders of steps finds a fault if decide() has the mistake that %s',
   (_, wrong, violation) => {
     const found = [forgetful, lasting].map(
       (bounds) => explore({ ...bounds, decide: wrong }).violation,

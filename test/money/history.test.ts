@@ -81,7 +81,7 @@ test('the history of a journal entry needs no additional call of the journal', a
   expect(calls).toEqual(['read', 'now', 'swap', 'read', 'swap']);
 });
 
-test('the history of a journal entry keeps the not_paid of an operator, even if the payment is made later', async () => {
+test('the history of a journal entry keeps the decision not_paid of an operator, even if the payment is made later', async () => {
   const { clock, payments, run, pay, fail, history } = setup();
   fail();
   await pay();

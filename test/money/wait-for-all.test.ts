@@ -242,7 +242,7 @@ test('waitForAll looks in the list for a payment whose recorded id the platform 
   expect(requests.map(({ line }) => line)).toContain(`GET /transfers/${idOf(900_001)}`);
 });
 
-test('waitForAll reads a list that changes again with another page size each time', async () => {
+test('waitForAll uses another page size each time that it repeats the reading of a list that changes', async () => {
   const limits: (string | null)[] = [];
   const moving = { data: [{ id: idOf(7), direction: 'outgoing' }], hasMore: true };
   const { follow } = setup({

@@ -112,7 +112,10 @@ export const promises: Readonly<
   ],
   'A call ends within `totalTimeout`, and so does each page of a list, whatever hangs': [
     chaos,
-    ['money/deadline.test.ts', 'totalTimeout covers attempts and the waits between them'],
+    [
+      'money/deadline.test.ts',
+      'the option totalTimeout covers all attempts of a call and the waits between the attempts',
+    ],
   ],
   'Nothing is sent after `totalTimeout`, nor after the caller has aborted': [
     [
