@@ -55,7 +55,7 @@ const notAmounts: readonly unknown[] = [
 ];
 
 test.each(notAmounts.map((value) => [value]))(
-  'sumAmounts and compareAmounts reject %j',
+  'sumAmounts and compareAmounts reject the invalid amount %j',
   (value) => {
     const amount = value as string;
     for (const [path, run] of [
@@ -71,10 +71,13 @@ test.each(notAmounts.map((value) => [value]))(
   },
 );
 
-test.each([undefined, null, '12', 5, {}])('sumAmounts rejects %j instead of a list', (value) => {
-  const error = catchError(() => sumAmounts(value as unknown as string[]));
-  expect(error).toMatchObject({ name: 'ValidationError', issues: [{ path: 'amounts' }] });
-});
+test.each([undefined, null, '12', 5, {}])(
+  'sumAmounts rejects %j in place of a list of amounts',
+  (value) => {
+    const error = catchError(() => sumAmounts(value as unknown as string[]));
+    expect(error).toMatchObject({ name: 'ValidationError', issues: [{ path: 'amounts' }] });
+  },
+);
 
 function catchError(run: () => unknown): unknown {
   try {

@@ -129,7 +129,7 @@ test('the table lists every query parameter and field of a body that takes an id
 });
 
 test.each([...inPaths, ...inFields])(
-  '$name rejects every value that is not an id of its kind, and sends nothing',
+  '$name rejects every value that is not an id of the expected resource, and sends no request',
   async ({ prefix, path, required, send }) => {
     // An optional field may be undefined.
     const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
@@ -167,19 +167,25 @@ function problemOf(make: (text: string) => string, text: unknown): ValidationErr
   throw new Error(`${String(text)} was taken for an id`);
 }
 
-test.each(makers)('%o returns an id of its kind and rejects any other value', (make, _, prefix) => {
-  expect(make(`${prefix}000001`)).toBe(`${prefix}000001`);
-  for (const [, text] of wrong(prefix)) {
-    expect(problemOf(make, text)).toMatchObject({ outcome: 'not_sent', issues: [{ path: '' }] });
-  }
-});
+test.each(makers)(
+  'the id function %o returns an id of the expected resource unchanged, and throws for any other value',
+  (make, _, prefix) => {
+    expect(make(`${prefix}000001`)).toBe(`${prefix}000001`);
+    for (const [, text] of wrong(prefix)) {
+      expect(problemOf(make, text)).toMatchObject({ outcome: 'not_sent', issues: [{ path: '' }] });
+    }
+  },
+);
 
-test.each(makers)('the error of %o names the resource of the id', (make, expected, prefix) => {
-  const [other, noun] = prefix === 'txfr_' ? ['acc_1', 'an Account'] : ['txfr_1', 'a Transfer'];
-  expect(problemOf(make, other).message).toBe(
-    `Invalid text in ${make.name}: "${other}" is the id of ${noun}; expected ${expected}`,
-  );
-});
+test.each(makers)(
+  'the error of the id function %o says which resource the rejected id belongs to',
+  (make, expected, prefix) => {
+    const [other, noun] = prefix === 'txfr_' ? ['acc_1', 'an Account'] : ['txfr_1', 'a Transfer'];
+    expect(problemOf(make, other).message).toBe(
+      `Invalid text in ${make.name}: "${other}" is the id of ${noun}; expected ${expected}`,
+    );
+  },
+);
 
 test('the error for an invalid id describes the id without showing it', () => {
   expect(
@@ -207,7 +213,7 @@ test('the error for an invalid id describes the id without showing it', () => {
   ]);
 });
 
-test('the issue of an invalid id names the expected id and does not show the value', async () => {
+test('error.issues says which id is expected in place of an invalid id, and does not show the invalid value', async () => {
   const error = await rejection((payments) =>
     payments.transfers.get('sk_live_pasted_by_mistake' as 'txfr_'),
   );
@@ -250,7 +256,7 @@ const nasty = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-test('an id never turns the path of a request into that of another endpoint', async () => {
+test('get(id) never sends a request to another endpoint, even if the id contains slashes, dots or other special characters', async () => {
   const { fetch, requests } = recorder(() => new Response('{}', { status: 404 }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch, maxRetries: 0 });
   let accepted = 0;
@@ -282,7 +288,7 @@ test('an id never turns the path of a request into that of another endpoint', as
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('the path that payments.request receives never leads outside its API', async () => {
+test('payments.request never sends a request outside the chosen API, whatever path the caller passes', async () => {
   const { fetch, requests } = recorder(() => Response.json({}));
   const payments = new PaymentsClient({
     baseUrl: base,
@@ -313,7 +319,7 @@ test('the path that payments.request receives never leads outside its API', asyn
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('a cursor reaches the platform unchanged', async () => {
+test('entities.list sends a cursor unchanged, whatever characters the cursor contains', async () => {
   const { fetch, requests } = recorder(() => Response.json({ data: [], hasMore: false }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch });
   await fc.assert(

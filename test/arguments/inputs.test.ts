@@ -266,7 +266,7 @@ describe('settings.update', () => {
   });
 });
 
-test('an empty name is sent unchanged', async () => {
+test('entities.create, accounts.create and accounts.update send an empty name unchanged', async () => {
   const { payments, requests } = clientOf(undefined);
   const ignore = (): undefined => undefined;
   await payments.entities.create({ email: 'a@b.c', fullName: '', businessName: '' }).catch(ignore);

@@ -72,7 +72,7 @@ const payment = {
   description: 'payroll-0017',
 };
 
-describe.each(Object.entries(kinds))('%s', (_, make) => {
+describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
   const calls: Readonly<
     Record<
       string,
@@ -102,7 +102,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     ],
   };
   test.each(Object.entries(calls))(
-    '%s sends the fields that the input had when the call was made',
+    '%s sends the fields that the input had at the call, even if the caller changes the input afterwards',
     async (_operation, [fields, call]) => {
       const { payments, requests } = clientOf(() => respond(500));
       const input = make(fields);
@@ -113,7 +113,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     },
   );
 
-  test('a list is filtered by the fields that the query had when the list was made', async () => {
+  test('transfers.list sends the filters that the query had at the call, even if the caller changes the query afterwards', async () => {
     const { payments, requests } = clientOf(() => respond(500));
     const fields = { accountId: 'acc_000001', limit: 7 };
     const query = make(fields);
@@ -140,7 +140,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     return { journal, payments, authorized, listed };
   };
 
-  test('createOnce authorizes, records and pays the fields that the input had when the call was made', async () => {
+  test('createOnce authorizes, records and pays the fields that the input had at the call, even if the caller changes the input afterwards', async () => {
     const { journal, payments, authorized, listed } = setup();
     const input = make(payment) as OnceInput;
     const paying = payments.transfers.createOnce(input);
@@ -158,7 +158,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     });
   });
 
-  test('createAllOnce pays once for each time that its source yields the same object', async () => {
+  test('createAllOnce pays each input as the generator yielded the input, even if the generator changes the object afterwards', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     function* source(): Generator<OnceInput> {
@@ -175,7 +175,7 @@ describe.each(Object.entries(kinds))('%s', (_, make) => {
     expect(totals.pending.count).toBe(3);
   });
 
-  test('createAllOnce counts for the control totals the amount that is paid', async () => {
+  test('createAllOnce pays and counts the original amounts even if the caller changes the inputs during the batch', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     const inputs = references.map(

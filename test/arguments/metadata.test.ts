@@ -69,7 +69,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-test('extra body fields and action arguments are rejected for the same mistakes as metadata', async () => {
+test('options.body and actionArguments reject a value that JSON cannot express, as metadata does', async () => {
   const error = await rejection((payments) =>
     payments.accounts.update('acc_1', { name: 'x' }, { body: { note: { n: Number.NaN } } }),
   );

@@ -48,43 +48,49 @@ const plain: readonly (readonly [string, (fields: Fields) => object])[] = [
   ['an object without a prototype', (fields) => Object.assign(Object.create(null), fields)],
 ];
 
-describe('the options of a call', () => {
-  test.each(hiding)('cannot be %s', async (_, make) => {
-    const options = make({ timeout: 5 });
-    const at = { path: 'options', message: /expected a plain object/ };
-    for (const call of [
-      (payments: PaymentsClient) => payments.transfers.create(newTransfer, options),
-      (payments: PaymentsClient) => payments.transfers.list({}, options),
-      (payments: PaymentsClient) => payments.transactions.list({ address: '0x0a' }, options),
-      (payments: PaymentsClient) => payments.transfers.waitFor('txfr_1', options),
-    ]) {
-      expect((await rejection(call)).issues).toMatchObject([at]);
-    }
-    const { payments, requests } = clientOf();
-    const error = await failureOf(
-      payments.transfers.reconcile(newTransfer, options),
-      ValidationError,
-    );
-    expect(error).toMatchObject({ outcome: 'unknown', issues: [at] });
-    expect(requests).toEqual([]);
-  });
-
-  test.each(hiding)('cannot hold %s as query, body or headers', async (_, make) => {
-    for (const name of ['query', 'body', 'headers']) {
-      const options = { [name]: make({ field: 'x' }) };
+describe('the options object of a call', () => {
+  test.each(hiding)(
+    'is rejected if the caller passes %s and not a plain object',
+    async (_, make) => {
+      const options = make({ timeout: 5 });
+      const at = { path: 'options', message: /expected a plain object/ };
       for (const call of [
         (payments: PaymentsClient) => payments.transfers.create(newTransfer, options),
         (payments: PaymentsClient) => payments.transfers.list({}, options),
+        (payments: PaymentsClient) => payments.transactions.list({ address: '0x0a' }, options),
+        (payments: PaymentsClient) => payments.transfers.waitFor('txfr_1', options),
       ]) {
-        const { issues } = await rejection(call);
-        expect(issues).toMatchObject([
-          { path: `options.${name}`, message: /expected a plain object/ },
-        ]);
+        expect((await rejection(call)).issues).toMatchObject([at]);
       }
-    }
-  });
+      const { payments, requests } = clientOf();
+      const error = await failureOf(
+        payments.transfers.reconcile(newTransfer, options),
+        ValidationError,
+      );
+      expect(error).toMatchObject({ outcome: 'unknown', issues: [at] });
+      expect(requests).toEqual([]);
+    },
+  );
 
-  test.each(plain)('may be %s, and may hold such objects', async (_, make) => {
+  test.each(hiding)(
+    'is rejected if query, body or headers is %s and not a plain object',
+    async (_, make) => {
+      for (const name of ['query', 'body', 'headers']) {
+        const options = { [name]: make({ field: 'x' }) };
+        for (const call of [
+          (payments: PaymentsClient) => payments.transfers.create(newTransfer, options),
+          (payments: PaymentsClient) => payments.transfers.list({}, options),
+        ]) {
+          const { issues } = await rejection(call);
+          expect(issues).toMatchObject([
+            { path: `options.${name}`, message: /expected a plain object/ },
+          ]);
+        }
+      }
+    },
+  );
+
+  test.each(plain)('is accepted if options, query and headers are each %s', async (_, make) => {
     const { payments, requests } = clientOf();
     const options = make({ query: make({ a: 1 }), headers: make({ 'x-b': '2' }) });
     await payments.transfers.list({}, options).catch(() => undefined);
@@ -92,10 +98,10 @@ describe('the options of a call', () => {
   });
 });
 
-describe('the options of a client', () => {
+describe('the options object of a client', () => {
   const tenantOptions = { apiKey: 'sk_of_tenant_b', baseUrl: 'https://b.example.com/v0' };
 
-  test.each(hiding)('cannot be %s', (_, make) => {
+  test.each(hiding)('is rejected if the caller passes %s and not a plain object', (_, make) => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://a.example.com/v0');
     const { payments } = clientOf();
@@ -109,7 +115,7 @@ describe('the options of a client', () => {
     vi.unstubAllEnvs();
   });
 
-  test.each(plain)('may be %s', async (_, make) => {
+  test.each(plain)('is accepted if the options are %s', async (_, make) => {
     const { payments, requests } = clientOf();
     await payments
       .withOptions(make(tenantOptions) as ClientOptions)
@@ -119,26 +125,29 @@ describe('the options of a client', () => {
     ]);
   });
 
-  test.each(hiding)('cannot have headers that are %s', (_, make) => {
+  test.each(hiding)('is rejected if the option headers is %s and not a plain object', (_, make) => {
     const options = { ...tenantOptions, headers: make({ 'x-key': 'stored' }) as never };
     expect(() => new PaymentsClient(options)).toThrow(/option headers: .*plain object/);
   });
 });
 
-describe('a list of mistakes', () => {
+describe('the ValidationError for an array of invalid values', () => {
   test.each([
-    ['with more mistakes than anybody reads', 60_000],
-    ['that is longer than the stack is deep', 200_000],
-  ])('a list %s is reported quickly and in part', async (_, length) => {
-    const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
-    const { payments, requests } = clientOf();
-    const error = await failureOf(
-      payments.transactions.list({ address: '0x0a', instructionIds }),
-      ValidationError,
-    );
-    expect(error).toMatchObject({ outcome: 'not_sent' });
-    expect(error.issues.length).toBeLessThanOrEqual(1_000);
-    expect(error.message.length).toBeLessThan(2_000);
-    expect(requests).toEqual([]);
-  });
+    ['60,000 values, more than anybody reads', 60_000],
+    ['200,000 values, more than the call stack could hold', 200_000],
+  ])(
+    'names at most 1,000 of the values, in a short message, if the array has %s',
+    async (_, length) => {
+      const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
+      const { payments, requests } = clientOf();
+      const error = await failureOf(
+        payments.transactions.list({ address: '0x0a', instructionIds }),
+        ValidationError,
+      );
+      expect(error).toMatchObject({ outcome: 'not_sent' });
+      expect(error.issues.length).toBeLessThanOrEqual(1_000);
+      expect(error.message.length).toBeLessThan(2_000);
+      expect(requests).toEqual([]);
+    },
+  );
 });

@@ -15,7 +15,7 @@ const expectations = new Map([
 ]);
 
 test.each(['annulled-7', 'nullify 7', 'Nan-2026-11', 'NULL-7', 'FINANCE-7'])(
-  'the reference %j is accepted, although it resembles a missing value',
+  'the reference %j is accepted although the text contains the letters of null or NaN',
   async (description) => {
     expect(OnceInputSchema.safeParse({ ...newTransfer, description }).success).toBe(true);
   },

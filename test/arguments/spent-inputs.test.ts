@@ -90,11 +90,11 @@ const readAgain: readonly (readonly [string, () => Inputs])[] = [
   ],
 ];
 
-describe.each(calls)('%s', (operation, call) => {
+describe.each(calls)('the batch method %s', (operation, call) => {
   describe.each([...readOnce, ['a database cursor', createCursor] as const])(
-    'over %s',
+    'with %s as inputs',
     (_, create) => {
-      test('a second loop is rejected, and the error says to pass an array', async () => {
+      test('rejects a second loop over the same result, and the error says to pass an array', async () => {
         const { transfers, sandbox } = setup();
         const loop = call(transfers, create());
         expect(await countRows(loop)).toBe(3);
@@ -108,7 +108,7 @@ describe.each(calls)('%s', (operation, call) => {
         expect(sandbox.log).toHaveLength(before);
       });
 
-      test('a second loop is rejected even if the first one ended with break', async () => {
+      test('rejects a second loop over the same result even if the first loop ended with break', async () => {
         const { transfers } = setup();
         const loop = call(transfers, create());
         for await (const _ of loop) break;
@@ -118,7 +118,7 @@ describe.each(calls)('%s', (operation, call) => {
   );
 
   test.each(readOnce)(
-    'a second loop over %s is rejected while the first one runs',
+    'rejects a second loop that starts during the first loop over the same result, if the inputs are %s',
     async (_, create) => {
       const { transfers } = setup();
       const loop = call(transfers, create());
@@ -128,29 +128,35 @@ describe.each(calls)('%s', (operation, call) => {
     },
   );
 
-  test.each(readOnce)('%s that another call has read is rejected', async (_, create) => {
-    const { transfers } = setup();
-    const inputs = create();
-    expect(await countRows(transfers.createAllOnce(inputs))).toBe(3);
-    await failureOf(countRows(call(transfers, inputs)), ValidationError);
-  });
+  test.each(readOnce)(
+    'rejects inputs that another call has already read, if the inputs are %s',
+    async (_, create) => {
+      const { transfers } = setup();
+      const inputs = create();
+      expect(await countRows(transfers.createAllOnce(inputs))).toBe(3);
+      await failureOf(countRows(call(transfers, inputs)), ValidationError);
+    },
+  );
 
-  test.each(readAgain)('%s is read again in each loop and each call', async (_, create) => {
-    const { transfers } = setup();
-    const inputs = create();
-    const loop = call(transfers, inputs);
-    for (const again of [loop, loop, call(transfers, inputs)]) {
-      expect(await countRows(again)).toBe(3);
-    }
-  });
+  test.each(readAgain)(
+    'reads the inputs again in each loop and each call, if the inputs are %s',
+    async (_, create) => {
+      const { transfers } = setup();
+      const inputs = create();
+      const loop = call(transfers, inputs);
+      for (const again of [loop, loop, call(transfers, inputs)]) {
+        expect(await countRows(again)).toBe(3);
+      }
+    },
+  );
 
-  test('a second await has the result of the first one', async () => {
+  test('resolves a second await of the same call to the same result', async () => {
     const { transfers } = setup();
     const loop = call(transfers, salaries.values());
     expect(await loop).toBe(await loop);
   });
 
-  test('an array or a queue that has become empty is accepted in a second loop', async () => {
+  test('accepts an array or a queue that has become empty since the first loop', async () => {
     const { transfers } = setup();
     const inputs = [...salaries];
     const loop = call(transfers, inputs);

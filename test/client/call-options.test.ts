@@ -26,16 +26,19 @@ describe('every list', () => {
     [[], '', /got an array; expected an object/],
   ];
 
-  test.each(lists)('$operation rejects every invalid page query', async ({ operation }) => {
-    for (const [query, path, says] of queries) {
-      const error = await rejection((payments) => invoke(payments, operation, [query]));
-      expect(error.operation).toBe(operation);
-      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
-    }
-  });
+  test.each(lists)(
+    '$operation rejects every invalid limit, cursor and query object',
+    async ({ operation }) => {
+      for (const [query, path, says] of queries) {
+        const error = await rejection((payments) => invoke(payments, operation, [query]));
+        expect(error.operation).toBe(operation);
+        expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+      }
+    },
+  );
 
   test.each(lists)(
-    'a loop over $operation rejects an invalid query, as an awaited page does',
+    'a loop over $operation rejects an invalid limit, as an await does',
     async ({ operation }) => {
       const error = await rejection(async (payments) => {
         const list = invoke(payments, operation, [
@@ -48,7 +51,7 @@ describe('every list', () => {
   );
 
   test.each(lists)(
-    'toArray of $operation rejects a missing or invalid limit of items',
+    'toArray of $operation rejects a missing or invalid option max',
     async ({ operation }) => {
       for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
         const { payments, requests } = clientOf();
@@ -180,15 +183,20 @@ describe('every call', () => {
     return { operation, args: [...args, ...Array.from({ length: argumentCount - args.length })] };
   });
 
-  test.each(bad)('every method rejects %s, and sends nothing', async (_, options, path, says) => {
-    for (const { operation, args } of calls) {
-      const error = await rejection((payments) => invoke(payments, operation, [...args, options]));
-      expect(error.operation).toBe(operation);
-      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
-    }
-  });
+  test.each(bad)(
+    'every method rejects %s in the options of the call, and sends no request',
+    async (_, options, path, says) => {
+      for (const { operation, args } of calls) {
+        const error = await rejection((payments) =>
+          invoke(payments, operation, [...args, options]),
+        );
+        expect(error.operation).toBe(operation);
+        expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+      }
+    },
+  );
 
-  test('the error for invalid call options names all of their mistakes', async () => {
+  test('the error for invalid call options names every invalid option at once', async () => {
     const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };
     const error = await rejection((payments) =>
       payments.transfers.create(newTransfer, options as RequestOptions),

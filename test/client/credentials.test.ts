@@ -49,7 +49,7 @@ const accepting =
 
 const list = { address } as const;
 
-test('each API receives its own credential only', async () => {
+test('the versioned API receives only the API key, and the root API receives only the JWT', async () => {
   const tokens: string[] = [];
   const { payments } = clientOf((request) => {
     tokens.push(`${new URL(request.url).pathname} ${tokenOf(request)}`);
@@ -63,16 +63,19 @@ test('each API receives its own credential only', async () => {
 test.each([
   ['at once', () => 'sk_from_function'],
   ['with a promise', () => Promise.resolve('sk_from_function')],
-])('a credential function that returns %s is called once for ten calls', async (_, give) => {
-  const source = vi.fn(give);
-  const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
-  expect(source).not.toHaveBeenCalled();
-  for (let turn = 0; turn < 10; turn += 1) await payments.transfers.get('txfr_1');
-  expect(source).toHaveBeenCalledTimes(1);
-  for (const { headers } of requests) {
-    expect(headers['authorization']).toBe('Bearer sk_from_function');
-  }
-});
+])(
+  'ten calls in a row call a credential function once, if the function returns the credential %s',
+  async (_, give) => {
+    const source = vi.fn(give);
+    const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
+    expect(source).not.toHaveBeenCalled();
+    for (let turn = 0; turn < 10; turn += 1) await payments.transfers.get('txfr_1');
+    expect(source).toHaveBeenCalledTimes(1);
+    for (const { headers } of requests) {
+      expect(headers['authorization']).toBe('Bearer sk_from_function');
+    }
+  },
+);
 
 test('fifty concurrent calls share one call of the credential function', async () => {
   const rateLimiter = Promise.withResolvers<string>();
@@ -88,9 +91,9 @@ test('fifty concurrent calls share one call of the credential function', async (
 });
 
 test.each([
-  ['half a minute before it expires', 100_000, 70_000],
-  ['after half of its life, when that is short', 10_000, 5_000],
-])('a JWT from a function is replaced %s', async (_, life, replacedAfter) => {
+  ['half a minute before the JWT expires', 100_000, 70_000],
+  ['after half of the lifetime of the JWT, if the lifetime is short', 10_000, 5_000],
+])('the client calls the credential function for a new JWT %s', async (_, life, replacedAfter) => {
   const clock = new VirtualClock();
   const source = vi.fn(() => expiring(clock.now() + life, String(clock.now())));
   const { payments } = clientOf(() => respond(200, []), { clock, jwt: source });
@@ -105,7 +108,7 @@ test.each([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('a JWT is kept when its expiry is past by the local clock or cannot be read', async () => {
+test('the client keeps a JWT from a credential function if the expiry has passed by the local clock or cannot be read', async () => {
   const clock = new VirtualClock();
   for (const token of [
     expiring(clock.now() - 3_600_000),
@@ -177,7 +180,7 @@ test('a request that is sent again after a 401 does not count as a retry', async
   expect(requests).toHaveLength(4);
 });
 
-test('a second 401 in one call is not followed by a third request', async () => {
+test('a call sends no third request after a second 401', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(401, errorBody), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
@@ -217,7 +220,7 @@ test.each<[string, () => string | Promise<string>]>([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('the error of a credential function is copied into the cause', async () => {
+test('error.cause is a copy of the error that a credential function rejected with', async () => {
   const thrown = Object.assign(new TypeError('no route'), { code: 'EHOSTUNREACH', request: {} });
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(thrown) });
   const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
@@ -242,7 +245,7 @@ test.each([
   ['jwt', 'sk_live_1', 'returned an API key; expected a JWT'],
   ['jwt', null, 'returned null; expected a JWT'],
 ] as const)(
-  'the error for a function in %s that returns %j says what is wrong with the credential',
+  'the error for a credential function in the option %s that returns %j says what is wrong with the credential',
   async (name, value, words) => {
     const { payments, requests } = clientOf(() => respond(200), {
       [name]: () => Promise.resolve(value as string),
@@ -263,26 +266,29 @@ test.each([
   [{}, defaultTimeout],
   [{ timeout: 2_000 }, 2_000],
   [{ totalTimeout: 1_000 }, 1_000],
-])('a credential function that never returns is abandoned: %j', async (options, ms) => {
-  const clock = new VirtualClock();
-  const never = (): Promise<string> => new Promise(() => undefined);
-  const { payments, requests } = clientOf(() => respond(200), {
-    clock,
-    apiKey: never,
-    ...options,
-  });
-  const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  await clock.advance(ms - 1);
-  expect(clock.pending).toBeGreaterThan(0);
-  await clock.advance(1);
-  const error = await call;
-  expect(error).toMatchObject({ phase: 'credential', outcome: 'not_sent', attempts: [] });
-  expect(error.message).toContain(`within ${ms} ms`);
-  expect(requests).toHaveLength(0);
-  expect(clock.pending).toBe(0);
-});
+])(
+  'a call rejects with a TimeoutError if the credential function never returns, with the options %j',
+  async (options, ms) => {
+    const clock = new VirtualClock();
+    const never = (): Promise<string> => new Promise(() => undefined);
+    const { payments, requests } = clientOf(() => respond(200), {
+      clock,
+      apiKey: never,
+      ...options,
+    });
+    const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+    await clock.advance(ms - 1);
+    expect(clock.pending).toBeGreaterThan(0);
+    await clock.advance(1);
+    const error = await call;
+    expect(error).toMatchObject({ phase: 'credential', outcome: 'not_sent', attempts: [] });
+    expect(error.message).toContain(`within ${ms} ms`);
+    expect(requests).toHaveLength(0);
+    expect(clock.pending).toBe(0);
+  },
+);
 
-test('a credential function that hung in one call is called again by the next call', async () => {
+test('if a credential function did not return during one call, the next call calls the function again', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi.fn(() => Promise.resolve('sk_second')).mockReturnValueOnce(first.promise);
@@ -300,7 +306,7 @@ test('a credential function that hung in one call is called again by the next ca
   expect(tokens).toEqual(['Bearer sk_second', 'Bearer sk_second']);
 });
 
-test('a credential function that hangs is called again after the timeout of one attempt', async () => {
+test('if a credential function does not return, the client calls the function again only after the timeout of one attempt', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
@@ -335,7 +341,7 @@ test('a credential function that hangs is called again after the timeout of one 
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk_first']);
 });
 
-test('a hung credential function that returns late does not discard the newer, pending call of the function', async () => {
+test('if a credential function returns an invalid token late, a newer call of the function stays pending and is shared', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi
@@ -362,7 +368,7 @@ test('a hung credential function that returns late does not discard the newer, p
   ]);
 });
 
-test('the token in use stays redacted although many older tokens arrived late', async () => {
+test('an error redacts the token in use even if the credential function returned many older tokens late', async () => {
   const clock = new VirtualClock();
   const late = Array.from({ length: 6 }, () => Promise.withResolvers<string>());
   const source = vi.fn(() => Promise.resolve('opaque-live-token'));
@@ -385,7 +391,7 @@ test('the token in use stays redacted although many older tokens arrived late', 
   expect(error.message).toContain('seen [redacted]');
 });
 
-test('an error redacts every token that its call has used, although many newer tokens have followed', async () => {
+test('an error redacts every token that the failed call has used, even if other calls have fetched many newer tokens since', async () => {
   const secret = (number: number): string => `Opaque-${number}-Zx81mQ77`;
   let made = 0;
   const slow = Promise.withResolvers<void>();
@@ -413,7 +419,7 @@ test('an error redacts every token that its call has used, although many newer t
   expect(JSON.stringify(error)).not.toContain('Zx81mQ77');
 });
 
-test('an abort ends the wait for the credential function', async () => {
+test('a call that waits for the credential function rejects with an AbortError if the caller aborts', async () => {
   const never = (): Promise<string> => new Promise(() => undefined);
   const { payments } = clientOf(() => respond(200), { apiKey: never });
   const controller = new AbortController();
@@ -429,7 +435,7 @@ test.each<[string, () => string | Promise<string>, string]>([
   ['returns an invalid token', () => 'rubbish', 'apiKey'],
   ['never returns', () => new Promise(() => undefined), 'apiKey'],
 ])(
-  'a call ends with its 401 when the credential function, called for a new token, %s',
+  'a call rejects with the error of the 401 if the credential function is called for a new token and %s',
   async (_, give, reason) => {
     const clock = new VirtualClock();
     const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
@@ -460,7 +466,7 @@ test('a caller who aborts while a new token is fetched receives an AbortError', 
   expect(await call).toMatchObject({ outcome: 'rejected', attempts: [{ status: 401 }] });
 });
 
-test('all callers who wait for the same failing credential function receive its error', async () => {
+test('if a credential function fails, every concurrent call that waits for the function receives the error', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -496,7 +502,7 @@ test('an error after a token was renewed shows neither the old nor the new token
   expect(error.message).toContain('not [redacted] nor [redacted]');
 });
 
-test('a token of realistic length is redacted completely', async () => {
+test('an error redacts every part of a token of more than 1,000 characters', async () => {
   const long = `abc.${Array.from({ length: 300 }, (_, index) => index.toString(36)).join('-_')}.end`;
   expect(long.length).toBeGreaterThan(1_000);
   const echoedText = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
@@ -514,7 +520,7 @@ test('a token of realistic length is redacted completely', async () => {
   }
 });
 
-test('a call without its credential fails before it sends, and its error names the credential', async () => {
+test('a call fails before sending if the client lacks the credential for the API, and the error names the missing credential', async () => {
   vi.stubEnv('PAYMENTS_JWT', '');
   const { payments, requests } = clientOf(() => respond(200), { jwt: undefined });
   const error = await failureOf(payments.instructions.list(list), ConfigurationError);
@@ -523,7 +529,7 @@ test('a call without its credential fails before it sends, and its error names t
   expect(requests).toHaveLength(0);
 });
 
-test('a clone shares the token of its original while both have the same credential function', async () => {
+test('a client and a clone from withOptions share a token if both have the same credential function', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   await payments.transfers.get('txfr_1');
@@ -556,7 +562,7 @@ test('an error redacts the latest four tokens of a credential function', async (
   expect(messages.at(-1)).toContain('token-0 [redacted] [redacted] [redacted] [redacted] token-5');
 });
 
-test('a token that a function returns repeatedly does not displace other tokens from redaction', async () => {
+test('an error still redacts an earlier token even if the credential function has returned the same newer token many times', async () => {
   const source = vi.fn(() => 'token-b').mockReturnValueOnce('token-a');
   const { payments } = clientOf(() => respond(401, { error: 'not token-a' }), { jwt: source });
   for (let turn = 0; turn < 5; turn += 1) await failureOf(payments.instructions.list(list));

@@ -13,20 +13,23 @@ const nouns = [
   'transactions',
 ] as const;
 
-test.for(nouns)('every method of a resource works when it is destructured: %s', async (noun) => {
-  const payments = new PaymentsClient(new Sandbox().clientOptions);
-  const methods = { ...Object.getOwnPropertyDescriptors(payments[noun]) };
-  expect(Object.keys(methods)).not.toEqual([]);
-  for (const { value } of Object.values<PropertyDescriptor>(methods)) {
-    const method = value as () => PromiseLike<unknown>;
-    // A bound method reports the invalid argument; an unbound one would throw a TypeError.
-    await expect(Promise.resolve(method()).catch(({ name }: Error) => name)).resolves.not.toBe(
-      'TypeError',
-    );
-  }
-});
+test.for(nouns)(
+  'every method works if the caller destructures the method from the resource %s',
+  async (noun) => {
+    const payments = new PaymentsClient(new Sandbox().clientOptions);
+    const methods = { ...Object.getOwnPropertyDescriptors(payments[noun]) };
+    expect(Object.keys(methods)).not.toEqual([]);
+    for (const { value } of Object.values<PropertyDescriptor>(methods)) {
+      const method = value as () => PromiseLike<unknown>;
+      // A bound method reports the invalid argument; an unbound one would throw a TypeError.
+      await expect(Promise.resolve(method()).catch(({ name }: Error) => name)).resolves.not.toBe(
+        'TypeError',
+      );
+    }
+  },
+);
 
-test('every method of a client and of a clone works when it is destructured', async () => {
+test('every method of a client and of a clone works if the caller destructures the method', async () => {
   const { withOptions } = new PaymentsClient(new Sandbox().clientOptions);
   const { request, entities } = withOptions({ maxRetries: 0 });
   const { create } = entities;

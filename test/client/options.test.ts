@@ -64,11 +64,14 @@ describe('a credential', () => {
     ['is a promise', Promise.resolve(`sk_${mark}`)],
   ];
 
-  test.each(apiKeys)('an API key that %s is rejected without being shown', (_, value) => {
-    const error = rejection({ baseUrl, apiKey: value });
-    expect(error.message).toMatch(/^Invalid option apiKey: .*expected /);
-    expect(inspect(error)).not.toContain(mark);
-  });
+  test.each(apiKeys)(
+    'an API key that %s is rejected, and the error does not show the key',
+    (_, value) => {
+      const error = rejection({ baseUrl, apiKey: value });
+      expect(error.message).toMatch(/^Invalid option apiKey: .*expected /);
+      expect(inspect(error)).not.toContain(mark);
+    },
+  );
 
   test.each<[string, unknown]>([
     ['is empty', ''],
@@ -76,7 +79,7 @@ describe('a credential', () => {
     ['ends in a line break', `eyJ.${mark}.x\n`],
     ['comes with its scheme', `Bearer eyJ.${mark}.x`],
     ['is an object', { token: mark }],
-  ])('a JWT that %s is rejected without being shown', (_, value) => {
+  ])('a JWT that %s is rejected, and the error does not show the JWT', (_, value) => {
     const error = rejection({ baseUrl, apiKey, jwt: value });
     expect(error.message).toMatch(/^Invalid option jwt: .*expected /);
     expect(inspect(error)).not.toContain(mark);
@@ -110,7 +113,7 @@ describe('a credential', () => {
     expect(requests).toEqual([]);
   });
 
-  test('a client needs a credential of one kind only', () => {
+  test('a client may have an API key alone or a JWT alone', () => {
     expect(() => new PaymentsClient({ baseUrl, apiKey })).not.toThrow();
     expect(() => new PaymentsClient({ baseUrl, jwt: 'a.b.c' })).not.toThrow();
   });
@@ -173,13 +176,13 @@ describe.each([
     'http://[::1]:3000',
     'https://10.0.0.1',
     'https://api.example.com:8443',
-  ])('%s is accepted', (origin) => {
+  ])('the URL %s is accepted', (origin) => {
     const client = new PaymentsClient({ baseUrl, apiKey, [name]: `${origin}${path}` });
     const json = JSON.parse(JSON.stringify(client)) as Record<string, string>;
     expect(json[name]).toBe(`${origin.toLowerCase()}${path}`);
   });
 
-  test('http to another host is rejected with a hint to allowHttp', () => {
+  test('an http URL to a host other than this computer is rejected, and the error mentions the option allowHttp', () => {
     const http = { baseUrl, apiKey, [name]: `http://sandbox:4010${path}` };
     for (const allowHttp of [undefined, false]) {
       expect(rejection({ ...http, allowHttp }).message).toContain('allowHttp: true permits it');
@@ -198,15 +201,18 @@ describe.each([
     [`https://api.example.com${path}#${mark}`, /query or a fragment/],
     [`https://api.example.com${path}?`, /query or a fragment/],
     [`https://api.example.com${path}#`, /query or a fragment/],
-  ])('%s is rejected without its secret parts in the message', (url, says) => {
-    const error = refused(url);
-    expect(error.message).toMatch(says);
-    expect(error.message).toContain(`Invalid option ${name}: got a URL with a`);
-    expect(inspect(error)).not.toContain(mark);
-  });
+  ])(
+    'the URL %s is rejected, and the error shows no user name, password, query or fragment',
+    (url, says) => {
+      const error = refused(url);
+      expect(error.message).toMatch(says);
+      expect(error.message).toContain(`Invalid option ${name}: got a URL with a`);
+      expect(inspect(error)).not.toContain(mark);
+    },
+  );
 });
 
-test('a host with the name v0 does not count as the version in the path', () => {
+test('the option baseUrl is rejected if the URL ends in the host v0 and has no path /v0', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
     expect(rejection({ baseUrl, apiKey }).message).toContain('no final /v0');
   }
@@ -216,7 +222,7 @@ test('a host with the name v0 does not count as the version in the path', () => 
   });
 });
 
-test('a URL of many slashes is checked in linear time', () => {
+test('the option baseUrl is checked in linear time even if the URL has 400,000 slashes', () => {
   const path = `/${'/'.repeat(200_000)}a${'/'.repeat(200_000)}v0`;
   const { baseUrl } = new PaymentsClient({
     baseUrl: `https://x.example${path}//`,
@@ -225,7 +231,7 @@ test('a URL of many slashes is checked in linear time', () => {
   expect(baseUrl).toBe(`https://x.example${path}`);
 });
 
-test('the base URL must end in /v0', () => {
+test('the option baseUrl is rejected if the URL is missing or does not end in /v0', () => {
   for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
     const { message } = rejection({ baseUrl: `https://api.example.com${path}`, apiKey });
     expect(message).toContain('Invalid option baseUrl: got no final /v0; expected a URL such as');
@@ -244,14 +250,14 @@ test.each([
     'https://api.example.com/pay',
   ],
   ['https://API.example.com:443/a/../v0', 'https://api.example.com/v0', 'https://api.example.com'],
-])('the base URL %s becomes %s, with the root URL %s', (option, base, root) => {
+])('the option baseUrl %s gives the base URL %s and the root URL %s', (option, base, root) => {
   expect(new PaymentsClient({ baseUrl: option, apiKey }).toJSON()).toEqual({
     baseUrl: base,
     rootUrl: root,
   });
 });
 
-test('the error for invalid client options has no fields of a call, and none that are undefined', () => {
+test('the error for invalid client options has no operation, method or path, and no field that is undefined', () => {
   const error = rejection({ apiKey });
   expect(inspect(error)).not.toMatch(/undefined|operation|method|path/);
   expect(Object.keys(error.toJSON())).toEqual(
@@ -259,7 +265,7 @@ test('the error for invalid client options has no fields of a call, and none tha
   );
 });
 
-describe('an option', () => {
+describe('an option of the client', () => {
   test.each([
     ['apikey', 'apiKey'],
     ['baseURL', 'baseUrl'],
@@ -323,7 +329,7 @@ describe('an option', () => {
     Object.entries(wrongTypes).flatMap(([name, values]) =>
       values.map((value) => [name, value] as const),
     ),
-  )('the option %s cannot be %o', (name, value) => {
+  )('the option %s is rejected if the value is %o', (name, value) => {
     const error = rejection({ baseUrl, apiKey, [name]: value });
     expect(error.message).toContain(name === 'hooks' ? 'hook' : name);
     expect(inspect(error)).not.toContain(mark);
@@ -478,8 +484,11 @@ describe('the environment', () => {
 test.each([
   ['client', () => new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey })],
   ['sandbox', () => new Sandbox()],
-])('a %s without TextDecoder, as in jest-environment-jsdom, throws with the fix', (_, create) => {
-  vi.stubGlobal('TextDecoder', undefined);
-  Reflect.deleteProperty(globalThis, 'TextDecoder');
-  expect(create).toThrow('@jest-environment node');
-});
+])(
+  'a new %s without a global TextDecoder, as in jest-environment-jsdom, throws an error that says how to fix the environment',
+  (_, create) => {
+    vi.stubGlobal('TextDecoder', undefined);
+    Reflect.deleteProperty(globalThis, 'TextDecoder');
+    expect(create).toThrow('@jest-environment node');
+  },
+);

@@ -12,7 +12,7 @@ const book = {
   amount: '1',
 } as const;
 
-test('extra query parameters are sent beside the documented ones', async () => {
+test('the query parameters in options.query are sent in addition to the documented query parameters', async () => {
   const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list(
     { limit: 5 },
@@ -23,7 +23,7 @@ test('extra query parameters are sent beside the documented ones', async () => {
   );
 });
 
-test('an array of query values is sent as one parameter for each value, in the same order', async () => {
+test('an array in options.query is sent as one query parameter for each value, in the same order', async () => {
   const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   const query = { status: ['failed', 'a&b', 2n ** 60n], last: 1 };
   const search = '?status=failed&status=a%26b&status=1152921504606846976&last=1';
@@ -33,7 +33,7 @@ test('an array of query values is sent as one parameter for each value, in the s
 });
 
 test.each(['acc_2', ['acc_2'], []])(
-  'an extra query parameter does not replace a documented one: %o',
+  'options.query is rejected if the query sets the accountId %o and the input also has an accountId',
   async (accountId) => {
     const { payments, requests } = clientOf();
     const listing = payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId } });
@@ -48,7 +48,7 @@ test.each(['acc_2', ['acc_2'], []])(
   },
 );
 
-test('an array of query values is reported once, however many of its values are invalid', async () => {
+test('error.issues names an invalid array in options.query once, however many values of the array are invalid', async () => {
   const { payments, requests } = clientOf();
   const query = { ids: Array(10_000).fill(null), none: [], gap: ['x', undefined] } as never;
   const { issues } = await failureOf(payments.transfers.list({}, { query }), ValidationError);
@@ -59,7 +59,7 @@ test('an array of query values is reported once, however many of its values are 
   expect(requests).toEqual([]);
 });
 
-test('an undefined extra field is not sent', async () => {
+test('a field in options.query or options.body that is undefined is not sent', async () => {
   const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId: undefined } });
   expect(new URL(requests[0]?.url ?? '').search).toBe('?accountId=acc_1');
@@ -69,7 +69,7 @@ test('an undefined extra field is not sent', async () => {
 });
 
 test.each(['description', 'currency'])(
-  'transfers.create rejects %s in options.body, because reconcile looks for it in the input',
+  'transfers.create rejects %s in options.body, because reconcile reads this field from the input',
   async (name) => {
     const { payments, requests } = clientOf();
     const sending = payments.transfers.create(newTransfer, { body: { [name]: 'EUR' } });
@@ -84,7 +84,7 @@ test.each(['description', 'currency'])(
   },
 );
 
-test('extra query parameters are sent with every page of a list', async () => {
+test('options.query is sent with the request for every page of a list', async () => {
   const { payments, requests } = clientOf((request) => {
     const isSecond = new URL(request.url).searchParams.has('cursor');
     return Response.json({ data: [], hasMore: !isSecond, nextCursor: isSecond ? null : 'c2' });
@@ -97,13 +97,13 @@ test('extra query parameters are sent with every page of a list', async () => {
   ]);
 });
 
-test('extra query parameters are sent with a call that documents none', async () => {
+test('options.query is sent even with an operation that has no documented query parameters', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 204 }));
   await payments.ibans.delete('iban_1', { query: { reason: 'closed' } });
   expect(requests[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');
 });
 
-test('extra body fields are sent beside the documented ones', async () => {
+test('the fields in options.body are sent in addition to the fields of the input', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { memo: 'x', fee: { max: 3n }, none: undefined } });
   expect(requests[0]?.body).toBe(
@@ -111,13 +111,13 @@ test('extra body fields are sent beside the documented ones', async () => {
   );
 });
 
-test('an extra field may have the name of an Object.prototype member', async () => {
+test('a field in options.body may have the name of an Object.prototype member', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { constructor: 1, toString: 2 } });
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ ...book, constructor: 1, toString: 2 });
 });
 
-test('an extra body field never replaces a field of the input', async () => {
+test('a field in options.body never replaces a field of the input', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   const error = await failureOf(
     payments.transfers.create(book, { body: { amount: 0.1 + 0.2, memo: 'x' } }),
@@ -132,14 +132,14 @@ test('an extra body field never replaces a field of the input', async () => {
   expect(requests).toEqual([]);
 });
 
-test('extra body fields give a body to a DELETE, which has none by itself', async () => {
+test('a DELETE sends options.body as the body of the request, which otherwise has no body', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 204 }));
   await payments.counterparties.delete('cpty_1', { body: { force: true } });
   expect(requests[0]).toMatchObject({ method: 'DELETE', body: '{"force":true}' });
   expect(requests[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('extra body fields are merged into the body of a GET', async () => {
+test('the fields in options.body are merged into the body of a GET', async () => {
   const { payments, requests } = clientOf(() => Response.json([]));
   await payments.instructions.list({ address: owner }, { body: { chainId: 1 } });
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ address: owner, chainId: 1 });
@@ -154,7 +154,7 @@ test('a creation rejects an undocumented field, and the error names options.body
   expect(requests).toEqual([]);
 });
 
-test('headers of a call are added to those of the client', async () => {
+test('the headers in the options of a call are added to the headers of the client', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'ent_1' }), {
     headers: { 'X-Team': 'treasury', 'X-Trace': 'client', 'User-Agent': 'till/2' },
   });
@@ -194,7 +194,7 @@ test('withResponse returns the response of the first page of a list', async () =
   expect(requests).toHaveLength(1);
 });
 
-test('withResponse returns the response of a list by position', async () => {
+test('withResponse returns the response of the first page of transactions.list', async () => {
   const { payments } = clientOfSeededSandbox();
   const { data, response } = await payments.transactions.list({ address: owner }).withResponse();
   expect(await response.json()).toEqual(data.data);
@@ -248,7 +248,7 @@ test('a creation succeeds with any 2xx status', async () => {
   }
 });
 
-test('an input that the caller changes during the call is sent as it was before', async () => {
+test('instructions.build sends the input as it was at the call, even if the caller changes the input afterwards', async () => {
   const { payments, requests } = clientOf(() => Response.json({}));
   const input = { ...buildInput, salt: 1 };
   const call = payments.instructions.build(input);
@@ -259,7 +259,7 @@ test('an input that the caller changes during the call is sent as it was before'
 
 test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>([
   [
-    'a further field of the body',
+    'options.body',
     (payments) => payments.transfers.create(book, { body: { n: [2 ** 60] } }),
     'options.body.n[0]',
   ],
@@ -270,23 +270,23 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     'actionArguments.sweep.max',
   ],
   [
-    'a body of request()',
+    'the body of payments.request',
     (payments) =>
       payments.request({ method: 'POST', path: '/x', api: 'versioned', body: { n: -(2 ** 53) } }),
     'body.n',
   ],
   [
-    'a query of request()',
+    'the query of payments.request',
     (payments) =>
       payments.request({ method: 'GET', path: '/x', api: 'versioned', query: { n: 2 ** 60 } }),
     'query.n',
   ],
   [
-    'a further query parameter',
+    'options.query',
     (payments) => payments.transfers.get('txfr_1', { query: { after: 2 ** 60 } }),
     'options.query.after',
   ],
-])('a number that has lost digits is rejected in %s', async (_, call, path) => {
+])('an integer too large for a number without loss is rejected in %s', async (_, call, path) => {
   const error = await rejection(call);
   expect(error.issues).toEqual([{ path, message: expect.stringMatching(/expected a bigint/) }]);
 });
@@ -302,14 +302,17 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     (payments) => payments.transactions.list({ address: owner }, { body: { skip: 1 } }),
     'options.body.skip',
   ],
-])('an extra %s cannot choose the first page of a list', async (name, list, path) => {
-  const error = await rejection(list);
-  expect(error.issues).toEqual([
-    { path, message: expect.stringContaining(`to choose the first page, use list({ ${name} })`) },
-  ]);
-});
+])(
+  'a %s in options.query or options.body is rejected, because only the query of the list chooses the first page',
+  async (name, list, path) => {
+    const error = await rejection(list);
+    expect(error.issues).toEqual([
+      { path, message: expect.stringContaining(`to choose the first page, use list({ ${name} })`) },
+    ]);
+  },
+);
 
-test('the message of a ValidationError names the first twenty mistakes, and error.issues has all', async () => {
+test('the message of a ValidationError names the first twenty mistakes, and error.issues contains all mistakes', async () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`field${n}`, 1]));
   const { payments, requests } = clientOf();
   const error = await failureOf(payments.transfers.create({ ...book, ...many }), ValidationError);

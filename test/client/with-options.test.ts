@@ -289,7 +289,7 @@ const names = Object.keys(effects) as (keyof ClientOptions)[];
 const decisive = ['apiKey', 'jwt', 'journal'] as const;
 const isDecisive = (name: keyof ClientOptions): boolean => decisive.some((each) => each === name);
 
-test.each(decisive)('a clone is rejected when its %s is undefined', (name) => {
+test.each(decisive)('withOptions throws if the option %s is undefined', (name) => {
   const payments = new PaymentsClient({ ...base, journal: memoryJournal() });
   // A tenant that is not found leaves the option undefined.
   const tenants = new Map<string, ClientOptions>();
@@ -298,7 +298,7 @@ test.each(decisive)('a clone is rejected when its %s is undefined', (name) => {
   expect(() => payments.withOptions(options)).toThrow(`Invalid option ${name} in withOptions`);
 });
 
-test('a clone is rejected when an unset class field makes its apiKey undefined', () => {
+test('withOptions throws if apiKey is undefined because the caller did not set a class field', () => {
   class Tenant {
     apiKey: string | undefined;
   }
@@ -308,37 +308,43 @@ test('a clone is rejected when an unset class field makes its apiKey undefined',
   );
 });
 
-test.each(names)('a clone keeps %s when other options are changed', async (name) => {
-  const { one, other, common, shows } = effects[name];
-  const payments = new PaymentsClient({ ...base, ...common, ...one });
-  const expected = await shows(payments);
-  // Each other option is set to its current value.
-  const settings: ClientOptions = { ...base, ...common };
-  for (const otherName of names.filter((each) => each !== name)) {
-    if (isDecisive(otherName) && settings[otherName] === undefined) continue;
-    const clone = payments.withOptions({ [otherName]: settings[otherName] });
-    expect(await shows(clone), `after withOptions({ ${otherName} })`).toEqual(expected);
-  }
-  if (!isDecisive(name)) {
-    expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
-  }
-  // The test could not fail if both values of the option had the same effect.
-  const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
-  expect(differs).not.toEqual(expected);
-});
+test.each(names)(
+  'a clone from withOptions keeps the option %s of the original client if other options change',
+  async (name) => {
+    const { one, other, common, shows } = effects[name];
+    const payments = new PaymentsClient({ ...base, ...common, ...one });
+    const expected = await shows(payments);
+    // Each other option is set to its current value.
+    const settings: ClientOptions = { ...base, ...common };
+    for (const otherName of names.filter((each) => each !== name)) {
+      if (isDecisive(otherName) && settings[otherName] === undefined) continue;
+      const clone = payments.withOptions({ [otherName]: settings[otherName] });
+      expect(await shows(clone), `after withOptions({ ${otherName} })`).toEqual(expected);
+    }
+    if (!isDecisive(name)) {
+      expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
+    }
+    // The test could not fail if both values of the option had the same effect.
+    const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
+    expect(differs).not.toEqual(expected);
+  },
+);
 
-test.each(names)('a clone with another %s uses it without changing the original', async (name) => {
-  const { one, other, common, shows } = effects[name];
-  const payments = new PaymentsClient({ ...base, ...common, ...one });
-  const before = await shows(payments);
-  const clone = payments.withOptions(other);
-  const expected = await shows(new PaymentsClient({ ...base, ...common, ...other }));
-  expect(await shows(clone)).toEqual(expected);
-  expect(await shows(payments)).toEqual(before);
-  // A clone of a clone keeps its options.
-  expect(await shows(clone.withOptions({}))).toEqual(expected);
-  expect(await shows(clone.withOptions(one))).toEqual(before);
-});
+test.each(names)(
+  'a clone from withOptions uses a new value of the option %s, and the original client keeps the old value',
+  async (name) => {
+    const { one, other, common, shows } = effects[name];
+    const payments = new PaymentsClient({ ...base, ...common, ...one });
+    const before = await shows(payments);
+    const clone = payments.withOptions(other);
+    const expected = await shows(new PaymentsClient({ ...base, ...common, ...other }));
+    expect(await shows(clone)).toEqual(expected);
+    expect(await shows(payments)).toEqual(before);
+    // A clone of a clone keeps its options.
+    expect(await shows(clone.withOptions({}))).toEqual(expected);
+    expect(await shows(clone.withOptions(one))).toEqual(before);
+  },
+);
 
 describe('a credential from a function', () => {
   const start = (options: ClientOptions = {}) => {
@@ -384,7 +390,7 @@ describe('a credential from a function', () => {
     expect(jwt).toHaveBeenCalledTimes(1);
   });
 
-  test('a credential that a function returned is not sent to another host', async () => {
+  test('a clone with another host calls the credential function again, and does not send the earlier credential to that host', async () => {
     const { payments, apiKey, jwt, useBoth } = start();
     await useBoth(payments);
     await useBoth(payments.withOptions({ rootUrl: 'https://root.example.com' }));
@@ -394,7 +400,7 @@ describe('a credential from a function', () => {
   });
 });
 
-test('a clone shares the retry budget of its original', async () => {
+test('a clone from withOptions shares the retry budget of the original client', async () => {
   const { requests, options } = named('down', () => new Response('{}', { status: 503 }));
   const payments = new PaymentsClient({ ...base, ...options, maxRetries: 5 });
   // Two thirds of 500 tokens at 14 a retry are 23 retries.
@@ -412,7 +418,7 @@ test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions
   ['API key', (payments) => payments.entities.get('ent_1'), { apiKey: 'sk_tenant' }],
   ['JWT', (payments) => payments.instructions.list({ address: owner }), { jwt: 't.en.ant' }],
 ])(
-  'a clone waits with its original after a 429 unless its %s or clock differs',
+  'after a 429 to the original client a clone waits too, unless the clone has another %s or clock',
   async (_, call, tenant) => {
     let isThrottling = true;
     const { requests, options } = named('busy', (request) => {
@@ -439,7 +445,7 @@ test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions
   },
 );
 
-test('a clone with invalid options is rejected when it is created', () => {
+test('withOptions throws if an option is invalid', () => {
   const payments = new PaymentsClient({ ...base, jwt: undefined });
   for (const options of [
     { apiKey: 'pk_1' },
@@ -451,7 +457,7 @@ test('a clone with invalid options is rejected when it is created', () => {
   }
 });
 
-test('a client does not change when the caller changes its options object later', async () => {
+test('a client keeps the original options even if the caller changes the options object afterwards', async () => {
   const { requests, options } = named('plain');
   const headers: Record<string, string> = { 'x-team': 'first' };
   const settings: ClientOptions = { ...base, ...options, headers };
@@ -467,7 +473,7 @@ test('a client does not change when the caller changes its options object later'
   expect(requests[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
 });
 
-test('a client can be printed after its options object has become invalid', () => {
+test('toJSON of a client works even if the caller has added an invalid hook to the options object', () => {
   const hooks: Record<string, unknown> = {};
   const payments = new PaymentsClient({ ...base, hooks });
   hooks['onRequests'] = () => undefined;
@@ -477,7 +483,7 @@ test('a client can be printed after its options object has become invalid', () =
   });
 });
 
-test('null as a credential removes the credential from a clone', async () => {
+test('withOptions with apiKey: null or jwt: null removes the credential from the clone', async () => {
   const { requests, options } = named('tenant', () => Response.json([]));
   const payments = new PaymentsClient({ ...base, ...options });
   const keyOnly = payments.withOptions({ apiKey: 'sk_tenant', jwt: null });
@@ -495,7 +501,7 @@ test('null as a credential removes the credential from a clone', async () => {
   expect(() => keyOnly.withOptions({ apiKey: null })).toThrow(ConfigurationError);
 });
 
-test('null as idempotencyHeader removes the header from a clone, so a creation is not resent', async () => {
+test('withOptions with idempotencyHeader: null removes the header from the clone, so the clone does not send a creation again', async () => {
   const { requests, options } = named('other', () => Promise.reject(new TypeError('reset')));
   const keyed = new PaymentsClient({
     ...base,

@@ -212,17 +212,20 @@ export const promises: Readonly<
         'client/credentials.test.ts',
         'fifty concurrent 401 responses cause one call of the credential function',
       ],
-      ['client/credentials.test.ts', 'a second 401 in one call is not followed by a third request'],
+      ['client/credentials.test.ts', 'a call sends no third request after a second 401'],
     ],
   'A credential function that hangs or fails causes a typed error, and nothing is sent': [
-    ['client/credentials.test.ts', 'the error of a credential function is copied into the cause'],
     [
       'client/credentials.test.ts',
-      'a credential function that hung in one call is called again by the next call',
+      'error.cause is a copy of the error that a credential function rejected with',
     ],
     [
       'client/credentials.test.ts',
-      'a credential function that hangs is called again after the timeout of one attempt',
+      'if a credential function did not return during one call, the next call calls the function again',
+    ],
+    [
+      'client/credentials.test.ts',
+      'if a credential function does not return, the client calls the function again only after the timeout of one attempt',
     ],
   ],
   'With `idempotencyHeader`, every attempt of a call carries the same key': [
