@@ -24,13 +24,13 @@ const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>
     await expect(call).rejects.toThrow();
     await call;
   },
-  'a call with its response': async function callerOfResponse(payments) {
+  'a call with withResponse': async function callerOfResponse(payments) {
     await payments.transfers.get(id).withResponse();
   },
   'a wrong argument': async function callerOfArgument(payments) {
     await payments.transfers.get('acc_1' as TransferId);
   },
-  'the first page': async function callerOfPage(payments) {
+  'an awaited list': async function callerOfPage(payments) {
     await payments.transfers.list();
   },
   'a list with a wrong argument': async function callerOfLimit(payments) {
@@ -67,7 +67,7 @@ const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>
 };
 
 test.for(Object.entries(calls))(
-  "the stack of an error shows the caller's line: %s",
+  'error.stack shows the line of the program that made the call: %s',
   async ([, call]) => {
     const journal = memoryJournal();
     const { payments } = clientOf(() => respond(500, errorBody), {
@@ -81,7 +81,7 @@ test.for(Object.entries(calls))(
   },
 );
 
-test('the stack of an error shows the line of the loop when the page had been prefetched', async () => {
+test('error.stack of a failed page shows the line of the loop over the list, even if the page was prefetched', async () => {
   const { payments } = clientOf((_, __, count) =>
     count < 3
       ? respond(200, { data: [], hasMore: true, nextCursor: `c${count}` })
@@ -99,7 +99,7 @@ test('the stack of an error shows the line of the loop when the page had been pr
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test('the stack of an error shows the line of the loop when a list has no next cursor', async () => {
+test('error.stack of a PaginationError shows the line of the loop over the list, if a page lacks its next cursor', async () => {
   const { payments } = clientOf(() => page(true));
   const error = await failureOf(
     (async function callerOfLoop() {
@@ -111,7 +111,7 @@ test('the stack of an error shows the line of the loop when a list has no next c
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test('the stack of an error shows each place once', async () => {
+test('error.stack shows no line of code twice', async () => {
   const { payments } = clientOf(() => respond(404, errorBody));
   const error = await failureOf(payments.transfers.reconcile(newTransfer), PaymentsError);
   const places = (error.stack ?? '').match(/[^\s(]+:\d+:\d+/g) ?? [];

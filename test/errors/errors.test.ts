@@ -26,7 +26,7 @@ const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promi
     UnprocessableEntityError,
   );
 
-test('the code, the details and the message of an error come from the Error body', async () => {
+test('code, details and message of an ApiError come from the Error body of the response', async () => {
   const details = { field: 'amount', limits: [1, 2], deep: { null: null } };
   const error = await refusedWith({ error: 'Too much.', code: 'limit', details });
   expect(error).toMatchObject({ code: 'limit', details, status: 422 });
@@ -60,7 +60,7 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
   ['a cut object', '{"error":"m', { excerpt: '{"error":"m' }],
   ['a very deep object', '['.repeat(100_000), { excerpt: '[[[[' }],
 ])(
-  'the message of an error shows the readable part of its body: %s',
+  'the message of an ApiError shows the readable part of the response body: %s',
   async (_, body, { excerpt, code, details }) => {
     const error = await refusedWith(body);
     expect(error.message).toMatch(
@@ -76,7 +76,7 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
 /** Characters that end a line, move the cursor, set colours or reverse the writing direction. */
 const steering = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 
-test('the text of the platform in a message stays on one line and loses its control characters', async () => {
+test('the message of an ApiError shows the text of the platform on one line and without control characters', async () => {
   const lie = 'It did not take effect.';
   const words = `x.\r\n${lie}\n\u001b[2K\u009b1A\u2028\u2029\u0085\u202e\u2066\b\0z\n`;
   const bodies = [{ error: words, code: words, details: words }, words, `<p>${words}</p>`];
@@ -92,7 +92,7 @@ test('the text of the platform in a message stays on one line and loses its cont
   }
 });
 
-test('a response that a schema quotes stays on one line and loses its control characters', async () => {
+test('the message of an InvalidResponseError shows the text that a schema quotes on one line and without control characters', async () => {
   const { payments } = clientOf(() => respond(200, { id: 'a\nIt did not take effect.\u001b[A' }));
   const schema: ResponseSchema<unknown> = {
     '~standard': {
@@ -107,7 +107,7 @@ test('a response that a schema quotes stays on one line and loses its control ch
   expect(error.message.split('\n')).not.toContain('It did not take effect.');
 });
 
-test('the error of a credential function stays on one line and loses its control characters', async () => {
+test('the message of a ConfigurationError shows the error of a credential function on one line and without control characters', async () => {
   const cause = new Error('vault:\nIt took effect.\n\u001b[2K\u202ex');
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(cause) });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
@@ -168,7 +168,7 @@ test('an error keeps the start of a body of more than one mebibyte', async () =>
   expect(error.body).toBe(`${'a'.repeat(2_048)}… [cut]`);
 });
 
-test('a credential that the cut of an error body splits is redacted', async () => {
+test('error.body shows no part of a credential at the place where the body is cut off', async () => {
   const jwt = 'opaqueC4N4RYtoken';
   // Redaction shortens the first credential, so half of the second would move into the excerpt.
   const echoed = `Bearer ${'a'.repeat(2 ** 16 - 18)} ${jwt}`;
@@ -179,7 +179,7 @@ test('a credential that the cut of an error body splits is redacted', async () =
   expect(inspect(error)).not.toContain('opaque');
 });
 
-test('an integer in the details of an error keeps its digits in JSON.stringify', async () => {
+test('JSON.stringify of an error keeps all digits of a large integer in error.details', async () => {
   const error = await refusedWith(
     '{"error":"m","code":"c","details":{"block":12345678901234567890}}',
   );
@@ -191,7 +191,7 @@ test('an integer in the details of an error keeps its digits in JSON.stringify',
   });
 });
 
-test('the requestId of an error comes from the first known header of the response', async () => {
+test('error.requestId comes from the first request id header that the response has', async () => {
   const names = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
   for (let from = 0; from < names.length; from += 1) {
     const headers = Object.fromEntries(names.slice(from).map((name) => [name, `id of ${name}`]));
@@ -286,7 +286,7 @@ type Constructor = new (message: string, facts: object) => PaymentsError;
 const make = (from: typeof sdk, name: (typeof classes)[number]): PaymentsError =>
   new (from[name] as unknown as Constructor)('x', { outcome: 'unknown', issues: [] });
 
-test('instanceof agrees between two copies of the package', async () => {
+test('instanceof and the guards recognise an error that another copy of the package created', async () => {
   vi.resetModules();
   const copy = await import('payments-platform-sdk');
   expect(copy.PaymentsError).not.toBe(sdk.PaymentsError);
@@ -326,7 +326,7 @@ test.each([
   expect(value instanceof PaymentsError).toBe(false);
 });
 
-test('instanceof works as usual for an error class that the user derives', async () => {
+test('instanceof works for an error class of the user that extends ApiError', async () => {
   class LimitError extends ApiError {
     readonly limit = 5;
   }
@@ -390,7 +390,7 @@ test('the message of an error that a custom fetch throws stays on one line', asy
   }
 });
 
-test('an error after a 429 has retryAfterMs on the base class and in toJSON', async () => {
+test('an error after a 429 with Retry-After has retryAfterMs, also in toJSON and in the type PaymentsError', async () => {
   const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '7' }), {
     maxRetries: 0,
   });

@@ -40,7 +40,7 @@ function recordHooks(): { events: HookEvent[]; hooks: Hooks } {
   };
 }
 
-test('the hooks report a call from its first request to its last response', async () => {
+test('the hooks report every request, response and retry of a call, in order', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { events, hooks } = recordHooks();
@@ -305,7 +305,7 @@ describe('an error of a hook', () => {
     expect(printed).toEqual([report('onRequest', 'full, request 1'), report('onCall', 'no disk')]);
   });
 
-  test('is printed when the hook is onPoll', async () => {
+  test('is printed if the hook is the option onPoll of waitFor', async () => {
     const printed = await readReports(
       () => ({}),
       () => Promise.reject(new Error('poll')),
@@ -335,7 +335,7 @@ describe('an error of a hook', () => {
     expect(printed).toEqual([report('onResponse', reason)]);
   });
 
-  test('breaks no call when the error cannot be read or printed', async () => {
+  test('does not make a call fail, even if the error cannot be read or printed', async () => {
     const unreadable = Object.defineProperty(new Error('a hook'), 'message', {
       get: () => {
         throw new Error('unreadable');
@@ -356,7 +356,7 @@ describe('an error of a hook', () => {
   });
 });
 
-test('a request that is sent again with a new token is reported as a request and not as a retry', async () => {
+test('the hooks report a request that is sent again with a new token as a request and not as a retry', async () => {
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(
     (_, __, count) => (count === 1 ? respond(401, errorBody) : respond(201, transferCreated)),

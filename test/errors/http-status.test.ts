@@ -244,7 +244,7 @@ test('httpStatusOf returns 500 for a value that is no error of this package', ()
   expect(values.map(httpStatusOf)).toEqual(values.map(() => 500));
 });
 
-test('httpStatusOf returns 500 when an option is invalid', () => {
+test('httpStatusOf returns 500 for the error of an invalid client option', () => {
   expect.assertions(1);
   try {
     clientOf(undefined, { baseUrl: 'no url', apiKey });

@@ -58,7 +58,7 @@ test.for(['', 'off', 'yes'])('PAYMENTS_LOG=%s prints nothing', async (level) => 
   expect(await linesOf(level)).toEqual([]);
 });
 
-test('a call that is held back after a 429 is logged and reported to onWait', async () => {
+test('a call that waits because of an earlier 429 is logged and reported to the hook onWait', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'debug');
   const heard: string[] = [];
   const clock = new VirtualClock(start);
@@ -85,7 +85,7 @@ test('a call that is held back after a 429 is logged and reported to onWait', as
   expect([...new Set(heard)].toSorted()).toEqual(['drift', 'request', 'response', 'wait']);
 });
 
-test('a drift is logged once for each operation and path, and reported to onDrift each time', async () => {
+test('a field that differs from the documented shape is logged once for each operation, and reported to the hook onDrift each time', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'warn');
   const drifts: unknown[] = [];
   const odd = { ...transfer, direction: 5 };
@@ -109,7 +109,7 @@ test('a drift is logged once for each operation and path, and reported to onDrif
   expect(drifts).toHaveLength(6);
 });
 
-test('the log of drifts ends after a thousand different paths', async () => {
+test('the log names at most a thousand fields that differ from the documented shape', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'warn');
   const schema = {
     '~standard': {

@@ -94,7 +94,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('AuthenticationError of a write names isErrorBody when a proxy may have written it', async () => {
+  test('AuthenticationError for a write names the option isErrorBody if a proxy may have sent the 401', async () => {
     const call = received(401, html, htmlHeaders).transfers.create(newTransfer);
     expect((await failureOf(call, AuthenticationError)).message).toContain('option isErrorBody');
   });
@@ -246,7 +246,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('RateLimitError for a call that is held back mentions the earlier 429', async () => {
+  test('RateLimitError for a call that was not sent because of an earlier 429 mentions that 429', async () => {
     const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
       maxRetries: 0,
       clock: new VirtualClock(),
@@ -279,7 +279,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('AbortError redacts the reason of a signal that timed out', async () => {
+  test('AbortError says if the signal timed out, and does not contain the text of the reason', async () => {
     const { payments } = clientOf(() => new Promise(() => undefined));
     const reasons = [new DOMException('sk_live_1', 'TimeoutError'), new Error('sk_live_1')];
     const messages = reasons.map(async (reason) => {
@@ -313,7 +313,7 @@ describe('the message of', () => {
     `);
   });
 
-  test('PaginationError says where the list can resume', async () => {
+  test('PaginationError says how to resume the list', async () => {
     const lost = received(200, page([transfer], null, true))
       .transfers.list()
       .toArray({ max: 5 });

@@ -157,7 +157,7 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
 ];
 
 test.each(rows)(
-  'publicMessage says what is certain, and shows no value: %s',
+  'error.publicMessage says only what is certain, and contains no amount, id or URL: %s',
   async (_, make, message) => {
     const error = await make();
     expect(error.publicMessage).toBe(message);

@@ -65,7 +65,7 @@ const fail = (thrown: unknown) => async (): Promise<never> => {
 };
 
 test.each(Object.entries(kinds))(
-  'an error of fetch keeps code, cause and hint when fetch throws %s',
+  'a ConnectionError has the code, the cause and a hint if fetch throws %s',
   async (_, create) => {
     const refused = create('connect ECONNREFUSED 127.0.0.1:9', { code: 'ECONNREFUSED' });
     const fetchFailed = create('fetch failed', { cause: refused });
@@ -83,7 +83,7 @@ test.each(Object.entries(kinds))(
   },
 );
 
-test('the addresses that were tried are read from an AggregateError of another realm', async () => {
+test('error.cause lists every address that was tried, even if the AggregateError comes from another realm', async () => {
   const members = ['connect ECONNREFUSED ::1:9', 'connect ECONNREFUSED 127.0.0.1:9'].map(
     (message) => foreign(message, { code: 'ECONNREFUSED' }),
   );
@@ -98,7 +98,7 @@ test('the addresses that were tried are read from an AggregateError of another r
 const certificate = { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
 
 test.each(Object.entries(kinds))(
-  'a wrong certificate is tried once when fetch throws %s',
+  'a call is not retried after a certificate error if fetch throws %s',
   async (_, create) => {
     const { payments, requests } = clientOf(
       fail(create('fetch failed', { cause: create('self-signed certificate', certificate) })),
@@ -111,7 +111,7 @@ test.each(Object.entries(kinds))(
 );
 
 test.each(Object.entries(kinds))(
-  'a wrong certificate is not_sent when an agent throws %s',
+  'a creation is not_sent after a certificate error if the agent throws %s',
   async (_, create) => {
     let connections = 0;
     class FailingAgent extends Agent {
@@ -135,7 +135,7 @@ test.each(Object.entries(kinds))(
 );
 
 test.each(Object.entries(kinds))(
-  'the message for a credential function that throws %s has the reason',
+  'the message of a ConfigurationError contains the reason if a credential function throws %s',
   async (_, create) => {
     const thrown = create('ENOENT: no such file /run/secrets/key', { code: 'ENOENT' });
     const payments = clientWith({ apiKey: fail(thrown) });
@@ -146,7 +146,7 @@ test.each(Object.entries(kinds))(
 );
 
 test.each(Object.entries(kinds))(
-  'the message for a veto that throws %s has the reason',
+  'the message of a PaymentVetoedError contains the reason if authorize throws %s',
   async (_, create) => {
     const thrown = create('12.50 is above the limit');
     const payments = clientWith({ authorize: fail(thrown), journal: memoryJournal() });
@@ -157,7 +157,7 @@ test.each(Object.entries(kinds))(
 );
 
 test.each(Object.entries(kinds))(
-  'the message for a journal that throws %s has the reason',
+  'the message of a PaymentInDoubtError contains the reason if the journal throws %s',
   async (_, create) => {
     const journal = {
       ...memoryJournal(),
@@ -170,27 +170,30 @@ test.each(Object.entries(kinds))(
   },
 );
 
-test("the retryable field in a journal's error of another realm decides whether the call may be repeated", async () => {
+test('the error of createOnce is not retryable if the journal throws an error of another realm with retryable: false', async () => {
   const journal = { ...memoryJournal(), read: fail(foreign('no table', { retryable: false })) };
   const error = await failureOf(clientWith({ journal }).transfers.createOnce(payment));
   expect(error).toMatchObject({ reason: 'journal', retryable: false });
 });
 
-test('testJournal shows the message of an error of another realm', async () => {
+test('testJournal shows the message of an error that the journal throws from another realm', async () => {
   const journal = { ...memoryJournal(), read: fail(foreign('the disk is full')) };
   await expect(testJournal(() => journal)).rejects.toThrow('the disk is full');
 });
 
-test.each(Object.entries(kinds))('a hook that throws %s breaks no call', async (_, create) => {
-  const throws = (): never => {
-    throw create('no metrics');
-  };
-  const hooks = { onRequest: throws, onResponse: throws, onCall: throws, onOnce: throws };
-  const payments = clientWith({ journal: memoryJournal(), hooks });
-  expect(await payments.transfers.createOnce(payment)).toMatchObject({ status: 'pending' });
-});
+test.each(Object.entries(kinds))(
+  'createOnce succeeds even if every hook throws %s',
+  async (_, create) => {
+    const throws = (): never => {
+      throw create('no metrics');
+    };
+    const hooks = { onRequest: throws, onResponse: throws, onCall: throws, onOnce: throws };
+    const payments = clientWith({ journal: memoryJournal(), hooks });
+    expect(await payments.transfers.createOnce(payment)).toMatchObject({ status: 'pending' });
+  },
+);
 
-test('the message for a signal that timed out in another realm says so', async () => {
+test('the message of an AbortError says that the signal timed out, even if the reason comes from another realm', async () => {
   const reason = foreign('The operation was aborted due to timeout', { name: 'TimeoutError' });
   const signal = AbortSignal.abort(reason);
   const error = await failureOf(clientWith({}).transfers.get('txfr_1', { signal }), AbortError);
@@ -208,7 +211,7 @@ test('paymentsErrorFrom restores an error that a checkpoint copied in another re
   expect(restored?.cause).toBe(fields.cause);
 });
 
-test('an object with the fields of an error is not used as the cause', async () => {
+test('error.cause is undefined if fetch throws a plain object with the fields of an error', async () => {
   const { payments } = clientOf(fail({ name: 'Error', message: 'secret', code: 'ECONNREFUSED' }));
   const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
   expect([error.code, error.cause]).toEqual([undefined, undefined]);
@@ -216,7 +219,7 @@ test('an object with the fields of an error is not used as the cause', async () 
 
 const foreignDate: Date = evaluate("new Date('2026-01-31T12:00:00Z')");
 
-test('a Date of another realm is accepted as a time, and is copied when the call is made', async () => {
+test('reconcile accepts a Date of another realm as since, and copies the Date when the call is made', async () => {
   const since: Date = evaluate("new Date('2026-01-31T12:00:00Z')");
   const { payments, requests } = clientOf((request) =>
     request.method === 'GET' ? respond(200, page([])) : respond(201, transferCreated),
@@ -245,7 +248,7 @@ class ForeignSignal extends EventTarget {
   }
 }
 
-test('a batch accepts a signal that is no AbortSignal of this realm, and ends when the signal aborts', async () => {
+test('createAllOnce accepts a signal that is not an instance of AbortSignal, and rejects if that signal is aborted', async () => {
   const signal = new ForeignSignal();
   const payments = clientWith({ journal: memoryJournal() });
   const options = { signal: signal as unknown as AbortSignal };
@@ -304,7 +307,7 @@ const failures: Readonly<Record<string, (thrown: unknown) => Promise<PaymentsErr
 };
 
 test.each(Object.entries(unreadable))(
-  'a call reports its outcome although %s was thrown',
+  'a call rejects with an error and its outcome even if fetch, a callback, the journal or the signal throws %s',
   async (_, create) => {
     const outcomes: Record<string, string> = {};
     for (const [source, failWith] of Object.entries(failures)) {

@@ -135,7 +135,7 @@ test('the error of each payment of a batch has the reference of that payment', a
   expect(decisions.map(({ error }) => error?.reference)).toEqual([undefined, 'A', 'b', 'c', 'd']);
 });
 
-test('the error of each payment in doubt has its own reference when the list cannot be read', async () => {
+test('createAllOnce reports each error with the reference of its payment, even if the list of transfers cannot be read', async () => {
   const { payments, sandbox } = setup({ journal: { ...memoryJournal(), forgets: true } });
   const fault = { kind: 'status', status: 403 } as const;
   sandbox.faults.add({ operation: 'transfers.list', fault, times: 'always' });
@@ -145,7 +145,7 @@ test('the error of each payment in doubt has its own reference when the list can
   expect(unpaid.map(({ error }) => error.reference).toSorted()).toEqual(['a', 'b', 'c']);
 });
 
-test('the reference on an error redacts a credential', async () => {
+test('error.reference redacts a credential that the reference contains', async () => {
   const world = setup();
   const description = `key ${world.sandbox.apiKey}`;
   const input = { ...payment, description, amount: '0' };
@@ -153,7 +153,7 @@ test('the reference on an error redacts a credential', async () => {
   expect(error.reference).toBe('key [redacted]');
 });
 
-test('the error of another method, or of an invalid reference, has no reference', async () => {
+test('the error of create, get or reconcile, or of createOnce with an invalid reference, has no field reference', async () => {
   const { payments } = setup();
   const errors = [
     failureOf(payments.transfers.create({ ...payment, amount: '0' })),

@@ -63,17 +63,17 @@ function copyOntoError({ name, message, stack, code, ...fields }: Record<string,
 
 const forms: Readonly<Record<string, (error: PaymentsError) => unknown>> = {
   'toJSON()': (error) => error.toJSON(),
-  JSON: (error) => JSON.parse(JSON.stringify(error)),
+  'JSON.stringify and JSON.parse': (error) => JSON.parse(JSON.stringify(error)),
   'structuredClone of toJSON()': (error) => structuredClone(error.toJSON()),
-  'a checkpoint of toJSON()': (error) => copyOntoError(error.toJSON()),
-  'a checkpoint of its fields': (error) =>
+  'a DBOS checkpoint that copied toJSON() onto an Error': (error) => copyOntoError(error.toJSON()),
+  'a DBOS checkpoint that copied the fields onto an Error': (error) =>
     copyOntoError({ ...error, name: error.name, message: error.message, stack: error.stack }),
-  'an Error with a name of its own': (error) =>
+  'a copy of the fields and the name onto an Error': (error) =>
     Object.assign(new Error(error.message), error, { name: error.name }),
 };
 
 test.each(Object.entries(forms))(
-  'every error class keeps its fields, guards and status through %s',
+  'paymentsErrorFrom, the guards and httpStatusOf treat every error class the same after %s',
   (_, serialise) => {
     expect(classes.length).toBeGreaterThanOrEqual(19);
     for (const ErrorClass of classes) {
@@ -94,7 +94,7 @@ test.each(Object.entries(forms))(
   },
 );
 
-test('a PaymentInDoubtError keeps its reason, reference and wait through a checkpoint', async () => {
+test('paymentsErrorFrom restores reason, reference and retryAfterMs of a PaymentInDoubtError from a checkpoint of a workflow', async () => {
   const sandbox = seedDemo(new Sandbox());
   const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: memoryJournal() });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
@@ -121,7 +121,7 @@ test('a PaymentInDoubtError keeps its reason, reference and wait through a check
   expect(restored?.toJSON()).toEqual(error.toJSON());
 });
 
-test('paymentsErrorFrom returns an error as it is, and keeps the stack of a copied error', () => {
+test('paymentsErrorFrom returns a PaymentsError itself, and keeps the stack of a copied error', () => {
   const error = new PaymentsError('x', { outcome: 'unknown' });
   expect(paymentsErrorFrom(error)).toBe(error);
   const { message, stack, outcome } = error;
@@ -137,18 +137,18 @@ test.each<[string, unknown]>([
   ['a number', 5],
   ['a string of JSON', JSON.stringify(serialised)],
   ['an array', [serialised]],
-  ['a class', sdk.ApiError],
+  ['an error class itself', sdk.ApiError],
   ['a structuredClone of the error itself', structuredClone(new sdk.ApiError('x', {} as never))],
   ['an error of another package', Object.assign(new Error('x'), { name: 'ValidationError' })],
   ['the DOMException of a signal', new DOMException('x', 'AbortError')],
-  ['a class without an outcome', { ...serialised, outcome: undefined }],
-  ['an unknown outcome', { ...serialised, outcome: 'maybe' }],
-  ['an outcome in a list', { ...serialised, outcome: ['unknown'] }],
-  ['a class of another package', { ...serialised, name: 'StripeError' }],
-  ['a name such as constructor', { ...serialised, name: 'constructor' }],
-  ['no name', { ...serialised, name: undefined }],
-  ['no message', { ...serialised, message: undefined }],
-])('paymentsErrorFrom and the guards reject %s', (_, value) => {
+  ['JSON of an error without an outcome', { ...serialised, outcome: undefined }],
+  ['JSON of an error with the outcome maybe', { ...serialised, outcome: 'maybe' }],
+  ['JSON of an error with an outcome in an array', { ...serialised, outcome: ['unknown'] }],
+  ['JSON of an error with the name StripeError', { ...serialised, name: 'StripeError' }],
+  ['JSON of an error with the name constructor', { ...serialised, name: 'constructor' }],
+  ['JSON of an error without a name', { ...serialised, name: undefined }],
+  ['JSON of an error without a message', { ...serialised, message: undefined }],
+])('paymentsErrorFrom, isPaymentsError, isApiError and isOutcomeUnknown reject %s', (_, value) => {
   expect(paymentsErrorFrom(value)).toBeUndefined();
   expect([isPaymentsError(value), isApiError(value), isOutcomeUnknown(value)]).toEqual([
     false,
@@ -159,7 +159,7 @@ test.each<[string, unknown]>([
 });
 
 test.each([5, 'x', null, {}, undefined])(
-  'paymentsErrorFrom reads attempts that are %o as none',
+  'paymentsErrorFrom restores an empty list of attempts if the JSON has %o as attempts',
   (attempts) => {
     expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
   },
@@ -209,7 +209,7 @@ const errorText = (field: fc.Arbitrary<string>): fc.Arbitrary<string> =>
     field,
   );
 
-test('paymentsErrorFrom makes a usable error of any JSON that has the name of an error class', () => {
+test('paymentsErrorFrom makes a usable error from JSON with the name of an error class, whatever the other fields are', () => {
   const withCause = errorText(fc.oneof(anyText, errorText(anyText)));
   fc.assert(
     fc.property(withCause, (text) => {
@@ -219,17 +219,20 @@ test('paymentsErrorFrom makes a usable error of any JSON that has the name of an
   );
 });
 
-test.each(memberNames)('the key %s of JSON replaces no member of a restored error', (key) => {
-  for (const value of ['{}', '[]', 'null', '5', '"x"', '{"message":"m"}']) {
-    const cause = `"cause":{"message":"m",${JSON.stringify(key)}:${value}}`;
-    for (const field of [`${JSON.stringify(key)}:${value}`, cause]) {
-      const text = `{${field},"name":"WaitError","message":"x","outcome":"unknown"}`;
-      useError(paymentsErrorFrom(JSON.parse(text)));
+test.each(memberNames)(
+  'an error that paymentsErrorFrom restores stays usable even if the JSON has an arbitrary value in the key %s',
+  (key) => {
+    for (const value of ['{}', '[]', 'null', '5', '"x"', '{"message":"m"}']) {
+      const cause = `"cause":{"message":"m",${JSON.stringify(key)}:${value}}`;
+      for (const field of [`${JSON.stringify(key)}:${value}`, cause]) {
+        const text = `{${field},"name":"WaitError","message":"x","outcome":"unknown"}`;
+        useError(paymentsErrorFrom(JSON.parse(text)));
+      }
     }
-  }
-});
+  },
+);
 
-test('toJSON of a restored error omits a field that cannot be written as JSON', () => {
+test('toJSON of an error from paymentsErrorFrom omits a field that cannot be written as JSON', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
   const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));

@@ -20,7 +20,7 @@ const systemClock: Clock = {
 const serving = () =>
   rawServer(...[1, 2].map((number) => responseBytes(201, createdNumber(number))));
 
-test('the outcome is unknown when a clock fails after the request was sent', async () => {
+test('a creation has the outcome unknown if the option clock throws after the request was sent', async () => {
   const server = await serving();
   const clock: Clock = {
     ...systemClock,
@@ -43,7 +43,7 @@ test('the outcome is unknown when a clock fails after the request was sent', asy
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('the outcome is not_sent when a clock fails before the request was sent', async () => {
+test('a creation has the outcome not_sent if the option clock throws before the request was sent', async () => {
   const server = await serving();
   let reads = 0;
   const clock = {
@@ -61,7 +61,7 @@ test('the outcome is not_sent when a clock fails before the request was sent', a
   expect(server.arrivals).toHaveLength(0);
 });
 
-test('no rejection is unhandled when a clock cannot set a timer during the wait before a retry', async () => {
+test('a call leaves no unhandled rejection if the option clock cannot set a timer for the wait before a retry', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -111,12 +111,15 @@ test.each<[string, unknown]>([
 test.each([
   ['failure', { outcome: 'not_sent', transient: true, reason: 'spoilt' }],
   ['reason', 'truncated'],
-])('a prototype polluted with %s does not change a success', async (name, value) => {
-  const server = await serving();
-  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
-  await payments.transfers.create(newTransfer);
-  Object.defineProperty(Object.prototype, name, { value, configurable: true });
-  onTestFinished(() => void Reflect.deleteProperty(Object.prototype, name));
-  await expect(payments.transfers.create(newTransfer)).resolves.toEqual(createdNumber(2));
-  expect(server.arrivals).toHaveLength(2);
-});
+])(
+  'a creation succeeds even if other code has added the property %s to Object.prototype',
+  async (name, value) => {
+    const server = await serving();
+    const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
+    await payments.transfers.create(newTransfer);
+    Object.defineProperty(Object.prototype, name, { value, configurable: true });
+    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, name));
+    await expect(payments.transfers.create(newTransfer)).resolves.toEqual(createdNumber(2));
+    expect(server.arrivals).toHaveLength(2);
+  },
+);

@@ -109,7 +109,7 @@ test('hooks.onCall reports a call once, with the number of its attempts', async 
   ]);
 });
 
-test('hooks.onCall reports a createOnce, each try of a payment of a batch, and each page as one call', async () => {
+test('hooks.onCall reports each createOnce, each try of a payment in a batch and each page of a list as one call', async () => {
   const { payments, sandbox, clock, calls } = setup();
   sandbox.faults.add(lost);
   await payments.transfers.createOnce(payment);
@@ -151,7 +151,7 @@ test('hooks.onCall reports a createOnce, each try of a payment of a batch, and e
   ]);
 });
 
-test('hooks.onCall reports unknown without an error when a callback of the caller throws', async () => {
+test('hooks.onCall reports the outcome unknown and no error if the callback until of waitFor throws', async () => {
   const { payments, calls } = setup();
   const until = () => {
     throw new Error('a bug');
@@ -163,7 +163,7 @@ test('hooks.onCall reports unknown without an error when a callback of the calle
   expect(calls[0]).not.toHaveProperty('error');
 });
 
-test.each(['throws', 'rejects'])('a hook onCall that %s breaks no payment', async (name) => {
+test.each(['throws', 'rejects'])('createOnce succeeds even if hooks.onCall %s', async (name) => {
   const onCall = () => {
     if (name === 'throws') throw new Error('the metrics are down');
     return Promise.reject(new Error('the metrics are down'));
@@ -172,7 +172,7 @@ test.each(['throws', 'rejects'])('a hook onCall that %s breaks no payment', asyn
   await expect(payments.transfers.createOnce(payment)).resolves.toHaveProperty('id');
 });
 
-test('the hook events of a createOnce have its reference, and those of other calls have none', async () => {
+test('the hook events of createOnce have the reference of the payment, and the hook events of a list have none', async () => {
   const events: HookCall[] = [];
   const keep = (event: HookCall) => events.push(event);
   const { payments, sandbox, clock } = setup({
@@ -261,7 +261,7 @@ test('the tracing channel publishes one trace for each payment of a batch, each 
   expect(endsOf(events)).toHaveLength(7);
 });
 
-test('a trace contains nothing of an input, a result, a body or a credential', async () => {
+test('the messages of the tracing channel contain nothing of an input, a result, a body or a credential', async () => {
   const input = { ...payment, description: 'ref 1', metadata: { note: 'C4N4RY' } } as never;
   const responses = [201, 422, 401, 500, 200].map(
     (status) => () =>
@@ -304,7 +304,7 @@ test('a trace contains nothing of an input, a result, a body or a credential', a
   }
 });
 
-test('hooks run in the async context in which a list, a batch or a comparison was made', async () => {
+test('hooks run in the AsyncLocalStorage context in which the caller made the list, the createAllOnce or the reconcileAll', async () => {
   const store = new AsyncLocalStorage<string>();
   const seen = new Set<string | undefined>();
   const { payments } = setup({ hooks: { onRequest: () => seen.add(store.getStore()) } });
@@ -332,7 +332,7 @@ test('hooks run in the async context in which a list, a batch or a comparison wa
   expect([...seen]).toEqual(['its maker']);
 });
 
-test('hooks run in the store that a subscriber binds, for each request, page and shared scan', async () => {
+test('every hook runs in the AsyncLocalStorage store that a subscriber bound to the tracing channel, even for a prefetched page', async () => {
   const store = new AsyncLocalStorage<string>();
   let spans = 0;
   channel.start.bindStore(
@@ -377,7 +377,7 @@ test('hooks run in the store that a subscriber binds, for each request, page and
   ]);
 });
 
-test('a subscriber of the tracing channel that freezes its message, or throws, breaks no payment', async () => {
+test('createOnce pays even if a subscriber of the tracing channel freezes the message or throws', async () => {
   const { payments, made } = setup();
   const events = subscribe((message) => {
     Object.freeze(message);
@@ -406,7 +406,7 @@ test('a subscriber of the tracing channel that freezes its message, or throws, b
   expect(uncaught).toHaveLength(events.length);
 });
 
-test('a payment is sent once although the tracing channel throws at its start', async () => {
+test('createOnce sends a payment once even if the tracing channel throws at the start of the call', async () => {
   const { payments, made } = setup();
   subscribe();
   const { runStores } = channel.start;
@@ -427,7 +427,7 @@ test('a payment is sent once although the tracing channel throws at its start', 
   expect(made()).toBe(2);
 });
 
-test('the headers of a response are not read for a request id without a subscriber or a hook', async () => {
+test('the client does not read a request id from the response headers if there is no subscriber and no hook', async () => {
   let reads = 0;
   const respondWatched = () => {
     const response = respond(200, transfer, { 'x-request-id': 'req_1' });

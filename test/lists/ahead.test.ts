@@ -91,7 +91,7 @@ test('a list requests page n+1 before it parses page n, from the second page on'
   ]);
 });
 
-test('a list prefetches only one page', async () => {
+test('a list never prefetches more than one page', async () => {
   const server = await platformOf(9);
   const iterator = clientAt(server).transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
@@ -106,7 +106,7 @@ test('a list prefetches only one page', async () => {
   await iterator.return?.();
 });
 
-test('a list over a custom transport requests a page only after the previous one was read', async () => {
+test('a list of a client with the option fetch requests a page only after the previous page was read', async () => {
   const server = await platformOf(5);
   const { events, options } = diary();
   const custom = { ...options, fetch: (request: Request) => fetch(request) };
@@ -116,7 +116,7 @@ test('a list over a custom transport requests a page only after the previous one
   );
 });
 
-test('the cursor in an error response is not followed', async () => {
+test('a list does not follow the cursor in an error response', async () => {
   const step =
     (number: number, status = 200) =>
     ({ write }: Exchange): void => {
@@ -141,7 +141,7 @@ const escaped = (_: string, number: string): string => String.raw`"\u0063${numbe
 test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
   ['with white space', spaced, true],
   ['with its cursor in front', cursorFirst, false],
-  ['with a further field', (usual) => usual.replace(/\}$/, ',"total":5}'), false],
+  ['with an additional field', (usual) => usual.replace(/\}$/, ',"total":5}'), false],
   ['with an escape in its cursor', (usual) => usual.replace(/"c(\d+)"\}$/, escaped), false],
   [
     'whose last item looks like the end of a page',
@@ -165,7 +165,7 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
     false,
   ],
 ])(
-  'a page %s is followed, and prefetched only if its cursor is certain',
+  'a list requests the right next page after a page %s, and prefetches only if the cursor is certain',
   async (_, make, isAhead) => {
     const server = await platformOf(5, (_cursor, usual) => make(usual));
     const { events, options } = diary();
@@ -182,7 +182,7 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
   },
 );
 
-test('the prefetch after an invalid page is cancelled', async () => {
+test('a list cancels the request for the next page if the current page is invalid', async () => {
   const server = await platformOf(5, (cursor, usual) => {
     if (cursor === 'c3') return undefined;
     return cursor === 'c2' ? usual.replace('"data":[{', '"data":[7,{') : usual;
@@ -199,7 +199,7 @@ test('the prefetch after an invalid page is cancelled', async () => {
   expect(events).toContain('unknown c3');
 });
 
-test('a page that arrives with another cursor on its retry is followed at the new cursor', async () => {
+test('if the retry of a page brings another next cursor, the list continues at the new cursor', async () => {
   const server = await platformOf(5, (cursor, usual, times) => {
     if (cursor === 'c3') return undefined;
     if (cursor !== 'c2') return usual;
@@ -213,7 +213,7 @@ test('a page that arrives with another cursor on its retry is followed at the ne
   await server.closed(held?.connection ?? -1);
 });
 
-test('a page that arrives with the same cursor on its retry is followed by the prefetched page', async () => {
+test('if the retry of a page brings the same next cursor, the list uses the page that was already prefetched', async () => {
   const server = await platformOf(4, (cursor, usual, times) =>
     cursor === 'c2' && times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual,
   );
@@ -222,7 +222,7 @@ test('a page that arrives with the same cursor on its retry is followed by the p
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
 });
 
-test('the prefetch is not sent when its loop is left while the previous page is being read', async () => {
+test('a list does not send the request for the next page if the caller leaves the loop in the meantime', async () => {
   const server = await platformOf(5, (cursor, usual) => (cursor === 'c3' ? undefined : usual));
   let leave = (): void => undefined;
   const payments = clientAt(server, {
@@ -244,7 +244,7 @@ test('the prefetch is not sent when its loop is left while the previous page is 
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
 });
 
-test('a page is not requested again when a later cursor leads back to the page', async () => {
+test('a list ends in an error and requests no page twice if a cursor leads back to an earlier page', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"c4"', '"c1"') : usual,
   );
@@ -253,7 +253,7 @@ test('a page is not requested again when a later cursor leads back to the page',
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
 });
 
-test('the cursor on a page without hasMore is not followed', async () => {
+test('a list ends at a page with hasMore: false, even if that page has a cursor', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"hasMore":true', '"hasMore":false') : usual,
   );

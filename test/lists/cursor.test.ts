@@ -79,7 +79,7 @@ test('await on a list returns the first page and requests the page once', async 
   expect(queries).toHaveLength(1);
 });
 
-test('a list whose first page fails rejects every await', async () => {
+test('if the first page of a list fails, every await of that list rejects', async () => {
   const { payments } = clientOf(() => respond(404, {}));
   const list = payments.transfers.list();
   expect(await list.catch(() => 'caught')).toBe('caught');
@@ -115,7 +115,7 @@ test('each loop over a list starts at the first page, even during another loop',
   expect(queries).toHaveLength(9);
 });
 
-test('every page of a list has the same limit and filters, although the query object changes', async () => {
+test('every page of a list is requested with the original limit and filters, even if the caller changes the query object', async () => {
   const { payments, queries } = platformOf(5);
   const query: { limit: number; accountId: `acc_${string}`; cursor?: string } = {
     limit: 2,
@@ -146,7 +146,7 @@ test('a list starts at the cursor in its query', async () => {
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
-test('a cursor of null, as on a last page, starts a list at its first page', async () => {
+test('a list starts at its first page if the cursor in the query is null, as nextCursor is on a last page', async () => {
   const { payments, queries } = platformOf(3);
   const { nextCursor } = await payments.transfers.list();
   expect(nextCursor).toBeNull();
@@ -154,7 +154,7 @@ test('a cursor of null, as on a last page, starts a list at its first page', asy
   expect(queries[1]?.has('cursor')).toBe(false);
 });
 
-test('a list continues after an empty page with hasMore', async () => {
+test('a list continues after an empty page with hasMore: true', async () => {
   const { payments, queries } = scripted(
     page([transferNumber(0)], 'a'),
     page([], 'b'),
@@ -172,7 +172,7 @@ test('a list without items ends after one request', async () => {
   expect(queries).toHaveLength(1);
 });
 
-test('a cursor is not followed when hasMore is false', async () => {
+test('a list sends no further request after a page with hasMore: false, even if that page has a cursor', async () => {
   const { payments, queries } = scripted(page([transferNumber(0)], 'onwards', false));
   const list = payments.transfers.list();
   expect(await list).toMatchObject({ hasMore: false, nextCursor: 'onwards' });
@@ -187,7 +187,7 @@ test.each<[string, object]>([
   ['a number', { nextCursor: 5 }],
   ['an object', { nextCursor: {} }],
 ])(
-  'a list ends in a resumable error when a page has hasMore and its cursor is %s',
+  'a list ends in an error with a position to resume from, if a page has hasMore: true and a nextCursor that is %s',
   async (_, cursor) => {
     const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
     const { payments, queries } = scripted(page([transferNumber(0)], 'a'), last);
@@ -247,7 +247,7 @@ const endless = (itemsAt: (count: number) => readonly number[]) =>
 /** A platform with so many empty pages before each item. */
 const dry = (empty: number) => endless((count) => (count % (empty + 1) === 0 ? [count] : []));
 
-test('a list ends after a thousand empty pages with an error that has a cursor to resume from', async () => {
+test('a list ends after a thousand empty pages in an error that has a cursor to resume from', async () => {
   const { payments, requests } = dry(1e9);
   const error = await failureOf(
     payments.transfers.list({ limit: 2 }).toArray({ max: 1 }),
@@ -262,14 +262,14 @@ test('a list ends after a thousand empty pages with an error that has a cursor t
   expect(requests).toHaveLength(1_000);
 });
 
-test('a list reaches its items after 999 empty pages in a row', async () => {
+test('a list yields the items that follow 999 empty pages in a row', async () => {
   const { payments, requests } = dry(999);
   const items = await payments.transfers.list().toArray({ max: 2 });
   expect(idsOf(items)).toEqual([1_000, 2_000]);
   expect(requests.length).toBeGreaterThanOrEqual(2_000);
 });
 
-test('a list ends in an error when the same page repeats under new cursors', async () => {
+test('a list ends in an error if the platform sends the same page again and again, each time with a new cursor', async () => {
   const platforms: ((count: number) => readonly number[])[] = [
     () => [0],
     // Other pages come before the repeated page, or empty pages lie between.
@@ -290,7 +290,7 @@ test('a list ends in an error when the same page repeats under new cursors', asy
   }
 });
 
-test('a list continues when new items at its start make one page repeat', async () => {
+test('a list continues if one page repeats because new items were inserted at the start', async () => {
   const pages = [[4, 3], [4, 3], [2, 1], [0]].map((ids) => ids.map(transferNumber));
   const { payments } = scripted(
     ...pages.map((data, at) => page(data, at + 1 < pages.length ? `c${at}` : null)),
@@ -299,7 +299,7 @@ test('a list continues when new items at its start make one page repeat', async 
   expect(idsOf(items)).toEqual([4, 3, 4, 3, 2, 1, 0]);
 });
 
-test('pages that have only their first item in common do not count as repeated', async () => {
+test('a list does not count pages as repeated if only their first item is the same', async () => {
   const ends = [1, 2, 3, 4, 5];
   const { payments } = scripted(
     ...ends.map((end) => page([0, end].map(transferNumber), end < 5 ? `c${end}` : null)),
@@ -307,7 +307,7 @@ test('pages that have only their first item in common do not count as repeated',
   expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(10);
 });
 
-test('items that differ only in a large integer do not count as repeated', async () => {
+test('a list does not count items as repeated if the items differ only in a large integer', async () => {
   const { payments, queries } = scripted(
     ...[1, 2, 3, 4].map((number) =>
       JSON.stringify(page([transferNumber(0)], number < 4 ? `c${number}` : null)).replace(
@@ -320,7 +320,7 @@ test('items that differ only in a large integer do not count as repeated', async
   expect(queries).toHaveLength(4);
 });
 
-test('an iterator of a list that ended in an error sends no further request', async () => {
+test('after a list has ended in an error, the iterator sends no further request', async () => {
   const { payments, queries } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
@@ -330,7 +330,7 @@ test('an iterator of a list that ended in an error sends no further request', as
 });
 
 test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
-  'toArray rejects a limit of %o items',
+  'toArray rejects the option max if the value is %o',
   async (max) => {
     const { payments, queries } = platformOf(5);
     const list = payments.transfers.list();
@@ -354,7 +354,7 @@ test('toArray sends no request after it has enough items', async () => {
   }
 });
 
-test('a list with invalid arguments rejects when the list is used', async () => {
+test('a list with invalid arguments rejects only when the caller awaits or iterates the list', async () => {
   const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 101, accountId: 'ent_1' as 'acc_1' });
   const error = await failureOf(list, ValidationError);
@@ -364,7 +364,7 @@ test('a list with invalid arguments rejects when the list is used', async () => 
   expect(queries).toHaveLength(0);
 });
 
-test('a list with an aborted signal sends nothing', async () => {
+test('a list with an aborted signal sends no request', async () => {
   const { payments, queries } = platformOf(5);
   const signal = AbortSignal.abort('no');
   const error = await failureOf(

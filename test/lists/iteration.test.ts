@@ -58,7 +58,7 @@ function heldPlatform(options: ClientOptions = {}): {
 /** A loop over a list that the test advances. */
 const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
 
-test('a list prefetches no page before its second page was requested', async () => {
+test('a list prefetches only from the third page on, so reading one page costs one request', async () => {
   const { payments, heldRequests } = heldPlatform();
   const iterator = stepping(payments.transfers.list());
   const take = async (): Promise<string | undefined> => {
@@ -112,7 +112,7 @@ async function inFlight(options?: ClientOptions, signal?: AbortSignal) {
   return { payments, heldRequests, iterator };
 }
 
-test("return() of a list's iterator cancels the page in flight", async () => {
+test('return() of the iterator of a list cancels the request for the next page', async () => {
   const { heldRequests, iterator } = await inFlight();
   expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
   await flushPromises();
@@ -129,29 +129,32 @@ test.each<[string, () => void]>([
       throw new Error('mine');
     },
   ],
-])('%s in the body of a loop over a list cancels the page in flight', async (name, leave) => {
-  const { payments, heldRequests } = heldPlatform();
-  const loop = (async () => {
-    for await (const transfer of payments.transfers.list()) {
-      if (transfer.id !== 'txfr_3') continue;
-      await flushPromises();
-      leave();
-      break;
-    }
-    return 'left';
-  })();
-  const ended = loop.catch((error: unknown) => String(error));
-  await flushPromises();
-  await heldRequests[0]?.give();
-  await heldRequests[1]?.give();
-  await flushPromises(60);
-  expect(heldRequests).toHaveLength(3);
-  expect(await ended).toBe(name === 'break' ? 'left' : 'Error: mine');
-  await flushPromises();
-  expect(heldRequests[2]?.signal.aborted).toBe(true);
-});
+])(
+  '%s in the body of a loop over a list cancels the request for the next page',
+  async (name, leave) => {
+    const { payments, heldRequests } = heldPlatform();
+    const loop = (async () => {
+      for await (const transfer of payments.transfers.list()) {
+        if (transfer.id !== 'txfr_3') continue;
+        await flushPromises();
+        leave();
+        break;
+      }
+      return 'left';
+    })();
+    const ended = loop.catch((error: unknown) => String(error));
+    await flushPromises();
+    await heldRequests[0]?.give();
+    await heldRequests[1]?.give();
+    await flushPromises(60);
+    expect(heldRequests).toHaveLength(3);
+    expect(await ended).toBe(name === 'break' ? 'left' : 'Error: mine');
+    await flushPromises();
+    expect(heldRequests[2]?.signal.aborted).toBe(true);
+  },
+);
 
-test('return() ends a pending next() before the page in flight arrives', async () => {
+test('return() of the iterator of a list ends a pending next() at once, without waiting for the requested page', async () => {
   const { heldRequests, iterator } = await inFlight();
   const waiting = iterator.next();
   await flushPromises();
@@ -160,7 +163,7 @@ test('return() ends a pending next() before the page in flight arrives', async (
   expect(heldRequests[2]?.signal.aborted).toBe(true);
 });
 
-test('the connection of a cancelled page is closed', async () => {
+test('a list closes the connection of a page request that a break in the loop has cancelled', async () => {
   const server = await rawServer((exchange) => {
     const number = Number(new URL(exchange.target, 'http://x').searchParams.get('cursor') ?? 0);
     if (number === 2) return;
@@ -177,7 +180,7 @@ test('the connection of a cancelled page is closed', async () => {
   await server.closed(2);
 });
 
-test('an aborted signal cancels the page in flight and ends the loop with an AbortError', async () => {
+test('an abort of the signal cancels the request for the next page, and the list rejects with an AbortError', async () => {
   const controller = new AbortController();
   const { heldRequests, iterator } = await inFlight({}, controller.signal);
   controller.abort('enough');
@@ -189,14 +192,14 @@ test('an aborted signal cancels the page in flight and ends the loop with an Abo
   });
 });
 
-test('a prefetch that fails is ignored after its loop was left', async () => {
+test('a list ignores the failure of a prefetched page if the caller leaves the loop', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.fail(500);
   await iterator.return?.();
   expect(heldRequests).toHaveLength(3);
 });
 
-test('a prefetch that fails rejects when its page is needed, and ends the loop', async () => {
+test('the failure of a prefetched page rejects only when the loop needs that page, and then ends the list', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.fail(500);
   const error = await failureOf(iterator.next(), ServerError);
@@ -205,7 +208,7 @@ test('a prefetch that fails rejects when its page is needed, and ends the loop',
   expect(heldRequests).toHaveLength(3);
 });
 
-test('overlapping calls of next() request no page twice and keep their order', async () => {
+test('concurrent calls of next() on an iterator of a list request no page twice and resolve in order', async () => {
   for (const what of ['items', 'pages'] as const) {
     const { payments, heldRequests } = heldPlatform();
     const list = payments.transfers.list();
@@ -231,7 +234,7 @@ test('overlapping calls of next() request no page twice and keep their order', a
   }
 });
 
-test('a loop that waits long between items has prefetched one page only', async () => {
+test('a list prefetches one page only, even if the loop waits long between two pages', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.give();
   await flushPromises(100);
@@ -257,7 +260,7 @@ test('an iterator of a list can be used in for await', async () => {
   expect(await pages).toBe(1);
 });
 
-test('a list works where the methods of generators cannot be replaced, as under SES', async () => {
+test('a list works even if the prototypes of generators are frozen, as under SES', async () => {
   const methods: object = Object.getPrototypeOf(async function* () {}.prototype);
   const names = ['next', 'return'];
   const allow = (writable: boolean): void => {

@@ -46,7 +46,7 @@ const hashes = (from: number, to: number): unknown[] =>
 const hashesOf = (records: readonly { transactionHash: string }[]): string[] =>
   records.map(({ transactionHash }) => transactionHash);
 
-test('a list by position sends one request when it is awaited and none before', async () => {
+test('transactions.list sends one request when the caller awaits the list, and none before', async () => {
   const { payments, bodies } = platformOf(5);
   const list = payments.transactions.list({ address, take: 2 });
   await flushPromises();
@@ -61,7 +61,7 @@ test('a list by position sends one request when it is awaited and none before', 
   expect(bodies).toEqual([{ address, take: 2 }]);
 });
 
-test('each page of a list by position starts where the previous page ended and keeps the filters', async () => {
+test('each page of transactions.list starts where the previous page ended and keeps the filters', async () => {
   const { payments, bodies } = platformOf(5);
   // The platform may send an id without the 0x that its type requires.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
@@ -86,7 +86,7 @@ test('each page of a list by position starts where the previous page ended and k
   ]);
 });
 
-test('a list by position ends at an empty page, and not at a short page', async () => {
+test('transactions.list ends at an empty page, and not at a page with fewer records than take', async () => {
   // The platform returns three of ten requested records.
   const { payments, bodies } = platformOf(7, 3);
   const pages: [number, number | null][] = [];
@@ -104,7 +104,7 @@ test('a list by position ends at an empty page, and not at a short page', async 
   expect(bodies.map(({ skip }) => skip)).toEqual([undefined, 3, 6, 7]);
 });
 
-test('an empty list by position takes one request', async () => {
+test('transactions.list sends a single request if there are no records', async () => {
   const { payments, bodies } = platformOf(0);
   const list = payments.transactions.list({ address });
   expect(await list.toArray({ max: 9 })).toEqual([]);
@@ -112,7 +112,7 @@ test('an empty list by position takes one request', async () => {
   expect(await list).toEqual({ data: [], nextSkip: null });
 });
 
-test('a list by position starts at the skip of its input', async () => {
+test('transactions.list starts at the skip in the input', async () => {
   const { payments, bodies } = platformOf(9);
   const list = payments.transactions.list({ address, skip: 4 });
   expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));
@@ -125,21 +125,21 @@ test('a list by position starts at the skip of its input', async () => {
   expect(bodies).toContainEqual({ address, skip: 4, take: 2 });
 });
 
-test('toArray of a list by position requests no page that it does not need', async () => {
+test('toArray of transactions.list requests no page beyond the option max', async () => {
   const { payments, bodies } = platformOf(100);
   const list = payments.transactions.list({ address });
   expect(hashesOf(await list.toArray({ max: 2 }))).toEqual(hashes(0, 2));
   expect(bodies).toHaveLength(1);
 });
 
-test('the error of a list by position with a bigint as take can be written as JSON', async () => {
+test('the error of transactions.list can be written as JSON even if take was a bigint', async () => {
   const { payments } = platformOf(0, 3, () => respond(500));
   const list = payments.transactions.list({ address, take: 2n }, { maxRetries: 0 });
   const error = await failureOf(list.toArray({ max: 9 }), ServerError);
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume: { limit: 2 } });
 });
 
-test('a list by position ends in an error when the platform ignores skip', async () => {
+test('transactions.list ends in an error if the platform ignores skip and sends the same page again and again', async () => {
   const { payments, bodies } = platformOf(0, 3, (_, request) =>
     request > 100 ? respond(500) : respond(200, [transactionNumber(0), transactionNumber(1)]),
   );
@@ -160,7 +160,7 @@ test('a list by position ends in an error when the platform ignores skip', async
   expect(seen).toHaveLength(22);
 });
 
-test('a list by position continues when new records at its start make one page repeat', async () => {
+test('transactions.list continues if one page repeats because new records were inserted at the start', async () => {
   const { payments } = platformOf(0, 2, ({ skip = 0 }, request) => {
     const total = request === 1 ? 5 : 7;
     const newestFirst = Array.from({ length: total }, (_, index) =>
@@ -173,7 +173,7 @@ test('a list by position continues when new records at its start make one page r
   expect(hashesOf(seen)).toEqual(numbers.flatMap((number) => hashes(number, number + 1)));
 });
 
-test('pages by position that have only their first record in common do not count as repeated', async () => {
+test('transactions.list does not count pages as repeated if only their first record is the same', async () => {
   const sizes = [2, 1, 0];
   const { payments } = platformOf(0, 3, (_, request) =>
     respond(
@@ -184,7 +184,7 @@ test('pages by position that have only their first record in common do not count
   expect(await payments.transactions.list({ address }).toArray({ max: 9 })).toHaveLength(3);
 });
 
-test('records that differ only in a large integer do not count as repeated', async () => {
+test('transactions.list does not count records as repeated if the records differ only in a large integer', async () => {
   const large = (number: number): Response =>
     new Response(
       JSON.stringify([transactionNumber(1)]).replace(
@@ -203,7 +203,7 @@ test('records that differ only in a large integer do not count as repeated', asy
   ]);
 });
 
-test('the error of a failed page by position has the position to resume from', async () => {
+test('the error of a failed page of transactions.list has the skip to resume from', async () => {
   let troubles = 1;
   const { payments } = platformOf(8, 3, ({ skip }) => {
     if (skip !== 6 || troubles === 0) return undefined;
@@ -223,14 +223,14 @@ test('the error of a failed page by position has the position to resume from', a
   expect([...seen, ...hashesOf(rest)]).toEqual(hashes(0, 8));
 });
 
-test('a list by position with an invalid take rejects instead of throwing', async () => {
+test('transactions.list with an invalid take returns a list that rejects, and does not throw', async () => {
   const { payments, bodies } = platformOf(5);
   const list = payments.transactions.list({ address, take: Symbol('x') as unknown as number });
   await failureOf(list, ValidationError);
   expect(bodies).toEqual([]);
 });
 
-test('the error of toArray without a limit names the operation transactions.list', async () => {
+test('the error of toArray without the option max names the operation transactions.list', async () => {
   const { payments, bodies } = platformOf(100);
   const call = payments.transactions.list({ address }).toArray({} as { max: number });
   expect(await failureOf(call, ValidationError)).toMatchObject({

@@ -70,43 +70,49 @@ test.each<[string, () => Response | Promise<Response>]>([
   ['a server error', () => respond(503, errorBody)],
   ['a broken connection', () => Promise.reject(new Error('gone'))],
   ['an HTML page', () => respond(200, html)],
-])('a list resumes without loss or repetition after %s', async (_, trouble) => {
-  for (const how of ['items', 'pages'] as const) {
-    for (const at of [3, 6, 9]) {
-      const { payments, cursors } = troubled(at, trouble);
-      const { ids, resumes } = await readThrough(payments, how);
-      expect(ids).toEqual(all);
-      expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at }]);
-      // The failed page is requested again.
-      expect(cursors.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
+])(
+  'a list that the caller resumes from error.resume after %s loses and repeats no item',
+  async (_, trouble) => {
+    for (const how of ['items', 'pages'] as const) {
+      for (const at of [3, 6, 9]) {
+        const { payments, cursors } = troubled(at, trouble);
+        const { ids, resumes } = await readThrough(payments, how);
+        expect(ids).toEqual(all);
+        expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at }]);
+        // The failed page is requested again.
+        expect(cursors.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
+      }
     }
-  }
-});
+  },
+);
 
 test.each([
   ['without a next cursor', null],
-  ['whose cursor leads back', 'c3'],
-])('a page %s is yielded and then requested again when the list resumes', async (_, cursor) => {
-  for (const how of ['items', 'pages'] as const) {
-    for (const at of [3, 6]) {
-      const data = [at, at + 1, at + 2].map(transferNumber);
-      const { payments } = troubled(at, () => respond(200, page(data, cursor, true)));
-      const { ids, resumes } = await readThrough(payments, how);
-      expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at + 3 }]);
-      // The items of the page were valid, so the resumed list yields them a second time.
-      expect(ids).toEqual([...all.slice(0, at + 3), ...all.slice(at)]);
+  ['with a cursor that leads back', 'c3'],
+])(
+  'a list that the caller resumes from error.resume requests a page again that arrived %s',
+  async (_, cursor) => {
+    for (const how of ['items', 'pages'] as const) {
+      for (const at of [3, 6]) {
+        const data = [at, at + 1, at + 2].map(transferNumber);
+        const { payments } = troubled(at, () => respond(200, page(data, cursor, true)));
+        const { ids, resumes } = await readThrough(payments, how);
+        expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at + 3 }]);
+        // The items of the page were valid, so the resumed list yields them a second time.
+        expect(ids).toEqual([...all.slice(0, at + 3), ...all.slice(at)]);
+      }
     }
-  }
-});
+  },
+);
 
-test('a list resumes from its first page when that page failed', async () => {
+test('a list that the caller resumes from error.resume starts at the first page if the first page failed', async () => {
   const { payments } = troubled(0, () => respond(503, errorBody));
   const { ids, resumes } = await readThrough(payments, 'items');
   expect(ids).toEqual(all);
   expect(resumes).toEqual([{ cursor: undefined, limit: 3, itemsYielded: 0 }]);
 });
 
-test('a list that started at a cursor resumes from its latest cursor', async () => {
+test('error.resume of a list that started at a cursor has that cursor if the first page failed', async () => {
   const { payments } = troubled(6, () => respond(400, errorBody));
   const list = payments.transfers.list({ limit: 3, cursor: 'c6' });
   const error = await failureOf(list.toArray({ max: 99 }), BadRequestError);
@@ -119,7 +125,7 @@ test.each([
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
 ] as const)(
-  'the error of a failed page keeps its class and has its position in JSON (%#)',
+  'the error of a failed page keeps its class and has the field resume, also in JSON (%#)',
   async (trouble, kind) => {
     const { payments } = troubled(3, trouble as () => Response);
     const list = payments.transfers.list({ limit: 3 });
@@ -130,7 +136,7 @@ test.each([
   },
 );
 
-test('an error of a call that is no list has no resume', async () => {
+test('the error of a call that is not a list has no field resume', async () => {
   const { payments } = clientOf(() => respond(400, errorBody));
   expect(await failureOf(payments.transfers.get('txfr_1'))).not.toHaveProperty('resume');
 });

@@ -35,7 +35,7 @@ describe('the examples of the API reference', () => {
 });
 
 describe('the client', () => {
-  test('the client has a method for every endpoint and no other', () => {
+  test('the client has a method for every endpoint of the API, and beyond those only the documented helpers', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     const beyondTheDocument = [
       'waitFor',
@@ -55,7 +55,7 @@ describe('the client', () => {
     );
   });
 
-  test('the client has only request and withOptions beside its resources', () => {
+  test('the client has only the methods request, withOptions and toJSON beside the resources', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     // toJSON is for JSON.stringify, which must not show a credential.
     expect(methodsOf(payments)).toEqual(['request', 'toJSON', 'withOptions']);
@@ -131,7 +131,7 @@ describe('a request on a real server', () => {
     },
   );
 
-  test.each(examples)('the request of $name keeps the prefix of the base URL', async (one) => {
+  test.each(examples)('the request of $name keeps a path prefix in the base URL', async (one) => {
     const { endpoint, example } = one;
     const { origin } = server;
     const request = await arriving(endpoint, example, { baseUrl: `${origin}/platform/api/v0/` });
@@ -203,26 +203,29 @@ describe('the sandbox', () => {
 
   const paged = endpoints.filter(({ query }) => query.includes('cursor'));
 
-  test.each(paged)('the sandbox continues $operation at its own cursor', async (endpoint) => {
-    const { operation, path } = endpoint;
-    const { payments, requests } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
-    const EnvelopeSchema = z.object({
-      data: z.array(z.object({ id: z.string() })),
-      hasMore: z.boolean(),
-      nextCursor: z.nullable(z.string()),
-    });
-    const first = EnvelopeSchema.parse(await invoke(payments, operation, [{ limit: 1 }]));
-    expect(first).toMatchObject({ data: [{ id: expect.any(String) }], hasMore: true });
-    const query = { limit: 1, cursor: first.nextCursor };
-    const second = EnvelopeSchema.parse(await invoke(payments, operation, [query]));
-    expect(second).toMatchObject({ data: [{ id: expect.any(String) }], nextCursor: null });
-    expect(second.data[0]?.id).not.toBe(first.data[0]?.id);
-    const nextUrl = new URL(requests[1]?.url ?? '');
-    expect(nextUrl.pathname).toBe(`/v0${path}`);
-    expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
-    // The API reference requires the same limit on every page.
-    expect(nextUrl.searchParams.get('limit')).toBe('1');
-  });
+  test.each(paged)(
+    'the sandbox returns the second page of $operation for the nextCursor of the first page',
+    async (endpoint) => {
+      const { operation, path } = endpoint;
+      const { payments, requests } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
+      const EnvelopeSchema = z.object({
+        data: z.array(z.object({ id: z.string() })),
+        hasMore: z.boolean(),
+        nextCursor: z.nullable(z.string()),
+      });
+      const first = EnvelopeSchema.parse(await invoke(payments, operation, [{ limit: 1 }]));
+      expect(first).toMatchObject({ data: [{ id: expect.any(String) }], hasMore: true });
+      const query = { limit: 1, cursor: first.nextCursor };
+      const second = EnvelopeSchema.parse(await invoke(payments, operation, [query]));
+      expect(second).toMatchObject({ data: [{ id: expect.any(String) }], nextCursor: null });
+      expect(second.data[0]?.id).not.toBe(first.data[0]?.id);
+      const nextUrl = new URL(requests[1]?.url ?? '');
+      expect(nextUrl.pathname).toBe(`/v0${path}`);
+      expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
+      // The API reference requires the same limit on every page.
+      expect(nextUrl.searchParams.get('limit')).toBe('1');
+    },
+  );
 });
 
 test('docs/sandbox.md names each noun that control can create', () => {

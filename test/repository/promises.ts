@@ -251,14 +251,17 @@ export const promises: Readonly<
   ],
   'A list ends when a cursor repeats, when the same page comes many times, or when only empty pages come':
     [
-      ['lists/scripts.test.ts', 'a loop over $way ends, and yields every item of a random list'],
       [
-        'lists/cursor.test.ts',
-        'a list ends after a thousand empty pages with an error that has a cursor to resume from',
+        'lists/scripts.test.ts',
+        'a list of random pages and errors yields exactly the items that the platform sent, and then ends for the right reason, over $way',
       ],
       [
         'lists/cursor.test.ts',
-        'a list ends in an error when the same page repeats under new cursors',
+        'a list ends after a thousand empty pages in an error that has a cursor to resume from',
+      ],
+      [
+        'lists/cursor.test.ts',
+        'a list ends in an error if the platform sends the same page again and again, each time with a new cursor',
       ],
     ],
   "No listener stays on a caller's signal": [
