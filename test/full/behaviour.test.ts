@@ -17,7 +17,7 @@ test('availableTransports returns the five transports of Node.js', () => {
   ]);
 });
 
-describe.each(transports)('$name', (way) => {
+describe.each(transports)('the transport $name', (way) => {
   let restore = (): void => undefined;
   beforeAll(() => {
     restore = way.install();
@@ -26,7 +26,7 @@ describe.each(transports)('$name', (way) => {
     restore();
   });
   const behaviours = behavioursOf(way).map((behaviour) => [behaviour.name, behaviour] as const);
-  test.concurrent.each(behaviours)('%s', async (_, behaviour) => {
+  test.concurrent.each(behaviours)('behaves as the client requires: %s', async (_, behaviour) => {
     await runBehaviour(sdk, way, behaviour);
   });
 });

@@ -35,26 +35,29 @@ const createClient = (error: Error, options: ClientOptions = {}): PaymentsClient
     ...options,
   });
 
-test.each(kinds)('a %s fails with a TimeoutError when its connection timed out', async (kind) => {
-  for (const facts of [byUndici, bySystem]) {
-    const error = await failureOf(
-      calls[kind].send(createClient(createFetchError(facts))),
-      TimeoutError,
-    );
-    expect(error).toBeInstanceOf(ConnectionError);
-    // A custom fetch may have sent something before.
-    expect(error).toMatchObject({
-      phase: 'connect',
-      code: facts.code,
-      outcome: 'unknown',
-      retryable: kind !== 'once POST',
-      attempts: [{ outcome: 'unknown', reason: facts.code }],
-    });
-    expect(error.message).toContain(` failed (${facts.code})`);
-  }
-});
+test.each(kinds)(
+  'a call of the kind %s rejects with a TimeoutError if the attempt to connect timed out',
+  async (kind) => {
+    for (const facts of [byUndici, bySystem]) {
+      const error = await failureOf(
+        calls[kind].send(createClient(createFetchError(facts))),
+        TimeoutError,
+      );
+      expect(error).toBeInstanceOf(ConnectionError);
+      // A custom fetch may have sent something before.
+      expect(error).toMatchObject({
+        phase: 'connect',
+        code: facts.code,
+        outcome: 'unknown',
+        retryable: kind !== 'once POST',
+        attempts: [{ outcome: 'unknown', reason: facts.code }],
+      });
+      expect(error.message).toContain(` failed (${facts.code})`);
+    }
+  },
+);
 
-test('a ConnectionError is a TimeoutError only when every address timed out', async () => {
+test('a failed connection is a TimeoutError only if the attempts to connect to every address timed out', async () => {
   const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const late = Object.assign(new Error('late'), bySystem);
   const both = (...errors: Error[]): Error =>
@@ -64,7 +67,7 @@ test('a ConnectionError is a TimeoutError only when every address timed out', as
   expect(await failureOf(create(both(late, refused)))).not.toBeInstanceOf(TimeoutError);
 });
 
-test('ETIMEDOUT on an established connection is not a TimeoutError', async () => {
+test('ETIMEDOUT on an established connection is a ConnectionError and not a TimeoutError', async () => {
   const error = createFetchError({ code: 'ETIMEDOUT', syscall: 'read' });
   const failed = await failureOf(createClient(error).transfers.create(newTransfer));
   expect(failed).toBeInstanceOf(ConnectionError);
@@ -98,7 +101,7 @@ async function openBlackhole(): Promise<number> {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a connection that is not established in time proves that a creation was not sent',
+  'a creation has the outcome not_sent if the connection was not established in time',
   async () => {
     const baseUrl = `http://127.0.0.1:${await openBlackhole()}/v0`;
     const payments = new PaymentsClient({ baseUrl, apiKey, timeout: 500, maxRetries: 1 });

@@ -164,7 +164,7 @@ async function createJournal() {
   return journal;
 }
 
-test('reconcileAll finds each of 20 defects among 5,000 payments, and nothing else', async () => {
+test('reconcileAll finds the 20 payments of 5,000 that are ambiguous, failed, missing or unexpected, and no others', async () => {
   const { fetch, counts } = createPlatform();
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',

@@ -83,7 +83,7 @@ test('the documentation has more than 50 code blocks', () => {
 });
 
 test.concurrent.each(blocks.map(({ name }, index) => ({ name, index })))(
-  'the code block $name runs by itself',
+  'the code block $name of the documentation runs on its own without an error',
   async ({ name, index }) => {
     // Blocks of guides and docstrings may read the environment. The first id of each kind exists there.
     const server = await listen(seedDemo(new Sandbox()), { port: 0 });
@@ -103,7 +103,7 @@ test.concurrent.each(blocks.map(({ name }, index) => ({ name, index })))(
   },
 );
 
-test('every code block compiles against the package as strictly as the source', () => {
+test('every code block of the documentation compiles with the strict compiler options of the source', () => {
   const { options } = ts.parseJsonConfigFileContent(
     ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config,
     ts.sys,
@@ -189,7 +189,7 @@ test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
   60_000,
 );
 
-test('the example export-to-csv.ts writes each transfer once while the list moves', async () => {
+test('the example export-to-csv.ts writes each transfer once, even if new transfers appear during the export', async () => {
   const add = (id: string, description = `invoice ${id}`) => ({
     id,
     status: 'completed',
@@ -236,7 +236,7 @@ test('the example export-to-csv.ts writes each transfer once while the list move
   expect(csv).toContain(',"Müller"\n');
 });
 
-test('the quickstart sends nothing to the platform in the environment variables', async () => {
+test('the example quickstart.ts sends nothing to the platform that the environment variables name', async () => {
   const sandbox = new Sandbox();
   const server = await listen(sandbox, { port: 0 });
   try {
@@ -250,7 +250,7 @@ test('the quickstart sends nothing to the platform in the environment variables'
   }
 });
 
-test('the quickstart with --watch serves its page until it is interrupted', async () => {
+test('the example quickstart.ts with --watch serves a page until SIGINT ends the process', async () => {
   const child = spawn(process.execPath, ['examples/quickstart.ts', '--watch'], { cwd: root });
   onTestFinished(() => {
     child.kill('SIGKILL');

@@ -12,7 +12,7 @@ const countWords = (text: string): number => (text.match(/\S+/g) ?? []).length;
 
 const entries = documented();
 
-test('the hover of every public name has less than 40 words and names no file of the repository', () => {
+test('the text that an editor shows for every public name has less than 40 words and names no file of the repository', () => {
   expect(entries.length).toBeGreaterThan(500);
   const long = entries.filter(({ text, tags }) => countWords(`${text} ${tags}`) >= 40);
   expect(long.map(({ name }) => name)).toEqual([]);
@@ -20,7 +20,7 @@ test('the hover of every public name has less than 40 words and names no file of
   expect(naming.map(({ name }) => name)).toEqual([]);
 });
 
-test('every method of the client has an example that declares what it uses', () => {
+test('the docstring of every method of the client has an example that creates the client, too', () => {
   const methods = entries.filter(
     ({ name, isMethod }) =>
       isMethod &&

@@ -40,7 +40,7 @@ const events: Readonly<Record<string, (endpoint: Endpoint) => number>> = {
 };
 
 test.each(Object.entries(events))(
-  'a creation on a connection that %s gets the right response',
+  'a creation gets the right response even if the idle connection that the client would reuse %s',
   async (_, apply) => {
     await create('first');
     // The next creation takes the connection only after such a silence.

@@ -148,10 +148,10 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     }));
   }, startTimeoutMs);
 
-  describe.each(['SQLite', 'PostgreSQL', 'Redis', 'a Redis Cluster'])('%s', (name) => {
+  describe.each(['SQLite', 'PostgreSQL', 'Redis', 'a Redis Cluster'])('with %s', (name) => {
     const open = () => (stores.get(name) as () => Store)();
 
-    test('list shows open payments and has status 3, until no payment is open', async () => {
+    test('list shows the open payments and exits with status 3, or exits with status 0 if no payment is open', async () => {
       const { flags, journal } = open();
       expect(await run(['list', ...flags])).toEqual({
         status: 0,
@@ -217,7 +217,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       await journal.swap(reference, entry, undefined);
     });
 
-    test('show prints the history of an entry, and a claim without an expiry', async () => {
+    test('show prints every earlier state of an entry, and the word never for a claim that does not expire', async () => {
       const { flags, journal } = open();
       const claimed = { at: 1, state: 'sending', host: 'h-1', claimId: 'c-1' } as const;
       const history = [claimed, { at: 2, state: 'ambiguous', by: 'ada' } as const];
@@ -282,7 +282,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     });
   });
 
-  test('list, show and prune read the table of the flag --table', async () => {
+  test('list, show and prune use the PostgreSQL table that the flag --table names', async () => {
     const { flags } = (stores.get('PostgreSQL') as () => Store)();
     const pool = new Pool({ connectionString: flags[1] ?? '' });
     onTestFinished(() => pool.end());
@@ -306,7 +306,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(pruned.out)).toEqual({ pruned: 1 });
   });
 
-  test('every command reads the table in the ?schema= of a Prisma URL, unless --table names a schema', async () => {
+  test('list and show use the schema in the ?schema= of a Prisma URL, unless --table names another schema', async () => {
     const [flag = '', url = ''] = (stores.get('PostgreSQL') as () => Store)().flags;
     const pool = new Pool({ connectionString: url });
     onTestFinished(() => pool.end());
@@ -327,7 +327,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(odd).toMatchObject({ status: 1, err: expect.stringContaining('table is') });
   });
 
-  test('a command warns if the column of references lacks the collation C, until the suggested ALTER has run', async () => {
+  test('list warns if the PostgreSQL column reference lacks the collation C, until the suggested ALTER TABLE has run', async () => {
     const [flag = '', url = ''] = (stores.get('PostgreSQL') as () => Store)().flags;
     const pool = new Pool({ connectionString: url });
     onTestFinished(() => pool.end());
@@ -345,7 +345,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect((await run(args)).err).not.toContain('collation');
   });
 
-  test('a command warns if Redis may evict entries', async () => {
+  test('show warns if the maxmemory-policy of Redis permits Redis to evict entries', async () => {
     const server = await startRedis('--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru');
     onTestFinished(() => server.close());
     const redis = new Redis({ port: server.port });
@@ -360,7 +360,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(await run(args)).toMatchObject({ status: 0, err: '' });
   });
 
-  test('list finds the keys of a client with a prefix only if --prefix is set', async () => {
+  test('list finds the Redis keys of a client with the option keyPrefix only if the flag --prefix is set', async () => {
     const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
     const redis = new Redis(url, { keyPrefix: 'app:', db: 2 });
     onTestFinished(() => redis.disconnect());
@@ -374,7 +374,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(listed.out)).toMatchObject([{ reference }]);
   });
 
-  test('list has status 1 when Redis has no database of that number', async () => {
+  test('list exits with status 1 if the URL names a Redis database that does not exist', async () => {
     const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
     const { status, out, err } = await run(['list', flag, `${url}/99`]);
     expect({ status, out }).toEqual({ status: 1, out: '' });
@@ -382,7 +382,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(err).not.toContain(password);
   });
 
-  test('show prints the name of the variable that holds a URL with a password, or a placeholder', async () => {
+  test('the commands that show suggests contain the name of a variable or a placeholder in place of a URL with a password', async () => {
     const { flags, journal } = (stores.get('Redis') as () => Store)();
     const ambiguous = { state: 'ambiguous', candidates: ['txfr_1'] };
     const { reference, entry } = await claimAt(journal, 10, ambiguous);
@@ -397,7 +397,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
   });
 
   test.each(['no JSON', '{"state":"ambiguous"}', '7'])(
-    'show has status 1 when the entry is %s',
+    'show exits with status 1 if the stored text of the entry is %s',
     async (stored) => {
       const [flag = '', url = ''] = (stores.get('Redis') as () => Store)().flags;
       const redis = new Redis(url, { db: 4 });
@@ -423,7 +423,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(out)).toMatchObject([{ reference: input.description }]);
   });
 
-  test('list rebuilds the index of Redis when the index was lost', async () => {
+  test('list rebuilds the index of open payments in Redis if the index was deleted', async () => {
     const { flags, journal } = (stores.get('Redis') as () => Store)();
     const { reference, entry } = await claimAt(journal, 10);
     const redis = new Redis(flags[1] ?? '');
@@ -437,7 +437,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
   test.each([
     ['PostgreSQL', 'without the table', 'payments_journal'],
     ['Redis', 'with a wrong password', 'WRONGPASS'],
-  ])('list has status 1 on %s %s, and shows no password', async (name, _, report) => {
+  ])('list exits with status 1 on %s %s, and prints no password', async (name, _, report) => {
     const { flags } = (stores.get(name) as () => Store)();
     const [flag = '', url = ''] = flags;
     const other = url.replace(/postgres$/, 'template1').replace(`:${password}@127`, ':secret@127');
@@ -471,18 +471,21 @@ describe('payments-journal resolve', () => {
     return { ...platform, ...store, ...claim, resolve, resolveOnTerminal };
   };
 
-  test.each(['y\n', 'yes\n', ' Y \n'])('records a decision after %j', async (line) => {
-    const { journal, reference, resolveOnTerminal } = await setup();
-    const { status, out } = await resolveOnTerminal(line);
-    expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
-    expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
-    expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
-    expect(status).toBe(0);
-    expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
-  });
+  test.each(['y\n', 'yes\n', ' Y \n'])(
+    'records the decision if the operator answers %j on a terminal',
+    async (line) => {
+      const { journal, reference, resolveOnTerminal } = await setup();
+      const { status, out } = await resolveOnTerminal(line);
+      expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
+      expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
+      expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
+      expect(status).toBe(0);
+      expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
+    },
+  );
 
   test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])(
-    'records nothing after the answer %j on a terminal',
+    'records nothing if the operator answers %j on a terminal',
     async (line) => {
       const { journal, reference, entry, resolveOnTerminal, sandbox } = await setup();
       const { status, out } = await resolveOnTerminal(line);
@@ -493,7 +496,7 @@ describe('payments-journal resolve', () => {
     },
   );
 
-  test('searches before it records, and does not ask with --yes', async () => {
+  test('searches the transfers of the platform before recording not_paid, and does not ask the operator if --yes is set', async () => {
     const { journal, reference, resolve, sandbox } = await setup();
     expect(await resolve('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
@@ -504,17 +507,20 @@ describe('payments-journal resolve', () => {
   test.each([
     ['false', undefined],
     ['sourceAccountId', 'acc_000001'],
-  ])('searches with --transfers-filter %s as a client does', async (filter, account) => {
-    const { resolve, sandbox } = await setup();
-    await resolve('not_paid', '--yes', '--transfers-filter', filter);
-    const [query] = sandbox.log.flatMap((each) =>
-      each.operation === 'transfers.list' ? [each.query] : [],
-    );
-    expect(query?.['accountId']).toBeUndefined();
-    expect(query?.[filter]).toBe(account);
-  });
+  ])(
+    'with --transfers-filter %s, searches the transfers with the same filter as a client does',
+    async (filter, account) => {
+      const { resolve, sandbox } = await setup();
+      await resolve('not_paid', '--yes', '--transfers-filter', filter);
+      const [query] = sandbox.log.flatMap((each) =>
+        each.operation === 'transfers.list' ? [each.query] : [],
+      );
+      expect(query?.['accountId']).toBeUndefined();
+      expect(query?.[filter]).toBe(account);
+    },
+  );
 
-  test('shows the candidates beside the payment, and the commands that decide', async () => {
+  test('show prints each candidate transfer beside the payment, and the resolve commands for a decision', async () => {
     const { baseUrl, env, flags, journal, payments, resolveOnTerminal } = await setup();
     const input: OnceInput = newInput();
     const reference = input.description;
@@ -538,7 +544,7 @@ describe('payments-journal resolve', () => {
     expect((await resolveOnTerminal('n\n')).out).toMatch(/key sha256:[0-9a-f]{12}/);
   });
 
-  test('needs --yes if there is no terminal', async () => {
+  test('exits with status 2 if there is no terminal and --yes is not set', async () => {
     const { journal, reference, entry, resolve } = await setup();
     const { status, out, err } = await resolve('not_paid');
     expect({ status, out }).toEqual({ status: 2, out: '' });
@@ -548,7 +554,7 @@ describe('payments-journal resolve', () => {
     expect(await journal.read(reference)).toEqual(entry);
   });
 
-  test('is rejected while the claim has not expired, unless --force is set', async () => {
+  test('records nothing while the claim has not expired, unless --force is set', async () => {
     const { journal, reference, entry, resolve } = await setup(1);
     const { status, err } = await resolve('not_paid', '--yes');
     expect(status).toBe(1);
@@ -557,7 +563,7 @@ describe('payments-journal resolve', () => {
     expect(await resolve('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
   });
 
-  test('rejects not_paid when the list shows the payment, unless --force is set', async () => {
+  test('rejects not_paid if the list of transfers contains the payment, unless --force is set', async () => {
     const { input, payments, resolve } = await setup();
     const { id } = await payments.transfers.create(input);
     const { status, err } = await resolve('not_paid', '--yes');
@@ -566,7 +572,7 @@ describe('payments-journal resolve', () => {
     expect(await resolve('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
   });
 
-  test('rejects a transfer that is another payment', async () => {
+  test('rejects the id of a transfer that belongs to another payment, even with --force', async () => {
     const { input, payments, resolve } = await setup();
     const other = { ...input, description: 'another one', amount: '1' };
     const { id } = await payments.transfers.create(other);
@@ -585,7 +591,7 @@ describe('payments-journal resolve', () => {
     expect(err).toMatch(/^The journal has no entry for "no such"/);
   });
 
-  test('has status 2 and names the environment variable that is missing', async () => {
+  test('exits with status 2 and names the environment variable that is missing', async () => {
     const { flags, reference } = await setup();
     const { status, err } = await run(['resolve', reference, 'not_paid', '--yes', ...flags], {
       PAYMENTS_BASE_URL: 'https://api.example.com/v0',
@@ -594,7 +600,7 @@ describe('payments-journal resolve', () => {
     expect(err).toContain('PAYMENTS_API_KEY');
   });
 
-  test('has status 1 when the platform cannot be reached, and shows no credential', async () => {
+  test('exits with status 1 if the platform cannot be reached, and prints no credential', async () => {
     const { flags, reference } = await setup();
     const { status, err } = await run(['resolve', reference, 'txfr_1', '--yes', ...flags], {
       PAYMENTS_BASE_URL: 'http://127.0.0.1:9/v0',
@@ -650,16 +656,20 @@ test.each<[string, string[], RegExp]>([
   ['a date in words', ['prune', '--paid-before', 'May 1'], /^--paid-before takes a date/],
   ['an impossible date', ['prune', '--paid-before', date.replace('30', '32')], /takes a date/],
   ['a date in the future', ['prune', '--paid-before', '2999-01-01'], /is in the future\./],
-])('payments-journal ends with status 2 for %s', async (_, args, message) => {
-  const needsStore = args.length > 0 && !message.source.includes('Exactly');
-  const store = needsStore && !args.some((each) => each.startsWith('--s')) ? ['--sqlite', 'a'] : [];
-  const { status, out, err } = await run([...args, ...store]);
-  expect({ status, out }).toEqual({ status: 2, out: '' });
-  expect(err).toMatch(message);
-  expect(err).toContain('payments-journal --help prints the usage.\n');
-});
+])(
+  'payments-journal exits with status 2 if the arguments have the mistake: %s',
+  async (_, args, message) => {
+    const needsStore = args.length > 0 && !message.source.includes('Exactly');
+    const store =
+      needsStore && !args.some((each) => each.startsWith('--s')) ? ['--sqlite', 'a'] : [];
+    const { status, out, err } = await run([...args, ...store]);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toMatch(message);
+    expect(err).toContain('payments-journal --help prints the usage.\n');
+  },
+);
 
-test('a misspelt flag with a password in its value has status 2, and shows no password', async () => {
+test('payments-journal exits with status 2 for a misspelt flag, and does not print the password in the value', async () => {
   const { status, err } = await run(['list', `--postgress=postgres://u:${password}@h/db`]);
   expect(status).toBe(2);
   expect(err).toMatch(/^Unknown option --postgress; did you mean --postgres\?\n/);
@@ -670,38 +680,44 @@ test.each([
   ['--postgres', 'postgres:5432'],
   ['--postgres', `mysql://u:${password}@h`],
   ['--redis', `http://u:${password}@h`],
-])('list %s %s has status 2, and shows no password', async (flag, url) => {
-  const { status, err } = await run(['list', flag, url]);
-  expect(status).toBe(2);
-  expect(err).toMatch(new RegExp(`^${flag} takes a URL, such as `));
-  expect(err).not.toContain(password);
-});
+])(
+  'payments-journal list %s %s exits with status 2 because of the URL, and prints no password',
+  async (flag, url) => {
+    const { status, err } = await run(['list', flag, url]);
+    expect(status).toBe(2);
+    expect(err).toMatch(new RegExp(`^${flag} takes a URL, such as `));
+    expect(err).not.toContain(password);
+  },
+);
 
 test.each([
   ['--postgres', `postgres://u:${password}@127.0.0.1:9/db`],
   ['--postgres', `postgres://localhost:9/db?user=u&password=${password}`],
   ['--redis', `redis://u:${password}@127.0.0.1:9`],
-])('list %s %s has status 1 when the store is down, and shows no password', async (flag, url) => {
-  const { status, out, err } = await run(['list', flag, url]);
-  expect({ status, out }).toEqual({ status: 1, out: '' });
-  expect(err).toContain('ECONNREFUSED');
-  expect(err).not.toContain(password);
-});
+])(
+  'payments-journal list %s %s exits with status 1 if the store is down, and prints no password',
+  async (flag, url) => {
+    const { status, out, err } = await run(['list', flag, url]);
+    expect({ status, out }).toEqual({ status: 1, out: '' });
+    expect(err).toContain('ECONNREFUSED');
+    expect(err).not.toContain(password);
+  },
+);
 
-test('list has status 1 for a SQLite file that does not exist, and does not create the file', async () => {
+test('payments-journal list exits with status 1 for a SQLite file that does not exist, and does not create the file', async () => {
   const first = await run(['list', '--sqlite', 'none.db']);
   expect(first).toEqual({ status: 1, out: '', err: `There is no file at ${folder}/none.db.\n` });
   expect(await run(['list', '--sqlite', 'none.db'])).toEqual(first);
 });
 
-test('list has status 1 for a SQLite file without a journal', async () => {
+test('payments-journal list exits with status 1 for a SQLite file without the table of a journal', async () => {
   writeFileSync(join(folder, 'empty.db'), '');
   const { status, err } = await run(['list', '--sqlite', 'empty.db']);
   expect(status).toBe(1);
   expect(err).toContain('no such table');
 });
 
-test('list shows an entry that cannot be read beside the others, and show has status 1 for that entry', async () => {
+test('payments-journal list marks an entry that cannot be read as unreadable, and show exits with status 1 for that entry', async () => {
   const { flags, journal } = openSqlite();
   const { reference } = await claimAt(journal, 1);
   await journal.swap('zz foreign', undefined, { state: 'paused' } as never);
@@ -718,14 +734,14 @@ test('list shows an entry that cannot be read beside the others, and show has st
   expect(unread.err).toMatch(/zz foreign.*cannot be read/);
 });
 
-test('--help prints the usage, and --version the version of the package', async () => {
+test('payments-journal --help prints the usage, and --version prints the version of the package', async () => {
   const { status, out } = await run(['--help']);
   expect(status).toBe(0);
   expect(out).toMatch(/^Usage: payments-journal <command> <store>/);
   expect(await run(['list', '--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' });
 });
 
-test('list has status 3 although the reader of its output ends early', async () => {
+test('payments-journal list exits with status 3 for an open payment even if the output pipe is closed early', async () => {
   const { flags, journal } = openSqlite();
   await claimAt(journal, 1);
   const { child, ended } = start(process.execPath, [bin, 'list', ...flags], {});
@@ -741,7 +757,7 @@ describe('payments-journal in a project without database drivers', () => {
     return start(process.execPath, [installed, ...args], {}, project).ended;
   };
 
-  test('lists a SQLite file', async () => {
+  test('list reads a SQLite file', async () => {
     const { flags, journal } = openSqlite();
     const { reference } = await claimAt(journal, 2 * (day / minute));
     const { status, out, err } = await runInstalled('list', ...flags);
@@ -752,13 +768,16 @@ describe('payments-journal in a project without database drivers', () => {
   test.each([
     ['--postgres', `postgres://u:${password}@h/db`, 'pg'],
     ['--redis', `redis://:${password}@h`, 'ioredis'],
-  ])('has status 2 and names the package that %s needs', async (flag, url, name) => {
-    const { status, out, err } = await runInstalled('list', flag, url);
-    expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toMatch(
-      new RegExp(
-        `^${flag} needs the package ${name}, which is not installed here\\. .*npm install ${name}\\.\n`,
-      ),
-    );
-  });
+  ])(
+    'list exits with status 2 and names the package that the flag %s needs',
+    async (flag, url, name) => {
+      const { status, out, err } = await runInstalled('list', flag, url);
+      expect({ status, out }).toEqual({ status: 2, out: '' });
+      expect(err).toMatch(
+        new RegExp(
+          `^${flag} needs the package ${name}, which is not installed here\\. .*npm install ${name}\\.\n`,
+        ),
+      );
+    },
+  );
 });

@@ -71,7 +71,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
   }));
   scenarios('Redis', () => ({ open: openRedis }));
 
-  test('postgresJournal lists open payments when its table has no index', async () => {
+  test('open() of postgresJournal lists the open payments even if the table has no index', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
     const paid = newInput();
     const entry = createClaim(paid);
@@ -84,7 +84,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(await collectOpen(journal, paid.description)).toEqual(listed);
   });
 
-  test('postgresJournal lists open payments from the index of its table', async () => {
+  test('open() of postgresJournal uses the index payments_journal_open', async () => {
     const statements: string[] = [];
     const journal = postgresJournal((text, values) => {
       statements.push(text);
@@ -99,7 +99,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(JSON.stringify(explained.rows)).toContain('payments_journal_open');
   });
 
-  test('postgresJournal changes an entry that was converted to jsonb and back', async () => {
+  test('swap() of postgresJournal replaces an entry even if the JSON was converted to jsonb and back', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
     const input = newInput();
     await journal.swap(input.description, undefined, createClaim(input));
@@ -109,7 +109,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
   });
 
-  test('redisJournal changes an entry that a script has written with other white space', async () => {
+  test('swap() of redisJournal replaces an entry even if a script has rewritten the JSON with other white space', async () => {
     const journal = redisJournal((name, ...args) => redis.call(name, ...args));
     const input = newInput();
     await journal.swap(input.description, undefined, createClaim(input));
@@ -121,7 +121,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
   });
 
-  describe('the index of Redis', () => {
+  describe('the index of open payments in Redis', () => {
     const indexKey = 'payments:journal-open';
     const members = () => redis.zrange(indexKey, '0', '-1');
     const claimPayment = async () => {
@@ -131,7 +131,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       return { input, entry, listed: [{ reference: input.description, entry }] };
     };
 
-    test('holds the open references and the mark that the index is complete', async () => {
+    test('contains the reference of each open payment, and an empty string as the mark of a complete index', async () => {
       const { input, entry } = await claimPayment();
       await collectOpen(openRedis(), '');
       expect(await members()).toEqual(expect.arrayContaining(['', input.description]));
@@ -139,7 +139,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await members()).not.toContain(input.description);
     });
 
-    test('is rebuilt by a claim or a list when the key of the index was deleted', async () => {
+    test('is rebuilt by a new claim or by open() if the key of the index was deleted', async () => {
       const { input, listed } = await claimPayment();
       await redis.del(indexKey);
       const other = await claimPayment();
@@ -157,7 +157,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await redis.info('commandstats')).not.toContain('cmdstat_scan');
     });
 
-    test('includes entries that an older version wrote', async () => {
+    test('includes entries that an older version of the package wrote without the index', async () => {
       await redis.del(indexKey);
       const input = newInput();
       const entry = createClaim(input);
@@ -166,14 +166,14 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await collectOpen(openRedis(), input.description)).toEqual(listed);
     });
 
-    test('lists no payment that is decided, even if the index names it', async () => {
+    test('does not make open() list a paid or a missing entry, even if the index contains the reference', async () => {
       const input = newInput();
       await openRedis().swap(input.description, undefined, createPaid(input, 3));
       await redis.zadd(indexKey, 0, input.description, 0, `${input.description} removed`);
       expect(await collectOpen(openRedis(), input.description)).toEqual([]);
     });
 
-    test('is complete from the start when the database is empty', async () => {
+    test('is complete after the first claim in an empty database, so open() needs no SCAN', async () => {
       await redis.select(1);
       onTestFinished(() => void redis.select(0));
       await claimPayment();
@@ -183,7 +183,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     });
 
     // ioredis adds such a prefix if its option keyPrefix is set.
-    test('has the same prefix as the keys', async () => {
+    test('has the keyPrefix of ioredis, as the keys of the entries have', async () => {
       const prefixed = redis.duplicate({ keyPrefix: 'app[1]*:' });
       onTestFinished(() => {
         prefixed.disconnect();
@@ -218,7 +218,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(await timeLeft(open.description)).toBe(-1);
   });
 
-  test('postgresJournal lets one transaction win when two swap the same entry under READ COMMITTED', async () => {
+  test('swap() of postgresJournal succeeds for only one of two concurrent callers under READ COMMITTED', async () => {
     const clients = await Promise.all([pool.connect(), pool.connect()]);
     const [level] = (await pool.query('SHOW default_transaction_isolation')).rows as object[];
     expect(level).toEqual({ default_transaction_isolation: 'read committed' });
@@ -239,7 +239,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     for (const client of clients) client.release();
   });
 
-  describe('when the first search of Redis’s journal is ambiguous', () => {
+  describe('if createOnce with redisJournal finds a payment that may be the same', () => {
     const payAmbiguously = async () => {
       const sandbox = createPlatform();
       const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal: openRedis() });
@@ -253,14 +253,14 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       return { sandbox, transfers, input, id };
     };
 
-    test('createOnce pays when an operator decides that the payment was not made', async () => {
+    test('createOnce pays after an operator has decided that the payment was not made', async () => {
       const { sandbox, transfers, input, id } = await payAmbiguously();
       await transfers.resolveOnce(input.description, 'not_paid');
       expect((await transfers.createOnce(input)).id).not.toBe(id);
       expect(sandbox.transfers.list()).toHaveLength(2);
     });
 
-    test('createOnce resolves to the transfer that an operator names', async () => {
+    test('createOnce resolves to the transfer that an operator has named', async () => {
       const { sandbox, transfers, input, id } = await payAmbiguously();
       await transfers.resolveOnce(input.description, id);
       expect(await transfers.createOnce(input)).toMatchObject({ id });
@@ -284,7 +284,7 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
   const openCluster = () => redisJournal((name, ...args) => cluster.call(name, ...args));
   scenarios('a Redis Cluster', () => ({ open: openCluster }));
 
-  test('lists and prunes the entries on every node', async () => {
+  test('lists and prunes the entries on every node of the cluster', async () => {
     const journal = openCluster();
     const inputs = Array.from({ length: 30 }, () => newInput('-nodes'));
     for (const [index, input] of inputs.entries()) {
@@ -302,7 +302,7 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
     expect(await journal.prune({ paidBefore: new Date(4) })).toBe(0);
   });
 
-  test('reads the time of the node that holds the key', async () => {
+  test('reads the time for a claim from the node that holds the entry', async () => {
     const journal = openCluster();
     const nodes = cluster.nodes('master');
     expect(nodes).toHaveLength(3);
@@ -326,62 +326,65 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
   });
 });
 
-describe.skipIf(missing.length > 0)('when PostgreSQL fails over to an asynchronous standby', () => {
-  const servers: Server[] = [];
-  const made = new Map<boolean, Sandbox>();
-  beforeAll(async () => {
-    const primary = await startPostgres();
-    servers.push(primary);
-    const primaryPool = poolOf(primary);
-    await primaryPool.query(postgresJournalTable);
-    const standby = await startPostgres(primary);
-    servers.push(standby);
-    const standbyPool = poolOf(standby);
-    const openJournal = (pool: Pool, forgets: boolean) =>
-      postgresJournal((text, values) => pool.query(text, values), { forgets });
+describe.skipIf(missing.length > 0)(
+  'if PostgreSQL fails over to an asynchronous standby that lacks the latest entries',
+  () => {
+    const servers: Server[] = [];
+    const made = new Map<boolean, Sandbox>();
+    beforeAll(async () => {
+      const primary = await startPostgres();
+      servers.push(primary);
+      const primaryPool = poolOf(primary);
+      await primaryPool.query(postgresJournalTable);
+      const standby = await startPostgres(primary);
+      servers.push(standby);
+      const standbyPool = poolOf(standby);
+      const openJournal = (pool: Pool, forgets: boolean) =>
+        postgresJournal((text, values) => pool.query(text, values), { forgets });
 
-    // The standby receives what the primary wrote before the connection was cut.
-    const earlier = newInput();
-    await openJournal(primaryPool, false).swap(
-      earlier.description,
-      undefined,
-      createClaim(earlier),
-    );
-    const readStandby = () => openJournal(standbyPool, false).read(earlier.description);
-    await vi.waitFor(async () => expect(await readStandby()).toBeDefined(), { timeout: 10_000 });
+      // The standby receives what the primary wrote before the connection was cut.
+      const earlier = newInput();
+      await openJournal(primaryPool, false).swap(
+        earlier.description,
+        undefined,
+        createClaim(earlier),
+      );
+      const readStandby = () => openJournal(standbyPool, false).read(earlier.description);
+      await vi.waitFor(async () => expect(await readStandby()).toBeDefined(), { timeout: 10_000 });
 
-    await standbyPool.query("ALTER SYSTEM SET primary_conninfo = ''");
-    await standbyPool.query('SELECT pg_reload_conf()');
-    const countStandbys = async () =>
-      (await primaryPool.query('SELECT pid FROM pg_stat_replication')).rowCount;
-    await vi.waitFor(async () => expect(await countStandbys()).toBe(0), { timeout: 10_000 });
+      await standbyPool.query("ALTER SYSTEM SET primary_conninfo = ''");
+      await standbyPool.query('SELECT pg_reload_conf()');
+      const countStandbys = async () =>
+        (await primaryPool.query('SELECT pid FROM pg_stat_replication')).rowCount;
+      await vi.waitFor(async () => expect(await countStandbys()).toBe(0), { timeout: 10_000 });
 
-    const payments = [true, false].map((forgets) => {
-      const sandbox = createPlatform();
-      made.set(forgets, sandbox);
-      const { transfers } = new PaymentsClient(sandbox.clientOptions);
-      const input = newInput();
-      return (pool: Pool) => transfers.createOnce(input, { journal: openJournal(pool, forgets) });
+      const payments = [true, false].map((forgets) => {
+        const sandbox = createPlatform();
+        made.set(forgets, sandbox);
+        const { transfers } = new PaymentsClient(sandbox.clientOptions);
+        const input = newInput();
+        return (pool: Pool) => transfers.createOnce(input, { journal: openJournal(pool, forgets) });
+      });
+      for (const pay of payments) await pay(primaryPool);
+      await primary.close();
+      await standbyPool.query('SELECT pg_promote()');
+      for (const pay of payments) await pay(standbyPool);
+      await Promise.all([primaryPool.end(), standbyPool.end()]);
+    }, startTimeoutMs);
+    afterAll(() => closeAll(servers));
+
+    test('createOnce pays once if the option forgets of postgresJournal is true', () => {
+      expect(made.get(true)?.transfers.list()).toHaveLength(1);
     });
-    for (const pay of payments) await pay(primaryPool);
-    await primary.close();
-    await standbyPool.query('SELECT pg_promote()');
-    for (const pay of payments) await pay(standbyPool);
-    await Promise.all([primaryPool.end(), standbyPool.end()]);
-  }, startTimeoutMs);
-  afterAll(() => closeAll(servers));
 
-  test('createOnce pays once with forgets: true', () => {
-    expect(made.get(true)?.transfers.list()).toHaveLength(1);
-  });
+    // Shows why the option exists.
+    test('createOnce pays twice if the option forgets of postgresJournal is not true', () => {
+      expect(made.get(false)?.transfers.list()).toHaveLength(2);
+    });
+  },
+);
 
-  // Shows why the option exists.
-  test('createOnce pays twice without forgets: true', () => {
-    expect(made.get(false)?.transfers.list()).toHaveLength(2);
-  });
-});
-
-describe('when another process holds the lock of SQLite', () => {
+describe('if another process holds the lock of the SQLite file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-journals-'));
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -430,7 +433,7 @@ describe('when another process holds the lock of SQLite', () => {
   const retry = 2;
 
   test.each(['before the journal is opened', 'before a swap'])(
-    'sqliteJournal waits without blocking the event loop when the lock is taken %s',
+    'sqliteJournal waits without blocking the event loop if the other process took the lock %s',
     { retry },
     async (when) => {
       const path = join(folder, `${crypto.randomUUID()}.db`);
@@ -447,7 +450,7 @@ describe('when another process holds the lock of SQLite', () => {
   );
 
   test(
-    'sqliteJournal rejects after five seconds, without blocking the event loop, if the lock stays taken',
+    'sqliteJournal rejects after five seconds, without blocking the event loop, if the other process keeps the lock',
     { retry },
     async () => {
       const path = join(folder, `${crypto.randomUUID()}.db`);

@@ -43,7 +43,7 @@ const [finishBlock = '', countBlock = ''] = blocksOf('ts');
 const [cronLine = ''] = blocksOf('crontab');
 const minute = 60_000;
 
-test('docs/on-call.md has exactly the 5 shell lines, 2 TypeScript blocks and 1 cron line that are run below', () => {
+test('docs/on-call.md contains exactly the 5 shell lines, 2 TypeScript blocks and 1 cron line that these tests run', () => {
   expect([lines, blocksOf('ts'), blocksOf('crontab')].map(({ length }) => length)).toEqual([
     5, 2, 1,
   ]);
@@ -272,111 +272,114 @@ beforeAll(async () => {
   [postgresPort, redisPort] = [postgres.port, redis.port];
 }, 60_000);
 
-describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)('docs/on-call.md on %s', (name) => {
-  test('the open payments of a machine that is gone are listed, shown and finished', async () => {
-    const store = await stores[name]();
-    const { transfers, env, leaveOpen, readLedger } = await setup(store);
-    await transfers.create(await leaveOpen('r-1', 25));
-    await leaveOpen('r-2', 21);
-    await transfers.createOnce({ ...newInput(), description: 'paid' });
+describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
+  'the commands in docs/on-call.md with %s',
+  (name) => {
+    test('list, show and finish the open payments that a dead machine has left', async () => {
+      const store = await stores[name]();
+      const { transfers, env, leaveOpen, readLedger } = await setup(store);
+      await transfers.create(await leaveOpen('r-1', 25));
+      await leaveOpen('r-2', 21);
+      await transfers.createOnce({ ...newInput(), description: 'paid' });
 
-    const list = await runLine(listLine, store);
-    expect(list).toMatchObject({
-      status: 3,
-      out: expect.stringMatching(/^r-1 .*\nr-2 .*\n\n2 payments/m),
+      const list = await runLine(listLine, store);
+      expect(list).toMatchObject({
+        status: 3,
+        out: expect.stringMatching(/^r-1 .*\nr-2 .*\n\n2 payments/m),
+      });
+      const show = await runLine(showLine, store);
+      expect(show).toMatchObject({
+        status: 0,
+        out: expect.stringMatching(/^reference .* r-1\nstate +sending/),
+      });
+
+      const finish = await runBlock(finishBlock, store, env);
+      expect(finish.out.trim().split('\n').toSorted()).toEqual([
+        '2 open',
+        'r-1 found txfr_000001',
+        'r-2 created txfr_000003',
+      ]);
+      expect(finish.status).toBe(0);
+      expect(readLedger().toSorted()).toEqual(['paid', 'r-1', 'r-2']);
+      expect(await runLine(listLine, store)).toEqual({ status: 0, out: 'No payment is open.\n' });
     });
-    const show = await runLine(showLine, store);
-    expect(show).toMatchObject({
-      status: 0,
-      out: expect.stringMatching(/^reference .* r-1\nstate +sending/),
+
+    test('raise an alert only if a payment has been open for 20 minutes', async () => {
+      const store = await stores[name]();
+      const { env, leaveOpen } = await setup(store);
+      const [, command = ''] = /^\*\/5 \* \* \* \* (.+)$/m.exec(cronLine) ?? [];
+      // An unescaped percent sign ends a command of cron.
+      expect(command).not.toContain('%');
+      const line = command
+        .replace('/srv/payroll', project)
+        .replace('--sqlite payments.db', '--postgres "$DATABASE_URL"');
+      const count = () =>
+        runBlock(
+          countBlock.replace('import type', 'import'),
+          store,
+          env,
+          `${store.code[0]}\nprocess.stdout.write(await countOpen(new PaymentsClient({ journal: JOURNAL })));`,
+        );
+      await leaveOpen('r-1', 19);
+      expect(await runLine(line, store)).toEqual({ status: 0, out: '' });
+      await leaveOpen('r-2', 21);
+      expect((await runLine(line, store)).out).toMatch(/^r-2 .*\n\n1 payment is not decided\.$/m);
+      expect(await count()).toEqual({
+        status: 0,
+        out: '# TYPE payments_open gauge\npayments_open 1\n',
+      });
     });
 
-    const finish = await runBlock(finishBlock, store, env);
-    expect(finish.out.trim().split('\n').toSorted()).toEqual([
-      '2 open',
-      'r-1 found txfr_000001',
-      'r-2 created txfr_000003',
-    ]);
-    expect(finish.status).toBe(0);
-    expect(readLedger().toSorted()).toEqual(['paid', 'r-1', 'r-2']);
-    expect(await runLine(listLine, store)).toEqual({ status: 0, out: 'No payment is open.\n' });
-  });
+    test('finish the open payments of a journal that was restored from a backup, and createAllOnce then pays nothing twice', async () => {
+      const store = await stores[name]();
+      const { transfers, journal, env, leaveOpen, readLedger, clientOptions } = await setup(store);
+      const [early, late] = [newInput(), newInput()];
+      await transfers.createOnce(early);
+      await leaveOpen('r-1', 20);
+      const restore = await store.backUp();
+      await transfers.createOnce(late);
+      await transfers.createOnce((await journal.read('r-1'))?.input as OnceInput);
+      const restored = await restore();
+      const forgetful = restored.open(name === 'PostgreSQL' || name === 'SQLite');
+      expect(await forgetful.read(late.description)).toBeUndefined();
 
-  test('the alert is silent until a payment has been open for 20 minutes', async () => {
-    const store = await stores[name]();
-    const { env, leaveOpen } = await setup(store);
-    const [, command = ''] = /^\*\/5 \* \* \* \* (.+)$/m.exec(cronLine) ?? [];
-    // An unescaped percent sign ends a command of cron.
-    expect(command).not.toContain('%');
-    const line = command
-      .replace('/srv/payroll', project)
-      .replace('--sqlite payments.db', '--postgres "$DATABASE_URL"');
-    const count = () =>
-      runBlock(
-        countBlock.replace('import type', 'import'),
-        store,
-        env,
-        `${store.code[0]}\nprocess.stdout.write(await countOpen(new PaymentsClient({ journal: JOURNAL })));`,
-      );
-    await leaveOpen('r-1', 19);
-    expect(await runLine(line, store)).toEqual({ status: 0, out: '' });
-    await leaveOpen('r-2', 21);
-    expect((await runLine(line, store)).out).toMatch(/^r-2 .*\n\n1 payment is not decided\.$/m);
-    expect(await count()).toEqual({
-      status: 0,
-      out: '# TYPE payments_open gauge\npayments_open 1\n',
+      const finish = await runBlock(finishBlock, restored, env);
+      expect(finish).toEqual({ status: 0, out: '1 open\nr-1 found txfr_000003\n' });
+      const client = new PaymentsClient({ ...clientOptions, journal: forgetful });
+      const results: string[] = [];
+      for await (const { result } of client.transfers.createAllOnce([early, late])) {
+        results.push(result);
+      }
+      expect(results.toSorted()).toEqual(['found', 'recorded']);
+      expect(readLedger()).toHaveLength(3);
     });
-  });
 
-  test('createOnce finds a payment that a restored journal lost, and does not pay again', async () => {
-    const store = await stores[name]();
-    const { transfers, journal, env, leaveOpen, readLedger, clientOptions } = await setup(store);
-    const [early, late] = [newInput(), newInput()];
-    await transfers.createOnce(early);
-    await leaveOpen('r-1', 20);
-    const restore = await store.backUp();
-    await transfers.createOnce(late);
-    await transfers.createOnce((await journal.read('r-1'))?.input as OnceInput);
-    const restored = await restore();
-    const forgetful = restored.open(name === 'PostgreSQL' || name === 'SQLite');
-    expect(await forgetful.read(late.description)).toBeUndefined();
+    test('let an operator record a decision about each ambiguous payment', async () => {
+      const store = await stores[name]();
+      const { transfers, journal, env, leaveOpen, readLedger } = await setup(store);
+      const [one, two] = [await leaveOpen('r-1', 20), await leaveOpen('r-2', 20)];
+      await transfers.create({ ...two, description: 'Payroll r-2' });
+      await transfers.create({ ...one, description: 'Payroll r-1' });
+      const finish = await runBlock(finishBlock, store, env);
+      expect(finish.out).toMatch(/^r-1 in_doubt .*\(txfr_000002\)/m);
+      expect((await runLine(showLine, store)).out).toMatch(/^candidates +txfr_000002$/m);
 
-    const finish = await runBlock(finishBlock, restored, env);
-    expect(finish).toEqual({ status: 0, out: '1 open\nr-1 found txfr_000003\n' });
-    const client = new PaymentsClient({ ...clientOptions, journal: forgetful });
-    const results: string[] = [];
-    for await (const { result } of client.transfers.createAllOnce([early, late])) {
-      results.push(result);
-    }
-    expect(results.toSorted()).toEqual(['found', 'recorded']);
-    expect(readLedger()).toHaveLength(3);
-  });
-
-  test('resolve lets an operator decide about ambiguous payments', async () => {
-    const store = await stores[name]();
-    const { transfers, journal, env, leaveOpen, readLedger } = await setup(store);
-    const [one, two] = [await leaveOpen('r-1', 20), await leaveOpen('r-2', 20)];
-    await transfers.create({ ...two, description: 'Payroll r-2' });
-    await transfers.create({ ...one, description: 'Payroll r-1' });
-    const finish = await runBlock(finishBlock, store, env);
-    expect(finish.out).toMatch(/^r-1 in_doubt .*\(txfr_000002\)/m);
-    expect((await runLine(showLine, store)).out).toMatch(/^candidates +txfr_000002$/m);
-
-    expect(await runLineOnTerminal(paidLine, store, env)).toMatchObject({ status: 0 });
-    expect(await journal.read('r-1')).toMatchObject({
-      state: 'paid',
-      transferId: 'txfr_000002',
-      resolvedBy: 'ada',
+      expect(await runLineOnTerminal(paidLine, store, env)).toMatchObject({ status: 0 });
+      expect(await journal.read('r-1')).toMatchObject({
+        state: 'paid',
+        transferId: 'txfr_000002',
+        resolvedBy: 'ada',
+      });
+      expect(await runLine(`${notPaidLine} --yes`, store, env)).toMatchObject({ status: 0 });
+      // The job is run again.
+      await transfers.createOnce(one);
+      await transfers.createOnce(two);
+      expect(readLedger().toSorted()).toEqual(['Payroll r-1', 'Payroll r-2', 'r-2']);
     });
-    expect(await runLine(`${notPaidLine} --yes`, store, env)).toMatchObject({ status: 0 });
-    // The job is run again.
-    await transfers.createOnce(one);
-    await transfers.createOnce(two);
-    expect(readLedger().toSorted()).toEqual(['Payroll r-1', 'Payroll r-2', 'r-2']);
-  });
-});
+  },
+);
 
-test('the block for a payment in doubt for an hour shows the cause, and finishes the payment', async () => {
+test('the code in docs/on-call.md for a payment that has been in doubt for an hour prints the cause, and later finishes the payment', async () => {
   const store = createSqlite();
   const { sandbox, transfers, env, leaveOpen, readLedger } = await setup(store);
   const input = await leaveOpen('r-1', 70);

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { missing } from '../stores/servers.ts';
 import { killWorkers, stores } from '../drivers/once-deaths.ts';
 
-test('PostgreSQL and Redis are installed for once-deaths', () => {
+test('PostgreSQL and Redis are installed for the test with killed and suspended workers', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 
 test.each(stores)(
-  'killed and suspended workers pay each of 100 payouts once over %s',
+  'createOnce with a journal in %s pays each of 100 payouts exactly once, even if workers are killed and suspended',
   { timeout: 320_000 },
   async (store) => {
     const report = await killWorkers(store, { payouts: 100, killEvery: 500 });

@@ -3,7 +3,7 @@ import { explore } from '../money/once-explorer.ts';
 import { explored } from '../proof/explored.ts';
 
 test.each(explored)(
-  'callers never make two payments, in any interleaving of their steps: %o',
+  'concurrent callers of createOnce never make two payments, in any interleaving of their steps: %o',
   async ({ atLeast, ...bounds }) => {
     const { states, violation } = await explore(bounds);
     expect(violation).toBeUndefined();

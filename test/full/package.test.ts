@@ -97,19 +97,22 @@ test('import() of the package works', async () => {
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
 });
 
-test.each(['import', 'require'])('every class of %s() has the name of its export', async (load) => {
-  const loaded = load === 'import' ? 'await import' : 'require';
-  const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
-  await writeFile(
-    list,
-    `for (const [name, value] of Object.entries(${loaded}('payments-platform-sdk')))
+test.each(['import', 'require'])(
+  'every class that %s() loads has the name of its export',
+  async (load) => {
+    const loaded = load === 'import' ? 'await import' : 'require';
+    const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
+    await writeFile(
+      list,
+      `for (const [name, value] of Object.entries(${loaded}('payments-platform-sdk')))
        if (String(value).startsWith('class')) console.log(name, value.name);`,
-  );
-  const named = (await node(list)).stdout.trim().split('\n');
-  expect(named).toContain('PaymentsClient PaymentsClient');
-  expect(named).toHaveLength(21);
-  for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
-});
+    );
+    const named = (await node(list)).stdout.trim().split('\n');
+    expect(named).toContain('PaymentsClient PaymentsClient');
+    expect(named).toHaveLength(21);
+    for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
+  },
+);
 
 test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './sandbox/msw'])(
   'the entry point %s exports at run time what it declares as a value, as ES module and as CommonJS',
@@ -166,10 +169,12 @@ test('llms.txt is current, has at most 6.4 kB and links to every guide and examp
   expect(names.filter((name) => !api.includes(name.replace('error.', '')))).toEqual([]);
 });
 
-test.each(['import', 'require'])('%s() of the package warns once on an old Node', async (load) => {
-  const { stdout, stderr } = await node(
-    '-e',
-    `Object.defineProperty(process.versions, 'node', { value: '20.19.0' });
+test.each(['import', 'require'])(
+  '%s() of the package warns once on a Node.js version that is too old',
+  async (load) => {
+    const { stdout, stderr } = await node(
+      '-e',
+      `Object.defineProperty(process.versions, 'node', { value: '20.19.0' });
      (async () => {
        const { PaymentsClient } = await ${load}('payments-platform-sdk');
        await new Promise((resolve) => process.stderr.write('imported\\n', resolve));
@@ -177,16 +182,17 @@ test.each(['import', 'require'])('%s() of the package warns once on an old Node'
        new PaymentsClient(options).withOptions({ maxRetries: 1 });
        new PaymentsClient(options);
      })();`,
-  );
-  expect(stdout).toBe('');
-  expect(stderr.trim().split('\n')).toEqual([
-    'imported',
-    'payments-platform-sdk needs Node.js 22 or later and is not tested on 20.19.0.',
-  ]);
-});
+    );
+    expect(stdout).toBe('');
+    expect(stderr.trim().split('\n')).toEqual([
+      'imported',
+      'payments-platform-sdk needs Node.js 22 or later and is not tested on 20.19.0.',
+    ]);
+  },
+);
 
 test.each(['import', 'require'])(
-  '%s() of sandbox/server reads openapi.json for the first request only, and serves it',
+  'a sandbox server loaded with %s() reads openapi.json once, for the first request, and serves that document',
   async (load) => {
     const { stdout } = await node(
       '-e',
@@ -215,7 +221,7 @@ test.each(['import', 'require'])(
   },
 );
 
-test('the build contains ky without its combined AbortSignal', async () => {
+test('the build contains ky without the call of AbortSignal.any', async () => {
   for (const name of ['index.js', 'index.cjs']) {
     const built = await readFile(join(root, 'dist', name), 'utf8');
     expect(built).toContain('#userProvidedAbortSignal');
@@ -223,7 +229,7 @@ test('the build contains ky without its combined AbortSignal', async () => {
   }
 });
 
-test('an error that nobody catches prints at most 3 kB', async () => {
+test('Node.js prints at most 3 kB for an SDK error that the program does not catch', async () => {
   const script = `
     const { PaymentsClient } = require('payments-platform-sdk');
     const options = { baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test', maxRetries: 0 };
@@ -236,7 +242,7 @@ test('an error that nobody catches prints at most 3 kB', async () => {
 });
 
 test.each(['require', 'import'])(
-  'a client of %s() creates a Request for a custom fetch only',
+  'a client loaded with %s() creates Request objects only if the option fetch is set',
   async (load) => {
     const { stdout } = await node(
       '-e',
@@ -270,7 +276,7 @@ test.each(['require', 'import'])(
 );
 
 test.each(['require', 'import'])(
-  'a client of %s() loads no network module before the first call, and never undici',
+  'a client loaded with %s() loads no network module before the first call, and never loads undici',
   async (load) => {
     const { stdout } = await node(
       '-e',

@@ -120,7 +120,7 @@ function check(page: Page) {
 
 const [operating, payroll, savings] = ['acc_000001', 'acc_000002', 'acc_000003'] as const;
 
-test('each link of the navigation leads to a panel', async () => {
+test('each link of the navigation on the sandbox page leads to a panel', async () => {
   const { page } = await opened();
   const hashes = await page.evaluate<string[]>(
     `[...document.querySelectorAll('nav a')].map(({ hash }) => hash)`,
@@ -129,7 +129,7 @@ test('each link of the navigation leads to a panel', async () => {
   for (const hash of hashes) expect([hash, await page.locator(hash).count()]).toEqual([hash, 1]);
 });
 
-test('the page shows a payment and its balances, and moves the payment to each final status', async () => {
+test('the sandbox page shows a payment and both balances, and moves a payment to each final status', async () => {
   const { payments, row, press } = await opened();
   const pay = (amount: string) =>
     payments.transfers.create({ sourceAccountId: payroll, destinationAccountId: savings, amount });
@@ -152,7 +152,7 @@ test('the page shows a payment and its balances, and moves the payment to each f
   expect(await payments.transfers.get(second.id)).toMatchObject({ status: 'failed' });
 });
 
-test('the page shows automatic steps and draws the balance', async () => {
+test('the sandbox page shows the automatic steps of a Transfer and redraws the chart of the balance', async () => {
   const { payments, row } = await opened({ sandbox: { autoAdvance: 300 } });
   const line = row('Accounts', savings).locator('path');
   const before = await line.getAttribute('d');
@@ -166,7 +166,7 @@ test('the page shows automatic steps and draws the balance', async () => {
   expect(await line.getAttribute('d')).not.toBe(before);
 });
 
-test("the page keeps the focus in a row after the row's button disappeared", async () => {
+test('the sandbox page keeps the keyboard focus in the row of a Transfer even if the button in that row disappears', async () => {
   const { page, payments, row } = await opened();
   const { id } = await payments.transfers.create({
     sourceAccountId: payroll,
@@ -185,7 +185,7 @@ test("the page keeps the focus in a row after the row's button disappeared", asy
   await expect.poll(() => page.getByRole('status').textContent()).toBe(`${id}: advance.`);
 });
 
-test('the page groups the attempts of a call that had a fault', async () => {
+test('the log on the sandbox page groups the attempts of one call, with the fault of each attempt', async () => {
   const { page, server, payments, part, row, press, says } = await opened({
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -219,7 +219,7 @@ test('the page groups the attempts of a call that had a fault', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ data: expect.any(Array), hasMore: false });
 });
 
-test('the page opens a Transfer with its JSON, timeline, requests and deliveries', async () => {
+test('the sandbox page opens a Transfer in a dialog with JSON, timeline, requests and webhook deliveries', async () => {
   const hook = createServer((request, response) => {
     request.resume();
     response.writeHead(hookCalls.push(request.url) === 1 ? 500 : 204).end();
@@ -282,7 +282,7 @@ test('the page opens a Transfer with its JSON, timeline, requests and deliveries
   expect(await part('Log').getByText('transfers.get').count()).toBe(0);
 });
 
-test('the page links a POST whose response was lost with the Transfer that it created', async () => {
+test('the sandbox page shows a POST whose response was lost in the dialog of the Transfer that the POST created', async () => {
   const { sandbox, page, payments, row } = await opened();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -298,7 +298,7 @@ test('the page links a POST whose response was lost with the Transfer that it cr
   await lost.getByText(`created ${id}`).waitFor();
 });
 
-test('the page finds a request by its body, its response and its record', async () => {
+test('the search on the sandbox page finds a request by the body, the response or the record', async () => {
   const { page, payments, part } = await opened();
   await payments.entities.create({ email: 'Grace@example.com' });
   await payments.accounts.get(savings);
@@ -318,7 +318,7 @@ test('the page finds a request by its body, its response and its record', async 
   await dialog.getByText('No record has this id').waitFor();
 });
 
-test('the page creates an Entity, an Account and a Transfer, and funds an Account', async () => {
+test('the sandbox page creates an Entity, an Account and a Transfer, and funds an Account', async () => {
   const { sandbox, page, row, press, openForm } = await opened({ fill: () => {} });
   expect(await page.getByLabel('World').count()).toBe(0);
   const form = (noun: string) => page.getByRole('form', { name: `New ${noun}` });
@@ -345,7 +345,7 @@ test('the page creates an Entity, an Account and a Transfer, and funds an Accoun
   ]);
 });
 
-test('the page shows the records of the selected key', async () => {
+test('the sandbox page shows only the records of the API key that the user selects', async () => {
   const { page, server, row, press, says } = await opened({ listen: { worlds: true } });
   const pay = async (world: string, amount: string) =>
     new PaymentsClient({ ...server.clientOptions, apiKey: `sk_sandbox_${world}` }).transfers.create(
@@ -381,7 +381,7 @@ test('the page shows the records of the selected key', async () => {
   expect(await worlds.json()).toEqual(['one']);
 });
 
-test('the page loads the latest 500 requests first, and older requests on demand', async () => {
+test('the sandbox page loads the latest 500 requests first, and older requests on demand', async () => {
   const { page, part, press } = await opened({
     fill: (sandbox) => {
       seedDemo(sandbox);
@@ -397,7 +397,7 @@ test('the page loads the latest 500 requests first, and older requests on demand
   expect(await page.getByRole('button', { name: 'Load older requests' }).count()).toBe(0);
 });
 
-test('an image request from another origin does not create a world', async () => {
+test('the control API of the sandbox creates no records for an image request from another origin', async () => {
   const { server } = await opened({ listen: { worlds: true } });
   const other = createServer((_, response) => {
     const images = ['one', 'two'].map(
@@ -419,7 +419,7 @@ test('an image request from another origin does not create a world', async () =>
   expect(await worlds.json()).toEqual([]);
 });
 
-test('the page removes one fault and keeps the other faults', async () => {
+test('the sandbox page removes one fault and keeps the other faults', async () => {
   const { sandbox, press, says, part } = await opened();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'delay', ms: 5 } });
   sandbox.faults.add({ operation: 'accounts.get', times: 2, fault: { kind: 'hang' } });
@@ -435,7 +435,7 @@ test('the page removes one fault and keeps the other faults', async () => {
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test('the page pauses and filters the log', async () => {
+test('the sandbox page pauses and filters the log of requests', async () => {
   const { page, payments, part, press } = await opened();
   await payments.transfers.list();
   await part('Log').getByText('transfers.list').waitFor();
@@ -450,7 +450,7 @@ test('the page pauses and filters the log', async () => {
   expect(await page.locator('#log summary').count()).toBe(0);
 });
 
-test('the page offers the actions that the API lacks', async () => {
+test('the sandbox page offers actions that the API lacks, such as funding an Account or moving the clock', async () => {
   const { sandbox, page, row, press, says, openForm } = await opened();
   await page.getByLabel(`Amount for ${savings}`).fill('79.50');
   await press(`Fund ${savings}`);
@@ -483,7 +483,7 @@ test('the page offers the actions that the API lacks', async () => {
   expect(sandbox.time.offsetMs).toBe(3_600_000);
 });
 
-test('the page exports, imports and resets the state', async () => {
+test('the sandbox page exports, imports and resets the state of the sandbox', async () => {
   const { sandbox, page, payments, part, press, row, says } = await opened();
   await payments.accounts.get(operating);
   const before = sandbox.exportState();
@@ -521,7 +521,7 @@ test('the page exports, imports and resets the state', async () => {
   await says('No Account yet.');
 });
 
-test('the page shows the error of a rejected action until the operator closes it', async () => {
+test('the sandbox page shows the error of a rejected action until the user closes the error', async () => {
   const { page, press } = await opened({ expected: /status of 422/ });
   await page.getByLabel(`Amount for ${savings}`).fill('ten');
   await press(`Fund ${savings}`);
@@ -535,7 +535,7 @@ test.each([
   ['Add a fault', { width: 400, height: 600 }, 'expected a whole number'],
   // This form is at the end of the page, where no further scrolling would be possible.
   ['New IBAN', { width: 1280, height: 500 }, 'Created the IBAN.'],
-])('a notice does not cover the form of the page: %s', async (name, viewport, notice) => {
+])('a notice on the sandbox page does not cover the form: %s', async (name, viewport, notice) => {
   const { page, openForm } = await opened({ viewport, expected: /status of 422/ });
   await openForm('IBAN');
   await page.getByLabel('Times').fill('never');
@@ -551,7 +551,7 @@ test.each([
   await expect.poll(isAbove).toBe(true);
 });
 
-test('the page shows markup in a record as text', async () => {
+test('the sandbox page shows HTML markup in a record as text', async () => {
   const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
   const { page, payments, row } = await opened();
   await payments.accounts.update(savings, { name: markup });
@@ -572,7 +572,7 @@ test('the page shows markup in a record as text', async () => {
   expect(await page.title()).toBe('Payments sandbox');
 });
 
-test('the page reconnects after a restart and shows the new state', async () => {
+test('the sandbox page reconnects after a restart of the sandbox and shows the new state', async () => {
   const { sandbox, server, page, payments, part } = await opened({ expected: /ERR_/ });
   await payments.accounts.list();
   await part('Log').getByText('accounts.list').waitFor();
@@ -585,7 +585,7 @@ test('the page reconnects after a restart and shows the new state', async () => 
   await part('Accounts').getByText('No Account yet').waitFor();
 });
 
-test('the page stays responsive with 10,000 Transfers and requests', async () => {
+test('the sandbox page stays responsive with 10,000 Transfers and requests', async () => {
   const { sandbox, server, page, row, press } = await opened({
     fill: (sandbox) => {
       seedDemo(sandbox);
@@ -643,7 +643,7 @@ test.each([
   ['light', 1280],
   ['dark', 400],
 ] as const)(
-  'every control of the page is accessible by keyboard and mouse: %s, %i px',
+  'every control of the sandbox page is accessible by keyboard and mouse: %s, %i px',
   async (colorScheme, width) => {
     const viewport = { width, height: 800 };
     const { page, sandbox, payments, row, press } = await opened({ viewport, colorScheme });
@@ -676,7 +676,7 @@ test.each([
   },
 );
 
-test('the page is a single response of at most 60 kB, gzipped', async () => {
+test('the sandbox page is a single response of at most 60 kB, gzipped', async () => {
   const { server } = await opened();
   const html = await (await fetch(server.rootUrl)).text();
   expect(gzipSync(html).length).toBeLessThan(60_000);

@@ -50,7 +50,7 @@ const outcomeOf = ({ ending }: Played): string =>
     ? ending.error.outcome
     : ending.result;
 
-test('the plan has more than a hundred faults with unique names', () => {
+test('the list of faults for this test has more than a hundred faults with unique names', () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
   expect(faults.length).toBeGreaterThan(100);
 });
@@ -74,23 +74,27 @@ async function checkRead(fault: Fault): Promise<void> {
   expect(played.sent).toHaveLength(fault.read === 'resent' ? 2 : 1);
 }
 
-test.concurrent.each(cheap)('a creation has the expected end after the fault: %s', (_, fault) =>
-  checkCreation(fault),
+test.concurrent.each(cheap)(
+  'a creation has the expected outcome and number of attempts after the fault: %s',
+  (_, fault) => checkCreation(fault),
 );
-test.concurrent.each(cheap)('a read has the expected end after the fault: %s', (_, fault) =>
-  checkRead(fault),
+test.concurrent.each(cheap)(
+  'a read has the expected result and number of attempts after the fault: %s',
+  (_, fault) => checkRead(fault),
 );
-test.each(costly)('a creation has the expected end after the fault: %s', (_, fault) =>
-  checkCreation(fault),
+test.each(costly)(
+  'a creation has the expected outcome and number of attempts after the fault: %s',
+  (_, fault) => checkCreation(fault),
 );
-test.each(costly)('a read has the expected end after the fault: %s', (_, fault) =>
-  checkRead(fault),
+test.each(costly)(
+  'a read has the expected result and number of attempts after the fault: %s',
+  (_, fault) => checkRead(fault),
 );
 
 const longThrottles = faults.filter(({ holds }) => holds === 60_000);
 
 test.each(longThrottles.map((fault) => [fault.name, fault] as const))(
-  'a creation fails at once with the time to wait after the fault: %s',
+  'a creation that would have to wait too long rejects at once with retryAfterMs after the fault: %s',
   async (_, fault) => {
     const { ending, elapsed } = await playFault('create', fault);
     const error = ending.result === 'error' ? ending.error : undefined;
@@ -100,7 +104,7 @@ test.each(longThrottles.map((fault) => [fault.name, fault] as const))(
   },
 );
 
-test('a throttled creation waits for the time of Retry-After', async () => {
+test('a creation that received a 429 waits for the time in Retry-After before the next attempt', async () => {
   const shortThrottles = faults.filter(({ holds = 0 }) => holds > 0 && holds < 1_000);
   expect(shortThrottles.length).toBeGreaterThan(0);
   for (const fault of shortThrottles) {
@@ -109,7 +113,7 @@ test('a throttled creation waits for the time of Retry-After', async () => {
   }
 });
 
-test('highly compressed and endless responses use no more memory than the limit', async () => {
+test('reads of highly compressed and endless responses use less than 200 MB of memory', async () => {
   const before = process.memoryUsage().rss;
   for (const [, fault] of costly) await playFault('get', fault);
   expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(200);

@@ -56,7 +56,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     return { transfers, count };
   };
 
-  test('the column of references has the collation C', async () => {
+  test('the column reference of postgresJournalTable has the collation C', async () => {
     const { rows } = await pool.query(
       `SELECT collname FROM pg_attribute JOIN pg_collation ON pg_collation.oid = attcollation
        WHERE attrelid = 'payments_journal'::regclass AND attname = 'reference'`,
@@ -73,7 +73,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     return client;
   };
 
-  describe('createOnce inside a transaction', () => {
+  describe('createOnce with a postgresJournal inside a transaction of the caller', () => {
     /** Runs statements and a call on one connection three times, as a queue repeats a job. */
     const deliver = async (
       start: readonly string[],
@@ -113,7 +113,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
         ),
       ),
     )(
-      'pays nothing and leaves no entry: $start, then $end, after a call outside: $isUsedOutside',
+      'pays nothing and leaves no entry ($start, then $end; earlier call outside of a transaction: $isUsedOutside)',
       async ({ start, end, isUsedOutside }) => {
         const { transfers, input, count, errors, left } = await deliver(start, end, isUsedOutside);
         for (const error of errors) {
@@ -127,14 +127,14 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       },
     );
 
-    test('pays nothing when the transaction is read-only', async () => {
+    test('pays nothing if the transaction is read-only', async () => {
       const start = ['BEGIN', 'SET TRANSACTION READ ONLY'];
       const { input, count, errors, left } = await deliver(start, 'ROLLBACK', false);
       expect(errors.map(({ reason }) => reason)).toEqual(['journal', 'journal', 'journal']);
       expect([count(input.description), left]).toEqual([0, 0]);
     });
 
-    test('restores a claim that it would have taken over', async () => {
+    test('pays nothing and leaves the expired claim of another caller unchanged', async () => {
       const input = newInput();
       const claim = createClaim(input);
       await postgresJournal(queryOf(pool)).swap(input.description, undefined, claim);
@@ -150,7 +150,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
   });
 
   // Another user of the shared connection begins a transaction just before the claim is inserted.
-  test('a warning appears once when a payment is recorded inside a transaction', async () => {
+  test('postgresJournal warns once if another user of the connection begins a transaction before the claim is inserted', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const client = await connect();
     let isShared = false;
@@ -170,7 +170,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     expect(warn.mock.calls).toEqual([[expect.stringContaining('inside a transaction')]]);
   });
 
-  test('1,000 payments outside of transactions cause no false warning', async () => {
+  test('postgresJournal prints no warning about transactions during 1,000 payments outside of transactions', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     let statements = 0;
     const journal = postgresJournal((text, values) => {
@@ -213,7 +213,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
         'a temporary table',
         'CREATE TEMP TABLE payments_journal (LIKE payments_journal INCLUDING ALL)',
       ],
-    ])('names the table of a payment even if %s hides that table', async (_, sql) => {
+    ])('makes createOnce pay once even if %s hides the table of the journal', async (_, sql) => {
       await pool.query('DROP SCHEMA IF EXISTS tenant_a CASCADE');
       await createSchema('tenant_a');
       expect(await payAround(sql, 'public.payments_journal')).toBe(1);
@@ -221,7 +221,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       expect(await payAround(sql)).toBe(2);
     });
 
-    test('lists, prunes and creates a table with an index in its own schema', async () => {
+    test('makes open and prune use a table in another schema, which has an index there', async () => {
       await createSchema('"Tenant-B"');
       const journal = postgresJournal(queryOf(pool), { table: '"Tenant-B".payments_journal' });
       const [open, paid] = [newInput(), newInput()];
@@ -264,76 +264,79 @@ function buildLocale(folder: string, hyphen: 'ignored' | 'counted'): void {
   }
 }
 
-describe.skipIf(missing.length > 0)('when an upgrade changes the order of a locale', () => {
-  const inputs = Array.from({ length: 1_760 }, (_, index) => ({
-    ...newInput(),
-    amount: '0.01',
-    description: `payroll-2026-${1 + (index % 11)}-${1 + Math.floor(index / 11)}`,
-  }));
-  const folder = mkdtempSync(join(tmpdir(), 'payments-locale-'));
-  let server: Awaited<ReturnType<typeof startPostgres>> | undefined;
-  const results = new Map<string, number>();
-  let lost = 0;
-  let lostAfterRepair = 0;
-  beforeAll(async () => {
-    mkdirSync(join(folder, 'locales'));
-    chmodSync(folder, 0o755);
-    buildLocale(folder, 'ignored');
-    const env = { LOCPATH: join(folder, 'locales'), LC_ALL: 'C' };
-    server = await startPostgres(undefined, env);
-    const admin = poolOf(server.port);
-    await admin.query(
-      "CREATE DATABASE payroll TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'payments' LC_CTYPE 'payments'",
-    );
-    await admin.end();
-    let pool = poolOf(server.port, 'payroll');
-    const query: PostgresQuery = (text, values) => pool.query(text, values);
-    const journal = postgresJournal(query);
-    const older = postgresJournal(query, { table: 'older_journal' });
-    await pool.query(postgresJournalTable);
-    await pool.query(
-      postgresJournalTable
-        .replaceAll('payments_journal', 'older_journal')
-        .replace(' COLLATE "C"', ''),
-    );
-    const { transfers } = new PaymentsClient({ ...createPlatform().clientOptions, journal });
-    await transfers.createAllOnce(inputs);
-    for (const input of inputs) {
-      await older.swap(input.description, undefined, createPaid(input, 3));
-    }
-    await pool.end();
+describe.skipIf(missing.length > 0)(
+  'if an upgrade of the operating system changes the sort order of a PostgreSQL locale',
+  () => {
+    const inputs = Array.from({ length: 1_760 }, (_, index) => ({
+      ...newInput(),
+      amount: '0.01',
+      description: `payroll-2026-${1 + (index % 11)}-${1 + Math.floor(index / 11)}`,
+    }));
+    const folder = mkdtempSync(join(tmpdir(), 'payments-locale-'));
+    let server: Awaited<ReturnType<typeof startPostgres>> | undefined;
+    const results = new Map<string, number>();
+    let lost = 0;
+    let lostAfterRepair = 0;
+    beforeAll(async () => {
+      mkdirSync(join(folder, 'locales'));
+      chmodSync(folder, 0o755);
+      buildLocale(folder, 'ignored');
+      const env = { LOCPATH: join(folder, 'locales'), LC_ALL: 'C' };
+      server = await startPostgres(undefined, env);
+      const admin = poolOf(server.port);
+      await admin.query(
+        "CREATE DATABASE payroll TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'payments' LC_CTYPE 'payments'",
+      );
+      await admin.end();
+      let pool = poolOf(server.port, 'payroll');
+      const query: PostgresQuery = (text, values) => pool.query(text, values);
+      const journal = postgresJournal(query);
+      const older = postgresJournal(query, { table: 'older_journal' });
+      await pool.query(postgresJournalTable);
+      await pool.query(
+        postgresJournalTable
+          .replaceAll('payments_journal', 'older_journal')
+          .replace(' COLLATE "C"', ''),
+      );
+      const { transfers } = new PaymentsClient({ ...createPlatform().clientOptions, journal });
+      await transfers.createAllOnce(inputs);
+      for (const input of inputs) {
+        await older.swap(input.description, undefined, createPaid(input, 3));
+      }
+      await pool.end();
 
-    buildLocale(folder, 'counted');
-    await server.restart();
-    pool = poolOf(server.port, 'payroll');
-    // Without the collation, some payments are in doubt until their claims expire.
-    for await (const { result } of transfers.createAllOnce(inputs, { retryTimeout: 1_000 })) {
-      results.set(result, (results.get(result) ?? 0) + 1);
-    }
-    const countLost = async () => {
-      const reads = await Promise.all(inputs.map(({ description }) => older.read(description)));
-      return reads.filter((entry) => entry === undefined).length;
-    };
-    lost = await countLost();
-    await pool.query('ALTER TABLE older_journal ALTER COLUMN reference TYPE text COLLATE "C"');
-    lostAfterRepair = await countLost();
-    await pool.end();
-  }, 2 * startTimeoutMs);
-  afterAll(async () => {
-    await server?.close();
-    rmSync(folder, { recursive: true });
-  });
+      buildLocale(folder, 'counted');
+      await server.restart();
+      pool = poolOf(server.port, 'payroll');
+      // Without the collation, some payments are in doubt until their claims expire.
+      for await (const { result } of transfers.createAllOnce(inputs, { retryTimeout: 1_000 })) {
+        results.set(result, (results.get(result) ?? 0) + 1);
+      }
+      const countLost = async () => {
+        const reads = await Promise.all(inputs.map(({ description }) => older.read(description)));
+        return reads.filter((entry) => entry === undefined).length;
+      };
+      lost = await countLost();
+      await pool.query('ALTER TABLE older_journal ALTER COLUMN reference TYPE text COLLATE "C"');
+      lostAfterRepair = await countLost();
+      await pool.end();
+    }, 2 * startTimeoutMs);
+    afterAll(async () => {
+      await server?.close();
+      rmSync(folder, { recursive: true });
+    });
 
-  test('createAllOnce finds every paid payment in a table with the collation C', () => {
-    expect([...results]).toEqual([['recorded', inputs.length]]);
-  });
+    test('createAllOnce finds every paid payment in a table with the collation C', () => {
+      expect([...results]).toEqual([['recorded', inputs.length]]);
+    });
 
-  // Shows why the column needs the collation C.
-  test('a table in the collation of the database loses entries', () => {
-    expect(lost).toBeGreaterThan(100);
-  });
+    // Shows why the column needs the collation C.
+    test('a journal table with the collation of the database does not find some of its entries', () => {
+      expect(lost).toBeGreaterThan(100);
+    });
 
-  test('a table finds its entries again after the ALTER of the changelog', () => {
-    expect(lostAfterRepair).toBe(0);
-  });
-});
+    test('a journal table finds every entry again after the ALTER TABLE of the changelog', () => {
+      expect(lostAfterRepair).toBe(0);
+    });
+  },
+);

@@ -121,13 +121,13 @@ test.each([
   expect(sandbox.log).toEqual([]);
 });
 
-test('payments-probe has status 2 and names the environment variable that is missing', async () => {
+test('payments-probe exits with status 2 and names the environment variable that is missing', async () => {
   const { status, err } = await run([]);
   expect(status).toBe(2);
   expect(err).toContain('PAYMENTS_BASE_URL');
 });
 
-test('payments-probe has status 1 when the platform does not respond or rejects the key', async () => {
+test('payments-probe exits with status 1 if the platform does not respond or rejects the key', async () => {
   const closed = await run([], {
     PAYMENTS_BASE_URL: 'http://127.0.0.1:9/v0',
     PAYMENTS_API_KEY: 'sk_1',
@@ -157,7 +157,7 @@ test('payments-probe prints its report as JSON, and sends at most five requests 
 }, 60_000);
 
 test.concurrent(
-  'payments-probe asks on a terminal, and pays only after a yes',
+  'payments-probe asks for confirmation on a terminal before a payment, and pays only if the answer is yes',
   async () => {
     const { env, writes } = await serve();
     const refused = await runOnTerminal('n\n', pay, env);
@@ -180,7 +180,7 @@ test.concurrent(
 );
 
 test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
-  'payments-probe names its transfer when %s ends the process while it pays',
+  'payments-probe prints the description of its transfer if %s ends the process during the payment',
   async (signal) => {
     const { sandbox, env, writes } = await serve();
     sandbox.faults.add({
@@ -198,7 +198,7 @@ test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test.concurrent(
-  'payments-probe compares with an earlier report, and has status 3 if a row does not hold',
+  'payments-probe --compare prints what has changed since an earlier report, and exits with status 3 if an answer is contradicted',
   async () => {
     const { sandbox, env } = await serve();
     const earlier = await run(['--json'], env);
@@ -270,7 +270,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'payments-probe reports TLS version and certificate of a platform without a further request',
+  'payments-probe reports the TLS version and the certificate of a platform without an additional request',
   async () => {
     const certificate = createCertificate(folder);
     if (certificate === undefined) throw new Error('apt-get install openssl');

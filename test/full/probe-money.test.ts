@@ -32,7 +32,7 @@ const input: OnceInput = {
   description: 'salary-2026-11-0017-of-employee-4711-Ada',
 };
 
-test('the probe names the one platform where createOnce must not be used', async () => {
+test('payments-probe advises against createOnce if a filter of the list hides transfers', async () => {
   const platform = deviatingPlatforms.find(({ name }) => name === unusable);
   const { probe } = setup({ deviation: platform?.respond });
   expect(formatOptions(await probe())).toContain('do not use createOnce');
@@ -44,7 +44,7 @@ const cases = deviatingPlatforms
   .flatMap((platform) => orders.map((listOrder) => ({ ...platform, listOrder })));
 
 test.each(cases)(
-  'createOnce pays once with the options that the probe suggests, $listOrder: $name',
+  'createOnce never pays twice with the options that payments-probe suggests for a deviating platform: $name, $listOrder',
   async ({ name, respond, listOrder, rows }) => {
     // Only the 404 of this platform is an HTML page, and its 422 has the Error body.
     const isHtml = name === 'a 404 page of nginx';

@@ -151,14 +151,17 @@ withCertificate('a creation arrives once through a working proxy', async () => {
   expect(countRequests()).toBe(1);
 });
 
-withCertificate('a proxy that refuses connections proves that nothing was sent', async () => {
-  expect(await createThrough(closedPort.port, { isWarm: false })).toMatchObject({
-    name: 'ConnectionError',
-    code: 'ECONNREFUSED',
-    outcome: 'not_sent',
-    attempts: [{ outcome: 'not_sent' }, { outcome: 'not_sent' }],
-  });
-});
+withCertificate(
+  'a creation has the outcome not_sent if the proxy refuses the connection',
+  async () => {
+    expect(await createThrough(closedPort.port, { isWarm: false })).toMatchObject({
+      name: 'ConnectionError',
+      code: 'ECONNREFUSED',
+      outcome: 'not_sent',
+      attempts: [{ outcome: 'not_sent' }, { outcome: 'not_sent' }],
+    });
+  },
+);
 
 const rejections: Readonly<Record<string, Treatment>> = {
   'responds with 407': respondWith('407 Proxy Authentication Required'),
@@ -174,7 +177,7 @@ withCertificate.each(
     { name, treat, isWarm: false },
   ]),
 )(
-  'a proxy that $name after CONNECT proves that nothing was sent, after an earlier call: $isWarm',
+  'a creation has the outcome not_sent if the proxy $name after CONNECT (earlier call in the same process: $isWarm)',
   async ({ treat, isWarm }) => {
     const { port, countRequests } = await startProxy(treat);
     const ending = await createThrough(port, { isWarm });
@@ -189,7 +192,7 @@ withCertificate.each(
 );
 
 withCertificate.each([true, false])(
-  'a creation is unknown when its tunnel breaks after the request, after an earlier call: %s',
+  'a creation has the outcome unknown if the tunnel through the proxy breaks after the request (earlier call in the same process: %s)',
   async (isWarm) => {
     const { port } = await startProxy(forward);
     hangsUp = true;
@@ -201,7 +204,7 @@ withCertificate.each([true, false])(
 );
 
 withCertificate(
-  'a request that timed out before CONNECT succeeded is not sent afterwards',
+  'a creation that timed out before the proxy accepted CONNECT is not sent afterwards',
   async () => {
     const { port, countRequests } = await startProxy((socket, host, target) => {
       setTimeout(() => {
@@ -216,23 +219,26 @@ withCertificate(
   },
 );
 
-withCertificate('a request to an http platform goes to the proxy without CONNECT', async () => {
-  const lines: string[] = [];
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('data', (head) => {
-      lines.push(head.toString().split('\r\n')[0] ?? '');
-      socket.resetAndDestroy();
+withCertificate(
+  'a creation goes to the proxy without CONNECT if the base URL begins with http://',
+  async () => {
+    const lines: string[] = [];
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('data', (head) => {
+        lines.push(head.toString().split('\r\n')[0] ?? '');
+        socket.resetAndDestroy();
+      });
+    }).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    const ending = await createThrough((server.address() as AddressInfo).port, {
+      isWarm: false,
+      baseUrl: platform.shared.baseUrl,
     });
-  }).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  const ending = await createThrough((server.address() as AddressInfo).port, {
-    isWarm: false,
-    baseUrl: platform.shared.baseUrl,
-  });
-  // The outcome is unknown, because the proxy has received the request.
-  expect(ending).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
-  expect(lines).toEqual([`POST ${platform.shared.baseUrl}/transfers HTTP/1.1`]);
-});
+    // The outcome is unknown, because the proxy has received the request.
+    expect(ending).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+    expect(lines).toEqual([`POST ${platform.shared.baseUrl}/transfers HTTP/1.1`]);
+  },
+);

@@ -15,11 +15,11 @@ import { apiList, undocumented } from '../../docs/generators/public-api.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
-test('every public name and each of its fields is documented', () => {
+test('every public name of the package and each field of that name has a docstring', () => {
   expect(undocumented()).toEqual([]);
 }, 30_000);
 
-test('a name or a field without documentation is reported', () => {
+test('the check for docstrings reports a public name or a field without a docstring', () => {
   const path = join(root, 'src', 'probe.ts');
   const probe = `
     interface Base { inherited: string }
@@ -160,7 +160,7 @@ test.each(pages)('the document %s has no broken link', (page) => {
   expect(findBrokenLinks(page, readText(page))).toEqual([]);
 });
 
-test('a broken link is reported', () => {
+test('the check for links reports a broken link', () => {
   const text = '# A page\n\n[a](README.md) [b](nowhere.md) [c](#a-page) [d](#elsewhere)\n';
   expect(findBrokenLinks('probe.md', text)).toEqual([
     'probe.md: nowhere.md',
@@ -246,7 +246,7 @@ test('the rows of docs/gaps.md are numbered from 1', () => {
   expect(gapRows).toEqual(gapRows.map((_, index) => index + 1));
 });
 
-test('the code refers to every row of docs/gaps.md and to no other', () => {
+test('comments in the code refer to every numbered row of docs/gaps.md, and to no number without a row', () => {
   expect(gapRows.filter((row) => !references.includes(row))).toEqual([]);
   expect(references.filter((row) => !gapRows.includes(row))).toEqual([]);
 });

@@ -133,7 +133,7 @@ test('payments-sandbox lists its accounts and prints a line for each request', a
   expect(out).not.toContain('\u001b');
 });
 
-test('--failures affects the same requests in every run, and --quiet prints no line', async () => {
+test('payments-sandbox --failures with the same seed makes the same requests fail in every run, and --quiet prints no request', async () => {
   const play = async () => {
     const sandbox = run('--port', '0', '--quiet', '--failures', '40', '--failures-seed', '7');
     const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key } = await sandbox.variables();
@@ -152,7 +152,7 @@ test('--failures affects the same requests in every run, and --quiet prints no l
   expect(new Set(seen)).toEqual(new Set([200, 502, 503, 'reset']));
 });
 
-test('the line of a rejected request has the reason, and webhooks have the shape of --webhook', async () => {
+test('payments-sandbox prints why a request was rejected, and sends webhooks in the shape that the module of --webhook returns', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -193,9 +193,9 @@ test('the line of a rejected request has the reason, and webhooks have the shape
 });
 
 test.each([
-  ['a module that is not there', undefined, 'cannot be loaded'],
+  ['a module that does not exist', undefined, 'cannot be loaded'],
   ['a module without a function', 'export default 5;', 'has no function as its default export'],
-])('payments-sandbox ends with status 1 for %s', async (_name, source, message) => {
+])('payments-sandbox --webhook ends with status 1 for %s', async (_name, source, message) => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -223,11 +223,11 @@ test('payments-sandbox responds with 403 to a Host header that --allow-host does
   ]);
 });
 
-test('--version prints the version of the package', async () => {
+test('payments-sandbox --version prints the version of the package', async () => {
   expect(await run('--version').ended).toMatchObject({ code: 0, out: `${version}\n`, err: '' });
 });
 
-test('--help prints the usage and ends with status 0', async () => {
+test('payments-sandbox --help prints the usage and ends with status 0', async () => {
   const { code, out, err } = await run('--help').ended;
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatchInlineSnapshot(`
@@ -269,15 +269,18 @@ test.each([
   [['--failures-seed', 'x'], '--failures-seed takes a number from 0 to 2147483647, not "x".'],
   [['--state', ''], '--state takes the name of a file, not "".'],
   [['extra'], 'Unexpected argument "extra".'],
-])('payments-sandbox says what is wrong with %o, and ends with status 2', async (args, problem) => {
-  expect(await run(...args).ended).toMatchObject({
-    code: 2,
-    out: '',
-    err: `${problem}\npayments-sandbox --help prints the usage.\n`,
-  });
-});
+])(
+  'payments-sandbox says what is wrong with the arguments %o, and ends with status 2',
+  async (args, problem) => {
+    expect(await run(...args).ended).toMatchObject({
+      code: 2,
+      out: '',
+      err: `${problem}\npayments-sandbox --help prints the usage.\n`,
+    });
+  },
+);
 
-test('payments-sandbox ends with status 1 when the port is taken', async () => {
+test('payments-sandbox ends with status 1 if another process uses the port', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();

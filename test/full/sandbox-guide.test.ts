@@ -138,7 +138,7 @@ test('the Dockerfile of docs/sandbox.md installs and starts a sandbox that passe
   expect(await checkHealth()).toEqual([1, null]);
 });
 
-test('the webhook module of docs/sandbox.md sends only the changes of Transfers', async () => {
+test('the example module for --webhook in docs/sandbox.md sends changes of Transfers and of no other record', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

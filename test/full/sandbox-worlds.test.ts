@@ -54,7 +54,7 @@ async function start(...args: string[]) {
   };
 }
 
-test('ten processes in worlds of their own see no record of each other', async () => {
+test('ten processes with different API keys see no record of each other on one payments-sandbox --worlds', async () => {
   const sandbox = await start('--seed', 'demo');
   const use = async (name: string) => {
     const child = spawn(
@@ -75,7 +75,7 @@ test('ten processes in worlds of their own see no record of each other', async (
   await sandbox.stop();
 });
 
-test('each world of a server with --worlds adds less than 200 kB to the heap', async () => {
+test('a sandbox server with the option worlds needs less than 200 kB of heap for each API key', async () => {
   const server = await listen(seedDemo(new Sandbox()), { worlds: true });
   onTestFinished(() => server.close());
   const use = async (name: string) => {
@@ -95,7 +95,7 @@ test('each world of a server with --worlds adds less than 200 kB to the heap', a
   expect(((await useMany('second')) - before) / 50).toBeLessThan(200_000);
 }, 30_000);
 
-test('--state keeps a file for each world, and DELETE removes the file of a world', async () => {
+test('payments-sandbox --worlds --state saves a file for each API key, and DELETE of a world removes the file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-worlds-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true, force: true });

@@ -55,31 +55,42 @@ async function pay({ transfers }: PaymentsClient, lanes: number | undefined): Pr
 }
 
 test.each<[string, Fault, number?]>([
-  ['one doubled response, in a loop', { doubled: [6] }],
-  ['one doubled response, in a batch of one lane', { doubled: [6] }, 1],
-  ['one doubled response, in a batch of four lanes', { doubled: [6] }, 4],
-  ['one doubled response, in a batch of sixteen lanes', { doubled: [6] }, 16],
-  ['every fortieth doubled, 2 ms later', { doubled: every(40), afterMs: 2, latencyMs: 6 }],
-  ['one doubled response, 0.5 ms later', { doubled: [6], afterMs: 0.5, latencyMs: 3 }],
-  ['every seventh doubled, 1 ms later', { doubled: every(7), afterMs: 1, latencyMs: 3 }],
-  ['every rejection doubled', { doubled: every(10) }],
-  ['every seventh doubled, 20 ms away', { doubled: every(7), latencyMs: 20 }],
-  ['every seventh doubled, in sixteen lanes', { doubled: every(7), afterMs: 2, latencyMs: 6 }, 16],
-])('no payment gets the surplus response of a server: %s', async (_, fault, lanes) => {
-  const baseUrl = await startServer(fault);
-  const payments = new PaymentsClient({ baseUrl, apiKey: 'sk_surplus', journal: memoryJournal() });
-  const list = async (): Promise<[reference: string, id: string][]> => {
-    const transfers = await payments.transfers.list().toArray({ max: 1_000 });
-    return transfers.map(({ description, id }) => [description ?? '', id]);
-  };
-  const { paid, failed } = await pay(payments, lanes);
-  expect(paid).toEqual(Object.fromEntries(await list()));
-  expect(Object.values(failed)).toEqual(Array.from({ length: 20 }, () => 'rejected'));
-  for (const input of inputs) {
-    if (input.description in failed) {
-      await payments.transfers.createOnce(input).catch(() => undefined);
+  ['one response twice, createOnce in a loop', { doubled: [6] }],
+  ['one response twice, a batch with concurrency 1', { doubled: [6] }, 1],
+  ['one response twice, a batch with concurrency 4', { doubled: [6] }, 4],
+  ['one response twice, a batch with concurrency 16', { doubled: [6] }, 16],
+  ['every fortieth response again after 2 ms', { doubled: every(40), afterMs: 2, latencyMs: 6 }],
+  ['one response again after 0.5 ms', { doubled: [6], afterMs: 0.5, latencyMs: 3 }],
+  ['every seventh response again after 1 ms', { doubled: every(7), afterMs: 1, latencyMs: 3 }],
+  ['every rejection twice', { doubled: every(10) }],
+  ['every seventh response twice, with a latency of 20 ms', { doubled: every(7), latencyMs: 20 }],
+  [
+    'every seventh response again after 2 ms, a batch with concurrency 16',
+    { doubled: every(7), afterMs: 2, latencyMs: 6 },
+    16,
+  ],
+])(
+  'no payment gets the response to another payment if a server sends responses twice: %s',
+  async (_, fault, lanes) => {
+    const baseUrl = await startServer(fault);
+    const payments = new PaymentsClient({
+      baseUrl,
+      apiKey: 'sk_surplus',
+      journal: memoryJournal(),
+    });
+    const list = async (): Promise<[reference: string, id: string][]> => {
+      const transfers = await payments.transfers.list().toArray({ max: 1_000 });
+      return transfers.map(({ description, id }) => [description ?? '', id]);
+    };
+    const { paid, failed } = await pay(payments, lanes);
+    expect(paid).toEqual(Object.fromEntries(await list()));
+    expect(Object.values(failed)).toEqual(Array.from({ length: 20 }, () => 'rejected'));
+    for (const input of inputs) {
+      if (input.description in failed) {
+        await payments.transfers.createOnce(input).catch(() => undefined);
+      }
     }
-  }
-  const references = (await list()).map(([reference]) => reference);
-  expect(new Set(references).size).toBe(references.length);
-});
+    const references = (await list()).map(([reference]) => reference);
+    expect(new Set(references).size).toBe(references.length);
+  },
+);

@@ -25,7 +25,7 @@ import { killRecipe, recipeFolder, recipes } from '../drivers/workflows.ts';
 const counts = { payouts: 80, kills: 3, invalid: 25 };
 
 test(
-  'each workflow recipe pays a payout once or reports it, although its processes are killed or stopped',
+  'each workflow example pays every payout once or reports the payout as unpaid, even if the processes are killed or stopped',
   { timeout: 300_000 },
   async () => {
     expect(recipes).toEqual(['dbos', 'outbox', 'pg-boss']);
@@ -57,23 +57,27 @@ test.each([
     'throw error;',
     /rejected-1 was paid after it was rejected/,
   ],
-])('a queue that %s %s', { timeout: 300_000 }, async (_, __, line, careless, wrong) => {
-  // The folder is in the repository, so that the imports of the recipe are found.
-  const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
-  cpSync(recipeFolder, folder, { recursive: true });
-  const file = join(folder, 'pg-boss.ts');
-  const text = readFileSync(file, 'utf8');
-  expect(text).toContain(line);
-  expect(text).toContain(onlyRetryable);
-  writeFileSync(file, text.replace(line, careless).replace(onlyRetryable, 'throw error;'));
-  const report = await killRecipe('pg-boss', { payouts: 50, kills: 1, folder, limitMs: 30_000 });
-  expect(report.wrong.join()).toMatch(wrong);
-});
+])(
+  'the test with killed processes finds that a pg-boss worker which %s %s',
+  { timeout: 300_000 },
+  async (_, __, line, careless, wrong) => {
+    // The folder is in the repository, so that the imports of the recipe are found.
+    const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    cpSync(recipeFolder, folder, { recursive: true });
+    const file = join(folder, 'pg-boss.ts');
+    const text = readFileSync(file, 'utf8');
+    expect(text).toContain(line);
+    expect(text).toContain(onlyRetryable);
+    writeFileSync(file, text.replace(line, careless).replace(onlyRetryable, 'throw error;'));
+    const report = await killRecipe('pg-boss', { payouts: 50, kills: 1, folder, limitMs: 30_000 });
+    expect(report.wrong.join()).toMatch(wrong);
+  },
+);
 
-test('payroll.ts leaves no claim open when SIGTERM ends it, and pays the rest at its next start', async () => {
+test('the example payroll.ts leaves no claim open if SIGTERM ends the process, and pays the rest at the next start', async () => {
   const sandbox = createPayrollSandbox();
   const { id: counterparty } = sandbox.counterparties.create({ entityId: 'ent_000001' });
   const slow = { kind: 'delay', ms: 20 } as const;
@@ -114,7 +118,7 @@ const classes = Object.values(sdk).filter(
 ) as unknown as readonly ErrorClass[];
 
 test(
-  'every error class keeps its fields, guards and status through a checkpoint of DBOS',
+  'paymentsErrorFrom, the guards and httpStatusOf treat every error class the same after a checkpoint of DBOS',
   { timeout: 120_000 },
   async () => {
     const database = await startPostgres();
@@ -171,7 +175,7 @@ test(
   },
 );
 
-test('each workflow recipe has at most 30 lines, and docs/services.md links to it', () => {
+test('each workflow example has at most 30 lines and a link in docs/services.md', () => {
   const guide = readFileSync(
     fileURLToPath(new URL('../../docs/services.md', import.meta.url)),
     'utf8',

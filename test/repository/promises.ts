@@ -1,7 +1,7 @@
 /** Plays random plans, and compares what the SDK says of each call with the ledger. */
 const chaos = [
   'full/chaos.test.ts',
-  'each call of 300 random chaos plans has an outcome that agrees with the ledger',
+  'under random faults, the outcome of every call agrees with the transfers that the platform has made',
 ] as const;
 
 /**
@@ -15,7 +15,7 @@ export const promises: Readonly<
     chaos,
     [
       'full/sealing.test.ts',
-      'a write arrives once and is unknown when its reused connection dies after the effect',
+      'a write arrives once and has the outcome unknown if the reused connection dies after the platform has made the change',
     ],
   ],
   'A call that resolves has taken effect once, and returns the id of that effect': [chaos],
@@ -23,17 +23,20 @@ export const promises: Readonly<
     chaos,
     [
       'full/tls.test.ts',
-      'a creation is not_sent when its TLS handshake ends in %s, and retried if that may help',
+      'a creation has the outcome not_sent if the TLS handshake ends in %s, and is sent again if another attempt may succeed',
     ],
     [
       'full/proxy.test.ts',
-      'a proxy that $name after CONNECT proves that nothing was sent, after an earlier call: $isWarm',
+      'a creation has the outcome not_sent if the proxy $name after CONNECT (earlier call in the same process: $isWarm)',
     ],
   ],
   '`rejected` means that the request did not take effect': [chaos],
   'An outcome that is not proven is `unknown`, and a creation with that outcome is not `retryable`':
     [
-      ['full/plan.test.ts', 'a creation has the expected end after the fault: %s'],
+      [
+        'full/plan.test.ts',
+        'a creation has the expected outcome and number of attempts after the fault: %s',
+      ],
       [
         'money/outcome.test.ts',
         'connectionOutcome returns unknown if one of several causes does not prove that nothing was sent',
@@ -57,11 +60,11 @@ export const promises: Readonly<
       ],
       [
         'full/once-states.test.ts',
-        'callers never make two payments, in any interleaving of their steps: %o',
+        'concurrent callers of createOnce never make two payments, in any interleaving of their steps: %o',
       ],
       [
         'full/once-deaths.test.ts',
-        'killed and suspended workers pay each of 100 payouts once over %s',
+        'createOnce with a journal in %s pays each of 100 payouts exactly once, even if workers are killed and suspended',
       ],
     ],
   '`createOnce` sends nothing before its claim is on disk, and nothing after the deadline that the claim implies':
@@ -128,16 +131,25 @@ export const promises: Readonly<
     ],
     [
       'full/proxy.test.ts',
-      'a request that timed out before CONNECT succeeded is not sent afterwards',
+      'a creation that timed out before the proxy accepted CONNECT is not sent afterwards',
     ],
   ],
   "Bun and Deno do not repeat a write without the SDK's knowledge": [
-    ['full/sealing.test.ts', 'a write over a dying connection arrives once and is unknown on %s'],
+    [
+      'full/sealing.test.ts',
+      'on %s, a write arrives once and has the outcome unknown if the connection dies after the platform has made the change',
+    ],
   ],
   'The response to one payment is never returned to another, even if a server leaves bytes on a connection or sends a response twice':
     [
-      ['full/idle.test.ts', 'a creation on a connection that %s gets the right response'],
-      ['full/surplus.test.ts', 'no payment gets the surplus response of a server: %s'],
+      [
+        'full/idle.test.ts',
+        'a creation gets the right response even if the idle connection that the client would reuse %s',
+      ],
+      [
+        'full/surplus.test.ts',
+        'no payment gets the response to another payment if a server sends responses twice: %s',
+      ],
     ],
   '`get` never returns the record of another id, and a creation with the id of an earlier one of this client is `unknown`':
     [
@@ -246,7 +258,7 @@ export const promises: Readonly<
   'An endless, highly compressed or deeply nested response uses no more memory than the limit': [
     [
       'full/plan.test.ts',
-      'highly compressed and endless responses use no more memory than the limit',
+      'reads of highly compressed and endless responses use less than 200 MB of memory',
     ],
   ],
   'A list ends when a cursor repeats, when the same page comes many times, or when only empty pages come':
