@@ -105,7 +105,7 @@ const inFields = (
   send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
 }));
 
-test('the tests of ids cover every method that takes an id', () => {
+test('the list of methods for these tests contains every method of the API that has an id in the path', () => {
   expect(inPaths.map(({ name }) => name)).toEqual([
     'entities.get',
     'accounts.get',
@@ -187,7 +187,7 @@ test.each(makers)(
   },
 );
 
-test('the error for an invalid id describes the id without showing it', () => {
+test('the error for an invalid id describes the invalid value without showing the value', () => {
   expect(
     [
       '',

@@ -64,7 +64,7 @@ describe('transfers.create', () => {
   const none = /^missing; expected destinationAccountId or counterpartyId/;
   const two = /^got counterpartyId, too; expected one destination/;
   table(
-    'transfers.create rejects every other field that the platform would not accept',
+    'transfers.create rejects a field other than the amount if the platform would not accept the value',
     [
       [
         'both destinations',
@@ -147,7 +147,7 @@ describe('transfers.create', () => {
 describe('entities.create', () => {
   const message = /expected an email address, such as "ada@example\.com"/;
   table(
-    'entities.create rejects every input that the platform would not accept',
+    'entities.create rejects an input that the platform would not accept',
     [
       ...['', 'ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c', 'ada@example.com\n'].map(
         (email): Row => [`the email ${JSON.stringify(email)}`, { email }, 'email', message],
@@ -171,7 +171,7 @@ describe('entities.create', () => {
 
 describe('accounts.create', () => {
   table(
-    'accounts.create rejects every input that the platform would not accept',
+    'accounts.create rejects an input that the platform would not accept',
     [
       ['no entity', { name: 'Main' }, 'entityId', /^missing; expected the id of an Entity, ent_…/],
       ['a name of null', { entityId: 'ent_1', name: null }, 'name', /display name/],
@@ -183,7 +183,7 @@ describe('accounts.create', () => {
 
 describe('accounts.update', () => {
   table(
-    'accounts.update rejects every input that the platform would not accept',
+    'accounts.update rejects an input that the platform would not accept',
     [
       ['a balance, which cannot be set', { availableBalance: '9' }, 'availableBalance', /unknown/],
       ['nothing', undefined, '', /expected an object/],
@@ -196,7 +196,7 @@ describe('accounts.update', () => {
 describe('settings.update', () => {
   const vault = /"<protocol>_usdc" or "<protocol>_usds"/;
   table(
-    'settings.update rejects every input that the platform would not accept',
+    'settings.update rejects an input that the platform would not accept',
     [
       [
         'auto-earn without a vault',

@@ -48,7 +48,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['text instead of an object', '{}', 'metadata', /object of keys and values/],
   ['null', null, 'metadata', /object of keys and values/],
 ])(
-  'metadata that is or holds %s is rejected before anything is sent',
+  'accounts.create and accounts.update reject metadata that is or contains %s',
   async (_, metadata, path, says) => {
     const creation = await rejection((payments) =>
       payments.accounts.create({ entityId: 'ent_1', metadata: metadata as Metadata }),

@@ -62,7 +62,7 @@ test('the versioned API receives only the API key, and the root API receives onl
 
 test.each([
   ['at once', () => 'sk_from_function'],
-  ['with a promise', () => Promise.resolve('sk_from_function')],
+  ['in a promise', () => Promise.resolve('sk_from_function')],
 ])(
   'ten calls in a row call a credential function once, if the function returns the credential %s',
   async (_, give) => {
@@ -126,7 +126,7 @@ test('the client keeps a JWT from a credential function if the expiry has passed
   }
 });
 
-test('fifty concurrent 401 responses cause one call of the credential function', async () => {
+test('fifty concurrent 401 responses cause a single call of the credential function for a new token', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(accepting('sk_number_2'), { apiKey: source });
   await Promise.all(Array.from({ length: 50 }, () => payments.transfers.create(newTransfer)));
@@ -136,7 +136,7 @@ test('fifty concurrent 401 responses cause one call of the credential function',
   expect(tokens.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
 });
 
-test('a 401 that arrives late for the old token does not discard the new token', async () => {
+test('a late 401 to a request with an old token does not discard the new token', async () => {
   const source = numbered();
   const late = Promise.withResolvers<Response>();
   const { payments, requests } = clientOf(
@@ -153,7 +153,7 @@ test('a 401 that arrives late for the old token does not discard the new token',
   expect(requests).toHaveLength(4);
 });
 
-test('a creation is sent again once after a 401 although maxRetries is 0', async () => {
+test('after a 401 a creation is sent again once with a new token, even if maxRetries is 0', async () => {
   const onRetry = vi.fn();
   const { payments, requests } = clientOf(accepting('sk_number_2'), {
     apiKey: numbered(),
@@ -208,7 +208,7 @@ test.each<[string, () => string | Promise<string>]>([
     },
   ],
   ['rejects with nothing', () => Promise.reject(undefined as unknown as Error)],
-])('a call fails before it sends anything when its credential function %s', async (_, give) => {
+])('a call fails before sending a request if the credential function %s', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);

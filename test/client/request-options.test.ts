@@ -145,7 +145,7 @@ test('the fields in options.body are merged into the body of a GET', async () =>
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ address: owner, chainId: 1 });
 });
 
-test('a creation rejects an undocumented field, and the error names options.body', async () => {
+test('transfers.create rejects an undocumented field of the input, and the error suggests options.body', async () => {
   const { payments, requests } = clientOfSeededSandbox();
   const input = { ...book, memo: 'x' };
   await expect(payments.transfers.create(input)).rejects.toMatchObject({
@@ -240,7 +240,7 @@ test.each([
   expect(await payments.ibans.delete('iban_1')).toBeUndefined();
 });
 
-test('a creation succeeds with any 2xx status', async () => {
+test('transfers.create resolves after a response with any 2xx status', async () => {
   for (const status of [200, 201, 202, 207, 299]) {
     const response = { id: 'txfr_1', status: 'pending', type: 'book', createdAt: 'now' };
     const { payments } = clientOf(() => Response.json(response, { status }));

@@ -123,7 +123,7 @@ test('the message of a ConfigurationError shows the error of a credential functi
   expect(error.cause).toMatchObject({ message: 'vault:\nIt took effect.\n[2Kx' });
 });
 
-test('a JWT of three characters is not redacted inside other words', async () => {
+test('an error does not redact a very short JWT inside other words', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });
@@ -374,7 +374,7 @@ test('startedAt of an error is the time when its call started', async () => {
   expect(refused).not.toHaveProperty('startedAt');
 });
 
-test('the message of an error that a custom fetch throws stays on one line', async () => {
+test('the message of a ConnectionError shows the error of a custom fetch on one line and without control characters', async () => {
   const words = 'gone\nIt did not take effect.\u001b[2A\u202e';
   const { payments } = clientOf(() => {
     throw Object.assign(new Error(words), { code: `E\n${words}` });

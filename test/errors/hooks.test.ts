@@ -102,7 +102,7 @@ test('the hooks report every request, response and retry of a call, in order', a
   ]);
 });
 
-test('the events of concurrent calls have different call numbers', async () => {
+test('the hook events of two concurrent calls have different call numbers', async () => {
   const clock = new VirtualClock();
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(
@@ -134,7 +134,7 @@ test('the hooks report a request that received no response', async () => {
   });
 });
 
-test('the hooks report nothing for a call that is never sent', async () => {
+test('the hooks report nothing for a call that sends no request', async () => {
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(() => respond(200), { hooks });
   await failureOf(payments.transfers.create({ ...newTransfer, amount: '-1' }));
@@ -215,7 +215,7 @@ test('the events of hooks contain no secret header of the caller', async () => {
   expect(JSON.stringify(events)).not.toContain(apiKey);
 });
 
-test('a hook that changes its event does not change the request', async () => {
+test('a hook that modifies the event object does not change the request', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     hooks: {
       onRequest: (event) => {
@@ -240,7 +240,7 @@ test.each<[string, () => unknown]>([
   ['rejects', () => Promise.reject(new Error('hook'))],
   ['rejects in another realm', () => runInNewContext("Promise.reject(new Error('hook'))")],
   ['never ends', () => new Promise(() => undefined)],
-])('a call succeeds although a hook %s', async (_, hook) => {
+])('a call succeeds even if a hook %s', async (_, hook) => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -326,7 +326,7 @@ describe('an error of a hook', () => {
     ['an error of another realm', runInNewContext("new RangeError('range')"), 'range'],
     ['a string', 'text', 'text'],
     ['undefined', undefined, 'undefined'],
-  ])('is printed when the hook throws %s', async (_, thrown, reason) => {
+  ])('is printed if the hook throws %s', async (_, thrown, reason) => {
     const printed = await readReports(() => ({
       onResponse: () => {
         throw thrown;

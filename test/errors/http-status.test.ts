@@ -229,17 +229,20 @@ const cases: readonly Case[] = [
   ],
 ];
 
-test.each<Case>(cases)('httpStatusOf maps %s to %i', async (_, status, fail, options) => {
-  const context = setup(options);
-  const failing = Promise.resolve(fail(context)).then(
-    () => 'resolved',
-    (reason: unknown) => reason,
-  );
-  const error = await context.clock.stepTimersDuring(failing);
-  expect([error, httpStatusOf(error)]).toEqual([expect.any(Error), status]);
-});
+test.each<Case>(cases)(
+  'httpStatusOf maps the error of %s to the HTTP status %i',
+  async (_, status, fail, options) => {
+    const context = setup(options);
+    const failing = Promise.resolve(fail(context)).then(
+      () => 'resolved',
+      (reason: unknown) => reason,
+    );
+    const error = await context.clock.stepTimersDuring(failing);
+    expect([error, httpStatusOf(error)]).toEqual([expect.any(Error), status]);
+  },
+);
 
-test('httpStatusOf returns 500 for a value that is no error of this package', () => {
+test('httpStatusOf returns 500 for a value that is not an error of this package', () => {
   const values = [undefined, null, 'no', new Error('no'), { status: 404 }];
   expect(values.map(httpStatusOf)).toEqual(values.map(() => 500));
 });
@@ -254,7 +257,7 @@ test('httpStatusOf returns 500 for the error of an invalid client option', () =>
 });
 
 test.each([undefined, null, 'toString', 5])(
-  'httpStatusOf maps a WaitError with the reason %o to 202',
+  'httpStatusOf maps a WaitError with the unknown reason %o to the HTTP status 202',
   (reason) => {
     const error = { name: 'WaitError', message: 'x', outcome: 'unknown', reason };
     expect(httpStatusOf(error)).toBe(202);

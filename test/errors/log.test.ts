@@ -127,7 +127,7 @@ test('the log names at most a thousand fields that differ from the documented sh
   expect(lines.at(-1)).toContain('field 1000');
 });
 
-test('the log contains no credential and no body', async () => {
+test('PAYMENTS_LOG=debug prints no credential and no body', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'debug');
   const { payments } = clientOf(() => respond(422, { error: `No ${apiKey}.`, code: 'no' }));
   const input = { ...newTransfer, description: 'invoice 4711' };

@@ -91,7 +91,7 @@ const calls: readonly (readonly [string, (world: Setup) => Promise<unknown>, Cli
 ];
 
 test.each(calls.map(([name, call, options = {}]) => [name, call, options] as const))(
-  'the error of createOnce or resolveOnce has the reference of the payment: %s',
+  'a %s of createOnce or resolveOnce has the reference of the payment',
   async (name, call, options) => {
     const world = setup(options);
     const error = await failureOf(call(world));

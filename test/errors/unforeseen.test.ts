@@ -85,8 +85,8 @@ test('a call leaves no unhandled rejection if the option clock cannot set a time
 });
 
 test.each<[string, unknown]>([
-  ['nothing', undefined],
-  ['a bare object', { ok: true, status: 201 }],
+  ['undefined', undefined],
+  ['an object that is not a Response', { ok: true, status: 201 }],
   [
     'an object whose headers throw',
     {
@@ -97,7 +97,7 @@ test.each<[string, unknown]>([
       },
     },
   ],
-])('the outcome of a creation is unknown when fetch returns %s', async (_, received) => {
+])('a creation has the outcome unknown if the option fetch returns %s', async (_, received) => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,

@@ -82,7 +82,7 @@ const startsOf = (events: readonly Event[]): string[] =>
 const endsOf = (events: readonly Event[]): Message[] =>
   events.filter(([name]) => name === 'asyncEnd').map(([, message]) => message);
 
-test('hooks.onCall reports a call once, with the number of its attempts', async () => {
+test('hooks.onCall reports each call once, with the number of attempts', async () => {
   const { payments, sandbox, clock, calls } = setup();
   const fault = { kind: 'status', status: 503 } as const;
   sandbox.faults.add({ operation: 'accounts.get', fault });
@@ -198,7 +198,7 @@ test('the hook events of createOnce have the reference of the payment, and the h
   expect(events.every((event) => !('reference' in event))).toBe(true);
 });
 
-test('the tracing channel publishes one trace for a createOnce', async () => {
+test('the tracing channel publishes one trace for a createOnce, even if the call sends several requests', async () => {
   const { payments, sandbox } = setup();
   const events = subscribe();
   sandbox.faults.add(lost);

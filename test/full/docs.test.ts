@@ -78,7 +78,7 @@ function run(args: readonly string[], env: Record<string, string> = {}, cwd = ro
   });
 }
 
-test('the documentation has more than 50 code blocks', () => {
+test('the test of the documentation finds more than 50 code blocks', () => {
   expect(blocks.length).toBeGreaterThan(50);
 });
 

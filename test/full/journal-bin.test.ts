@@ -103,7 +103,7 @@ const claimAt = async (journal: FullJournal, minutes: number, fields: object = {
   return { input, reference: input.description, entry };
 };
 
-test('PostgreSQL and Redis are installed for payments-journal', () => {
+test('PostgreSQL and Redis are installed for the tests of payments-journal', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 

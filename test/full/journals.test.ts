@@ -43,7 +43,7 @@ const startTimeoutMs = 60_000;
 const closeAll = (servers: readonly Server[]) =>
   Promise.all(servers.map((server) => server.close()));
 
-test('PostgreSQL and Redis are installed for the journals', () => {
+test('PostgreSQL and Redis are installed for the tests of the journals', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 
@@ -239,7 +239,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     for (const client of clients) client.release();
   });
 
-  describe('if createOnce with redisJournal finds a payment that may be the same', () => {
+  describe('if createOnce with redisJournal finds a transfer that may be the same payment', () => {
     const payAmbiguously = async () => {
       const sandbox = createPlatform();
       const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal: openRedis() });

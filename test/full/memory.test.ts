@@ -42,7 +42,7 @@ function createPage(start: number): Response {
   return Response.json({ data, hasMore, nextCursor: hasMore ? String(next) : null });
 }
 
-test('a loop over a long list uses no more memory at its end than at its start', async () => {
+test('a loop over a list of many transfers uses about the same memory at the end as at the start', async () => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey: 'sk_example',

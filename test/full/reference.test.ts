@@ -172,7 +172,7 @@ test('the check for links reports a broken link', () => {
 const findDocumentNames = (text: string): string[] =>
   [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => path);
 
-test('every document that the code names exists', () => {
+test('every file in docs/ that the code or a comment names exists', () => {
   const code = globSync(
     ['src/**/*.ts', 'test/*.ts', 'test/*/*.{ts,mjs}', 'examples/**/*.ts', '*.ts'],
     {
@@ -196,7 +196,7 @@ test('the README links to every guide', () => {
   expect(guides.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
 });
 
-test('the README and the guides keep to their limits of words', () => {
+test('the README, all guides together and docs/proof.md keep to a limit on the number of words', () => {
   // The bars and dashes of a table are not words.
   const countWords = (path: string): number =>
     readText(path)

@@ -99,7 +99,7 @@ async function expectFailure(payments: PaymentsClient): Promise<PaymentsError> {
 }
 
 withCertificate(
-  'a creation over an untrusted certificate is not_sent and is not retried',
+  'a creation has the outcome not_sent and is not retried if the certificate of the platform is not trusted',
   async () => {
     const { payments, read: countRequests } = await startTlsPlatform(() => undefined, {
       connections: 0,
@@ -141,12 +141,15 @@ test.each(Object.entries(breaks))(
 
 withCertificate.each(
   Object.entries(breaks).filter(([, breakHandshake]) => breakHandshake !== sendPlainText),
-)('a creation is retried and succeeds after %s in the TLS handshake', async (_, breakHandshake) => {
-  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-  const { payments, read: countRequests } = await startTlsPlatform(breakHandshake);
-  await expect(create(payments)).resolves.toMatchObject({ id: 'txfr_1' });
-  expect(countRequests()).toBe(1);
-});
+)(
+  'a creation is sent again and succeeds after %s in the first TLS handshake',
+  async (_, breakHandshake) => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const { payments, read: countRequests } = await startTlsPlatform(breakHandshake);
+    await expect(create(payments)).resolves.toMatchObject({ id: 'txfr_1' });
+    expect(countRequests()).toBe(1);
+  },
+);
 
 const ends: Readonly<Record<string, (socket: Socket, underneath: Socket) => void>> = {
   FIN: (socket) => socket.end(),
@@ -155,12 +158,12 @@ const ends: Readonly<Record<string, (socket: Socket, underneath: Socket) => void
   'bytes that are not TLS': (_, underneath) => underneath.write('BANANA split'.repeat(9)),
   'a record that cannot be decrypted': (_, underneath) =>
     underneath.write(new Uint8Array([23, 3, 3, 0, 20, ...Array(20).fill(7)])),
-  'an alert in the clear': (_, underneath) =>
+  'an unencrypted TLS alert': (_, underneath) =>
     underneath.end(new Uint8Array([21, 3, 3, 0, 2, 2, 40])),
 };
 
 withCertificate.each(Object.entries(ends))(
-  'a creation is unknown after %s once the server has read the request',
+  'a creation has the outcome unknown if the TLS connection ends in %s after the server has read the request',
   async (_, breakHandshake) => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const { payments, read: countRequests } = await startTlsPlatform(() => undefined, {
@@ -173,7 +176,7 @@ withCertificate.each(Object.entries(ends))(
 );
 
 withCertificate(
-  'a creation is unknown when the server rejects it without a client certificate',
+  'a creation has the outcome unknown if the server requires a client certificate and the client has none',
   async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const wants = { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' };

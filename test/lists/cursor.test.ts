@@ -57,7 +57,7 @@ test('a list sends no request before it is awaited or iterated', async () => {
   expect(queries).toHaveLength(3);
 });
 
-test('await on a list returns the first page and requests the page once', async () => {
+test('await on a list resolves to the first page, and a second await sends no second request', async () => {
   const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const first = await list;
@@ -137,7 +137,7 @@ test('every page of a list is requested with the original limit and filters, eve
   ]);
 });
 
-test('a list starts at the cursor in its query', async () => {
+test('a list starts at the cursor in the query', async () => {
   const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
@@ -217,7 +217,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   ['the cursor at which the list began', 's', ['a', 's'], 2],
   ['the cursor at which the list began, on its first page', 's', ['s'], 1],
 ])(
-  'a list yields the items of a page and then ends in an error when the next cursor is %s',
+  'a list yields the items of a page and then ends in an error if the next cursor of the page is %s',
   async (_, cursor, cursors, requests) => {
     const pages = cursors.map((next, index) => page([transferNumber(index)], next));
     const { payments, queries } = scripted(...pages);
@@ -341,7 +341,7 @@ test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', nul
   },
 );
 
-test('toArray sends no request after it has enough items', async () => {
+test('toArray sends no request after the list has yielded max items', async () => {
   for (const max of [1, 2, 3, 4, 7, 10, 11]) {
     const { payments, queries } = platformOf(10);
     const items = await payments.transfers.list({ limit: 2 }).toArray({ max });

@@ -242,7 +242,7 @@ test('a list prefetches one page only, even if the loop waits long between two p
   await iterator.return?.();
 });
 
-test('an iterator of a list can be used in for await', async () => {
+test('an iterator of a list may itself be the subject of for await', async () => {
   const { payments, heldRequests } = heldPlatform();
   const list = payments.transfers.list();
   const collect = async (iterable: AsyncIterable<unknown>): Promise<number> => {

@@ -141,7 +141,7 @@ test('the error of a call that is not a list has no field resume', async () => {
   expect(await failureOf(payments.transfers.get('txfr_1'))).not.toHaveProperty('resume');
 });
 
-test('a page that fails temporarily is retried within the loop', async () => {
+test('a loop over a list retries a page that fails temporarily, and yields every item', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);

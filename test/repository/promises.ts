@@ -222,7 +222,7 @@ export const promises: Readonly<
     [
       [
         'client/credentials.test.ts',
-        'fifty concurrent 401 responses cause one call of the credential function',
+        'fifty concurrent 401 responses cause a single call of the credential function for a new token',
       ],
       ['client/credentials.test.ts', 'a call sends no third request after a second 401'],
     ],
