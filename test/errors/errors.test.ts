@@ -286,7 +286,7 @@ type Constructor = new (message: string, facts: object) => PaymentsError;
 const make = (from: typeof sdk, name: (typeof classes)[number]): PaymentsError =>
   new (from[name] as unknown as Constructor)('x', { outcome: 'unknown', issues: [] });
 
-test('instanceof and the guards recognise an error that another copy of the package created', async () => {
+test('instanceof, isPaymentsError and isApiError recognise an error that another copy of the package created', async () => {
   vi.resetModules();
   const copy = await import('payments-platform-sdk');
   expect(copy.PaymentsError).not.toBe(sdk.PaymentsError);

@@ -73,7 +73,7 @@ const forms: Readonly<Record<string, (error: PaymentsError) => unknown>> = {
 };
 
 test.each(Object.entries(forms))(
-  'paymentsErrorFrom, the guards and httpStatusOf treat every error class the same after %s',
+  'paymentsErrorFrom, isPaymentsError, isApiError and httpStatusOf give the same results for every error class after %s',
   (_, serialise) => {
     expect(classes.length).toBeGreaterThanOrEqual(19);
     for (const ErrorClass of classes) {

@@ -164,7 +164,7 @@ async function createJournal() {
   return journal;
 }
 
-test('reconcileAll finds the 20 payments of 5,000 that are ambiguous, failed, missing or unexpected, and no others', async () => {
+test('for 5,000 payments, reconcileAll reports exactly the 20 differences to the list of transfers (ambiguous, failed, missing or unexpected)', async () => {
   const { fetch, counts } = createPlatform();
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',

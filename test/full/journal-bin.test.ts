@@ -508,7 +508,7 @@ describe('payments-journal resolve', () => {
     ['false', undefined],
     ['sourceAccountId', 'acc_000001'],
   ])(
-    'with --transfers-filter %s, searches the transfers with the same filter as a client does',
+    'with --transfers-filter %s, searches the list of transfers with the filter that the flag selects',
     async (filter, account) => {
       const { resolve, sandbox } = await setup();
       await resolve('not_paid', '--yes', '--transfers-filter', filter);

@@ -118,7 +118,7 @@ const classes = Object.values(sdk).filter(
 ) as unknown as readonly ErrorClass[];
 
 test(
-  'paymentsErrorFrom, the guards and httpStatusOf treat every error class the same after a checkpoint of DBOS',
+  'paymentsErrorFrom, isPaymentsError, isApiError and httpStatusOf give the same results for every error class after a checkpoint of DBOS',
   { timeout: 120_000 },
   async () => {
     const database = await startPostgres();

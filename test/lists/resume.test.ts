@@ -125,7 +125,7 @@ test.each([
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
 ] as const)(
-  'the error of a failed page keeps its class and has the field resume, also in JSON (%#)',
+  'the error of a failed page of a list keeps its class and has the field resume, also in JSON (%#)',
   async (trouble, kind) => {
     const { payments } = troubled(3, trouble as () => Response);
     const list = payments.transfers.list({ limit: 3 });
