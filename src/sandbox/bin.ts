@@ -50,7 +50,8 @@ async function run(flags: Flags): Promise<void> {
     closeFiles();
     throw cause;
   }
-  // After its server is closed, nothing keeps the process alive, and it ends with status 0.
+  // When the server is closed, nothing else keeps the process running, so the process ends with
+  // status 0.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void server.close().then(closeFiles));
   }

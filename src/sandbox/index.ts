@@ -46,7 +46,8 @@ export type { SandboxTransactions } from './platform/transactions.ts';
 export type { SandboxTransfers } from './platform/transfers.ts';
 export type { SandboxWebhook, SandboxWebhookShape } from './webhooks/webhooks.ts';
 
-// If a test helper exports the result of a method, the compiler needs a name for its type.
+// These types are exported because a test helper may export the result of a sandbox method, and
+// then the compiler needs a name for the type.
 export type { Account } from '../schemas/account.ts';
 export type { Counterparty } from '../schemas/counterparty.ts';
 export type { Entity } from '../schemas/entity.ts';

@@ -4,55 +4,55 @@ import type { SandboxLogOperation } from './api/operations.ts';
 import type { SandboxFault } from './faults/rule.ts';
 
 /**
- * One request as it arrived, or one delivery to the `webhookUrl` as it was sent: no headers, and
- * `[redacted]` instead of any credential.
+ * An entry of `sandbox.log`: a request that arrived, or a delivery to the `webhookUrl`. The entry
+ * contains no headers, and `[redacted]` instead of any credential.
  */
 export interface SandboxLogEntry {
-  /** Number in the order in which requests were completed; undefined while the request runs. */
+  /** Number of the entry, in the order in which requests end; undefined while the request runs. */
   readonly id: number | undefined;
   /** When the request arrived: ISO 8601 date-time, UTC, by the clock of the sandbox. */
   readonly time: string;
-  /** The HTTP method. */
+  /** The HTTP method of the request. */
   readonly method: string;
-  /** The path with its prefix, without the query. For a delivery: the whole URL. */
+  /** The path of the request with any prefix, without the query. For a delivery: the whole URL. */
   readonly path: string;
-  /** The query parameters. If a parameter is repeated, its last value. */
+  /** The query parameters of the request. If a parameter is repeated, its last value. */
   readonly query: Readonly<Record<string, string>>;
   /**
-   * The JSON value that arrived, or a string when it is not JSON or was cut at 64 KiB; undefined
-   * when there was none.
+   * The request body: its JSON value, or a string when the body is not JSON or was cut at 64 KiB;
+   * undefined when there was none.
    */
   readonly body: unknown;
-  /** Undefined when the path and method belong to no operation. */
+  /** The operation that the request's method and path belong to; undefined if there is none. */
   readonly operation: SandboxLogOperation | undefined;
-  /** The status of the response; undefined before it is sent, and when a fault prevented it. */
+  /** The status of the response; undefined before the response, and if a fault prevented it. */
   readonly status: number | undefined;
   /**
-   * The body of the response: a JSON value, or a string when it is not JSON or was cut at 10 kB;
+   * The response body: its JSON value, or a string when the body is not JSON or was cut at 10 kB;
    * undefined when there is none.
    */
   readonly response: unknown;
-  /** The id of the record that the request created, also when the response was lost. */
+  /** The id of the record that the request created, even if the response was lost. */
   readonly created: string | undefined;
-  /** Why a delivery failed or was not sent, and what follows. */
+  /** Why a webhook delivery failed or was not sent, and whether the sandbox tries again. */
   readonly note: string | undefined;
-  /** The time to the response, in milliseconds; undefined before the end. */
+  /** Milliseconds from the request to its response; undefined while the request runs. */
   readonly ms: number | undefined;
-  /** The `x-request-id` of the response; the same for all tries of a delivery. */
+  /** The `x-request-id` of the response. All tries of one webhook delivery have the same id. */
   readonly requestId: string;
   /**
-   * Number of the credential that arrived; credentials are numbered by their first appearance.
-   * Undefined when none arrived. The log never contains the credential itself.
+   * Number of the request's credential, in the order in which the sandbox first saw each
+   * credential; undefined when the request had none. The log never contains the credential itself.
    */
   readonly key: number | undefined;
-  /** The kind of the fault that was applied. */
+  /** The kind of the fault that the sandbox applied to the request. */
   readonly fault: SandboxFault['kind'] | undefined;
 }
 
-/** Beyond this many entries the oldest are dropped, so that memory is bounded. */
+/** The maximum of entries in the log. The oldest are dropped, so that memory is bounded. */
 const maxEntries = 10_000;
 
-/** How many characters of a body are kept, so that the bodies of all entries fit into memory. */
+/** How many characters of a body the log keeps, so that the bodies of all entries fit in memory. */
 const maxBodyLength = 65_536;
 const maxResponseLength = 10_000;
 
@@ -60,7 +60,7 @@ const maxResponseLength = 10_000;
 const copyStart = (text: string, length: number): string =>
   new TextDecoder().decode(new TextEncoder().encode(text.slice(0, length)));
 
-/** Shortens a text. Redact credentials before, because half a credential would not be found. */
+/** Shortens a text. Redact credentials before, because redaction misses half a credential. */
 const truncate = (text: string, length: number): string =>
   text.length > length ? `${copyStart(text, length)}… (${text.length} characters)` : text;
 
@@ -73,11 +73,10 @@ function parse(text: string | undefined): unknown {
   }
 }
 
-/** What is known only at the end of a request. */
+/** The parts of a log entry that are known only at the end of a request. */
 export interface LogEnd {
   ms: number;
   status?: number | undefined;
-  /** The text of the body. */
   response?: string | undefined;
   created?: string | undefined;
   note?: string | undefined;
@@ -85,22 +84,22 @@ export interface LogEnd {
 
 type MutableEntry = { -readonly [Key in keyof SandboxLogEntry]: SandboxLogEntry[Key] };
 
-/** The requests that arrived, without credentials. */
+/** The log of requests that arrived at a sandbox, without credentials. */
 export class Log {
   readonly entries: SandboxLogEntry[] = [];
   readonly #nextId: () => number;
   readonly #listeners = new Set<(entry: SandboxLogEntry) => void>();
-  /** The numbers of the latest credentials. */
+  /** Numbers that stand for the latest credentials in the log. */
   readonly #keys = new Map<string, number>();
   #lastKey = 0;
-  /** Called after the log was cleared. */
+  /** Functions to call after the log was cleared. */
   readonly onClear = new Set<() => void>();
 
   constructor(nextId: () => number) {
     this.#nextId = nextId;
   }
 
-  /** Adds an entry; the returned function completes it. */
+  /** Adds an entry to the log. Call the returned function when the request is complete. */
   add(
     {
       body: fullBody,
@@ -113,7 +112,6 @@ export class Log {
     credential?: string,
   ): (end: LogEnd) => void {
     const redact = redactor(credential === undefined ? secrets : [...secrets, credential]);
-    // An empty body counts as no body.
     const body = fullBody ? truncate(redact(fullBody), maxBodyLength) : undefined;
     let responseText: string | undefined;
     const entry: MutableEntry = {
@@ -121,7 +119,8 @@ export class Log {
       ...request,
       path: redact(request.path),
       query: redactDeep(request.query, redact),
-      // Each read parses the text, because few bodies are read and a text takes less memory.
+      // A text takes less memory than its parsed value and few bodies are ever read, so each read
+      // of an entry parses the text again.
       get body() {
         return parse(body);
       },
@@ -147,7 +146,7 @@ export class Log {
     };
   }
 
-  /** Calls back for every completed request, until the returned function is called. */
+  /** Calls the listener for every completed request, until you call the returned function. */
   onEntry(listener: (entry: SandboxLogEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => {

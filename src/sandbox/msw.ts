@@ -8,17 +8,18 @@ import { trimTrailingSlashes } from '../internal/text.ts';
 import { toResponse } from './api/responses.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** The URLs of the calls that a sandbox receives. */
+/** Options of {@link handlers}: the URLs of the calls that the sandbox answers. */
 export interface HandlersOptions {
   /** The URL of the versioned API that your code calls. Default: that of `sandbox.clientOptions`. */
   baseUrl?: string | undefined;
-  /** The URL of the root API. Default: `baseUrl` without its last segment. */
+  /** URL of the instruction and transaction calls. Default: `baseUrl` without its last segment. */
   rootUrl?: string | undefined;
 }
 
 /**
- * Handlers for msw that send calls to a sandbox. `instructions.list` and `transactions.list` do not work,
- * because msw removes the body of every GET: for these, pass `sandbox.clientOptions` to the client.
+ * Creates handlers for msw that send your code's calls to a sandbox. For `instructions.list` and
+ * `transactions.list`, pass `sandbox.clientOptions` to the client instead, because msw removes the
+ * body of every GET.
  *
  * @example
  * ```ts
@@ -55,11 +56,12 @@ async function createResponse(sandbox: Sandbox, request: Request): Promise<Respo
   try {
     const body = await request.text();
     const reply = await sandbox.handle({ method, url, headers, body, signal });
-    // msw has no other way to break a connection.
+    // An error response is the only way in which msw can break a connection.
     if (reply.kind === 'reset') return HttpResponse.error();
     return await toResponse(reply, { request, signal, origin: request });
   } catch (cause) {
-    // Without this promise, msw would report the caller's abort as an error of this handler.
+    // If the caller aborts, this handler never finishes, because msw would report the abort as an
+    // error of the handler.
     if (signal.aborted) return new Promise(() => {});
     throw cause;
   }

@@ -8,10 +8,9 @@ import { inputReport, parseInput, validationError } from '../platform/validation
 import type { SandboxOperation } from './operations.ts';
 import { createPage, type PageFault } from './pages.ts';
 
-/** The body of a request: its JSON value, or the error to respond with if the text is not JSON. */
+/** The JSON value of a request body, or the error to respond with if the body is not JSON. */
 export type Body = { value: unknown } | { problem: SandboxError };
 
-/** Parses a body; undefined when nothing arrived. */
 export function readBody(text: string | undefined): Body | undefined {
   if (text === undefined || text === '') return undefined;
   try {
@@ -22,31 +21,31 @@ export function readBody(text: string | undefined): Body | undefined {
   }
 }
 
-/** One call of an operation. Its credential was checked, but its query and body were not yet. */
+/** A request for one operation, with a valid credential and a query and body yet to be checked. */
 export interface Call {
   platform: Platform;
   operation: SandboxOperation;
-  /** The `{id}` of the path; '' when there is none. */
+  /** The id in the request's path, such as `acc_000001`; '' if the path has none. */
   id: string;
   params: URLSearchParams;
   body: Body | undefined;
-  /** The fault to apply if the response is a page. */
+  /** The fault that changes the page, if the operation returns a page and a fault rule applies. */
   pageFault: PageFault | undefined;
 }
 
 const queryReport = { what: 'The query parameters are', code: 'invalid_query', status: 400 };
 
-/** Performs a call and returns the JSON value of its response. */
+/** Performs an operation of the API and returns the JSON value of its response. */
 type Run = (call: Call) => unknown;
 
-/** What an operation does with a call, and the schema of its body or its query. */
+/** Function that performs an operation of the API, and the schema of its body or of its query. */
 export interface Behaviour {
   readonly run: Run;
   readonly body?: z.core.$ZodType;
   readonly query?: z.core.$ZodType;
 }
 
-/** Creates the behaviour of an operation that takes a JSON body. */
+/** Defines an operation with a JSON body: the schema checks the body, then `run` is called. */
 export const withBody = <T>(
   schema: Schema<T>,
   run: (platform: Platform, input: T, id: string) => unknown,
@@ -61,7 +60,7 @@ export const withBody = <T>(
   },
 });
 
-/** Creates the behaviour of an operation that takes only the id in its path. */
+/** Defines an operation that takes only the id in its path, such as accounts.get. */
 export const withId = (run: (platform: Platform, id: string) => unknown): Behaviour => ({
   run(call) {
     requireNoQuery(call);
@@ -69,7 +68,7 @@ export const withId = (run: (platform: Platform, id: string) => unknown): Behavi
   },
 });
 
-/** Creates the behaviour of a list under `/v0`, which returns pages. */
+/** Defines a list under `/v0`, such as accounts.list, which returns its items in pages. */
 export const withPage = <
   Query extends PageQuery,
   Row extends { readonly id: `${string}_${string}` },
@@ -95,8 +94,8 @@ export const withPage = <
 });
 
 /**
- * Returns the query parameters as an object, in which a `limit` of digits is a number.
- * @throws SandboxError for a parameter that appears twice.
+ * Returns the query parameters of a request as an object. A `limit` of digits becomes a number.
+ * @throws SandboxError if a parameter appears twice.
  */
 function readQuery(params: URLSearchParams): Record<string, string | number> {
   const entries = [...params];

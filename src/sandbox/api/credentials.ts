@@ -9,8 +9,9 @@ export interface SandboxCredentials {
 }
 
 /**
- * Returns the configured credentials of a sandbox, or fixed ones that are valid nowhere else.
- * @throws TypeError when a configured credential does not have the format of the platform.
+ * Returns the credentials that a sandbox accepts: those in its options, or fixed ones that are
+ * valid nowhere else.
+ * @throws TypeError when a credential in the options does not have the platform's format.
  */
 export function resolveCredentials(options: {
   apiKey?: string | undefined;
@@ -31,11 +32,14 @@ export function resolveCredentials(options: {
   return { apiKey, jwt };
 }
 
-/** The credential that an Authorization header presents, or undefined. */
+/** Returns the credential after "Bearer" in an Authorization header, or undefined without one. */
 export const parseAuthorization = (authorization: string | null): string | undefined =>
   /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 
-/** @throws SandboxError with status 401 unless the credential is the one that the endpoint needs. */
+/**
+ * Checks the credential of a request: endpoints under `/v0` need the API key, all others the JWT.
+ * @throws SandboxError with status 401 if `token` is not the credential that the endpoint needs.
+ */
 export function authorise(
   api: 'versioned' | 'root',
   token: string | undefined,
@@ -50,7 +54,8 @@ export function authorise(
   if (token === undefined) problem = 'No credential arrived';
   if (token === other) problem = `The ${otherName} arrived where the ${expectedName} belongs`;
   throw new SandboxError(
-    // The client redacts the text after "Bearer", so the message ends there.
+    // The client treats text after the word "Bearer" as a credential and hides it in its errors, so
+    // this message ends with that word.
     `${problem}. Endpoints ${place} need the ${expectedName} in the Authorization header, after the word "Bearer".`,
     { code: 'unauthorized', status: 401 },
   );

@@ -1,6 +1,6 @@
 import { operationPaths } from './operations.ts';
 
-/** Counts the edits that turn `one` into `other`. A character that `one` lacks counts half. */
+/** Counts the edits that turn the text `one` into `other`. An insertion counts half. */
 function countEdits(one: string, other: string): number {
   let previous = Array.from({ length: other.length + 1 }, (_, at) => at / 2);
   for (const [row, character] of [...one].entries()) {
@@ -15,13 +15,15 @@ function countEdits(one: string, other: string): number {
   return previous.at(-1) ?? 0;
 }
 
-/** The documented method and path that are most similar to a request. */
+/** Returns the documented method and path that are most similar to those of a request. */
 export function findNearestRoute(method: string, path: string): string {
-  // A longer path resembles no route, and comparing it would take longer.
+  // A path of more than 200 characters resembles no route, so only its start is compared, to save
+  // time.
   const requestedPath = path.slice(0, 200).replace(/\/[a-z]+_[^/]*/g, '/{id}');
   const rankRoute = (route: string): number => {
     const [routeMethod, routePath = ''] = route.split(' ');
-    // The same last word says more than a similar beginning, so /settings finds /platform/settings.
+    // A route that ends with the same word as the requested path is probably meant, so /settings
+    // finds /platform/settings.
     const hasSameEnd = routePath.endsWith(requestedPath.slice(requestedPath.lastIndexOf('/')));
     const distance = countEdits(requestedPath, routePath) * (hasSameEnd ? 0.5 : 1);
     return distance + Number(routeMethod !== method);

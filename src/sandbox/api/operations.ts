@@ -22,8 +22,8 @@ export const operationPaths = {
   'transactions.list': 'GET /transactions',
 } as const;
 
-/** The operations of the API, by the names that faults and the log use. */
+/** The names of the API's operations in fault rules and in the log, such as `transfers.create`. */
 export type SandboxOperation = keyof typeof operationPaths;
 
-/** An operation of the API, or a delivery to the `webhookUrl` of the Settings. */
+/** An operation of the API, or `webhook` for a delivery to the `webhookUrl` of the Settings. */
 export type SandboxLogOperation = SandboxOperation | 'webhook';

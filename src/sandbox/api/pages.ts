@@ -4,19 +4,18 @@ import { fingerprint } from '../platform/fingerprint.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 import type { ListOrder, Table } from '../platform/table.ts';
 
-/** The two faults that change the content of a page but not its form. */
+/** The two faults that change the items or the cursor of a page, but not the page's shape. */
 export type PageFault = 'repeated_cursor' | 'empty_page';
 
-/** The position that a cursor encodes. */
 interface Point {
-  /** The page starts with the first row after this position. */
+  /** The page that the cursor leads to starts with the first row after this position. */
   position: number;
-  /** Distinguishes cursors of one position: an empty page changes the cursor, not the position. */
+  /** Grows with each empty page, so that the page's cursor differs from the request's cursor. */
   hop: number;
 }
 
 interface PageRequest<Row> {
-  /** The operation and its filters. A cursor is valid only with the scope and limit of its page. */
+  /** The operation and its filters. Requests with another scope may not use the page's cursor. */
   scope: string;
   query: PageQuery;
   pageSize: number;
@@ -26,8 +25,8 @@ interface PageRequest<Row> {
 }
 
 /**
- * Returns one page of a table. A cursor names the last row of its page, so rows that are created or
- * deleted meanwhile neither repeat nor hide an item.
+ * Returns one page of a table's rows. The cursor contains the position of the page's last row, so
+ * rows that are created or deleted between two requests neither repeat nor hide an item.
  * @throws SandboxError when the cursor was altered, or belongs to another list, filter or limit.
  */
 export function createPage<Row extends { readonly id: `${string}_${string}` }, Item>(
@@ -58,7 +57,8 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
     position = at;
   }
   if (fault === 'repeated_cursor') {
-    // A first page has no cursor to repeat, so its cursor is new, and the next page repeats that.
+    // The request for a first page has no cursor that the page could repeat. So the first page
+    // returns a new cursor, and the second page repeats that cursor.
     const end = encodeCursor({ position, hop: start.hop }, scope, limit);
     return { data, hasMore: true, nextCursor: cursor ?? end };
   }
@@ -66,7 +66,10 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
   return { data, hasMore, nextCursor };
 }
 
-/** Encodes as base64url, which lacks `+` and `/`: digits, letters and points never lead to them. */
+/**
+ * Encodes a cursor in base64url. `btoa` suffices, because the characters in a cursor never lead to
+ * `+` or `/`.
+ */
 const encodeBase64Url = (content: string): string => btoa(content).replaceAll('=', '');
 
 function decodeBase64Url(cursor: string): string {
@@ -82,7 +85,10 @@ function encodeCursor({ position, hop }: Point, scope: string, limit: number): s
   return encodeBase64Url(`${content}.${fingerprint(content, 8)}`);
 }
 
-/** Reads a cursor. Its own limit applies if the query has none; a different limit is rejected. */
+/**
+ * Reads a cursor. Without a limit in the query, the cursor's limit applies. A different limit in
+ * the query is rejected.
+ */
 function decodeCursor(
   cursor: string,
   scope: string,

@@ -3,45 +3,45 @@ import { toErrorBody, type SandboxError } from '../platform/sandbox-error.ts';
 import { takeResponseTurn } from '../platform/turn.ts';
 
 /**
- * A status, headers and a body, before they are sent.
+ * A response of the sandbox before it is sent: status, headers and body.
  * @inline
  */
 export interface Reply {
   /** The HTTP status. */
   status: number;
-  /** Headers by name. */
+  /** The headers of the response by their names. */
   headers: Record<string, string>;
-  /** The text of the body; null when there is none. */
+  /** The text of the response body; null when there is none. */
   body: string | null;
 }
 
-/** The response that an entry point sends to the caller. */
+/** What a caller of the sandbox gets: a whole response, part of a response, or none. */
 export type SandboxReply =
   | ({
       /**
-       * `complete` is the whole reply. Otherwise the caller gets the headers and half of the body,
-       * and the connection ends (`truncated`) or stalls.
+       * `complete`: the whole response. Otherwise the caller gets the headers and half of the body,
+       * and then the connection ends (`truncated`) or sends nothing more (`stalled`).
        */
       kind: 'complete' | 'truncated' | 'stalled';
     } & Reply)
   | {
-      /** The connection breaks. */
+      /** The connection breaks before any response. */
       kind: 'reset';
     }
   | {
-      /** The sandbox sends no response until the caller aborts. */
+      /** The sandbox sends no response, so the caller waits until it aborts. */
       kind: 'hang';
     };
 
 const json = { 'content-type': 'application/json' };
 
-/** The reply of a success. 204 has no body, and so no content type. */
+/** Creates the response of a successful call. A 204 has no body, and so no content type. */
 export const successReply = (status: number, value: unknown): Reply =>
   status === 204
     ? { status, headers: {}, body: null }
     : { status, headers: json, body: stringifyJson(value) };
 
-/** The reply of a failure, with the documented error body. */
+/** Creates the response of a rejected call, with the documented error body. */
 export const errorReply = (problem: SandboxError): Reply => ({
   status: problem.status,
   headers: json,
@@ -51,13 +51,13 @@ export const errorReply = (problem: SandboxError): Reply => ({
 type StatusReply = Extract<SandboxReply, { status: number }>;
 
 /**
- * The caller that waits for a response. A signal never aborts after its Request was garbage
- * collected, so a wait for the signal keeps a reference to all of these.
+ * A caller of the sandbox's `fetch` that waits for a response. A signal never aborts after its
+ * Request was garbage collected, so this object keeps the Request and the signal in memory.
  */
 export interface Caller {
   readonly request: Request;
   readonly signal: AbortSignal;
-  /** The argument that the request was made from: perhaps a Request with a signal of its own. */
+  /** The first argument of `fetch`: perhaps a Request, whose signal has to stay in memory too. */
   readonly origin: unknown;
 }
 
@@ -94,10 +94,10 @@ function createContent(
   return kind === 'truncated' ? truncateStream(half) : stallStream(half, caller);
 }
 
-/** Callers that get no complete response. The set keeps them, but not the process, alive. */
+/** Callers whose response never completes. Being in this set keeps their signals in memory. */
 const waitingCallers = new Set<Caller>();
 
-/** Calls `onAbort` when the caller gives up; the returned function ends the wait. */
+/** Calls `onAbort` when the caller aborts its request; the returned function stops listening. */
 function watchAbort(caller: Caller, onAbort: (reason: unknown) => void): () => void {
   const { signal } = caller;
   const end = () => {
@@ -128,13 +128,14 @@ const createResetError = () =>
     }),
   });
 
-/** A stream of bytes that ends with the error of a closed connection. */
+/** Creates a response body that breaks off after these bytes, as if the connection closed. */
 function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   let wasRead = false;
   return new ReadableStream(
     {
       pull(controller) {
-        // An error would discard the bytes in the queue, so the error comes after they were read.
+        // An error discards bytes in the stream's queue, so the stream fails only after the caller
+        // has read the bytes.
         if (wasRead) controller.error(new TypeError('terminated'));
         else controller.enqueue(bytes);
         wasRead = true;
@@ -144,7 +145,7 @@ function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Arr
   );
 }
 
-/** A stream of bytes that never ends unless the signal aborts. */
+/** Creates a response body that sends these bytes and then stalls until the signal aborts. */
 function stallStream(
   bytes: Uint8Array<ArrayBuffer>,
   caller: Caller,

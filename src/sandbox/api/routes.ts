@@ -36,27 +36,27 @@ import { withBody, withId, withPage, type Behaviour } from './calls.ts';
 import { findNearestRoute } from './nearest-route.ts';
 import { operationPaths, type SandboxOperation } from './operations.ts';
 
-/** What an operation does with a call, and the status of its success; 204 comes without a body. */
+/** Function that performs an operation, and the status of its success. A 204 has no body. */
 interface Implementation extends Behaviour {
   readonly status: number;
 }
 
-/** An operation with its method and path. */
 export interface Route extends Implementation {
   readonly operation: SandboxOperation;
   readonly method: string;
-  /** Versioned paths start with /v0 and need the API key; root paths need the JWT. */
+  /** `versioned` paths start with /v0 and need the API key; `root` paths need the JWT. */
   readonly api: 'versioned' | 'root';
-  /** Matches a whole path and captures the prefix before the path of the API, and the id in it. */
+  /** Matches the whole path of a request. Captures the prefix before the API's path, and the id. */
   readonly pattern: RegExp;
-  /** Whether the operation returns a page with a cursor. */
+  /** Whether the operation is a list that returns pages with a cursor. */
   readonly paged: boolean;
 }
 
 function createRoute(operation: SandboxOperation, methodAndPath: string): Route {
   const [method = '', path = ''] = methodAndPath.split(' ');
   const isVersioned = path.startsWith('/v0/');
-  // A caller may put a prefix in front of a path, but no version in front of a root path.
+  // A request may have any prefix in front of its path, but no version in front of a path of the
+  // root API, which has no versions.
   const prefix = isVersioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
     ...implementations[operation],
@@ -64,12 +64,13 @@ function createRoute(operation: SandboxOperation, methodAndPath: string): Route 
     method,
     api: isVersioned ? 'versioned' : 'root',
     pattern: new RegExp(`${prefix}${path.replace('{id}', '([^/]+)')}$`),
-    // Every list of the versioned API is paged by a cursor; those of the root API are not.
+    // Every list under /v0 returns pages with a cursor. The lists of the root API (instructions and
+    // transactions) do not.
     paged: isVersioned && operation.endsWith('.list'),
   };
 }
 
-/** The filters that the API reference describes; their names are assumed. */
+/** The API reference describes these filters of lists, but not the names of their parameters. */
 const involvesAccount = (row: Transfer, { accountId }: TransferListQuery) =>
   accountId === undefined ||
   row.sourceAccountId === accountId ||
@@ -195,7 +196,7 @@ export const routes: readonly Route[] = Object.entries(operationPaths).map(
   ([operation, methodAndPath]) => createRoute(operation as SandboxOperation, methodAndPath),
 );
 
-/** Finds the routes of a path, one for each method, and the prefix and id in the path. */
+/** Returns the operations with this path, one for each method, and the path's prefix and id. */
 export function findRoutes(pathname: string): {
   candidates: Route[];
   prefix: string;
@@ -206,7 +207,7 @@ export function findRoutes(pathname: string): {
   return { candidates, prefix, id: decodeSegment(id) };
 }
 
-/** The response to a path that would be correct without its prefix. */
+/** Creates the 404 response to a path that would be correct without its prefix. */
 export const createWrongBaseReply = (path: string, prefix: string): Reply =>
   errorReply(
     new SandboxError(
@@ -215,7 +216,7 @@ export const createWrongBaseReply = (path: string, prefix: string): Reply =>
     ),
   );
 
-/** The response to a path or a method that belongs to no operation. */
+/** Creates the response to a path or a method that belongs to no operation. */
 export function createNoRouteReply(
   method: string,
   path: string,
@@ -232,7 +233,7 @@ export function createNoRouteReply(
   return createWrongMethodReply(method, candidates);
 }
 
-/** The response when a path exists, but not with this method. */
+/** Creates the 405 response to a request whose path exists, but not with this method. */
 export function createWrongMethodReply(
   method: string,
   candidates: readonly { method: string }[],
@@ -247,7 +248,7 @@ export function createWrongMethodReply(
   return { ...reply, headers: { ...reply.headers, allow } };
 }
 
-/** Decodes a segment of a path, or returns it unchanged when it is not a valid encoding. */
+/** Decodes a segment of a path, or returns the segment unchanged if its encoding is not valid. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

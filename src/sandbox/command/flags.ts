@@ -29,7 +29,7 @@ export interface Flags {
   port: number;
   host: string;
   allowHosts: string[];
-  /** Undefined to start with an empty Platform. */
+  /** The first data: `demo`, or a .json file with a state. Undefined to start without data. */
   seed: string | undefined;
   state: string | undefined;
   worlds: boolean;
@@ -44,7 +44,10 @@ export interface Flags {
   help: boolean;
 }
 
-/** @throws UsageError */
+/**
+ * Reads the flags of the command payments-sandbox.
+ * @throws UsageError if a flag is unknown or its value is not valid.
+ */
 export function readFlags(args: string[]): Flags {
   const { values } = parseFlags(args, {
     port: { type: 'string', default: '4010' },

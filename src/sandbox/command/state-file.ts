@@ -18,16 +18,17 @@ import { getMessage } from '../platform/sandbox-error.ts';
 import type { StateObserver, Sandbox } from '../sandbox.ts';
 
 /**
- * How many ids of each kind the file reserves in advance. So an id that a caller has seen is never
- * assigned again, even if the process dies before the next write.
+ * How many ids of each kind the state file reserves in advance. If the process dies before the next
+ * write, the restarted sandbox continues after the reserved ids, so it never assigns an id again
+ * that a caller has seen.
  */
 const reservedIds = 1000;
-/** How long changes are collected. A change has to be on the disk a second after its response. */
+/** How long the state file collects changes, which have to be on the disk within a second. */
 const minWriteDelayMs = 200;
 const maxWriteDelayMs = 500;
 
 /**
- * Imports a state from a file, which a person may have written.
+ * Imports the state of a sandbox from a JSON file, which a person may have written.
  * @throws Error that names the file and the invalid place in it.
  */
 export function readState(sandbox: Sandbox, path: string): void {
@@ -38,30 +39,28 @@ export function readState(sandbox: Sandbox, path: string): void {
   }
 }
 
-/** The folder beside a state file that contains a file for each world. */
+/** Returns the folder beside the state file, with one file for each world (an isolated sandbox). */
 const getWorldFolder = (path: string): string => `${path}.worlds`;
 
-/** Returns the path of a world's file, and creates its folder. */
 export function getWorldPath(path: string, name: string): string {
   const folder = getWorldFolder(path);
   mkdirSync(folder, { recursive: true });
   return join(folder, `${name}.json`);
 }
 
-/** The names of the worlds that have a file. */
 export function listWorlds(path: string): string[] {
   const folder = getWorldFolder(path);
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((file) => /^([a-z0-9-]{1,40})\.json$/.exec(file)?.[1] ?? []);
 }
 
-/** Keeps the state of a sandbox in a file, which is complete at every moment. */
+/** Keeps the state of a sandbox in a file, which is complete even after a crash. */
 export class StateFile implements StateObserver {
   readonly #sandbox: Sandbox;
   readonly #path: string;
-  /** Ids up to these may be assigned, because the file reserves them. */
+  /** The highest numbers of ids that the file on disk reserves. Ids up to these may be assigned. */
   #reserved: IdCounts | undefined;
-  /** Number of the latest write. An earlier write that ends later is discarded. */
+  /** Number of the latest write of the file. If an earlier write ends later, it is discarded. */
   #latestWrite = 0;
   #isDirty = false;
   #isWriting = false;
@@ -70,7 +69,8 @@ export class StateFile implements StateObserver {
   #isClosed = false;
 
   /**
-   * Restores the state in the file. If there is no file, writes what the sandbox contains.
+   * Restores the sandbox from its state file. If there is no file, writes what the sandbox
+   * contains.
    * @throws Error when the file is broken, cannot be written, or belongs to another process.
    */
   constructor(sandbox: Sandbox, path: string) {
@@ -99,17 +99,17 @@ export class StateFile implements StateObserver {
     else if (remaining < reservedIds / 2) this.onChange();
   }
 
-  /** Writes the state with the exact ids, and releases the lock. */
+  /** Writes the state file a last time, without reserved ids, and releases the file's lock. */
   close(): void {
     clearTimeout(this.#timer);
     this.#writeNow(0);
     unlock(this.#path);
   }
 
-  /** Removes the file with its lock. */
   remove(): void {
     this.#isClosed = true;
-    // A write in progress is discarded.
+    // A write of the file may be in progress. With a higher number here, that write discards its
+    // result.
     this.#latestWrite += 1;
     clearTimeout(this.#timer);
     rmSync(this.#path, { force: true });
@@ -142,7 +142,8 @@ export class StateFile implements StateObserver {
     const started = performance.now();
     try {
       const { text, reserved } = this.#createSnapshot(reservedIds);
-      // The sandbox sends no response while it serializes, so large states are written less often.
+      // The sandbox cannot respond while its state is converted to JSON, so a large state is
+      // written to its file less often.
       this.#writeDelayMs = Math.min(
         maxWriteDelayMs,
         minWriteDelayMs + 4 * (performance.now() - started),
@@ -166,11 +167,11 @@ export class StateFile implements StateObserver {
   }
 }
 
-/** Identifies a process by its number and start time, because numbers are used again. */
+/** Identifies a process by number and start time, because the system reuses the numbers. */
 function identifyProcess(pid: number): string {
   try {
-    // The start time is field 22 on Linux. The name in field 2 may contain spaces, but field 3
-    // always follows the last parenthesis.
+    // On Linux this file contains the start time in field 22. The name in field 2 may contain
+    // spaces, so fields are counted from the last parenthesis, which ends the name.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
     return `${pid} ${fields?.[19] ?? ''}`.trim();
   } catch {
@@ -184,7 +185,7 @@ function isAlive(identity: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (cause) {
-    // EPERM means that the process exists and belongs to another user.
+    // The error EPERM means that the process exists and belongs to another user.
     if (fieldOf(cause, 'code') !== 'EPERM') return false;
   }
   return identifyProcess(pid) === identity;
@@ -192,12 +193,15 @@ function isAlive(identity: string): boolean {
 
 const getLockPath = (path: string): string => `${path}.lock`;
 
-/** @throws Error when a running process holds the file. */
+/**
+ * Takes the lock of the state file.
+ * @throws Error when another running process holds the lock.
+ */
 function lock(path: string): void {
   const ownLockPath = `${getLockPath(path)}.${process.pid}`;
   writeFileSync(ownLockPath, identifyProcess(process.pid));
   try {
-    // Creating a link is atomic, so only one process gets the lock.
+    // The system creates a link with the same name only once, so only one process gets the lock.
     for (;;) {
       try {
         linkSync(ownLockPath, getLockPath(path));
@@ -226,14 +230,15 @@ function readHolder(path: string): string | undefined {
   }
 }
 
-/** Removes the lock of a dead process. If another process has just taken the lock, restores it. */
+/** Removes the lock of a dead process. If another process just took the lock, restores it. */
 function removeStale(path: string, holder: string | undefined): void {
   const stalePath = `${getLockPath(path)}.stale.${process.pid}`;
   try {
     renameSync(getLockPath(path), stalePath);
     if (readFileSync(stalePath, 'utf8') !== holder) linkSync(stalePath, getLockPath(path));
   } catch {
-    // Another process was first; the next attempt reads its lock.
+    // Another process has removed or taken the lock meanwhile. The next attempt reads the lock
+    // again.
   }
   rmSync(stalePath, { force: true });
 }

@@ -4,10 +4,10 @@ import type { SandboxLogEntry } from '../log.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxServer } from '../server.ts';
 
-/** Where the lines are written, such as stdout. */
+/** Where the command prints its log, such as stdout. */
 interface Terminal {
   write(text: string): unknown;
-  /** Only a terminal has this method, which respects NO_COLOR and FORCE_COLOR. */
+  /** Whether the terminal shows colours, which NO_COLOR forbids. Other outputs lack this method. */
   hasColors?(): boolean;
 }
 
@@ -16,7 +16,7 @@ const green = 32;
 const yellow = 33;
 const dim = 2;
 
-/** Writes a line for every completed request, with the name of the world if there is one. */
+/** Prints a line for every completed request of a sandbox, with the name of its world if any. */
 export function writeLog(sandbox: Sandbox, terminal: Terminal, world?: string): void {
   const paint = (colour: number, text: string) =>
     terminal.hasColors?.() === true ? `\u001b[${colour}m${text}\u001b[0m` : text;
@@ -30,7 +30,7 @@ function chooseColour(status: number | undefined): number {
   return status >= 400 ? yellow : green;
 }
 
-/** Why a request was rejected or a delivery failed. */
+/** Returns why the sandbox rejected a request, or why a webhook delivery failed. */
 function findReason({ status = 0, response, note }: SandboxLogEntry): string | undefined {
   if (note !== undefined || status < 400 || !isPlainObject(response)) return note;
   const { error } = response;
@@ -54,15 +54,16 @@ function formatLine(
     paint(dim, requestId),
     ...(world === undefined ? [] : [`world ${world}`]),
     ...(fault === undefined ? [] : [paint(red, `fault ${fault}`)]),
-    // A reason may contain text of the caller, which must not look like another line of the log.
+    // The reason may contain text that a caller sent. A line break in that text must not create a
+    // false line of the log.
     ...(reason === undefined ? [] : [oneLine(reason)]),
   ].join('  ');
 }
 
-/** The banner shows this many rows, because a state may be large and a few rows are enough. */
+/** How many Accounts and Counterparties the start-up message lists, because a few are enough. */
 const maxShown = 8;
 
-/** The variables to paste, the address of the page, and the parties that can pay each other. */
+/** Creates the start-up message with environment variables, Accounts and Counterparties. */
 export function formatBanner(sandbox: Sandbox, server: SandboxServer, storageNote: string): string {
   const { baseUrl, rootUrl, apiKey, jwt } = server.clientOptions;
   return `The payments sandbox is up. Paste these lines into the shell of your service:

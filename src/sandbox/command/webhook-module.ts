@@ -4,7 +4,7 @@ import { getMessage } from '../platform/sandbox-error.ts';
 import type { SandboxWebhookShape } from '../webhooks/webhooks.ts';
 
 /**
- * Loads the function that creates the notifications from the default export of a module.
+ * Loads the function that creates webhook notifications, the default export of a JavaScript module.
  * @throws Error that names the file.
  */
 export async function loadWebhookShape(path: string): Promise<SandboxWebhookShape> {

@@ -9,9 +9,8 @@ import { SandboxError } from '../platform/sandbox-error.ts';
  * origins, which the Origin header shows or, if the page loads an image, Sec-Fetch-Site.
  */
 
-/** The callers that a server allows. */
 export interface Callers {
-  /** Host names besides those of the loopback interface, in lower case and without a port. */
+  /** Host names that the server accepts besides loopback names, in lower case, without a port. */
   readonly hosts: ReadonlySet<string>;
 }
 
@@ -20,7 +19,7 @@ function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
   return name !== undefined && (isLoopback(name) || hosts.has(name));
 }
 
-/** Returns a 403 if the Host header has a foreign name, and undefined if the name is allowed. */
+/** Returns a 403 response if a request's Host header is foreign, and undefined if it is allowed. */
 export const checkHost = (host: string | undefined, callers: Callers): Reply | undefined =>
   isAllowedHost(host, callers)
     ? undefined
@@ -29,7 +28,7 @@ export const checkHost = (host: string | undefined, callers: Callers): Reply | u
         `This sandbox is reached under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
       );
 
-/** Returns a 403 for a page of another origin. Programs send neither Origin nor Sec-Fetch-Site. */
+/** Returns a 403 response if a web page of another origin sent the request, else undefined. */
 export function checkOrigin(headers: {
   readonly origin?: string | undefined;
   readonly host?: string | undefined;
@@ -47,7 +46,7 @@ export function checkOrigin(headers: {
 const createForbiddenReply = (code: string, message: string): Reply =>
   errorReply(new SandboxError(message, { code, status: 403 }));
 
-/** Headers that let a page on an allowed host, such as another local port, read the API. */
+/** Creates the headers with which a web page on an allowed host may read responses of the API. */
 export function createCorsHeaders(
   origin: string | undefined,
   callers: Callers,
@@ -61,7 +60,7 @@ export function createCorsHeaders(
   };
 }
 
-/** The response to the OPTIONS request that a browser sends before a request with Authorization. */
+/** Creates the response to a browser's OPTIONS request before a request with Authorization. */
 export function createPreflightReply(
   headers: Record<string, string>,
   requestedHeaders: string | undefined,

@@ -1,7 +1,7 @@
 import type { Sandbox } from '../sandbox.ts';
 
 const token = '0x00000000000000000000000000000000000000bb';
-/** An Instruction that refuels a wallet. The demo registers it, and openapi.json shows it. */
+/** An Instruction that refuels a wallet, for the demo data and for the examples in openapi.json. */
 export const refuelInstruction = {
   address: '0x00000000000000000000000000000000000000aa',
   chainId: 8453,

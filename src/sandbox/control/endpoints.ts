@@ -12,20 +12,18 @@ import type { Sandbox } from '../sandbox.ts';
 import { version } from '../../version.ts';
 import { seedDemo } from './demo.ts';
 
-/** The path of the endpoints that control a sandbox. */
+/** The paths of all endpoints that control a sandbox, such as /_sandbox/reset, start with this. */
 export const controlPath = '/_sandbox/';
 
-/** A request to a control endpoint. */
 export interface ControlRequest {
   method: string;
   url: URL;
-  /** The body, whatever its content type. */
+  /** The text of the request body. The content type of the request does not matter. */
   body: string;
 }
 
 interface Control extends ControlRequest {
   sandbox: Sandbox;
-  /** The `{id}` of the path; '' when there is none. */
   id: string;
 }
 
@@ -48,7 +46,10 @@ function endpoint(
 
 const bodyReport = inputReport('The body is');
 
-/** @throws SandboxError when the body is not JSON, or is missing. */
+/**
+ * Parses the body of a request to a control endpoint.
+ * @throws SandboxError when the body is not JSON, or is missing.
+ */
 function readJsonBody({ body }: Control): unknown {
   const jsonBody = readBody(body);
   if (jsonBody === undefined) {
@@ -78,7 +79,7 @@ const resetBodySchema = () =>
     ),
   });
 
-/** Adds a fault rule that arrived as JSON. Returns the rule as `GET faults` lists it. */
+/** Adds a fault rule from a request body. Returns the rule as `GET /_sandbox/faults` lists it. */
 function addFault({ sandbox }: Control, faultRule: unknown): unknown {
   try {
     sandbox.faults.add(faultRule as SandboxFaultRule);
@@ -103,7 +104,7 @@ interface FeedItem {
   readonly id: number | undefined;
 }
 
-/** A list of items with ids, such as the log, which callers can also follow as a stream. */
+/** Items with ids, such as log entries, which callers can read as a list or follow as a stream. */
 export interface Feed {
   list(sandbox: Sandbox): readonly FeedItem[];
   listen(sandbox: Sandbox, listener: (item: FeedItem) => void): () => void;
@@ -121,8 +122,8 @@ export const feeds: Readonly<Record<string, Feed>> = {
 };
 
 /**
- * Returns the items of a feed with an id above the query parameter `after`, but only the last
- * `latest` of them. Requests that are still running have no id and are left out.
+ * Returns the log entries or changes with an id above the query parameter `after`, but only the
+ * last `latest` of them. Requests that are still running have no id and are left out.
  * @throws SandboxError when `after` or `latest` is not a whole number.
  */
 export function readFeed(feed: Feed, sandbox: Sandbox, query: URLSearchParams): FeedItem[] {
@@ -153,7 +154,7 @@ const endpoints: readonly Endpoint[] = [
   endpoint('POST entities/{id}/approve', 200, ({ sandbox, id }) => sandbox.entities.approve(id)),
   ...nouns.map((noun) =>
     endpoint(`POST ${noun}`, 201, (control) =>
-      // Each `create` validates its input, so any JSON value may be passed.
+      // The `create` method of each noun validates its input, so the body may be any JSON value.
       control.sandbox[noun].create(readJsonBody(control) as never),
     ),
   ),
@@ -180,7 +181,7 @@ const endpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** Handles a control request. Its responses and errors have the same form as those of the API. */
+/** Handles a request to a control endpoint. Responses have the same form as those of the API. */
 export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply {
   const { pathname } = request.url;
   const matchingEndpoints = endpoints.filter(({ pattern }) => pattern.test(pathname));

@@ -1,18 +1,18 @@
 import type { Reply } from '../api/responses.ts';
 
-/** Headers against caching, because these responses change, and against guessing a content type. */
+/** Headers that stop browsers from caching a response and from guessing its content type. */
 export const uncachedHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Hashes a script for the Content-Security-Policy, so that the browser runs no other script. */
+/** Hashes a script for the Content-Security-Policy header, so that browsers run no other script. */
 async function hashScript(script: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(script));
   return `'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
 }
 
 /**
- * The page at `/`, with its scripts inline. Its headers forbid the browser to load anything from
- * elsewhere, to run an injected script, or to show the page in a frame. If the server has worlds,
- * the `html` element has the attribute `data-worlds`.
+ * Creates the response with the sandbox's web page, which contains its scripts. The headers forbid
+ * the browser to load anything from elsewhere, to run an injected script, or to show the page in a
+ * frame. If the server has worlds, the `html` element has the attribute `data-worlds`.
  */
 export async function createPageReply(html: string, hasWorlds = false): Promise<Reply> {
   const scripts = html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g);

@@ -8,7 +8,7 @@ const namePattern = /^[a-z0-9-]{1,40}$/;
 const credentialPattern = /^(?:sk|jwt)_sandbox_([a-z0-9-]{1,40})$/;
 const pathPattern = new RegExp(`^${controlPath}worlds(?:/([^/]*)(/.*)?)?$`);
 
-/** Called with each new world; returns a function to call when the world is removed. */
+/** Called with each new isolated sandbox (world). The returned function is called on removal. */
 export type OnWorld = (name: string, world: Sandbox) => () => void;
 
 interface World {
@@ -19,7 +19,7 @@ interface World {
 /** All sandboxes of a server: the default one, and an isolated one (a "world") for each name. */
 export class Worlds {
   readonly #main: Sandbox;
-  /** Whether credentials can select a world. If not, all of them select the default sandbox. */
+  /** Whether a credential can select a world. Otherwise all select the default sandbox. */
   readonly isEnabled: boolean;
   readonly #onWorld: OnWorld;
   readonly #worlds = new Map<string, World>();
@@ -36,7 +36,7 @@ export class Worlds {
     return name === undefined || !this.isEnabled ? this.#main : this.get(name);
   }
 
-  /** Returns the world with this name, and creates the world at its first use. */
+  /** Returns the world with this name. At the first use of the name, the world is created. */
   get(name: string): Sandbox {
     if (`sk_sandbox_${name}` === this.#main.apiKey) return this.#main;
     const world = this.#worlds.get(name);
@@ -47,8 +47,9 @@ export class Worlds {
   }
 
   /**
-   * Finds the sandbox that a control request is for, and the path of the request within that
-   * sandbox. Returns a reply instead if the request lists or removes worlds, or is not valid.
+   * Finds the sandbox that a control request is for, and the path of the request without the
+   * world's name. Returns a response instead if the request lists or removes worlds, or is not
+   * valid.
    */
   route(method: string, pathname: string): { sandbox: Sandbox; path: string } | Reply {
     const match = pathPattern.exec(pathname);
@@ -71,8 +72,8 @@ export class Worlds {
     const world = this.#worlds.get(name);
     if (world === undefined) return false;
     this.#worlds.delete(name);
-    // The reset cancels the timers, which would keep the world in memory, and sends a reset event
-    // to callers who follow the log or the changes.
+    // Resetting the removed world cancels its timers, which would keep the world in memory. The
+    // reset also reaches callers who follow the log or the changes of the world.
     world.sandbox.reset();
     world.dispose();
     return true;

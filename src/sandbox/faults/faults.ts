@@ -11,11 +11,13 @@ import {
   type SandboxFaultRule,
 } from './rule.ts';
 
-/** The faults that a sandbox simulates. */
+/** Rules that make requests to a sandbox fail, or that delay or change their responses. */
 export interface SandboxFaults {
   /**
-   * Adds a rule. At most one rule applies to a request: the oldest that matches and is not used up.
-   * @throws TypeError when the rule is malformed or could never apply, as `empty_page` on a create.
+   * Adds a fault rule. At most one rule applies to a request: the oldest rule that matches and is
+   * not used up.
+   * @throws TypeError when the rule is malformed or could never apply, such as an `empty_page`
+   *   for a create call.
    *
    * @example
    * ```ts
@@ -31,21 +33,21 @@ export interface SandboxFaults {
   add(faultRule: SandboxFaultRule): void;
   /** Returns the rules that are not used up, oldest first. `times` and `after` are what remains. */
   list(): SandboxFaultRule[];
-  /** Removes every rule. */
+  /** Removes every fault rule. */
   clear(): void;
 }
 
 interface Pending {
   readonly faultRule: SandboxFaultRule;
-  /** Requests for which chance decided. The seed and this number determine the next decision. */
+  /** How many requests the rule's `percent` was applied to. The number affects the next choice. */
   requestCount: number;
-  /** Matching requests that the rule still lets through. */
+  /** How many more matching requests the rule lets pass because of its `after`. */
   skipsLeft: number;
-  /** Matching requests that the rule still affects. */
+  /** How many more matching requests this fault rule affects. */
   remaining: number;
 }
 
-/** The rules of a sandbox in the order in which they were added. */
+/** The fault rules of a sandbox, oldest first. */
 export class FaultQueue implements SandboxFaults {
   #pending: Pending[] = [];
 
@@ -54,7 +56,7 @@ export class FaultQueue implements SandboxFaults {
     const { percent, after = 0 } = faultRule;
     const { times = percent === undefined ? 1 : 'always' } = faultRule;
     const remaining = times === 'always' ? Infinity : times;
-    // The caller may change the object for its next rule, so the queue keeps a copy.
+    // The caller may change the object of the rule and add it again, so the queue keeps a copy.
     this.#pending.push({
       faultRule: structuredClone(faultRule),
       requestCount: 0,
@@ -76,8 +78,8 @@ export class FaultQueue implements SandboxFaults {
   }
 
   /**
-   * Returns the fault of this request, if any. A request that a rule lets through first (`after`)
-   * counts for that rule even if another rule affects the request.
+   * Returns the fault that applies to a request, if any. The requests that a rule lets through
+   * first (its `after`) include requests that another rule affects.
    */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
     return this.#take(
@@ -87,7 +89,6 @@ export class FaultQueue implements SandboxFaults {
     );
   }
 
-  /** The fault of this delivery, if any. */
   takeWebhook(): SandboxFault | undefined {
     return this.#take(false, ({ operation }) => operation === 'webhook');
   }
@@ -104,7 +105,8 @@ export class FaultQueue implements SandboxFaults {
         pending.skipsLeft -= 1;
       } else if (matchedFault === undefined && isSelectedByChance(pending)) {
         matchedFault = fault;
-        // A first page has no cursor to repeat, so it does not use the fault up.
+        // The request for a first page has no cursor that the response could repeat, so that
+        // request does not use up a `repeated_cursor` fault.
         if (fault.kind !== 'repeated_cursor' || hasCursor) pending.remaining -= 1;
       }
     }
@@ -113,7 +115,7 @@ export class FaultQueue implements SandboxFaults {
   }
 }
 
-/** Whether chance selects a request; without `percent` every request is selected. */
+/** Decides at random, by the rule's seed, whether a fault rule with `percent` affects a request. */
 function isSelectedByChance(pending: Pending): boolean {
   const { percent = 100, seed = 1 } = pending.faultRule;
   pending.requestCount += 1;
@@ -121,8 +123,9 @@ function isSelectedByChance(pending: Pending): boolean {
 }
 
 /**
- * Creates rules that make a share of all requests fail: with an error status or a reset, before or
- * after the call takes effect. With the same seed, the same requests fail in every run.
+ * Creates fault rules that make a share of all requests fail, with an error status or a broken
+ * connection, before or after the call takes effect. The same seed selects the same requests in
+ * every run.
  */
 export function createFailureRules(percent: number, seed: number): SandboxFaultRule[] {
   const faults: SandboxFault[] = [
@@ -131,8 +134,8 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // Each rule sees only the requests that the rules before it let through, so a later rule needs a
-  // higher percentage for an equal share of all requests.
+  // Each rule decides only about requests that the rules before it did not affect, so a later rule
+  // needs a higher percentage for an equal share of all requests.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',
@@ -142,10 +145,10 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
   }));
 }
 
-/** How long a `delay` without `ms` takes. */
+/** How long a `delay` fault lasts, in milliseconds, if its rule has no `ms`. */
 export const defaultDelayMs = 1_000;
 
-/** Whether the call takes effect, although the caller may get no response. */
+/** Whether a call with this fault takes effect in the sandbox, even if its response is lost. */
 function takesEffect(fault: SandboxFault): boolean {
   switch (fault.kind) {
     case 'delay':
@@ -165,12 +168,12 @@ function takesEffect(fault: SandboxFault): boolean {
   }
 }
 
-/** Returns the kind of the fault if the fault changes a page. */
+/** Returns the kind of the fault if the fault changes the page that a list returns. */
 export function getPageFault(fault: SandboxFault | undefined): PageFault | undefined {
   return fault?.kind === 'repeated_cursor' || fault?.kind === 'empty_page' ? fault.kind : undefined;
 }
 
-/** The response that the caller gets. `perform` is called if the call takes effect. */
+/** Returns the response of a call with this fault. Calls `perform` if the call takes effect. */
 export function applyFault(fault: SandboxFault, perform: () => Reply): SandboxReply {
   const platformReply = takesEffect(fault) ? perform() : undefined;
   const reply = platformReply ?? createInjectedReply(500);
@@ -208,7 +211,8 @@ function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,
   platformReply: Reply | undefined,
 ): Reply {
-  // If the platform rejected the call, a success would claim an effect that never happened.
+  // If the sandbox rejected the call, a fault with a success status would claim an effect that
+  // never happened, so the caller gets the rejection.
   if (platformReply !== undefined && platformReply.status >= 400 && fault.status < 300)
     return platformReply;
   const reply =
@@ -227,7 +231,7 @@ function createStatusReply(
   };
 }
 
-/** An HTML error page, as a proxy sends it. The text of the page appears in the client's error. */
+/** Creates an HTML error page like a proxy's. Its text appears in the client's error message. */
 const createHtmlReply = (status: number): Reply => ({
   status,
   headers: { 'content-type': 'text/html; charset=utf-8' },

@@ -5,106 +5,113 @@ import { maxTimerMs } from '../../internal/runtime.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import { inputReport, parseInput } from '../platform/validation.ts';
 
-/** Whether a fault applies before the call takes effect, or after. */
+/** Whether a fault happens before or after the call takes effect. */
 export type SandboxFaultMoment = 'before_commit' | 'after_commit';
 
-/** A fault to simulate. */
+/** A fault that a sandbox simulates, such as an error status or a broken connection. */
 export type SandboxFault =
   | {
-      /** A response with another status. An error status comes with the documented error body. */
+      /** The caller gets another status. An error status comes with the documented error body. */
       kind: 'status';
-      /** 200 to 599. Below 400, a call that took effect keeps its own body. */
+      /** The status that the caller gets, 200 to 599. Below 400, the usual response body stays. */
       status: number;
-      /** The Retry-After header: seconds, or a string that is sent unchanged. */
+      /** The value of the Retry-After header: seconds, or a string that is sent unchanged. */
       retryAfter?: number | string | undefined;
-      /** Further headers, such as the `location` of a redirect. */
+      /** Further headers of the response, such as the `location` of a redirect. */
       headers?: Record<string, string> | undefined;
       /** The `code` of the error body. @default 'injected_fault' */
       code?: string | undefined;
       /** The message of the error body. Default: a sentence that names the status. */
       error?: string | undefined;
-      /** Default: `before_commit` for 300 and above, otherwise `after_commit`. */
+      /**
+       * Whether the call takes effect first. Default: `before_commit` (no effect) for a status of
+       * 300 and above, otherwise `after_commit`.
+       */
       when?: SandboxFaultMoment | undefined;
     }
   | {
       /**
        * The call takes effect on arrival, and its response comes `ms` milliseconds later. A
-       * delivery to the `webhookUrl` is sent that much later.
+       * delivery to the `webhookUrl` is sent `ms` milliseconds late.
        */
       kind: 'delay';
-      /** Milliseconds by the clock of the sandbox. Required, except for a webhook. @default 1000 */
+      /**
+       * Milliseconds of delay by the sandbox's clock. Required except for webhooks. @default 1000
+       */
       ms?: number | undefined;
     }
   | {
-      /** No response at all; the caller has to give up. */
+      /** The sandbox never responds, so the caller has to give up. */
       kind: 'hang';
       /** Whether the call takes effect before the sandbox hangs. @default 'before_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
-      /** The connection is reset. */
+      /** The connection breaks before any response. */
       kind: 'reset';
-      /** Whether the call took effect first. */
+      /** Whether the call takes effect before the connection breaks. */
       when: SandboxFaultMoment;
     }
   | {
-      /** An HTML page instead of JSON, as proxies send them. */
+      /** The sandbox responds with an HTML page instead of JSON, as a proxy does. */
       kind: 'html';
-      /** 200 to 599. @default 502 */
+      /** The status of the HTML page, 200 to 599. @default 502 */
       status?: number | undefined;
-      /** Whether the call takes effect first. @default 'before_commit' */
+      /** Whether the call takes effect before the HTML page is sent. @default 'before_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
-      /** The headers and half of the body, then the connection ends. */
+      /** The caller gets the headers and half of the body, then the connection ends. */
       kind: 'truncated_body';
-      /** Whether the call takes effect first. @default 'after_commit' */
+      /** Whether the call takes effect before the response breaks off. @default 'after_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
-      /** The headers and half of the body, then nothing more. */
+      /** The caller gets the headers and half of the body, then nothing on an open connection. */
       kind: 'stalled_body';
-      /** Whether the call takes effect first. @default 'after_commit' */
+      /** Whether the call takes effect before the response stalls. @default 'after_commit' */
       when?: SandboxFaultMoment | undefined;
     }
   | {
       /**
-       * A page whose `nextCursor` repeats the `cursor` of the request. A first page has no cursor
-       * to repeat, so it does not use the fault up.
+       * A list returns a page whose `nextCursor` repeats the `cursor` of the request. The request
+       * for a first page has no cursor, so that request does not use up the fault.
        */
       kind: 'repeated_cursor';
     }
   | {
-      /** A page without items although `hasMore` is true. Its cursor leads to the items. */
+      /** A list returns a page without items, but with `hasMore` true and a cursor to the items. */
       kind: 'empty_page';
     }
   | {
       /**
-       * For the operation `webhook` only. A delivery is lost, sent twice, or sent after the next
-       * one (or after a second, if no other follows).
+       * For the operation `webhook` only. `drop`: the delivery is lost. `duplicate`: the delivery
+       * is sent twice. `reorder`: the delivery is sent after the next one, or after a second if no
+       * other follows.
        */
       kind: 'drop' | 'duplicate' | 'reorder';
     };
 
-/** A fault and the requests it applies to. */
+/** A fault that a sandbox simulates, and the requests that the fault affects. */
 export interface SandboxFaultRule {
   /**
-   * The operation, such as `'transfers.create'`. `'*'` affects every request, even to a path that
-   * does not exist. `'webhook'` affects deliveries to the `webhookUrl`.
+   * The operation whose requests the fault affects, such as `'transfers.create'`. `'*'` affects
+   * every request, even to a path that does not exist. `'webhook'` affects deliveries to the
+   * `webhookUrl`.
    */
   operation: SandboxLogOperation | '*';
   /**
-   * How many requests are affected; `'always'` (or `Infinity`) for all. @default 1, or 'always' if `percent`
-   * is set
+   * How many matching requests the fault affects; `'always'` (or `Infinity`) for all of them.
+   * @default 1, or 'always' if `percent` is set
    */
   times?: number | 'always' | undefined;
-  /** How many matching requests to let through first. @default 0 */
+  /** How many matching requests pass unaffected before the fault affects one. @default 0 */
   after?: number | undefined;
-  /** How many of a hundred matching requests are affected, by chance. @default 100 */
+  /** Percentage of the matching requests that the fault affects, chosen at random. @default 100 */
   percent?: number | undefined;
-  /** Seed of the random choice: the same whole number selects the same requests. @default 1 */
+  /** Seed of the random choice by `percent`. The same seed selects the same requests. @default 1 */
   seed?: number | undefined;
-  /** The fault to simulate. */
+  /** The fault that the sandbox simulates for the affected requests. */
   fault: SandboxFault;
 }
 
@@ -118,10 +125,9 @@ const statusRule = 'expected a status from 200 to 599';
 const statusSchema = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
 const msRule = `expected milliseconds, from 0 to ${maxTimerMs}`;
 
-/** Statuses of responses that have no body. */
 export const bodylessStatuses: readonly number[] = [204, 205, 304];
 
-/** A schema for a count that may be Infinity, because the number schemas of zod reject Infinity. */
+/** Creates a schema for a whole number or Infinity, which the number schemas of zod reject. */
 const countOrInfinity = (least: number) =>
   z.custom<number>(
     (value) =>
@@ -223,7 +229,10 @@ const FaultRuleSchema = z
     ),
   );
 
-/** @throws TypeError for a rule that is malformed or could never apply. */
+/**
+ * Checks a fault rule before it is added.
+ * @throws TypeError if the rule is malformed or could never apply.
+ */
 export function checkFaultRule(faultRule: SandboxFaultRule): void {
   try {
     parseInput(FaultRuleSchema, faultRule, inputReport('The rule of sandbox.faults.add is'));
@@ -245,7 +254,7 @@ export function checkFaultRule(faultRule: SandboxFaultRule): void {
   }
 }
 
-/** Whether a fault can affect the response of a route; a rule for `'*'` skips the other routes. */
+/** Whether a fault can affect an operation's response. A rule for `'*'` skips other operations. */
 export function canApply(fault: SandboxFault, route: Route | undefined): boolean {
   switch (fault.kind) {
     case 'repeated_cursor':
