@@ -4,39 +4,39 @@ import type { SandboxWebhookShape } from './webhooks/webhooks.ts';
 
 /** Options of a {@link Sandbox}. */
 export interface SandboxOptions {
-  /** The source of all timestamps. Default: the system time. */
+  /** The clock that all timestamps of the sandbox come from. Default: the system time. */
   clock?: SandboxClock | undefined;
-  /** Page size for requests without `limit`, 1 to 100. @default 50 */
+  /** How many items a page has when a request has no `limit`, 1 to 100. @default 50 */
   pageSize?: number | undefined;
   /**
-   * The order of every list of the versioned API, which the API reference does not name.
+   * The order of every list under `/v0`, because the API reference does not name an order.
    * @default 'oldest_first'
    */
   listOrder?: 'oldest_first' | 'newest_first' | 'shuffled' | undefined;
-  /** The API key that is accepted. Default: a fixed one. */
+  /** The API key that the sandbox accepts. Default: a fixed key. */
   apiKey?: string | undefined;
-  /** The JWT that is accepted. Default: a fixed one. */
+  /** The JWT that the sandbox accepts. Default: a fixed JWT. */
   jwt?: string | undefined;
   /**
-   * Milliseconds between the automatic steps of Transfers and of the verification of Entities, by the
-   * `clock`. Default: no automatic steps.
+   * Milliseconds by the `clock` between two automatic steps of a Transfer to its final status, or
+   * of an Entity's verification. Default: no automatic steps.
    */
   autoAdvance?: number | undefined;
-  /** Milliseconds before every response. @default 0 */
+  /** Milliseconds that the sandbox waits before every response. @default 0 */
   latency?: number | undefined;
   /**
-   * Returns what to send to the `webhookUrl` for a change, or undefined to send nothing. Default: a
+   * Returns the webhook that the sandbox sends for a change, or undefined to send none. Default: a
    * body that is marked as made up, because the API reference shows none.
    */
   webhook?: SandboxWebhookShape | undefined;
   /**
-   * Hosts that may be called besides `localhost` and loopback addresses, such as
+   * Hosts that webhooks may reach besides `localhost` and loopback addresses, such as
    * `['payments-service']`. A `webhookUrl` with any other host is stored but never called.
    */
   webhookHosts?: readonly string[] | undefined;
 }
 
-/** Listed as a record, because the compiler then requires every option. */
+/** Names of a sandbox's options, as keys of a record, so that the compiler reports missing ones. */
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,
@@ -63,7 +63,10 @@ export function checkHostName(text: string): string {
   );
 }
 
-/** @throws TypeError for an unknown option: a misspelt one would change a test unnoticed. */
+/**
+ * Checks the names of a sandbox's options.
+ * @throws TypeError for an unknown option, because a misspelt option would have no effect.
+ */
 export function checkOptionNames(options: SandboxOptions): void {
   const unknownOption = Object.keys(options).find(
     (name) => !optionNames.some((one) => one === name),

@@ -35,9 +35,7 @@ export type SandboxFault =
        * delivery to the `webhookUrl` is sent `ms` milliseconds late.
        */
       kind: 'delay';
-      /**
-       * Milliseconds of delay by the sandbox's clock. Required except for webhooks. @default 1000
-       */
+      /** Milliseconds by the sandbox's clock. Required except for webhooks. @default 1000 */
       ms?: number | undefined;
     }
   | {

@@ -1,18 +1,18 @@
 import type { SandboxOperation } from '../api/operations.ts';
 import type { JsonObject } from './document.ts';
 
-/** The rows of docs/gaps.md about something that the API reference does not show. */
+/** Numbers of rows in docs/gaps.md, which lists what the API reference does not show. */
 export type Gaps = number | readonly number[];
 
 /** How openapi.json describes an operation. */
 export interface OperationDocs {
   readonly summary: string;
-  /** Name of the schema of a success; undefined without a body. */
+  /** Name of the schema of a successful response; undefined if that response has no body. */
   readonly response?: string;
-  /** Name of the schema of the id in the path. */
+  /** Name of the schema of the id in the operation's path. */
   readonly id?: string;
   readonly gaps?: Gaps;
-  /** Whether the API reference shows the status of a success. */
+  /** Whether the API reference shows which status a successful response has. */
   readonly hasKnownStatus?: true;
 }
 
@@ -95,7 +95,7 @@ export const operationDocs: Readonly<Record<SandboxOperation, OperationDocs>> = 
   },
 };
 
-/** Rows of docs/gaps.md for a whole path. */
+/** The rows of docs/gaps.md that are about a whole path of the API. */
 export const pathGaps: Readonly<Record<string, Gaps>> = {
   '/transfers/{id}': 27,
   '/counterparties': 24,
@@ -108,7 +108,7 @@ const decimal = { 'x-gap': 9 };
 const nullable = { 'x-gap': 30 };
 const unit = { 'x-gap': 17 };
 
-/** What no schema or docstring states: by the type, or by a type and its field (`Type.field`). */
+/** What openapi.json adds to schemas and docstrings, by type or by field (`Type.field`). */
 export const annotations: Readonly<Record<string, JsonObject>> = {
   EntityCreateInput: { 'x-gap': [1, 2, 23] },
   AccountCreateInput: { 'x-gap': [3, 23] },

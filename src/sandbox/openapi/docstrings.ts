@@ -2,21 +2,21 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type * as ts from 'typescript';
 
-/** Documentation of a field that its zod schema lacks. */
+/** What the TypeScript declaration of a field says and its zod schema does not. */
 interface FieldDocs {
   readonly description: string;
-  /** The interface that declares the field. */
+  /** The name of the interface that declares the field. */
   readonly owner: string;
-  /** The interface of the field's value, if the value has one. */
+  /** The name of the interface of the field's value, if the value has one. */
   readonly type: string | undefined;
-  /** The documented values of an enum, and whether the platform may send others. */
+  /** The documented values if the field is an enum. `isOpen`: the platform may send others. */
   readonly values: readonly string[];
   readonly isOpen: boolean;
-  /** The prefix of an id. */
+  /** The prefix of the id that the field contains, such as `acc_`. */
   readonly prefix: string | undefined;
 }
 
-/** The docstring of a type, and those of its fields by name. */
+/** The docstring of a type, and the docstrings of its fields by name. */
 export interface TypeDocs {
   readonly description: string;
   readonly fields: ReadonlyMap<string, FieldDocs>;
@@ -24,13 +24,14 @@ export interface TypeDocs {
 
 const folder = fileURLToPath(new URL('../../schemas/', import.meta.url));
 
-/** Reads the exported types of src/schemas, whose docstrings are the only description of fields. */
+/** Reads the docstrings of the types in src/schemas, because zod schemas have no descriptions. */
 export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
   const { default: compiler } = await import('typescript');
   const paths = readdirSync(folder).map((file) => `${folder}${file}`);
   const program = compiler.createProgram(paths, {
     strict: true,
-    // The types of zod are of no use here, and take a second to read.
+    // The compiler does not load the types of zod, which no docstring needs and which take a second
+    // to read.
     noResolve: true,
     lib: ['lib.es5.d.ts'],
     types: [],
@@ -67,7 +68,8 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
   function describeType(symbol: ts.Symbol): TypeDocs {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     const fields = new Map<string, FieldDocs>();
-    // The members of a union have the same fields, so the first description of a field is enough.
+    // The members of a union type declare the same fields, so the first docstring of a field is
+    // enough.
     for (const part of type.isUnion() ? type.types : [type]) {
       for (const property of checker.getPropertiesOfType(part)) {
         const docs = describeField(property, symbol.getName());

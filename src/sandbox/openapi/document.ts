@@ -5,13 +5,13 @@ export type Json =
 
 export type JsonObject = { readonly [key: string]: Json };
 
-/** One base URL of operations. */
+/** The URL in openapi.json that comes before a path. */
 interface OpenApiServer {
   readonly url: string;
   readonly [key: string]: Json;
 }
 
-/** The description of the API, as OpenAPI 3.1. Paths of the root API have a server of their own. */
+/** The content of openapi.json (OpenAPI 3.1). Paths of the root API have a server of their own. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly servers: readonly OpenApiServer[];
@@ -19,7 +19,7 @@ export interface OpenApiDocument {
   readonly [key: string]: unknown;
 }
 
-/** The description with the URLs of one server. */
+/** Returns the OpenAPI document with the URLs of the server that sends it. */
 const withServerUrls = (
   document: OpenApiDocument,
   { baseUrl, rootUrl }: { readonly baseUrl: string; readonly rootUrl: string },
@@ -34,7 +34,7 @@ const withServerUrls = (
   ),
 });
 
-/** The description as the server at a host sends it. */
+/** Creates the response to a request for openapi.json, with the URLs of the requested host. */
 export function createOpenApiReply(
   document: OpenApiDocument,
   host: string | undefined,

@@ -3,14 +3,14 @@ import { refuelInstruction } from '../control/demo.ts';
 import { Sandbox } from '../sandbox.ts';
 import type { Json, JsonObject } from './document.ts';
 
-/** One call of the sandbox, with the body of the request and the body of the response. */
+/** An example for openapi.json: the status and the bodies of one call of a sandbox. */
 export interface Example {
   readonly status: number;
   readonly body: JsonObject | undefined;
   readonly response: Json | undefined;
 }
 
-/** Calls every operation of a new sandbox once, and some once more for their errors. */
+/** Collects examples for openapi.json from a new sandbox: every operation, and three errors. */
 export async function collectExamples(): Promise<{
   readonly successes: ReadonlyMap<SandboxOperation, Example>;
   readonly unauthorized: Example;

@@ -97,7 +97,7 @@ const describeFailure = (text: string, { response }: Example, ...gaps: number[])
   ...mergeGaps(gaps),
 });
 
-/** Generates the description of the API from the schemas, the routes and the sandbox. */
+/** Generates openapi.json from the schemas, the routes and example calls of a sandbox. */
 export async function generateOpenApi(): Promise<OpenApiDocument> {
   const [docs, examples] = await Promise.all([readDocstrings(), collectExamples()]);
   const variables = {

@@ -3,8 +3,8 @@ import type { OpenApiDocument } from './document.ts';
 let cachedDocument: Promise<OpenApiDocument> | undefined;
 
 /**
- * The description of the API, generated at the first request. The package contains the description
- * that its build generated instead of this module, see tsup.config.ts.
+ * The OpenAPI document, generated at the first request. The package contains the finished document
+ * instead of this module, see tsup.config.ts.
  */
 export const openApi = (): Promise<OpenApiDocument> =>
   (cachedDocument ??= import('./generate.ts').then(({ generateOpenApi }) => generateOpenApi()));

@@ -4,14 +4,14 @@ import { annotations, type Gaps } from './annotations.ts';
 import type { TypeDocs } from './docstrings.ts';
 import type { Json, JsonObject } from './document.ts';
 
-/** Lists of the versioned API by their items, and lists that come without a page. */
+/** Records that lists under `/v0` return in pages, and records that other lists return whole. */
 const pages = ['Account', 'Counterparty', 'Entity', 'Iban', 'Transfer'] as const;
 const arrays = ['Instruction', 'Transaction'] as const;
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Merges rows of docs/gaps.md: one row becomes a number, several become a list. */
+/** Merges row numbers of docs/gaps.md into `x-gap`: a number for one row, a list for several. */
 export function mergeGaps(...gaps: readonly (Gaps | Json | undefined)[]): JsonObject {
   const rows = [...new Set(gaps.flat().filter((row) => typeof row === 'number'))];
   rows.sort((one, other) => one - other);
@@ -20,13 +20,13 @@ export function mergeGaps(...gaps: readonly (Gaps | Json | undefined)[]): JsonOb
   return { 'x-gap': rows.length === 1 ? row : rows };
 }
 
-/** Merges the parts of a description. A later part wins, but the rows of gaps add up. */
+/** Merges parts of a schema. The later part wins, except that the rows in `x-gap` are combined. */
 const merge = (...parts: readonly JsonObject[]): JsonObject => ({
   ...(Object.assign({}, ...parts) as JsonObject),
   ...mergeGaps(...parts.map((part) => part['x-gap'])),
 });
 
-/** Whether requests or responses contain a type. Types that only the SDK knows are left out. */
+/** Whether the API's requests or responses contain this type. Types of the SDK alone do not count. */
 const isOfApi = (name: string): boolean => !/^page|ListQuerySchema$|^OnceInput/.test(name);
 
 const named = new Map<string, z.core.$ZodType>(
@@ -35,14 +35,14 @@ const named = new Map<string, z.core.$ZodType>(
     .map(([name, schema]) => [name.replace(/Schema$/, ''), schema as unknown as z.core.$ZodType]),
 );
 
-/** Returns the public name of a schema, if it has one. */
+/** Returns the name under which the package exports a schema, if it is exported. */
 export const findSchemaName = (schema: z.core.$ZodType): string | undefined =>
   [...named].find(([, each]) => each === schema)?.[0];
 
 const options = {
   io: 'input',
   unrepresentable: 'any',
-  /** In JSON all integers have one type. Beyond 2^53, JavaScript needs a `bigint` for them. */
+  /** In JSON all integers have one type. Only JavaScript needs a `bigint` for them beyond 2^53. */
   override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: object }): void {
     const { _zod: internals } = zodSchema;
     const { def } = internals;
@@ -54,7 +54,7 @@ const options = {
   },
 } as const;
 
-/** Adds what the docstrings and the annotations state about the fields of an object. */
+/** Adds the docstrings and annotations of an object's fields to the fields' schemas. */
 function describeFields(
   properties: JsonObject,
   type: string,
@@ -77,7 +77,7 @@ function describeFields(
   );
 }
 
-/** Adds what the docstrings and the annotations state about an object and its fields. */
+/** Adds the docstrings and annotations of an object and of its fields to the object's schema. */
 function describe(
   { $schema: _schema, $id: _id, ...schema }: JsonObject,
   type: string,
@@ -99,10 +99,10 @@ function describe(
   );
 }
 
-/** Leaves out the pattern `[^]`, because a regular expression of Python has no empty class. */
+/** Leaves out the pattern `[^]`, because the regular expressions of Python have no empty class. */
 const toPortable = (_key: string, value: unknown): unknown => (value === '[^]' ? undefined : value);
 
-/** The named schemas of the description. */
+/** Creates the named schemas of openapi.json. */
 export function createSchemas(docs: ReadonlyMap<string, TypeDocs>): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of named) registry.add(schema, { id });
@@ -136,7 +136,7 @@ export function createSchemas(docs: ReadonlyMap<string, TypeDocs>): Record<strin
   return Object.fromEntries([...described, ...listed, ...plain]) as Record<string, JsonObject>;
 }
 
-/** The parameters of a query, from its schema. */
+/** Describes the query parameters of an operation, from the schema of its query. */
 export function createParameters(
   schema: z.core.$ZodType,
   type: string,
@@ -148,7 +148,8 @@ export function createParameters(
   const { properties } = describe(converted, type, docs);
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
     const { description, 'x-gap': gaps, anyOf = [], ...rest } = property as JsonObject;
-    // A query cannot contain null, which in the SDK means the first page.
+    // The schema of a cursor allows null, with which the SDK means the first page. A query string
+    // cannot contain null.
     const [withoutNull] = anyOf as readonly JsonObject[];
     const facts = { description: description ?? '', schema: { ...withoutNull, ...rest } };
     return { name, in: 'query', ...facts, ...mergeGaps(gaps) };

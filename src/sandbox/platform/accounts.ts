@@ -18,13 +18,13 @@ import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform } from './platform.ts';
 import { inputReport, parseInput } from './validation.ts';
 
-/** Input for creating an Account in the sandbox, with more fields than the input of the API has. */
+/** The input of `sandbox.accounts.create`, with more fields than the API's call takes. */
 export interface SandboxAccountInput extends AccountCreateInput {
-  /** A wallet or a bank account. @default 'wallet' */
+  /** Whether the Account is a wallet or a bank account. @default 'wallet' */
   type?: KnownAccountType | undefined;
-  /** Currency of the balances. @default 'USDC' */
+  /** The currency of the Account's balances. @default 'USDC' */
   currency?: string | undefined;
-  /** The chain that it is provisioned on. @default the `defaultChain` of the Settings */
+  /** The chain that the Account is on. @default the `defaultChain` of the Settings */
   chain?: string | undefined;
 }
 const SandboxAccountInputSchema: Schema<SandboxAccountInput> = z.strictObject({
@@ -34,9 +34,9 @@ const SandboxAccountInputSchema: Schema<SandboxAccountInput> = z.strictObject({
   chain: z.optional(nonEmptyString('a chain, such as "base"')),
 });
 
-/** What `sandbox.accounts.update` sets; a field that is absent stays as it is. */
+/** What `sandbox.accounts.update` changes. An absent field stays as it is. */
 export interface SandboxAccountUpdate extends AccountUpdateInput {
-  /** No new transfer leaves or reaches an inactive Account; deposits and `fund` still do. */
+  /** An inactive Account sends and receives no new transfers; deposits and `fund` still work. */
   status?: KnownAccountStatus | undefined;
 }
 const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject({
@@ -44,7 +44,7 @@ const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject(
   status: z.optional(z.enum(accountStatuses, `expected one of ${accountStatuses.join(', ')}`)),
 });
 
-/** What POST /accounts does. The current Settings decide about auto-earn and the default chain. */
+/** Creates an Account as POST /accounts does. The Settings supply auto-earn and default chain. */
 export function createAccount(platform: Platform, input: SandboxAccountInput): AccountRow {
   getEntity(platform, input.entityId);
   const createdAt = platform.clock.toIsoNow();
@@ -69,7 +69,7 @@ export function createAccount(platform: Platform, input: SandboxAccountInput): A
   return row;
 }
 
-/** What PATCH /accounts/{id} does: present fields change, and metadata is replaced as a whole. */
+/** Changes an Account as PATCH /accounts/{id} does. Metadata is replaced as a whole. */
 export function updateAccount(
   platform: Platform,
   id: string,
@@ -86,7 +86,7 @@ export function updateAccount(
   return row;
 }
 
-/** Calls `move`, which moves money, and then reports the new balances of each Account. */
+/** Calls `move`, which moves money, and then reports the new balances as changes of Accounts. */
 export function updateBalances(
   platform: Platform,
   rows: readonly (AccountRow | undefined)[],
@@ -104,7 +104,7 @@ export function updateBalances(
   });
 }
 
-/** An Account as the create call returns it. */
+/** Returns the fields of an Account that the response of POST /accounts contains. */
 export const toAccountCreated = (row: AccountRow): AccountCreated => ({
   id: row.id,
   entityId: row.entityId,
@@ -122,17 +122,17 @@ export const toAccount = (row: AccountRow): Account => ({
   ...toAccountCreated(row),
   pendingBalance: formatDecimal(row.pending),
   lockedBalance: formatDecimal(row.locked),
-  // The API reference does not define this balance; the sandbox keeps it at zero.
+  // The API reference does not define the holding balance, so the sandbox keeps it at zero.
   holdingBalance: formatDecimal(0n),
   metadata: cloneMetadata(row.metadata),
   updatedAt: row.updatedAt,
 });
 
-/** Copies metadata as JSON would carry it, so that the copy shares nothing with the original. */
+/** Copies metadata as JSON would carry it, so that changes of the copy leave the original alone. */
 const cloneMetadata = (original: Metadata): Metadata =>
   metadata().parse(parseJson(stringifyJson(original)));
 
-/** The Accounts of a sandbox, and the actions that only the platform can take. */
+/** Methods for the Accounts of a sandbox, and actions of the platform such as funding. */
 export class SandboxAccounts {
   readonly #platform: Platform;
 
@@ -151,18 +151,18 @@ export class SandboxAccounts {
     );
   }
 
-  /** One Account with its balances. @throws SandboxError when it does not exist. */
+  /** Returns an Account with its balances. @throws SandboxError when the Account does not exist. */
   get(id: string): Account {
     return toAccount(this.#platform.accounts.get(id));
   }
 
-  /** Every Account, oldest first. */
+  /** Returns every Account, oldest first. */
   list(): Account[] {
     return this.#platform.accounts.all().map(toAccount);
   }
 
   /**
-   * Puts money into an Account from outside: its available balance grows.
+   * Puts money into an Account from outside, so the Account's available balance grows.
    * @param amount a decimal string in the Account's currency, such as `'100.00'`.
    * @throws SandboxError when the Account does not exist or the amount is no decimal above zero.
    */
@@ -176,7 +176,7 @@ export class SandboxAccounts {
   }
 
   /**
-   * Changes name, metadata or status. Only the sandbox can change the status.
+   * Changes the name, metadata or status of an Account. Only the sandbox can change the status.
    * @throws SandboxError when the Account does not exist or a field is malformed.
    *
    * @example

@@ -2,7 +2,7 @@ import { scheduleEntity, advanceEntity } from './entities.ts';
 import type { Platform } from './platform.ts';
 import { scheduleTransfer, advanceTransfer } from './transfers.ts';
 
-/** Advances Transfers and Entities automatically, if the platform's schedule has an interval. */
+/** Lets Transfers and Entities change their status automatically, if `autoAdvance` is set. */
 export function enableAutoAdvance(platform: Platform): void {
   platform.schedule.step = (id) => {
     const transfer = platform.transfers.find(id);
@@ -13,7 +13,7 @@ export function enableAutoAdvance(platform: Platform): void {
   };
 }
 
-/** Schedules the next step of every row after an import. */
+/** Schedules the next automatic step of every Transfer and Entity after the import of a state. */
 export function restartTimers(platform: Platform): void {
   platform.schedule.clear();
   for (const row of platform.entities.all()) scheduleEntity(platform, row);

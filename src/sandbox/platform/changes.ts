@@ -9,46 +9,49 @@ import type { Transfer } from '../../schemas/transfer.ts';
 import type { Clock } from './clock.ts';
 import type { Ids } from './ids.ts';
 
-/** The type of the changed record, by the noun with which the type of a change begins. */
+/** The types of changed records, by the noun with which the type of a change begins. */
 export interface SandboxChangeRecords {
-  /** Accounts, and their balances. */
+  /** The record in a change of an Account or of its balances. */
   account: Account;
-  /** Counterparties. */
+  /** The record in a change of a Counterparty. */
   counterparty: Counterparty;
-  /** Entities, and their verification. */
+  /** The record in a change of an Entity or of its verification. */
   entity: Entity;
-  /** IBANs. */
+  /** The record in a change of an IBAN. */
   iban: Iban;
-  /** Instructions. */
+  /** The record in a change of an Instruction. */
   instruction: Instruction;
-  /** The Settings. */
+  /** The Settings, in a change of the Settings. */
   settings: Settings;
-  /** Transactions of Instructions. */
+  /** The record in a change of an Instruction's transaction. */
   transaction: Transaction;
-  /** Transfers. */
+  /** The record in a change of a Transfer. */
   transfer: Transfer;
 }
 
-/** What happened to a record. `account.balance` means that only balances changed. */
+/** What happened to a record. `account.balance` means that only an Account's balances changed. */
 export type SandboxChangeType =
   | `${keyof SandboxChangeRecords}.${'created' | 'status' | 'updated' | 'deleted'}`
   | 'account.balance';
 
-/** A change of a record of one noun. */
+/** A change of one kind of record, such as a Transfer. */
 export interface SandboxChangeOf<Noun extends keyof SandboxChangeRecords> {
-  /** Number of the change. The numbers grow, and none is assigned twice. */
+  /** Number of the change. Later changes have higher numbers, and no number is used twice. */
   readonly id: number;
-  /** ISO 8601 date-time, UTC, by the clock of the sandbox. */
+  /** When the change happened: ISO 8601 date-time, UTC, by the clock of the sandbox. */
   readonly time: string;
-  /** The noun and what happened, such as `transfer.status`. */
+  /** The kind of record and what happened to the record, such as `transfer.status`. */
   readonly type: Extract<SandboxChangeType, `${Noun}.${string}`>;
-  /** The record before; null when it was created. */
+  /** The record before the change; null when the record was created. */
   readonly before: SandboxChangeRecords[Noun] | null;
-  /** The record after; null when it was deleted. */
+  /** The record after the change; null when the record was deleted. */
   readonly after: SandboxChangeRecords[Noun] | null;
 }
 
-/** A change of a record. Its `type` narrows the records: `transfer.status` has two Transfers. */
+/**
+ * A change of a record. Check `type` to narrow `before` and `after`: a change with the type
+ * `transfer.status` contains Transfers.
+ */
 export type SandboxChange =
   | SandboxChangeOf<'account'>
   | SandboxChangeOf<'counterparty'>
@@ -59,10 +62,10 @@ export type SandboxChange =
   | SandboxChangeOf<'transaction'>
   | SandboxChangeOf<'transfer'>;
 
-/** Beyond this many changes the oldest are dropped, so that memory is bounded. */
+/** The maximum of changes that are kept. The oldest are dropped, so that memory is bounded. */
 const maxChanges = 10_000;
 
-/** The changes of a Platform's records, in their order. */
+/** The changes of records in a sandbox, in the order in which they happened. */
 export class Changes {
   readonly #clock: Clock;
   readonly #ids: Ids;
@@ -78,7 +81,7 @@ export class Changes {
   }
 
   /**
-   * Adds a change of a row. The caller copies the row before the change, as `before`. `after` is
+   * Records a change of a row. The caller copies the row before the change, as `before`. `after` is
    * copied here, because the row may change again at once.
    */
   add<Row extends object>(
@@ -99,7 +102,7 @@ export class Changes {
     this.#report();
   }
 
-  /** Runs a change of several records, and reports each part when the whole change is complete. */
+  /** Runs a function that changes several records, and reports these changes only at its end. */
   collect<T>(run: () => T): T {
     this.#depth += 1;
     try {
@@ -110,12 +113,12 @@ export class Changes {
     }
   }
 
-  /** The latest changes, oldest first. */
+  /** Returns the latest changes of records, oldest first. */
   list(): SandboxChange[] {
     return this.#entries.map((makeChange) => makeChange());
   }
 
-  /** Calls back for every change, until the returned function is called. */
+  /** Calls the listener for every change of a record, until you call the returned function. */
   onChange(listener: (makeChange: () => SandboxChange) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -129,7 +132,7 @@ export class Changes {
 
   #report(): void {
     if (this.#depth > 0) return;
-    // A listener may change records itself. Those changes are reported after this one.
+    // A listener may change further records. Listeners hear of those changes after the present one.
     this.#depth = 1;
     for (let makeChange; (makeChange = this.#unreported.shift()) !== undefined;) {
       for (const listener of this.#listeners) callListener(listener, makeChange);
@@ -138,7 +141,7 @@ export class Changes {
   }
 }
 
-/** If a listener throws, the call that made the change still succeeds: the change has happened. */
+/** If a listener of changes throws, the call still succeeds, because the change has happened. */
 function callListener(
   listener: (makeChange: () => SandboxChange) => void,
   makeChange: () => SandboxChange,

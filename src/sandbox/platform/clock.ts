@@ -1,22 +1,22 @@
 /**
- * The source of time for the sandbox: a function, or an object such as `Date`. With `setTimeout` the
- * object also controls the length of a `delay` fault.
+ * The source of the sandbox's time: a function, or an object such as `Date`. If the object has
+ * `setTimeout`, that method also times delays.
  */
 export type SandboxClock =
   | (() => number | Date)
   | {
-      /** The present moment. */
+      /** Returns the present time. */
       now(): number | Date;
-      /** Calls `run` once, after `ms` milliseconds. */
+      /** Calls `run` once, after `ms` milliseconds of this clock. */
       setTimeout?(run: () => void, ms: number): unknown;
-      /** Cancels a timer; takes the value that `setTimeout` returned. */
+      /** Cancels the timer that `setTimeout` returned. */
       clearTimeout?(timer: unknown): void;
     };
 
-/** The time of the sandbox: its {@link SandboxClock} plus an offset. */
+/** The time of the sandbox: its {@link SandboxClock} plus how far the clock was advanced. */
 export class Clock {
   readonly #source: SandboxClock;
-  /** How far this clock is ahead of its source, in milliseconds. */
+  /** How many milliseconds the sandbox's time is ahead of the clock in its options. */
   offset = 0;
 
   constructor(source: SandboxClock = Date) {
@@ -24,9 +24,10 @@ export class Clock {
     this.now();
   }
 
-  /** The present moment. */
+  /** The present time of the sandbox. */
   now(): Date {
-    // `Date` is a function and has `now`, so the object form is checked first.
+    // `Date` is a function and also has the method `now`. Only `now` returns a number, so the
+    // method is checked first.
     const now = 'now' in this.#source ? this.#source.now() : this.#source();
     const date = new Date(new Date(now).getTime() + this.offset);
     if (Number.isNaN(date.getTime())) {
@@ -35,12 +36,12 @@ export class Clock {
     return date;
   }
 
-  /** The present moment as an ISO 8601 date-time in UTC. */
+  /** The present time of the sandbox as an ISO 8601 date-time in UTC. */
   toIsoNow(): string {
     return this.now().toISOString();
   }
 
-  /** Waits `ms` milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
+  /** Waits `ms` milliseconds. If the signal aborts meanwhile, rejects with the signal's reason. */
   wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -56,7 +57,10 @@ export class Clock {
     });
   }
 
-  /** Calls `run` once, unless the returned function cancels that. Keeps no process alive. */
+  /**
+   * Calls `run` once after `ms` milliseconds, unless the caller cancels with the returned function.
+   * The timer does not keep the process running.
+   */
   startTimer(run: () => void, ms: number): () => void {
     return this.#startTimer(run, ms, true);
   }
@@ -67,9 +71,10 @@ export class Clock {
       const timer = source.setTimeout(run, ms);
       return () => source.clearTimeout?.(timer);
     }
-    // The global is read here, so that fake timers that a test installs later are used.
+    // The global `setTimeout` is read at each call, so that fake timers that a test installs later
+    // are used.
     const timer: unknown = globalThis.setTimeout(run, ms);
-    // In a browser a timer is a number, without `unref`.
+    // In a browser a timer is a number, without the method `unref`.
     if (idle && typeof timer === 'object' && timer !== null && 'unref' in timer) {
       (timer as { unref(): void }).unref();
     }

@@ -13,23 +13,23 @@ import { failTransfersTo } from './transfers.ts';
 import { inputReport, parseInput } from './validation.ts';
 
 /**
- * The input of a Counterparty in the sandbox; the API has no call to create one. A field of null
- * counts as absent, so that a Counterparty that was read can be created again.
+ * The input of `sandbox.counterparties.create`; the API has no such call. A field of null counts as
+ * absent, because responses have null in every field of the other type.
  */
 export interface SandboxCounterpartyInput {
-  /** The Entity that the Counterparty belongs to. */
+  /** The id of the Entity that the Counterparty belongs to. */
   entityId: EntityId;
-  /** Display name. @default 'Counterparty' */
+  /** The display name of the Counterparty. @default 'Counterparty' */
   name?: string | undefined;
-  /** Default: `bank_account` if a field of a bank account is set, otherwise `wallet`. */
+  /** Type of the Counterparty. Default: `bank_account` with a bank account's fields, else `wallet`. */
   type?: KnownCounterpartyType | undefined;
-  /** The address of a wallet. Default: made up by the sandbox. */
+  /** The address of a wallet. Default: an address that the sandbox makes up. */
   walletAddress?: string | null | undefined;
   /** The chain of a wallet. Default: the `defaultChain` of the Settings. */
   chain?: string | null | undefined;
   /** The bank's name, for bank accounts only. @default 'Sandbox Bank' */
   bankName?: string | null | undefined;
-  /** The number of a bank account; responses show it masked. Default: made up by the sandbox. */
+  /** The number of a bank account, which responses show masked. Default: made up by the sandbox. */
   accountNumber?: string | null | undefined;
   /** The routing number of a bank account. Default: made up by the sandbox. */
   routingNumber?: string | null | undefined;
@@ -68,7 +68,7 @@ function getCounterpartyType(input: SandboxCounterpartyInput): KnownCounterparty
   return input.type ?? (hasBankField ? 'bank_account' : 'wallet');
 }
 
-/** What DELETE /counterparties/{id} does: pending transfers to the Counterparty fail. */
+/** Deletes a Counterparty as DELETE /counterparties/{id} does: its pending transfers fail. */
 export function deleteCounterparty(platform: Platform, id: string): void {
   platform.changes.collect(() => {
     const row = platform.counterparties.remove(id);
@@ -79,11 +79,11 @@ export function deleteCounterparty(platform: Platform, id: string): void {
 
 export const toCounterparty = (row: Counterparty): Counterparty => ({ ...row });
 
-/** Masks an account number. At most four characters and half of the number stay visible. */
+/** Masks an account number, of which at most four characters and at most half stay visible. */
 const maskNumber = (accountNumber: string) =>
   `****${accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)))}`;
 
-/** The Counterparties of a sandbox, which can create Counterparties although the API cannot. */
+/** Methods for the Counterparties of a sandbox. Only the sandbox can create Counterparties. */
 export class SandboxCounterparties {
   readonly #platform: Platform;
 
@@ -93,7 +93,8 @@ export class SandboxCounterparties {
 
   /**
    * Creates a Counterparty. The sandbox makes up absent fields, the same way in every run.
-   * @throws SandboxError when the Entity does not exist, or a field is malformed or of the other type.
+   * @throws SandboxError when the Entity does not exist, or a field is malformed or of the other
+   *   type.
    *
    * @example
    * ```ts
@@ -138,20 +139,20 @@ export class SandboxCounterparties {
     return toCounterparty(row);
   }
 
-  /** One Counterparty. @throws SandboxError when it does not exist or was deleted. */
+  /** Returns a Counterparty. @throws SandboxError when it does not exist or was deleted. */
   get(id: string): Counterparty {
     return toCounterparty(this.#platform.counterparties.get(id));
   }
 
-  /** Every Counterparty that was not deleted, oldest first. */
+  /** Returns every Counterparty that was not deleted, oldest first. */
   list(): Counterparty[] {
     return this.#platform.counterparties.all().map(toCounterparty);
   }
 
   /**
-   * Deletes a Counterparty, as DELETE /counterparties/{id} does: pending transfers to it fail, and
-   * their money is available at its source again.
-   * @throws SandboxError when it does not exist or was deleted.
+   * Deletes a Counterparty, as DELETE /counterparties/{id} does. Pending transfers to the
+   * Counterparty fail, and their money returns to the Account that sent it.
+   * @throws SandboxError when the Counterparty does not exist or was deleted.
    */
   delete(id: string): void {
     deleteCounterparty(this.#platform, id);

@@ -16,13 +16,13 @@ import type { Platform } from './platform.ts';
 import { unprocessable } from './sandbox-error.ts';
 import { inputReport, parseInput } from './validation.ts';
 
-/** What `sandbox.entities.update` sets; a field that is absent stays as it is. */
+/** What `sandbox.entities.update` changes. An absent field stays as it is. */
 export interface SandboxEntityUpdate {
   /** Whether the Entity is active. */
   status?: KnownEntityStatus | undefined;
-  /** Where identity verification stands. */
+  /** Status of the Entity's identity verification. */
   kycStatus?: KnownKycStatus | undefined;
-  /** Where acceptance of the terms of service stands. */
+  /** Status of the Entity's acceptance of the terms of service. */
   tosStatus?: KnownTosStatus | undefined;
 }
 const describeOptions = (values: readonly string[]) => `expected one of ${values.join(', ')}`;
@@ -32,10 +32,11 @@ const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
   tosStatus: z.optional(z.enum(tosStatuses, describeOptions(tosStatuses))),
 });
 
-/** What POST /entities does. A business name makes the Entity a business. */
+/** Creates an Entity as POST /entities does. A business name makes the Entity a business. */
 export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
   const createdAt = platform.clock.toIsoNow();
-  // The fields have the order of the schema, so that importing and exporting keeps every byte.
+  // The fields of this row have the order of the schema, so that an export of an imported state has
+  // the same bytes.
   const row = platform.entities.add((id): Entity => ({
     id,
     email: input.email,
@@ -52,19 +53,19 @@ export function createEntity(platform: Platform, input: EntityCreateInput): Enti
   return row;
 }
 
-/** Whether the automatic steps advance this status. Every other status stays until it is set. */
+/** Whether a verification status advances automatically. Any other stays until a caller sets it. */
 const canAdvance = (status: string): boolean =>
   status === 'not_started' || status === 'pending' || status === 'under_review';
 
 const getNextStatus = (status: string) => (status === 'not_started' ? 'pending' : 'approved');
 
-/** Schedules the next step of verification, if there is one. */
+/** Schedules the next automatic step of an Entity's verification, if there is a next step. */
 export function scheduleEntity(platform: Platform, row: Entity): void {
   if (canAdvance(row.kycStatus) || canAdvance(row.tosStatus)) platform.schedule.start(row.id);
   else platform.schedule.cancel(row.id);
 }
 
-/** Takes the next step of KYC and of the terms: first to `pending`, then to `approved`. */
+/** Takes the next step of an Entity's verification: first to `pending`, then to `approved`. */
 export function advanceEntity(platform: Platform, row: Entity): void {
   setStatuses(platform, row, {
     ...(canAdvance(row.kycStatus) && { kycStatus: getNextStatus(row.kycStatus) }),
@@ -85,7 +86,7 @@ function setStatuses(platform: Platform, row: Entity, update: SandboxEntityUpdat
 const stringifyStatuses = ({ status, kycStatus, tosStatus }: Entity): string =>
   [status, kycStatus, tosStatus].join(' ');
 
-/** An Entity as the create call returns it. */
+/** Returns the fields of an Entity that the response of POST /entities contains. */
 export const toEntityCreated = (entity: Entity): EntityCreated => ({
   id: entity.id,
   email: entity.email,
@@ -99,7 +100,10 @@ export const toEntityCreated = (entity: Entity): EntityCreated => ({
 
 export const toEntity = (row: Entity): Entity => ({ ...row });
 
-/** @throws SandboxError with status 422 when a body names an Entity that does not exist. */
+/**
+ * Returns the Entity that a request body names.
+ * @throws SandboxError with status 422 when the Entity does not exist.
+ */
 export function getEntity(platform: Platform, id: string): Entity {
   const entity = platform.entities.find(id);
   if (entity !== undefined) return entity;
@@ -108,7 +112,7 @@ export function getEntity(platform: Platform, id: string): Entity {
   });
 }
 
-/** The Entities of a sandbox, and the actions that only the platform can take. */
+/** Methods for the Entities of a sandbox, and actions of the platform such as approval. */
 export class SandboxEntities {
   readonly #platform: Platform;
 
@@ -127,18 +131,19 @@ export class SandboxEntities {
     );
   }
 
-  /** One Entity. @throws SandboxError when it does not exist. */
+  /** Returns one Entity. @throws SandboxError when the Entity does not exist. */
   get(id: string): Entity {
     return toEntity(this.#platform.entities.get(id));
   }
 
-  /** Every Entity, oldest first. */
+  /** Returns every Entity, oldest first. */
   list(): Entity[] {
     return this.#platform.entities.all().map(toEntity);
   }
 
   /**
-   * Completes verification: the KYC status and the terms of service become `approved`.
+   * Completes the verification of an Entity: the KYC status and the terms of service become
+   * `approved`.
    * @throws SandboxError when the Entity does not exist.
    */
   approve(id: string): Entity {
@@ -146,7 +151,7 @@ export class SandboxEntities {
   }
 
   /**
-   * Lets identity verification fail: the KYC status becomes `rejected`.
+   * Lets the identity verification of an Entity fail: the KYC status becomes `rejected`.
    * @throws SandboxError when the Entity does not exist.
    */
   reject(id: string): Entity {
@@ -154,7 +159,8 @@ export class SandboxEntities {
   }
 
   /**
-   * Sets single statuses. The API reference defines no transitions, so every change is allowed.
+   * Sets single statuses of an Entity. Every change is allowed, because the API reference does not
+   * say which status may follow which.
    * @throws SandboxError when the Entity does not exist or a status is not a documented one.
    *
    * @example

@@ -1,7 +1,7 @@
 /**
- * Hexadecimal digits that depend on every character of a text and look like a hash. The sandbox
- * needs addresses, ids and checksums that are the same in every run; it needs no secrecy, so this
- * is not cryptography (which web standards offer only asynchronously).
+ * Returns hexadecimal digits that look like a hash and depend on every character of a text. The
+ * sandbox makes up addresses, ids and checksums from them, the same in every run. Secrecy is not
+ * needed, and the cryptographic hashes of web standards are asynchronous.
  */
 export function fingerprint(text: string, digits: number): string {
   let result = '';
@@ -10,7 +10,8 @@ export function fingerprint(text: string, digits: number): string {
     for (let at = 0; at < text.length; at += 1) {
       hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
     }
-    // Without this mixing, texts that differ in their last character only would look alike.
+    // Without the following two steps, texts that differ only in their last character would get
+    // similar digits.
     hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
     result += ((hash ^ (hash >>> 16)) >>> 0).toString(16).padStart(8, '0');

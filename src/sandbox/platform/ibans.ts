@@ -10,13 +10,13 @@ import type { Platform } from './platform.ts';
 import { conflict, unprocessable } from './sandbox-error.ts';
 import { inputReport, parseInput } from './validation.ts';
 
-/** The input of an IBAN in the sandbox; the API has no call to create one. */
+/** The input of `sandbox.ibans.create`; the API has no call to create an IBAN. */
 export interface SandboxIbanInput {
-  /** The Account that deposits reach. */
+  /** The id of the Account that receives the deposits to the IBAN. */
   accountId: AccountId;
-  /** Default: the Entity that owns the Account; any other is rejected. */
+  /** The id of the Entity that owns the Account, which is the default. Any other id is rejected. */
   entityId?: EntityId | undefined;
-  /** Default: a German IBAN with correct check digits, of a bank that does not exist. */
+  /** The IBAN. Default: a German IBAN with correct check digits, of a bank that does not exist. */
   iban?: string | undefined;
   /** The bank's identifier code. @default 'SANDDEFFXXX' */
   bic?: string | undefined;
@@ -34,7 +34,7 @@ const SandboxIbanInputSchema: Schema<SandboxIbanInput> = z.strictObject({
   currency: z.optional(nonEmptyString('a currency code, such as "EUR"')),
 });
 
-/** What DELETE /ibans/{id} does: the IBAN becomes inactive and can no longer be found. */
+/** Deletes an IBAN as DELETE /ibans/{id} does. The IBAN becomes inactive and cannot be found. */
 export function deleteIban(platform: Platform, id: string): void {
   const row = platform.ibans.remove(id);
   platform.closedIbans.set(id, { ...row, status: 'inactive' });
@@ -43,15 +43,16 @@ export function deleteIban(platform: Platform, id: string): void {
 
 export const toIban = (row: Iban): Iban => ({ ...row });
 
-/** A German IBAN: two check digits, a bank code that no bank has, and an account number. */
+/** Creates a German IBAN: two check digits, a bank code that no bank has, an account number. */
 function createGermanIban(account: number): string {
   const bban = `99999999${String(account).padStart(10, '0')}`;
-  // ISO 7064: "DE00" at the end, letters as numbers (D is 13, E is 14), and 98 minus the remainder.
+  // Check digits by ISO 7064: append "DE00", replace letters by numbers (D is 13, E is 14), and
+  // take 98 minus the remainder.
   const checkDigits = 98n - (BigInt(`${bban}131400`) % 97n);
   return `DE${String(checkDigits).padStart(2, '0')}${bban}`;
 }
 
-/** The IBANs of a sandbox, which can create IBANs and deposit to them although the API cannot. */
+/** Methods for the IBANs of a sandbox. Only the sandbox can create IBANs and deposit to them. */
 export class SandboxIbans {
   readonly #platform: Platform;
 
@@ -61,7 +62,8 @@ export class SandboxIbans {
 
   /**
    * Creates an IBAN for an Account. The sandbox makes up absent fields, the same way in every run.
-   * @throws SandboxError when the Account does not exist, or `sandbox.entities.approve` was not called.
+   * @throws SandboxError when the Account does not exist, or its Entity was not approved
+   *   (`sandbox.entities.approve`).
    */
   create(input: SandboxIbanInput): Iban {
     const platform = this.#platform;
@@ -100,26 +102,26 @@ export class SandboxIbans {
     return toIban(row);
   }
 
-  /** One IBAN. @throws SandboxError when it does not exist or was deleted. */
+  /** Returns one IBAN. @throws SandboxError when the IBAN does not exist or was deleted. */
   get(id: string): Iban {
     return toIban(this.#platform.ibans.get(id));
   }
 
-  /** Every IBAN that was not deleted, oldest first. */
+  /** Returns every IBAN that was not deleted, oldest first. */
   list(): Iban[] {
     return this.#platform.ibans.all().map(toIban);
   }
 
   /**
-   * Deletes an IBAN, as DELETE /ibans/{id} does: later deposits to it are rejected.
-   * @throws SandboxError when it does not exist or was deleted.
+   * Deletes an IBAN, as DELETE /ibans/{id} does. Later deposits to the IBAN are rejected.
+   * @throws SandboxError when the IBAN does not exist or was deleted.
    */
   delete(id: string): void {
     deleteIban(this.#platform, id);
   }
 
   /**
-   * Lets a deposit arrive. The Account's available balance grows by this number in its currency.
+   * Deposits to an IBAN. The Account's available balance grows by this number in its currency.
    * @param amount a decimal string, such as `'100.00'`.
    * @throws SandboxError when the IBAN does not exist, or the amount is no decimal above zero.
    */

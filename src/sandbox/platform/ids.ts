@@ -1,8 +1,7 @@
-/** The nouns whose records have numbered ids. The compiler checks lists of nouns against this. */
+/** The kinds of records with numbered ids. The compiler checks other lists of these kinds. */
 export const nouns = ['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const;
 export type Noun = (typeof nouns)[number];
 
-/** The counters of a new Platform. */
 const initialCounts = {
   entities: 0,
   accounts: 0,
@@ -14,16 +13,16 @@ const initialCounts = {
   changes: 0,
 } satisfies Record<Noun | 'requests' | 'log' | 'changes', number>;
 export type IdName = keyof typeof initialCounts;
-/** The last number of each counter. */
+/** The last number that was assigned to each kind of id. */
 export type IdCounts = Readonly<Record<IdName, number>>;
 
 /**
- * Counters that only grow: an id that a caller has seen must never be assigned again, even after a
- * reset, an import or a crash.
+ * Counters for ids, which only grow. An id that a caller has seen must never be assigned again,
+ * even after a reset, an import or a crash.
  */
 export class Ids {
   readonly #counts = { ...initialCounts };
-  /** Called before a number is assigned, so that a state file can reserve it. */
+  /** Called before a number is assigned to an id, so that a state file can reserve the number. */
   reserve: (name: IdName, number: number) => void = () => {};
 
   next(name: IdName): number {
@@ -37,9 +36,9 @@ export class Ids {
     return { ...this.#counts };
   }
 
-  /** Raises the counters to these numbers, where they are lower. */
+  /** Raises each counter of ids that is lower than the given number. */
   raiseTo(counts: Readonly<Record<string, number | undefined>>): void {
-    // The object has exactly the keys of IdName, but the compiler infers `string`.
+    // `Object.keys` returns exactly the keys of IdName here, but the compiler infers `string`.
     for (const name of Object.keys(initialCounts) as IdName[]) {
       this.#counts[name] = Math.max(this.#counts[name], counts[name] ?? 0);
     }

@@ -27,17 +27,17 @@ import { inputReport, parseInput, validationError } from './validation.ts';
 interface Registration {
   /** The address that the Instruction belongs to. */
   address: Hex;
-  /** A display name. @default '' */
+  /** A display name for the Instruction. @default '' */
   nickname?: string | undefined;
 }
-/** An Instruction to register, in the form that POST /instruction/build takes. */
+/** An Instruction to register in a sandbox, in the form that POST /instruction/build takes. */
 export interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {}
-/** An Instruction to register, in the form that POST /instruction/build returns. */
+/** An Instruction to register in a sandbox, in the form that POST /instruction/build returns. */
 export interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
-  /** The chain's number. @default 8453 */
+  /** The number of the chain that the Instruction runs on. @default 8453 */
   chainId?: Integer | undefined;
 }
-/** The input of an Instruction in the sandbox; the API has no call to register one. */
+/** The input of `sandbox.instructions.create`; the API has no call to register an Instruction. */
 export type SandboxInstructionInput = SandboxInstructionFromInput | SandboxInstructionFromBuilt;
 
 const registrationShape = { nickname: z.optional(z.string('expected a string')) };
@@ -53,15 +53,15 @@ const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
   salt: wholeNumber(),
   maxExecutions: wholeNumber(),
   action: address(),
-  // The schemas limit the length of hexadecimal strings, and these arguments hold a whole object.
+  // Other hexadecimal strings have a limited length, but `arguments` encodes an object of any size.
   arguments: asSchema<Hex>(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]+$/, hexRule))),
 });
 
-/** The input of `sandbox.instructions.execute`. */
+/** The input of `sandbox.instructions.execute`, which runs an Instruction once. */
 export interface SandboxExecution {
-  /** How much was instructed, a whole number in the token's smallest unit. @default 0 */
+  /** The amount of this run, a whole number in the token's smallest unit. @default 0 */
   value?: Integer | string | undefined;
-  /** The transaction's status. @default 'Success' */
+  /** The status of the transaction that this run records. @default 'Success' */
   status?: string | undefined;
 }
 const valueRule = 'expected a whole number, 0 or more';
@@ -77,13 +77,13 @@ const SandboxExecutionSchema: Schema<SandboxExecution> = z.strictObject({
 const zeroAddress: Hex = `0x${'0'.repeat(40)}`;
 const tokenArgumentsSchema = z.object({ refuelERC20: z.object({ token: address() }) });
 
-/** Encodes the arguments of an action as the bytes of their JSON, so that no digit is lost. */
+/** Encodes the arguments of an action as the bytes of their JSON, which keeps every digit. */
 function encodeArguments(value: unknown): Hex {
   const bytes = new TextEncoder().encode(stringifyJson(value));
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Reads the token from encoded arguments; returns the zero address if they contain no token. */
+/** Returns the token in an action's encoded arguments, or the zero address if there is none. */
 function decodeToken(encoded: Hex): Hex {
   const pairs = encoded.slice(2).match(/../g) ?? [];
   const bytes = Uint8Array.from(pairs, (pair) => Number(`0x${pair}`));
@@ -91,14 +91,16 @@ function decodeToken(encoded: Hex): Hex {
     const value = parseJson(new TextDecoder().decode(bytes));
     return tokenArgumentsSchema.safeParse(value).data?.refuelERC20.token ?? zeroAddress;
   } catch {
-    // Only a sandbox encodes arguments as JSON; the encoding of others is not known.
+    // Only a sandbox encodes an action's arguments as JSON. The platform's own encoding is not
+    // known.
     return zeroAddress;
   }
 }
 
 /**
- * What POST /instruction/build does. The address of an action depends only on its kind. The
- * arguments are the JSON of `actionArguments` in hexadecimal, so that they can be decoded.
+ * Builds an Instruction as POST /instruction/build does. The action's address depends only on the
+ * kind of action. The arguments are the JSON of `actionArguments` in hexadecimal, so that the
+ * sandbox can decode them.
  */
 export function buildInstruction({
   salt,
@@ -107,7 +109,7 @@ export function buildInstruction({
 }: InstructionBuildInput): BuiltInstruction {
   const [kind, ...others] = Object.keys(actionArguments);
   if (kind === undefined || others.length > 0) {
-    // The response has one action address, so it can represent one kind of action only.
+    // The response has one action address, so the input may contain only one kind of action.
     throw validationError(
       { actionArguments: 'expected exactly one action kind, such as refuelERC20' },
       inputReport('The body of instructions.build is'),
@@ -121,7 +123,7 @@ export function buildInstruction({
   };
 }
 
-/** What GET /instructions/all does: the Instructions of an address, oldest first. */
+/** Returns the Instructions of an address, oldest first, as GET /instructions/all does. */
 export const listInstructions = (platform: Platform, owner: string): Instruction[] =>
   [...platform.instructions.values()]
     .filter((row) => normalizeHex(row.address) === normalizeHex(owner))
@@ -132,7 +134,7 @@ const toInstruction = ({ instruction }: InstructionRow): Instruction => ({
   executionState: { ...instruction.executionState },
 });
 
-/** The Instructions of a sandbox, and the actions that happen on chain. */
+/** Methods for the Instructions of a sandbox, and events on chain such as their runs. */
 export class SandboxInstructions {
   readonly #platform: Platform;
 
@@ -215,19 +217,20 @@ export class SandboxInstructions {
     return toInstruction(row);
   }
 
-  /** One Instruction by its `instructionId`. @throws SandboxError when it does not exist. */
+  /** Returns an Instruction by its id. @throws SandboxError when the Instruction does not exist. */
   get(instructionId: string): Instruction {
     return toInstruction(this.#getRow(instructionId));
   }
 
-  /** Every Instruction of every address, oldest first. */
+  /** Returns every Instruction of every address, oldest first. */
   list(): Instruction[] {
     return [...this.#platform.instructions.values()].map(toInstruction);
   }
 
   /**
-   * Runs an Instruction once: its execution counter grows, and a transaction is recorded.
-   * @throws SandboxError when it does not exist, is deactivated, or has run `maxExecutions` times.
+   * Runs an Instruction once. Its execution counter grows, and a transaction is recorded.
+   * @throws SandboxError when the Instruction does not exist, is deactivated, or has run
+   *   `maxExecutions` times.
    */
   execute(instructionId: string, execution: SandboxExecution = {}): Transaction {
     const row = this.#getActiveRow(instructionId);
@@ -258,8 +261,8 @@ export class SandboxInstructions {
   }
 
   /**
-   * Deactivates an Instruction, and records the transaction that deactivates it.
-   * @throws SandboxError when it does not exist or is deactivated already.
+   * Deactivates an Instruction, and records the transaction that deactivates the Instruction.
+   * @throws SandboxError when the Instruction does not exist or is deactivated already.
    */
   deactivate(instructionId: string): Instruction {
     const row = this.#getActiveRow(instructionId);

@@ -1,14 +1,14 @@
 import { unprocessable } from './sandbox-error.ts';
 
 /*
- * Money as a bigint that counts 10^-18: every amount that the API takes is a whole number of these
- * units, so sums are exact.
+ * The sandbox counts money in units of 10^-18, as a bigint. Every amount that the API takes is a
+ * whole number of these units, so sums are exact.
  */
 const decimalPlaces = 18;
 const unitsPerWhole = 10n ** BigInt(decimalPlaces);
 
 /**
- * Reads an amount, exactly.
+ * Converts an amount above zero to exact units of 10^-18.
  * @throws SandboxError for zero, and for anything but digits with at most 18 decimals.
  */
 export function parsePositive(text: string): bigint {
@@ -23,13 +23,13 @@ export function parsePositive(text: string): bigint {
   return units;
 }
 
-/** Reads digits with at most 18 decimals, exactly. */
+/** Converts digits with at most 18 decimals to exact units of 10^-18. */
 export function parseUnits(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole) * unitsPerWhole + BigInt(fraction.padEnd(decimalPlaces, '0'));
 }
 
-/** Writes units as a decimal string: two decimals at least, and no trailing zeros beyond them. */
+/** Converts units of 10^-18 to a decimal string with two decimals, or more if necessary. */
 export function formatDecimal(units: bigint): string {
   const fraction = String(units % unitsPerWhole)
     .padStart(decimalPlaces, '0')

@@ -13,7 +13,7 @@ import { Ids } from './ids.ts';
 import { Schedule } from './schedule.ts';
 import { Table, type ListOrder } from './table.ts';
 
-/** An Account with its balances as exact units; see money.ts. */
+/** An Account in the sandbox's memory, with balances in exact units of 10^-18; see money.ts. */
 export interface AccountRow {
   readonly id: AccountId;
   readonly entityId: EntityId;
@@ -31,19 +31,19 @@ export interface AccountRow {
   locked: bigint;
 }
 
-/** A Transfer with a status that can change. */
+/** A Transfer in the sandbox's memory, whose status can change. */
 export interface TransferRow extends Transfer {
   status: KnownTransferStatus;
 }
 
-/** An Instruction with its address and its chain. */
+/** An Instruction in the sandbox's memory, with its address and its chain. */
 export interface InstructionRow {
   readonly address: Hex;
   readonly chainId: Integer;
   instruction: Instruction;
 }
 
-/** The Settings of a new Platform; the API reference defines no defaults. */
+/** Returns the Settings of a new Platform, made up because the API reference names no defaults. */
 export const createInitialSettings = (updatedAt: string): Settings => ({
   autoEarnEnabled: false,
   autoEarnVault: 'sandbox_usdc',
@@ -52,15 +52,15 @@ export const createInitialSettings = (updatedAt: string): Settings => ({
   updatedAt,
 });
 
-/** The data of a Platform. The behaviour is in the file of each noun. */
+/** The data of the Platform that a sandbox simulates. Each noun's file has its behaviour. */
 export class Platform {
   readonly clock: Clock;
-  /** Number of items per page when a request has no `limit`. */
+  /** How many items a page of a list has when a request has no `limit`. */
   readonly pageSize: number;
   readonly listOrder: ListOrder;
   readonly ids = new Ids();
   readonly changes: Changes;
-  /** The automatic steps; see auto-advance.ts. */
+  /** Schedules the automatic steps of Transfers and Entities; see auto-advance.ts. */
   readonly schedule: Schedule;
   readonly entities = new Table<'ent_', Entity>('ent_', 'entity', () => this.ids.next('entities'));
   readonly accounts = new Table<'acc_', AccountRow>('acc_', 'account', () =>
@@ -73,12 +73,12 @@ export class Platform {
     this.ids.next('counterparties'),
   );
   readonly ibans = new Table<'iban_', Iban>('iban_', 'iban', () => this.ids.next('ibans'));
-  /** Deleted IBANs, because a deposit to one has another error than one to an unknown IBAN. */
+  /** Deleted IBANs, because deposits to them fail with another error than to unknown IBANs. */
   readonly closedIbans = new Map<string, Iban>();
   readonly instructions = new Map<string, InstructionRow>();
   transactions: Transaction[] = [];
   settings: Settings;
-  /** Called after the state may have changed. */
+  /** Called when the data of the Platform may have changed. */
   notifyChange: () => void = () => {};
 
   constructor(

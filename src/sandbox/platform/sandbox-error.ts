@@ -1,33 +1,33 @@
 import { isError } from '../../internal/thrown.ts';
 import type { ErrorBody } from '../../schemas/error-body.ts';
 
-/** A problem, with the code and the status of its response. */
+/** A problem in the sandbox, with the code and the status of the error response. */
 export interface SandboxProblem {
   /**
-   * A code for programs, such as `insufficient_funds`. The platform's own values are not
-   * documented.
+   * A code for programs, such as `insufficient_funds`, made up because the platform's own codes are
+   * not documented.
    */
   code: string;
   /** The HTTP status of the response to an API call. */
   status: number;
-  /** Facts about the problem. */
+  /** Facts about the problem, such as the invalid fields. */
   details?: Record<string, unknown> | undefined;
-  /** The error that caused this one. */
+  /** The error that caused the problem. */
   cause?: unknown;
 }
 
 /**
- * Failure of a method of the sandbox, such as funding an Account that does not exist. An API call with
+ * The error of a sandbox method, such as funding an Account that does not exist. An API call with
  * the same problem gets a response with `status` and an error body.
  */
 export class SandboxError extends Error {
-  /** Distinguishes this error from others, also in a log. */
+  /** Distinguishes a SandboxError from other errors, also in a log. */
   override readonly name = 'SandboxError';
   /** A code for programs, such as `insufficient_funds`. */
   readonly code: string;
   /** The HTTP status of the response to an API call. */
   readonly status: number;
-  /** Facts about the problem, or null. */
+  /** Facts about the problem, such as the invalid fields; null if there are none. */
   readonly details: Record<string, unknown> | null;
 
   constructor(message: string, { code, status, details, cause }: SandboxProblem) {
@@ -38,14 +38,14 @@ export class SandboxError extends Error {
   }
 }
 
-/** The documented error body of a problem. */
+/** Creates the documented error body of a failed API call. */
 export const toErrorBody = ({ message, code, details }: SandboxError): ErrorBody => ({
   error: message,
   code,
   details,
 });
 
-/** The error of a row that does not exist, or was deleted. */
+/** Creates the error for the id of a record that does not exist, or was deleted. */
 export const notFound = (noun: string, id: string, prefix: string): SandboxError =>
   new SandboxError(
     id.startsWith(prefix)
@@ -54,19 +54,19 @@ export const notFound = (noun: string, id: string, prefix: string): SandboxError
     { code: `${noun}_not_found`, status: 404 },
   );
 
-/** The error of well-formed fields that contradict the state of the Platform. */
+/** Creates the error for well-formed fields that contradict the data of the Platform. */
 export const unprocessable = (
   code: string,
   message: string,
   details?: Record<string, unknown>,
 ): SandboxError => new SandboxError(message, { code, status: 422, details });
 
-/** The error of a transition that the present state does not allow. */
+/** Creates the error for a step that the present state of a record does not allow. */
 export const conflict = (code: string, message: string): SandboxError =>
   new SandboxError(message, { code, status: 409 });
 
 const truncate = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** The message of any thrown value. */
+/** Returns the message of any thrown value. */
 export const getMessage = (cause: unknown): string =>
   isError(cause) ? cause.message : String(cause);

@@ -6,21 +6,21 @@ interface Step {
 }
 
 /**
- * The automatic steps of Transfers and Entities, each an interval after the one before, and webhook
- * deliveries that are due later. A timer takes the steps that are due. Every reader also calls
+ * Takes the automatic steps of Transfers and Entities, each an interval after the step before, and
+ * sends delayed webhooks. A timer takes the steps that are due. Every reader also calls
  * `runDueSteps` first, so no caller sees that a timer was late.
  */
 export class Schedule {
   readonly #clock: Clock;
-  /** Undefined when there are no automatic steps. */
+  /** Milliseconds between two automatic steps; undefined when there are none. */
   readonly #intervalMs: number | undefined;
   readonly #steps = new Map<string, Step>();
-  /** No step is due before this time. */
+  /** No scheduled step is due before this time. */
   #earliestDue = Infinity;
   #cancelTimer: (() => void) | undefined;
-  /** While a step runs: the time when it was due. The next step counts from that time. */
+  /** While a step runs, the time when that step was due. The next step is an interval later. */
   #stepTime: number | undefined;
-  /** Takes the next step of the Transfer or Entity with this id. */
+  /** Takes the next automatic step of the Transfer or Entity with this id. */
   step: (id: string) => void = () => {};
 
   constructor(clock: Clock, interval: number | undefined) {
@@ -28,7 +28,7 @@ export class Schedule {
     this.#intervalMs = interval;
   }
 
-  /** Schedules the next step of an id. */
+  /** Schedules the next automatic step of the Transfer or Entity with this id. */
   start(id: string): void {
     if (this.#intervalMs === undefined) return;
     const at = (this.#stepTime ?? this.#clock.now().getTime()) + this.#intervalMs;
@@ -37,7 +37,7 @@ export class Schedule {
     });
   }
 
-  /** Schedules any other step, at a time in milliseconds since 1970. */
+  /** Schedules any other step, such as a webhook, at a time in milliseconds since 1970. */
   startAt(id: string, at: number, run: () => void): void {
     this.#steps.set(id, { at, run });
     this.#setTimer(at);
@@ -53,14 +53,14 @@ export class Schedule {
     this.#cancelTimer?.();
   }
 
-  /** Takes every step that is due: several of the same id if much time has passed. */
+  /** Takes every step that is due: several steps of the same id if much time has passed. */
   runDueSteps(): void {
     if (this.#steps.size === 0) return;
     const now = this.#clock.now().getTime();
     while (this.#earliestDue <= now) this.#runSteps(now);
   }
 
-  /** Takes the steps that are due after the clock was advanced, and sets the timer anew. */
+  /** Takes every step that is due after the clock was advanced, and sets the timer anew. */
   handleClockChange(): void {
     this.#runSteps(this.#clock.now().getTime());
     this.runDueSteps();

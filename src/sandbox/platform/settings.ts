@@ -6,14 +6,14 @@ import {
 import type { Platform } from './platform.ts';
 import { inputReport, parseInput } from './validation.ts';
 
-/** What PATCH /platform/settings does: fields that are absent stay as they are. */
+/** Changes the Settings as PATCH /platform/settings does. Absent fields stay as they are. */
 export function updateSettings(platform: Platform, patch: SettingsUpdateInput): Settings {
   const { settings } = platform;
   platform.settings = {
     autoEarnEnabled: patch.autoEarnEnabled ?? settings.autoEarnEnabled,
     autoEarnVault: patch.autoEarnVault ?? settings.autoEarnVault,
     defaultChain: patch.defaultChain ?? settings.defaultChain,
-    // Null is a value here: it disables webhooks.
+    // A `webhookUrl` of null is a new value, not an absent one: null disables webhooks.
     webhookUrl: patch.webhookUrl === undefined ? settings.webhookUrl : patch.webhookUrl,
     updatedAt: platform.clock.toIsoNow(),
   };
@@ -25,7 +25,7 @@ const cloneSettings = (settings: Settings): Settings => ({ ...settings });
 
 const toSettings = (platform: Platform): Settings => cloneSettings(platform.settings);
 
-/** The Settings of a sandbox. The API can change them but not read them. */
+/** Methods for the Settings of a sandbox. Unlike the API, the sandbox can also read them. */
 export class SandboxSettings {
   readonly #platform: Platform;
 
@@ -33,7 +33,7 @@ export class SandboxSettings {
     this.#platform = platform;
   }
 
-  /** The current Settings. */
+  /** Returns the current Settings. */
   get(): Settings {
     return toSettings(this.#platform);
   }

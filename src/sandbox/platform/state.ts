@@ -39,15 +39,15 @@ import { parseUnits } from './money.ts';
 import { createInitialSettings, type Platform, type TransferRow } from './platform.ts';
 import { inputReport, maxProblems, validationError } from './validation.ts';
 
-/** The state of a Platform, as JSON. */
+/** The state of a sandbox without its fault rules, as JSON. */
 export interface SandboxRecords {
-  /** Version of this format. A later format will have another number. */
+  /** Version of the state's format. A later format will have another number. */
   version: 1;
-  /** Every Entity. */
+  /** Every Entity of the sandbox. */
   entities: Entity[];
   /** Every Account. An import computes locked and pending balances from the open Transfers. */
   accounts: Account[];
-  /** Every Transfer. */
+  /** Every Transfer of the sandbox. */
   transfers: Transfer[];
   /** Every Counterparty that was not deleted. */
   counterparties: Counterparty[];
@@ -59,16 +59,16 @@ export interface SandboxRecords {
   instructions: {
     /** The address that the Instruction belongs to. */
     address: Hex;
-    /** The chain's number. */
+    /** The number of the chain that the Instruction runs on. */
     chainId: Integer;
-    /** The Instruction as the list returns it. */
+    /** The Instruction as GET /instructions/all returns it. */
     instruction: Instruction;
   }[];
-  /** Every transaction record, oldest first. */
+  /** Every transaction record of every Instruction, oldest first. */
   transactions: Transaction[];
   /** The Settings. Default: those of a new Platform. */
   settings?: Settings | undefined;
-  /** How far the clock was advanced, in milliseconds. */
+  /** How far the sandbox's clock was advanced, in milliseconds. */
   clockOffsetMs: number;
   /** The last number that was assigned to each kind of id. */
   ids: Readonly<Record<string, number | undefined>>;
@@ -77,7 +77,7 @@ export interface SandboxRecords {
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `expected one of ${values.join(', ')}`);
 
-/** A schema for the id of a row: a prefix, and digits that state the position of the row. */
+/** Creates a schema for an id with this prefix, followed by the number of the record. */
 const numberedId = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${string}`> => {
   const idRule = `expected "${prefix}" and digits`;
   return asSchema(z.string(idRule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), idRule)));
@@ -85,12 +85,12 @@ const numberedId = <Prefix extends string>(prefix: Prefix): Schema<`${Prefix}${s
 
 const amountRule = 'expected a decimal amount as a string, such as "12.50"';
 const amount = () => z.string(amountRule).check(z.regex(/^\d{1,40}(\.\d{1,18})?$/, amountRule));
-/** A hundred years, so that an advanced clock stays within the range of JavaScript dates. */
+/** The maximum advance, a hundred years, keeps the clock in the range of JavaScript dates. */
 export const maxClockAdvanceMs = 3_155_760_000_000;
 const msRule = `expected milliseconds, from 0 to ${maxClockAdvanceMs}`;
 const countRule = 'expected a whole number, 0 or more';
 const count = () => z.optional(z.int(countRule).check(z.gte(0, countRule)));
-/** A schema for a list, which stops at a hundred invalid items: a million would fill the memory. */
+/** Creates a schema for a list, which stops at a hundred invalid items to limit memory. */
 const list = <T>(item: Schema<T>): Schema<T[]> =>
   asSchema(
     z.pipe(
@@ -119,7 +119,7 @@ const list = <T>(item: Schema<T>): Schema<T[]> =>
 const iban = () =>
   z.strictObject({ ...ibanShape(), id: numberedId('iban_'), accountId: numberedId('acc_') });
 
-/** The shape of a Platform's state, without its faults. */
+/** The shape of a sandbox's state, without its fault rules. */
 export const platformStateShape = () => ({
   version: z.literal(1, 'expected 1, the only format of a state that this version reads'),
   entities: list(
@@ -176,8 +176,8 @@ export const platformStateShape = () => ({
 });
 
 /**
- * Returns a snapshot. Rows are copied, because they change in place. Nested values need no copy,
- * because the Platform replaces them and never changes them.
+ * Returns a snapshot of a sandbox's data. Rows are copied, because they change in place. The values
+ * inside a row need no copy, because the sandbox replaces and never changes them.
  */
 export const exportPlatformState = (platform: Platform): SandboxRecords => ({
   version: 1,
@@ -209,7 +209,11 @@ const references: Readonly<Record<Noun, readonly Reference[]>> = {
   ibans: ['entityId', 'accountId'],
 };
 
-/** @throws SandboxError when an id occurs twice, or a record names another that does not exist. */
+/**
+ * Checks the ids in a state.
+ * @throws SandboxError when an id occurs twice, or a record names another record that does not
+ *   exist.
+ */
 export function checkReferences(state: SandboxRecords): void {
   const fields: Record<string, string> = {};
   let problems = 0;
@@ -241,7 +245,7 @@ export function checkReferences(state: SandboxRecords): void {
   if (problems > 0) throw validationError(fields, stateReport);
 }
 
-/** Replaces the data of the Platform with a checked state. The counters of ids never decrease. */
+/** Replaces the data of a sandbox by a checked state. The counters of ids never decrease. */
 export function restoreState(platform: Platform, state: SandboxRecords): void {
   platform.clock.offset = state.clockOffsetMs;
   platform.entities.replace(state.entities);
@@ -292,7 +296,7 @@ function lockOpenTransfers(platform: Platform): void {
 const findLastNumber = (rows: readonly { readonly id: string }[]): number =>
   rows.reduce((last, { id }) => Math.max(last, Number(/\d+$/.exec(id)?.[0])), 0);
 
-/** A state without records, whose clock was not advanced. */
+/** Creates a state without records, whose clock was not advanced. */
 export const createEmptyState = (): SandboxRecords => ({
   version: 1,
   entities: [],

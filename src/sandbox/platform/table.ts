@@ -2,17 +2,17 @@ import { notFound } from './sandbox-error.ts';
 
 export type ListOrder = 'oldest_first' | 'newest_first' | 'shuffled';
 
-/** For each list order, the sort key of a row's position. */
+/** For each order of a list, the sort key of a row, computed from the number in the row's id. */
 const ranks: Readonly<Record<ListOrder, (position: number) => number>> = {
   oldest_first: (position) => position,
   newest_first: (position) => -position,
-  // The factor is odd, so no two positions have the same rank.
+  // The factor is odd, so no two rows get the same sort key.
   shuffled: (position) => Math.imul(position, 0x9e3779b1) >>> 0,
 };
 export const listOrders: readonly string[] = Object.keys(ranks);
 
 /**
- * The rows of one noun in the order of their creation. A row's position is the number in its id,
+ * The records of one noun in the order of their creation. A row's position is the number in its id,
  * which never changes and is never assigned again. So cursors stay valid after an insertion, a
  * deletion or a restart.
  */
@@ -21,10 +21,10 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
   readonly #noun: string;
   readonly #next: () => number;
   #rows: (Row | undefined)[] = [];
-  /** The position of each row, in the same order. */
+  /** The position (the number in the id) of each row, in the same order as the rows. */
   #positions: number[] = [];
   readonly #places = new Map<string, number>();
-  /** Indexes into the rows in shuffled order; computed again after rows were added. */
+  /** Indexes of the rows in shuffled order; computed again after rows were added. */
   #shuffled: readonly number[] = [];
 
   constructor(prefix: Prefix, noun: string, next: () => number) {
@@ -33,7 +33,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     this.#next = next;
   }
 
-  /** Adds the row that `make` returns for the next id. */
+  /** Adds the row that `make` creates with the next id. */
   add<Made extends Row>(make: (id: `${Prefix}${string}`) => Made): Made {
     const position = this.#next();
     const row = make(`${this.#prefix}${String(position).padStart(6, '0')}`);
@@ -47,7 +47,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     this.#positions.push(position);
   }
 
-  /** Replaces all rows. Their ids are the prefix and a number. */
+  /** Replaces all rows, sorted by the numbers in their ids. */
   replace(rows: readonly Row[]): void {
     this.#rows = [];
     this.#positions = [];
@@ -67,14 +67,14 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     return place === undefined ? undefined : this.#rows[place];
   }
 
-  /** @throws SandboxError with status 404 when there is no such row. */
+  /** Returns the row with this id. @throws SandboxError with status 404 when there is none. */
   get(id: string): Row {
     const row = this.find(id);
     if (row === undefined) throw notFound(this.#noun, id, this.#prefix);
     return row;
   }
 
-  /** @throws SandboxError with status 404 when there is no such row. */
+  /** Removes and returns a row by its id. @throws SandboxError with status 404 without one. */
   remove(id: string): Row {
     const row = this.get(id);
     this.#rows[Number(this.#places.get(id))] = undefined;
@@ -82,7 +82,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     return row;
   }
 
-  /** Yields the rows after a position, each with its own. Position 0 is before the first row. */
+  /** Yields the rows after a position with their positions. Position 0 is before the first row. */
   *after(position: number, order: ListOrder): Generator<[position: number, row: Row]> {
     const rank = ranks[order];
     const places = this.#sortPlaces(order);
@@ -100,7 +100,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     }
   }
 
-  /** Returns a function that maps the index in an order to the index of the row. */
+  /** Returns a function that converts an index in the sorted list to an index in the table. */
   #sortPlaces(order: ListOrder): (at: number) => number {
     if (order === 'oldest_first') return (at) => at;
     const { length } = this.#rows;
@@ -113,7 +113,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     return (at) => this.#shuffled[at] ?? 0;
   }
 
-  /** Every row, oldest first. */
+  /** Returns every row, oldest first. */
   all(): Row[] {
     return this.#rows.filter((row) => row !== undefined);
   }

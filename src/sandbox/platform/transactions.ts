@@ -3,9 +3,9 @@ import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
 import { inputReport, validationError } from './validation.ts';
 
-/** The maximum of records in one response, whatever `take` is; the API reference defines no number. */
+/** The maximum of records in a response, whatever `take` is; the API reference names none. */
 const maxRecords = 100;
-/** The first block of a new sandbox. Every transaction takes two blocks. */
+/** The number of the first block on the simulated chain. Every transaction takes two blocks. */
 const firstBlock = 20_000_000;
 
 interface TransactionEffect {
@@ -46,7 +46,7 @@ export function recordTransaction(
 
 const cloneTransaction = (transaction: Transaction): Transaction => ({ ...transaction });
 
-/** What GET /transactions does. */
+/** Returns transaction records as GET /transactions does. */
 export function listTransactions(platform: Platform, input: TransactionListInput): Transaction[] {
   const { sort = 'Ascending', skip = 0, take = platform.pageSize } = input;
   if (sort !== 'Ascending' && sort !== 'Descending') {
@@ -60,7 +60,8 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   const ids = input.instructionIds && new Set(input.instructionIds.map(normalizeHex));
   const transactions = platform.transactions
     .filter(({ address, instructionId, createdAtUnix }) => {
-      // A record shows whole seconds, so a query from that time on has to find the record.
+      // A transaction record shows its time in whole seconds, and a query from exactly that time
+      // has to find the record.
       const createdAtMs = Number(createdAtUnix) * 1000;
       return (
         normalizeHex(address) === normalizeHex(input.address) &&
@@ -75,10 +76,10 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   return transactions.slice(start, start + Math.min(Number(take), maxRecords));
 }
 
-/** Hexadecimal digits in lower case, because wallets write addresses in mixed case. */
+/** Returns hexadecimal digits in lower case, because wallets write addresses in mixed case. */
 export const normalizeHex = (hex: string): string => hex.toLowerCase();
 
-/** The transaction records of a sandbox, which Instructions create; see `sandbox.instructions`. */
+/** The transaction records of Instructions in a sandbox. `sandbox.instructions` creates them. */
 export class SandboxTransactions {
   readonly #platform: Platform;
 
@@ -86,7 +87,7 @@ export class SandboxTransactions {
     this.#platform = platform;
   }
 
-  /** Every record of every address, oldest first. */
+  /** Returns the transaction records of every address, oldest first. */
   list(): Transaction[] {
     return this.#platform.transactions.map(cloneTransaction);
   }

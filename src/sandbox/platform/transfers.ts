@@ -22,8 +22,8 @@ interface Destination {
 }
 
 /**
- * What POST /transfers does: the amount moves from the source's available to its locked balance,
- * and shows as pending at a destination on the Platform.
+ * Creates a Transfer as POST /transfers does. The amount moves from the source's available to its
+ * locked balance, and shows as pending at a destination on the Platform.
  */
 export function createTransfer(platform: Platform, input: TransferCreateInput): TransferRow {
   const units = parsePositive(input.amount);
@@ -39,7 +39,8 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   }
   const createdAt = platform.clock.toIsoNow();
   return platform.changes.collect(() => {
-    // The fields have the order of the schema, so that importing and exporting keeps every byte.
+    // The fields of this row have the order of the schema, so that an export of an imported state
+    // has the same bytes.
     const row = platform.transfers.add((id): TransferRow => ({
       id,
       status: 'pending',
@@ -64,18 +65,19 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
 }
 
 /**
- * The ending that a description selects: `fail`, `cancel` or `hang`; undefined means `completed`.
+ * Returns how a Transfer ends because of its description: `fail`, `cancel` or `hang`. Undefined
+ * means that it completes.
  */
 const findEnding = ({ description }: TransferRow): string | undefined =>
   /^sandbox:(fail|cancel|hang)/.exec(description ?? '')?.[1];
 
-/** Schedules the next step of an open transfer. */
+/** Schedules the next step of an open Transfer, unless its description begins `sandbox:hang`. */
 export function scheduleTransfer(platform: Platform, row: TransferRow): void {
   const isOpen = statusMeanings[row.status] === 'open';
   if (isOpen && findEnding(row) !== 'hang') platform.schedule.start(row.id);
 }
 
-/** Takes the next step of an open transfer. The money arrives with the last step. */
+/** Takes the next step of an open Transfer. The money arrives with the last step. */
 export function advanceTransfer(platform: Platform, row: TransferRow): void {
   const ending = findEnding(row);
   if (row.status === 'pending' && ending !== 'cancel') {
@@ -88,7 +90,7 @@ export function advanceTransfer(platform: Platform, row: TransferRow): void {
   }
 }
 
-/** A Transfer as the create call returns it. */
+/** Returns the fields of a Transfer that the response of POST /transfers contains. */
 export const toTransferCreated = ({ id, status, type, createdAt }: Transfer): TransferCreated => ({
   id,
   status,
@@ -98,7 +100,7 @@ export const toTransferCreated = ({ id, status, type, createdAt }: Transfer): Tr
 
 export const toTransfer = (row: TransferRow): Transfer => ({ ...row });
 
-/** Fails pending transfers to a deleted Counterparty, as the API reference demands. */
+/** Lets pending Transfers to a deleted Counterparty fail, as the API reference demands. */
 export function failTransfersTo(platform: Platform, counterpartyId: CounterpartyId): void {
   for (const row of platform.transfers.all()) {
     if (row.counterpartyId === counterpartyId && row.status === 'pending') {
@@ -151,7 +153,7 @@ function resolveDestination(
   };
 }
 
-/** Undoes what creating the transfer did to the balances. */
+/** Ends a Transfer without success, and undoes what its creation did to the balances. */
 function releaseFunds(platform: Platform, row: TransferRow, status: 'failed' | 'cancelled'): void {
   endTransfer(platform, row, status, ({ units, source, destination }) => {
     source.locked -= units;
@@ -160,7 +162,7 @@ function releaseFunds(platform: Platform, row: TransferRow, status: 'failed' | '
   });
 }
 
-/** Completes a transfer. Money for a Counterparty leaves the Platform. */
+/** Completes a Transfer. If it goes to a Counterparty, the money leaves the Platform. */
 function completeTransfer(platform: Platform, row: TransferRow): void {
   endTransfer(platform, row, 'completed', ({ units, source, destination }) => {
     source.locked -= units;
@@ -196,12 +198,12 @@ function findParties(platform: Platform, row: TransferRow) {
   return {
     units: parsePositive(row.amount),
     source: platform.accounts.get(row.sourceAccountId),
-    // Accounts are never deleted, so an id always has its Account.
+    // Accounts are never deleted, so only a Transfer to a Counterparty has no destination Account.
     destination: platform.accounts.find(row.destinationAccountId ?? ''),
   };
 }
 
-/** The Transfers of a sandbox, and the actions that only the platform can take. */
+/** Methods for the Transfers of a sandbox, and actions of the platform such as completing. */
 export class SandboxTransfers {
   readonly #platform: Platform;
 
@@ -220,12 +222,12 @@ export class SandboxTransfers {
     );
   }
 
-  /** One Transfer. @throws SandboxError when it does not exist. */
+  /** Returns one Transfer. @throws SandboxError when the Transfer does not exist. */
   get(id: string): Transfer {
     return toTransfer(this.#platform.transfers.get(id));
   }
 
-  /** Every Transfer, oldest first. */
+  /** Returns every Transfer, oldest first. */
   list(): Transfer[] {
     return this.#platform.transfers.all().map(toTransfer);
   }
@@ -234,7 +236,7 @@ export class SandboxTransfers {
    * Advances a Transfer one step: to `processing`, then to `completed`, when the money arrives. If
    * the description begins with `sandbox:fail` or `sandbox:cancel`, the Transfer fails or is
    * cancelled.
-   * @throws SandboxError when it does not exist, or has ended already.
+   * @throws SandboxError when the Transfer does not exist, or has ended already.
    */
   advance(id: string): Transfer {
     const row = this.#getOpenTransfer(id, 'advanced');
@@ -243,8 +245,8 @@ export class SandboxTransfers {
   }
 
   /**
-   * Lets a `pending` or `processing` Transfer fail; the money is available at its source again.
-   * @throws SandboxError when it does not exist, or has ended already.
+   * Lets a `pending` or `processing` Transfer fail. Its money is available at the source again.
+   * @throws SandboxError when the Transfer does not exist, or has ended already.
    */
   fail(id: string): Transfer {
     const row = this.#getOpenTransfer(id, 'failed');
@@ -253,8 +255,8 @@ export class SandboxTransfers {
   }
 
   /**
-   * Cancels a Transfer that is still `pending`; the money is available at its source again.
-   * @throws SandboxError when it does not exist, is `processing`, or has ended already.
+   * Cancels a Transfer that is still `pending`. Its money is available at the source again.
+   * @throws SandboxError when the Transfer does not exist, is `processing`, or has ended already.
    */
   cancel(id: string): Transfer {
     const row = this.#getOpenTransfer(id, 'cancelled');

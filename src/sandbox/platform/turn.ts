@@ -5,8 +5,8 @@ const { MessageChannel, setTimeout } = globalThis as Partial<typeof globalThis>;
 
 /** Waits for the next turn of the event loop. */
 export function waitTurn(): Promise<void> {
-  // Fake timers replace every other function that waits for a turn. The module is loaded here and
-  // not by an import, because Deno adds a global when it loads the module.
+  // Fake timers replace every other function that waits for a turn of the event loop. The module is
+  // loaded here and not by an import, because Deno adds a global when it loads the module.
   const timers = builtinModule('node:timers/promises') as typeof Timers | undefined;
   if (timers !== undefined) return timers.scheduler.yield();
   return new Promise((resolve) => {
@@ -14,7 +14,8 @@ export function waitTurn(): Promise<void> {
       setTimeout?.(resolve, 0);
       return;
     }
-    // A browser delays nested timers by 4 ms, but not messages.
+    // A browser delays nested timers by 4 ms but does not delay messages, so a message waits for
+    // the turn.
     const { port1, port2 } = new MessageChannel();
     port1.addEventListener('message', () => {
       port1.close();
@@ -27,12 +28,13 @@ export function waitTurn(): Promise<void> {
 
 let responses = 0;
 
-/** How many responses have taken a turn. */
+/** Returns how many responses of sandboxes have waited for a turn of the event loop. */
 export const countResponseTurns = (): number => responses;
 
 /**
- * Lets timers, signals and I/O happen before a response. With fake timers a response takes no turn,
- * because a test advances them while it waits, and the client would report a timeout.
+ * Waits for a turn of the event loop, so that timers, signals and I/O can happen before a response.
+ * With fake timers a response does not wait, because the test may advance the timers meanwhile and
+ * the client would report a timeout.
  */
 export async function takeResponseTurn(): Promise<void> {
   if (hasFakeTimers()) return;

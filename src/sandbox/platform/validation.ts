@@ -4,15 +4,15 @@ import { withoutMessage } from '../../internal/objects.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import { SandboxError } from './sandbox-error.ts';
 
-/** How an invalid value is reported. */
+/** How the error for an invalid value begins, and its code and status. */
 export interface Report {
-  /** The value that was checked, as the subject of the message. */
+  /** Start of the error's message: the checked value and a verb, such as "The body is". */
   what: string;
   code: string;
   status: number;
 }
 
-/** Reports an invalid body or argument with status 422. `what` is the subject of the message. */
+/** Reports an invalid body or argument with status 422. `what` starts the message. */
 export const inputReport = (what: string): Report => ({
   what,
   code: 'validation_failed',
@@ -20,20 +20,21 @@ export const inputReport = (what: string): Report => ({
 });
 
 /**
- * Returns the value as its schema parses it.
+ * Checks a value by its schema, and returns what the schema makes of the value.
  * @throws SandboxError that names every invalid field, in its message and its details.
  */
 export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report): T {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
-  // A state may have millions of problems, and each description takes time and memory.
+  // An imported state may have millions of invalid fields, and each description takes time and
+  // memory.
   throw validationError(collectFields(result.error.issues.slice(0, maxProblems), value), report);
 }
 
-/** The maximum of problems that one error reports. */
+/** The maximum of invalid fields that one error reports. */
 export const maxProblems = 100;
 
-/** Creates the error of invalid fields, from a message for the path of each field. */
+/** Creates the error that reports invalid fields, from a message for the path of each field. */
 export function validationError(fields: Record<string, string>, report: Report): SandboxError {
   const reported = Object.entries(fields).slice(0, maxProblems);
   const messages = reported.map(([field, message]) =>
@@ -65,7 +66,7 @@ function collectFields(
 }
 
 function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
-  // Most schemas have their own messages. For any other, zod says only "Invalid input".
+  // Most schemas have messages of their own. For any other schema, zod says only "Invalid input".
   const message =
     issue.code === 'invalid_type' && issue.message.startsWith('Invalid')
       ? `expected ${issue.expected === 'object' ? 'an object' : `a ${issue.expected}`}`

@@ -1,6 +1,6 @@
 import { countResponseTurns, waitTurn } from './turn.ts';
 
-/** Lets pending promises and I/O run, and sandbox responses, each of which waits for a turn. */
+/** Gives pending promises, I/O and sandbox responses enough turns of the event loop to finish. */
 async function flushPromises(): Promise<void> {
   for (let quietTurns = 0; quietTurns < 20; quietTurns += 1) {
     const count = countResponseTurns();
@@ -31,22 +31,25 @@ export class VirtualClock {
   readonly #start: number;
   #lastHandle = 0;
   /**
-   * Milliseconds since the start.
+   * Milliseconds that `advance` has let pass since the start.
    * @internal
    */
   protected passed = 0;
 
-  /** @param start milliseconds since 1970. Default: the first moment of 2026, UTC. */
+  /**
+   * Creates a clock that stands still until you call `advance`.
+   * @param start milliseconds since 1970. Default: the first moment of 2026, UTC.
+   */
   constructor(start: number = Date.UTC(2026, 0, 1)) {
     this.#start = start;
   }
 
-  /** Milliseconds since 1970. */
+  /** Returns the present time of this clock, in milliseconds since 1970. */
   now(): number {
     return this.#start + this.passed;
   }
 
-  /** Calls back after `advance` has passed `ms` milliseconds. With 0 it needs no `advance`. */
+  /** Calls back when `advance` has passed `ms` milliseconds. With 0 you need no `advance`. */
   setTimeout(callback: () => void, ms: number): number {
     this.#lastHandle += 1;
     const handle = this.#lastHandle;
@@ -55,12 +58,12 @@ export class VirtualClock {
     return handle;
   }
 
-  /** Cancels a timer; takes what `setTimeout` returned. */
+  /** Cancels the timer that `setTimeout` returned. */
   clearTimeout(handle: unknown): void {
     this.#timers.delete(handle as number);
   }
 
-  /** Timers that have neither fired nor been cleared. */
+  /** How many timers have neither fired nor been cleared. */
   get pending(): number {
     return this.#timers.size;
   }
