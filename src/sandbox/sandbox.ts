@@ -54,49 +54,49 @@ import { SandboxTransfers } from './platform/transfers.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
 /**
- * Observer that keeps the state of a sandbox after its process ends.
+ * An observer that keeps the state of a sandbox beyond its process, such as in a file.
  * @internal
  */
 export interface StateObserver {
-  /** Called when the state may have changed. */
+  /** Called when the state of the sandbox may have changed. */
   onChange(): void;
-  /** Called before a number is assigned to an id; see ids.ts. */
+  /** Called before a number is assigned to an id, so that a file can reserve it; see ids.ts. */
   reserve(name: IdName, number: number): void;
 }
 
-/** A request to {@link Sandbox.handle}. */
+/** A request to a sandbox, for {@link Sandbox.handle}. */
 export interface SandboxRequest {
-  /** The HTTP method. */
+  /** The HTTP method of the request. */
   method: string;
-  /** An absolute URL. The host does not matter, nor does a prefix of the path. */
+  /** An absolute URL. The sandbox ignores the host and any prefix of the path. */
   url: string;
-  /** Only `authorization` is read. */
+  /** The headers of the request, of which the sandbox only reads `authorization`. */
   headers: Headers;
-  /** Whether to reject a prefix of the path, as a server does. @default false */
+  /** Whether a prefix before the API's path leads to a 404, as on a server. @default false */
   atRoot?: boolean | undefined;
-  /** The text of the body; undefined or empty if there is none. */
+  /** The text of the request body; undefined or empty if there is none. */
   body?: string | undefined;
-  /** Ends the wait of a `delay` fault or of the option `latency`. */
+  /** If this signal aborts, the wait of a `delay` fault or of the option `latency` ends. */
   signal?: AbortSignal | undefined;
 }
 
-/** Options of a client that calls a sandbox without a network. */
+/** Options for a `PaymentsClient` that calls a sandbox without a network. */
 export interface SandboxClientOptions extends SandboxCredentials {
-  /** URL of the versioned API; ends in `/v0`. No network knows its host. */
+  /** URL of the versioned API, which ends in `/v0`. Its host exists in no network. */
   readonly baseUrl: string;
-  /** The root of the instruction and transaction endpoints. */
+  /** The URL of the instruction and transaction endpoints. */
   readonly rootUrl: string;
   /** {@link Sandbox.fetch} of the sandbox. */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** {@link Sandbox.getWithBody} of the sandbox. */
   readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
-  /** A response with an undocumented shape throws, so tests notice it. */
+  /** With `strict`, a response of undocumented shape throws, so tests notice the difference. */
   readonly validation: 'strict';
 }
 
 /**
- * A Platform in memory. It starts empty, keeps the data of all calls, and behaves the same in every
- * run: ids count up (`ent_000001`), and all time comes from `clock`.
+ * A Platform in memory. A new sandbox is empty, keeps the data of all calls, and behaves the same
+ * in every run: ids count up (`ent_000001`), and all time comes from `clock`.
  *
  * @example
  * ```ts
@@ -110,29 +110,29 @@ export interface SandboxClientOptions extends SandboxCredentials {
  * ```
  */
 export class Sandbox {
-  /** Individuals and businesses, and their verification. */
+  /** Methods for Entities (individuals and businesses) and their verification. */
   readonly entities: SandboxEntities;
-  /** Accounts, and the money in them. */
+  /** Methods for Accounts and the money in them. */
   readonly accounts: SandboxAccounts;
-  /** Transfers, and their steps to a final status. */
+  /** Methods for Transfers and their steps to a final status. */
   readonly transfers: SandboxTransfers;
-  /** Counterparties, which only the sandbox can create. */
+  /** Methods for Counterparties, which only the sandbox can create. */
   readonly counterparties: SandboxCounterparties;
-  /** IBANs, which only the sandbox can create, and deposits to them. */
+  /** Methods for IBANs, which only the sandbox can create, and for deposits to them. */
   readonly ibans: SandboxIbans;
-  /** The Settings, which only the sandbox can read. */
+  /** Methods for the Settings, which only the sandbox can read. */
   readonly settings: SandboxSettings;
-  /** Instructions, and their execution on chain. */
+  /** Methods for Instructions and their execution on chain. */
   readonly instructions: SandboxInstructions;
-  /** The transactions that Instructions made. */
+  /** Methods for the transactions that Instructions made. */
   readonly transactions: SandboxTransactions;
-  /** Faults to simulate. */
+  /** Faults that the sandbox simulates, such as a broken connection. */
   readonly faults: SandboxFaults;
-  /** The API key that versioned endpoints accept. */
+  /** The API key that the endpoints under `/v0` accept. */
   readonly apiKey: string;
   /** The JWT that the instruction and transaction endpoints accept. */
   readonly jwt: string;
-  /** Options for `new PaymentsClient(…)`. The client then calls this sandbox without a network. */
+  /** Options for `new PaymentsClient(…)`, whose calls then reach this sandbox without a network. */
   readonly clientOptions: SandboxClientOptions;
 
   readonly #platform: Platform;
@@ -140,11 +140,14 @@ export class Sandbox {
   readonly #log: Log;
   readonly #latency: number;
   readonly #options: SandboxOptions;
-  /** The state that `restoreStart` restores, and that new worlds start with. */
+  /** The state for `restoreStart` and for new worlds (isolated sandboxes) of a server. */
   #start: SandboxState | undefined;
   readonly #webhooks: Webhooks;
 
-  /** @throws TypeError when an option does not exist or is out of range. */
+  /**
+   * Creates an empty sandbox.
+   * @throws TypeError when an option does not exist or is out of range.
+   */
   constructor(options: SandboxOptions = {}) {
     checkOptionNames(options);
     const missing = findMissingGlobal();
@@ -183,7 +186,8 @@ export class Sandbox {
     this.instructions = new SandboxInstructions(platform);
     this.transactions = new SandboxTransactions(platform);
     this.faults = this.#faults;
-    // This mark lets the client reject this fetch together with the URL of a platform.
+    // This mark lets the client reject the sandbox's fetch if it is combined with the URL of a real
+    // platform.
     Object.defineProperty(this.fetch, Symbol.for('payments-platform-sdk:sandbox'), { value: true });
     this.clientOptions = {
       baseUrl: 'https://sandbox.invalid/v0',
@@ -202,16 +206,16 @@ export class Sandbox {
   }
 
   /**
-   * Calls back after every response, and after a fault that prevented one. Returns a function that
-   * removes the listener.
+   * Calls the listener after every response, and after a fault that prevented a response. Returns a
+   * function that removes the listener.
    */
   onLog(listener: (entry: SandboxLogEntry) => void): () => void {
     return this.#log.onEntry(listener);
   }
 
   /**
-   * Calls back for each change of a record, when the change is complete. Returns a function that
-   * removes the listener. A reset and an import report no changes.
+   * Calls the listener for each change of a record, when the change is complete. Returns a function
+   * that removes the listener. A reset and an import report no changes.
    *
    * @example
    * ```ts
@@ -229,7 +233,7 @@ export class Sandbox {
   }
 
   /**
-   * The latest 10,000 changes, oldest first.
+   * The latest 10,000 changes of records, oldest first.
    * @internal
    */
   listChanges(): SandboxChange[] {
@@ -237,7 +241,7 @@ export class Sandbox {
   }
 
   /**
-   * Calls back for every reset. Returns a function that removes the listener.
+   * Calls the listener at every reset of the sandbox. Returns a function that removes the listener.
    * @internal
    */
   onReset(listener: () => void): () => void {
@@ -246,8 +250,8 @@ export class Sandbox {
   }
 
   /**
-   * Advances the clock, and takes every step that is then due: automatic steps, if `autoAdvance` is
-   * set, and webhook deliveries.
+   * Advances the sandbox's clock, and takes every step that is then due: automatic steps, if
+   * `autoAdvance` is set, and webhook deliveries.
    * @param ms milliseconds, 0 or more.
    * @throws TypeError for anything else.
    */
@@ -257,14 +261,14 @@ export class Sandbox {
     this.#platform.schedule.handleClockChange();
   }
 
-  /** The present time of the clock, and how far it was advanced. */
+  /** The present time of the sandbox's clock, and how far the clock was advanced. */
   get time(): { now: string; offsetMs: number } {
     const { clock } = this.#platform;
     return { now: clock.toIsoNow(), offsetMs: clock.offset };
   }
 
   /**
-   * Removes everything: records, Settings, faults, the log, and the offset of the clock. Only the
+   * Empties the sandbox: records, Settings, faults, the log, and the offset of the clock. Only the
    * numbers of ids continue, so that no id is used twice.
    */
   reset(): void {
@@ -277,7 +281,8 @@ export class Sandbox {
   }
 
   /**
-   * Keeps a state as the start, unless a start was set before. Default: the present state.
+   * Keeps the state with which the sandbox starts, unless one was kept before. Default: the present
+   * state.
    * @internal
    */
   setStart(state: SandboxState = { ...this.exportState(), faults: this.#faults.list() }): void {
@@ -285,7 +290,8 @@ export class Sandbox {
   }
 
   /**
-   * Removes everything and restores the start: the same records with the same ids.
+   * Empties the sandbox and restores the state with which it started: the same records with the
+   * same ids.
    * @internal
    */
   restoreStart(): void {
@@ -294,7 +300,8 @@ export class Sandbox {
   }
 
   /**
-   * Creates a sandbox with the same options and the same start, and with credentials of its name.
+   * Creates a world: a sandbox with the same options and the same first state, whose credentials
+   * contain the world's name.
    * @internal
    */
   createWorld(name: string): Sandbox {
@@ -305,15 +312,15 @@ export class Sandbox {
     return world;
   }
 
-  /** The state of the sandbox without its log, as values that JSON can carry. */
+  /** Returns the state of the sandbox, without the log, as values that JSON can carry. */
   exportState(): SandboxState {
     const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
     return { ...exportPlatformState(this.#platform), faults };
   }
 
   /**
-   * Replaces the state of the sandbox; the log stays. Ids continue after the highest one of both
-   * states.
+   * Replaces the state of the sandbox, except the log. New ids continue after the highest id in the
+   * old or the new state.
    * @throws SandboxError that names the problem and its place; the state is then unchanged.
    */
   importState(state: unknown): void {
@@ -327,7 +334,7 @@ export class Sandbox {
   }
 
   /**
-   * Sets the observer that keeps the state.
+   * Sets the observer that keeps the state of the sandbox after its process ends.
    * @internal
    */
   observeState(observer: StateObserver): void {
@@ -340,7 +347,8 @@ export class Sandbox {
   }
 
   /**
-   * Takes the automatic steps that are due, before a control endpoint reads the state.
+   * Takes the automatic steps that are due. Control endpoints call this method before they read the
+   * state.
    * @internal
    */
   runDueSteps(): void {
@@ -348,7 +356,7 @@ export class Sandbox {
   }
 
   /**
-   * Notifies the observer after a control endpoint, which may have changed the state.
+   * Tells the observer that a control endpoint may have changed the state of the sandbox.
    * @internal
    */
   notifyChange(): void {
@@ -356,12 +364,13 @@ export class Sandbox {
   }
 
   /**
-   * Responds as `fetch` does; bound. The call takes effect a turn of the event loop before the
-   * response, so an abort in between undoes nothing.
+   * Responds as `fetch` does, and needs no `this`. A call takes effect shortly before its response,
+   * so an abort in between undoes nothing.
    * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
-    // Bun.serve passes its server as the second argument of a handler, which is no `init`.
+    // Bun.serve passes its server as the second argument of this function, and a server is no
+    // `init`.
     const isRequest = typeof input === 'object' && 'headers' in input;
     const settings = isRequest && !isPlainObject(init) ? undefined : init;
     const request = new Request(input, settings);
@@ -370,7 +379,8 @@ export class Sandbox {
   };
 
   /**
-   * Responds to a GET with a body, which `fetch` cannot carry. This function is bound, too.
+   * Responds to a GET with a body, which `fetch` cannot carry. This function needs no `this`
+   * either.
    * @throws what {@link Sandbox.fetch} throws.
    */
   readonly getWithBody = async (input: Request | URL | string, body: string): Promise<Response> => {
@@ -379,8 +389,8 @@ export class Sandbox {
   };
 
   /**
-   * Performs a request and returns the response for the caller. Every entry point (fetch, HTTP,
-   * msw) uses this method.
+   * Performs a request to the sandbox and returns the response. The sandbox's `fetch`, server and
+   * msw handlers all use this method.
    * @throws the signal's reason when it aborts during a `delay` fault.
    */
   async handle(request: SandboxRequest): Promise<SandboxReply> {
@@ -459,7 +469,8 @@ export class Sandbox {
       if (route.status === 201) onCreated((value as { id: string }).id);
       return successReply(route.status, value);
     } catch (problem) {
-      // Anything else is a defect of the sandbox or of its clock, and must not become a response.
+      // Any error but a SandboxError is a defect of the sandbox or of its clock, and must not
+      // become a response of the API.
       if (problem instanceof SandboxError) return errorReply(problem);
       throw problem;
     }
@@ -468,7 +479,7 @@ export class Sandbox {
   async #respond(caller: Caller, body: string): Promise<Response> {
     const { method, url, headers } = caller.request;
     const { signal } = caller;
-    // A request that was aborted before it arrived never takes effect.
+    // A request whose signal aborted before it arrived never takes effect.
     signal.throwIfAborted();
     return toResponse(await this.handle({ method, url, headers, body, signal }), caller);
   }

@@ -1,6 +1,5 @@
 /**
- * A sandbox behind a port, for Node.js, Bun and Deno.
- *
+ * A sandbox that listens on a port, for Node.js, Bun and Deno.
  * @module payments-platform-sdk/sandbox/server
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -26,13 +25,13 @@ import { SandboxError, getMessage } from './platform/sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const mebibyte = 1024 * 1024;
-/** The maximum size of a request body. Only PUT state needs more than 1 MiB. */
+/** Returns the maximum size of a request body. Only PUT state needs more than 1 MiB. */
 const getMaxMebibytes = (method: string | undefined, path: string): number =>
   method === 'PUT' && /^\/_sandbox\/(worlds\/[^/]+\/)?state$/.test(path) ? 64 : 1;
 
-/** Options of `listen`. */
+/** Options of {@link listen}. */
 export interface ListenOptions {
-  /** 0 takes any free port. @default 0 */
+  /** The port to listen on; 0 takes any free port. @default 0 */
   port?: number | undefined;
   /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined;
@@ -47,12 +46,12 @@ export interface ListenOptions {
    */
   worlds?: boolean | undefined;
   /**
-   * Called with each new world.
+   * Called with each new world (an isolated sandbox of this server).
    * @internal
    */
   onWorld?: OnWorld | undefined;
   /**
-   * Names of the worlds to create at the start.
+   * Names of the worlds (isolated sandboxes) to create at the start.
    * @internal
    */
   worldNames?: readonly string[] | undefined;
@@ -63,30 +62,30 @@ interface Context {
   readonly callers: Callers;
 }
 
-/** A sandbox that listens on a port. */
+/** A server that makes a sandbox available on a port. */
 export interface SandboxServer {
-  /** URL of the versioned API; ends in `/v0`. */
+  /** URL of the versioned API on this server, which ends in `/v0`. */
   readonly baseUrl: string;
-  /** The root of the instruction and transaction endpoints. */
+  /** URL of the instruction and transaction endpoints on this server. */
   readonly rootUrl: string;
-  /** The port of the server. */
+  /** The port that the server listens on. */
   readonly port: number;
-  /** Options for `new PaymentsClient(…)`. */
+  /** Options for `new PaymentsClient(…)`, which then calls this server. */
   readonly clientOptions: SandboxCredentials & {
     /** URL of the versioned API on this server. */
     readonly baseUrl: string;
     /** URL of the instruction and transaction endpoints on this server. */
     readonly rootUrl: string;
-    /** A response with an undocumented shape throws, so tests notice it. */
+    /** With `strict`, a response of undocumented shape throws, so tests notice the difference. */
     readonly validation: 'strict';
   };
-  /** Stops listening and ends every open connection at once. */
+  /** Stops the server, and ends every open connection at once. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Serves a sandbox on a port of this machine, with faults on a real socket.
+ * Starts a server for a sandbox on a port of this machine, with faults on real connections.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
  *   RangeError when it is not a valid port.
  *
@@ -107,7 +106,7 @@ export async function listen(
   options: ListenOptions = {},
 ): Promise<SandboxServer> {
   const { port: requestedPort = 0, host = '127.0.0.1', allowHosts = [] } = options;
-  // Node would use a string as the path of a socket.
+  // Node.js would take a string for the path of a socket.
   if (typeof requestedPort !== 'number') throw new RangeError('The port has to be a number.');
   const hostNames = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
   const callers: Callers = { hosts: new Set(hostNames.map((name) => parseHostName(name) ?? name)) };
@@ -129,7 +128,8 @@ export async function listen(
   const baseUrl = `${rootUrl}/v0`;
   const close = () =>
     new Promise<void>((resolve) => {
-      // Closing a server twice is not an error.
+      // `server.close` passes an error if the server is closed already. A second close is no error
+      // here.
       server.close(() => {
         resolve();
       });
@@ -176,7 +176,7 @@ async function serve(
       });
     }
   } catch (cause) {
-    // If the caller aborted during a delay, the connection is closed and nobody gets this response.
+    // If the caller aborted during a delay, its connection is closed and nobody gets this response.
     send(response, createDefectReply(cause));
   }
 }
@@ -236,10 +236,10 @@ async function serveApi(
   );
 }
 
-/** A reader with more unread bytes is disconnected, and can continue after its last id. */
+/** The server disconnects a reader of a stream that leaves more bytes unread than this. */
 const maxUnread = 8 * mebibyte;
 
-/** Streams a feed as events: the items after an id, then each later item and each reset. */
+/** Streams the log or the changes: items after an id, then each new item and each reset. */
 function streamFeed(
   feed: Feed,
   sandbox: Sandbox,
@@ -259,7 +259,7 @@ function streamFeed(
     `id: ${item.id}\ndata: ${stringifyJson(item)}\n\n`;
   response.flushHeaders();
   response.write(items.map(formatEvent).join(''));
-  // The first items may be larger than the maximum, so they do not count.
+  // The first items of the stream may exceed the maximum of unread bytes, so they do not count.
   const maxUnreadBytes = maxUnread + response.writableLength;
   const write = (text: string) => {
     response.write(text);
@@ -294,7 +294,7 @@ function sendReply(response: ServerResponse, reply: SandboxReply): void {
       response.socket?.resetAndDestroy();
       return;
     case 'hang':
-    // No response at all.
+    // The fault `hang` sends no response at all.
   }
 }
 
@@ -313,7 +313,7 @@ function sendHalf(
   response.write(bytes.subarray(0, bytes.length >> 1), then);
 }
 
-/** The body, or undefined when it is too large. */
+/** Returns the text of a request body, or undefined when the body is too large. */
 async function readRequestBody(
   request: IncomingMessage,
   maxBytes: number,
@@ -322,15 +322,16 @@ async function readRequestBody(
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // The rest is still read, because many clients miss a response in the middle of an upload.
+    // The rest of a body that is too large is still read, because many clients miss a response that
+    // comes in the middle of their upload.
     if (length <= maxBytes) chunks.push(chunk);
   }
   return length > maxBytes ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
 /**
- * A caller that uses the sandbox as its proxy sends a whole URL, another caller sends the path alone. The
- * host is ignored.
+ * Returns the whole URL of a request, whose host does not matter. A client that uses the sandbox as
+ * its proxy sends a whole URL, any other client sends only the path.
  */
 const getUrl = ({ url = '' }: IncomingMessage) =>
   url.startsWith('/') || !URL.canParse(url)
@@ -365,7 +366,7 @@ function createListenError(port: number, host: string, cause: NodeJS.ErrnoExcept
   });
 }
 
-/** The host in the URL; a server on every interface is reached through the loopback interface. */
+/** Returns the host for the server's URL: a loopback name for a server on every interface. */
 function getReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return 'localhost';

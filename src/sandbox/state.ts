@@ -12,13 +12,13 @@ import {
 import { parseInput, validationError } from './platform/validation.ts';
 import { checkFaultRule, type SandboxFaultRule } from './faults/rule.ts';
 
-/** All that a sandbox contains except its log and changes, as JSON; see `sandbox.exportState`. */
+/** The state of a sandbox as JSON, without its log and changes; see `sandbox.exportState`. */
 export interface SandboxState extends SandboxRecords {
   /** The rules of `sandbox.faults` that are not used up, without those with a `percent`. */
   faults: SandboxFaultRule[];
 }
 
-/** Created once, because each new world needs it, and creating it takes longer than a check. */
+/** The schema of a state is created once, because its creation takes longer than a check. */
 const stateSchema = lazy((): Schema<SandboxState> =>
   z.strictObject(
     {
@@ -31,7 +31,7 @@ const stateSchema = lazy((): Schema<SandboxState> =>
 
 /**
  * Checks a state, and returns a copy that shares nothing with the caller's object.
- * @throws SandboxError that names what is wrong and where.
+ * @throws SandboxError that names what is wrong with the state and where.
  */
 export function parseState(value: unknown): SandboxState {
   const clonedValue: unknown = value === undefined ? undefined : parseJson(stringifyJson(value));

@@ -26,7 +26,7 @@ const merge = (...parts: readonly JsonObject[]): JsonObject => ({
   ...mergeGaps(...parts.map((part) => part['x-gap'])),
 });
 
-/** Whether the API's requests or responses contain this type. Types of the SDK alone do not count. */
+/** Whether this type is in requests or responses of the API, and not only in the SDK. */
 const isOfApi = (name: string): boolean => !/^page|ListQuerySchema$|^OnceInput/.test(name);
 
 const named = new Map<string, z.core.$ZodType>(

@@ -17,7 +17,7 @@ import {
 const width = 120;
 const height = 28;
 
-/** The balances of an Account over time, scaled between the lowest and the highest one. */
+/** Draws an Account's balances over time, scaled between the lowest and the highest balance. */
 function BalanceLine({ points }: { points: readonly number[] }) {
   const minimum = Math.min(...points);
   const span = Math.max(...points) - minimum || 1;
@@ -51,7 +51,7 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
       </div>
       <BalanceLine points={points} />
       <div class="money">
-        {/* A new key creates a new node, which starts the animation. */}
+        {/* A new key creates a new element, which starts the animation of a changed balance. */}
         <data key={availableBalance} class="balance" value={availableBalance}>
           {availableBalance} <small>{currency}</small>
         </data>

@@ -35,7 +35,7 @@ interface Notice {
   readonly isError: boolean;
 }
 
-/** The id of the record that the hash of the address names. */
+/** Returns the id of the record in the hash of the page's address, such as #acc_000001. */
 function useRecordId() {
   const readId = () => {
     const id = location.hash.slice(1);
@@ -52,7 +52,7 @@ function useRecordId() {
     };
   }, []);
   const close = () => {
-    // An empty hash would scroll to the top.
+    // An empty hash in the address would scroll the page to its top, so the hash is removed.
     history.replaceState(null, '', location.pathname + location.search);
     setId(undefined);
   };
@@ -113,7 +113,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           return false;
         } finally {
           await page.refresh();
-          // The notice may cover a form at the bottom of the window.
+          // The notice may cover a form at the bottom of the window, so the form scrolls into view.
           document.activeElement?.closest('form')?.scrollIntoView({ block: 'nearest' });
         }
       },

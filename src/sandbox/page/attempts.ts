@@ -1,29 +1,29 @@
 import { stringifyJson } from '../../internal/json.ts';
 import type { SandboxLogEntry } from '../log.ts';
 
-/** The result of an attempt: a success, an error, or no complete response. */
+/** The result of an attempt: a success, an error (`rejected`), or no complete response (`lost`). */
 export type Result = 'responded' | 'rejected' | 'lost';
 
-/** A request and its retries. */
+/** A call in the page's log: a request and its retries. */
 export interface Call {
-  /** The id of the first attempt's entry. */
+  /** The id of the log entry of the call's first attempt. */
   readonly id: number;
   readonly signature: string;
-  /** Everything that the log contains about the call, as JSON in lower case. */
+  /** The JSON of all log entries of the call in lower case, in which the page searches. */
   text: string;
-  /** Each attempt leads to a new array, because the page redraws a call only for a new array. */
+  /** Each attempt creates a new array, because the page redraws a call only for a new array. */
   attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
 }
 
-/** A retry comes within this time of the attempt before. */
+/** An equal request within this time after a failed attempt counts as a retry of that attempt. */
 const retriedWithinMs = 90_000;
 
-/** As many entries as the server keeps. */
+/** The maximum of log entries on the page, which is also the server's maximum. */
 const maxEntries = 10_000;
 
 const getLastAttempt = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) ?? attempts[0];
 
-/** Whether an entry is a try of a delivery to the `webhookUrl`. */
+/** Whether a log entry is a try of a delivery to the `webhookUrl`. */
 export const isDelivery = ({ operation }: SandboxLogEntry): boolean => operation === 'webhook';
 
 export function getResult(entry: SandboxLogEntry): Result {
@@ -33,22 +33,23 @@ export function getResult(entry: SandboxLogEntry): Result {
   return status >= firstRejected || fault === 'html' ? 'rejected' : 'responded';
 }
 
-/** Groups the entries of a log into calls. */
+/** Groups the entries of the log into calls, each with its retries. */
 export class Calls {
-  /** In the order of their latest attempts. */
+  /** The calls in the order of their latest attempts. */
   readonly #calls = new Map<number, Call>();
   readonly #latest = new Map<string, Call>();
   #entries = 0;
 
-  /** Returns the calls, latest first. */
+  /** Returns the calls of the log, latest first. */
   list(): Call[] {
     return [...this.#calls.values()].toReversed();
   }
 
-  /** Adds an entry with its JSON, in which the page searches. */
+  /** Adds a log entry to its call, with the JSON in which the page searches. */
   add(entry: SandboxLogEntry, json: string): void {
     const { id = 0, method, path, query, body, key, requestId } = entry;
-    // All tries of a delivery have the same request id. Two deliveries may have the same body.
+    // All tries of a webhook delivery have the same request id, but two deliveries may have the
+    // same body.
     const signature = isDelivery(entry)
       ? requestId
       : stringifyJson([method, path, query, body, key ?? 0]);
@@ -88,7 +89,7 @@ const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
   (getResult(previous) !== 'responded' &&
     Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs);
 
-/** Returns a predicate for calls that name a record, except lists that only contain it. */
+/** Returns a function that tells whether a call names a record. Calls of a list do not count. */
 export function createRecordFilter(recordId: string): (call: Call) => boolean {
   const pattern = new RegExp(String.raw`\b${recordId.toLowerCase()}\b`);
   return ({ text, attempts: [{ operation }] }) =>
@@ -97,13 +98,14 @@ export function createRecordFilter(recordId: string): (call: Call) => boolean {
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A command that sends the request again. The log has no credentials, so the shell provides them. */
+/** Returns a curl command that sends the request again, with the credential from the shell. */
 export function formatCurl(entry: SandboxLogEntry, origin: string): string {
   const { method, path, query, body } = entry;
   const search = new URLSearchParams(query).toString();
-  // The path of a delivery is its whole URL, and its receiver has another credential or none.
+  // The path of a webhook delivery is its whole URL, and its receiver has another credential or
+  // none.
   const isWebhook = isDelivery(entry);
-  // curl treats brackets and braces as patterns.
+  // curl treats brackets and braces in a URL as patterns.
   const escapedPath = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
   const key = path.startsWith('/v0') ? 'PAYMENTS_API_KEY' : 'PAYMENTS_JWT';
   const parts = [
@@ -111,7 +113,7 @@ export function formatCurl(entry: SandboxLogEntry, origin: string): string {
     ...(isWebhook ? [] : [`-H "authorization: Bearer $${key}"`]),
   ];
   if (body !== undefined) {
-    // --data would read a file for a string that starts with @.
+    // curl's option --data would read a file for a string that starts with @.
     const text = typeof body === 'string' ? body : stringifyJson(body);
     parts.push(`-H 'content-type: application/json'`, `--data-raw ${quoteForShell(text)}`);
   }

@@ -47,7 +47,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
     await run(`Imported the state of ${stateFile.name}.`, async () =>
       callControl('PUT', 'state', await stateFile.text()),
     );
-    // Reset the input, so that choosing the same file again fires a change event.
+    // Empty the file input, so that choosing the same file again fires a change event.
     if (fileInput.current !== null) fileInput.current.value = '';
   };
   return (

@@ -7,7 +7,7 @@ import { Choice, Action, Empty, Field, Form, Panel, useActions, type Fields } fr
 
 const isTransfer = (operation: string) => operation.startsWith('transfers.');
 
-/** Operations of Transfers come first, because a fault matters most there. */
+/** The operations of Transfers come first in the list, because a fault matters most there. */
 const operations = [...Object.keys(operationPaths), 'webhook'].toSorted(
   (one, other) => Number(isTransfer(other)) - Number(isTransfer(one)),
 );
@@ -31,7 +31,7 @@ const webhookKinds: readonly string[] = ['drop', 'duplicate', 'reorder', 'delay'
 const hasMoment = (kind: string) =>
   ![...webhookKinds, 'repeated_cursor', 'empty_page'].includes(kind);
 
-/** The faults of deliveries differ from those of other operations. */
+/** Returns the kinds of faults for an operation. Webhook deliveries have kinds of their own. */
 const listKinds = (operation: string) =>
   Object.entries(kindLabels).filter(([kind]) =>
     operation === 'webhook'
@@ -41,7 +41,7 @@ const listKinds = (operation: string) =>
 
 const parseNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
-/** The rule as JSON; the endpoint validates it. */
+/** Creates a fault rule as JSON from the form. The control endpoint validates the rule. */
 function buildRule({ operation, kind, when, times, after, ...rest }: Fields): string {
   const { status, retryAfter, ms } = rest;
   return JSON.stringify({
@@ -72,7 +72,7 @@ function describeRule({ operation, times, after, percent, fault }: SandboxFaultR
   return `${operation === '*' ? 'every request' : operation}: ${parts.filter(Boolean).join(', ')}`;
 }
 
-/** Removes one rule: control can only remove all rules, so the others are added again. */
+/** Removes one fault rule by removing all rules, the only way there is, and adding the others. */
 async function removeRule(faultRule: SandboxFaultRule): Promise<void> {
   const text = JSON.stringify(faultRule);
   const faultRules = JSON.parse(await callControl('GET', 'faults')) as SandboxFaultRule[];

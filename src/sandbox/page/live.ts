@@ -4,43 +4,43 @@ import type { SandboxFaultRule } from '../faults/rule.ts';
 import type { SandboxState } from '../state.ts';
 import { Calls, type Call } from './attempts.ts';
 
-/** The data of the page at one moment. */
+/** The data that the sandbox's page shows at one moment. */
 export interface PageState {
   readonly connection: 'connecting' | 'live' | 'lost';
-  /** The name of the selected world; '' is the default one. */
+  /** The name of the selected world (isolated sandbox); '' is the default sandbox. */
   readonly world: string;
-  /** The names of the other worlds; undefined when the server has only the default one. */
+  /** The names of the other worlds; undefined when the server has only the default sandbox. */
   readonly worlds: readonly string[] | undefined;
-  /** Undefined before the first response. */
+  /** The state of the sandbox; undefined before the first response. */
   readonly state: SandboxState | undefined;
-  /** All rules, even those with a `percent`, which are not part of the state. */
+  /** All fault rules. Those with a `percent` are not part of the state. */
   readonly faults: readonly SandboxFaultRule[];
   /** The available balances of each Account since the page was opened, oldest first. */
   readonly balances: ReadonlyMap<string, readonly number[]>;
   /** The calls of the log, latest first. */
   readonly calls: readonly Call[];
-  /** Whether the sandbox has older entries of the log, which the page has not read. */
+  /** Whether the sandbox has older log entries that the page has not read. */
   readonly hasOlderEntries: boolean;
 }
 
-/** How many entries are read at first: reading 10,000 entries of 10 kB takes many seconds. */
+/** How many log entries the page reads at first. To read all 10,000 may take many seconds. */
 const maxFirstEntries = 500;
 
-/** The minimum time between two reads of the state. */
+/** The minimum of milliseconds between two reads of the sandbox's state. */
 const minReadGapMs = 1_000;
-/** The page reads a large state less often: each megabyte blocks the API for about 10 ms. */
+/** The page reads a large state less often, because each megabyte blocks the API for 10 ms. */
 const charactersPerMs = 2_000;
 const maxBalancePoints = 120;
-/** The minimum time between two redraws of the log. */
+/** The minimum of milliseconds between two redraws of the log. */
 const redrawMs = 500;
 
-/** The server marks its page when it has worlds; see page-reply.ts. */
+/** Whether the server has worlds (isolated sandboxes). See page-reply.ts, which marks the page. */
 const hasWorlds = (): boolean => 'worlds' in document.documentElement.dataset;
 
 const getWorld = (): string =>
   (hasWorlds() && new URLSearchParams(location.search).get('world')) || '';
 
-/** The path of control in the selected world, or of one of its endpoints. */
+/** Returns the path of a control endpoint in the selected world. */
 export function getControlPath(endpoint = ''): string {
   const world = getWorld();
   return `/_sandbox/${world && `worlds/${encodeURIComponent(world)}/`}${endpoint}`;
@@ -61,7 +61,7 @@ async function send(method: string, path: string, body?: string): Promise<string
   throw new Error(error);
 }
 
-/** Keeps a {@link PageState} up to date, by the stream of the log and regular reads of the state. */
+/** Keeps a {@link PageState} up to date: follows the log and regularly reads the state. */
 export class LivePage {
   readonly #calls = new Calls();
   readonly #onChange: (pageState: PageState) => void;
@@ -107,14 +107,14 @@ export class LivePage {
     void this.refresh();
   }
 
-  /** Reads the state now, after an action of the page. */
+  /** Reads the sandbox's state now, after the page has changed it. */
   async refresh(): Promise<void> {
-    // A read in progress may be from before the change.
+    // A read of the state that is in progress may be from before the change, so a new read follows.
     await this.#currentRead;
     await (this.#currentRead ??= this.#readState());
   }
 
-  /** Reads the log again from its beginning. */
+  /** Reads the log of the sandbox again from its first entry. */
   readWholeLog(): void {
     this.#readsWholeLog = true;
     this.#followLog();
@@ -147,7 +147,7 @@ export class LivePage {
         this.#update({ state, faults, balances: this.#extendBalances(state) });
       }
     } catch {
-      // The stream of the log already shows that the sandbox is not reachable.
+      // If the sandbox is not reachable, the page already says so, because the log's stream ended.
     }
     this.#currentRead = undefined;
     this.#timer = window.setTimeout(
@@ -163,7 +163,8 @@ export class LivePage {
     const worlds = JSON.parse(text) as string[];
     if (text !== JSON.stringify(this.#pageState.worlds)) this.#update({ worlds });
     const world = getWorld();
-    // A control request would create the removed world again, so the page leaves it.
+    // The selected world was removed. A control request would create that world again, so the page
+    // leaves it.
     if (world !== '' && !worlds.includes(world)) this.selectWorld('');
   }
 
@@ -183,7 +184,8 @@ export class LivePage {
     const events = new EventSource(`${getControlPath('log')}${query}`);
     this.#events = events;
     events.addEventListener('open', () => {
-      // This may be another sandbox than before, so the stream starts from the beginning.
+      // The new connection may lead to another sandbox than before, so the log starts from its
+      // beginning.
       this.#clearLog();
       this.#update({ connection: 'live' });
     });

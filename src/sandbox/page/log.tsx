@@ -22,7 +22,7 @@ const tones: Readonly<Record<Result, string>> = {
   lost: 'lost',
 };
 
-/** The result of an attempt, with its status or the reason of the loss. */
+/** Describes the result of an attempt, with the status or the reason why the response was lost. */
 function describeAttempt(entry: SandboxLogEntry): string {
   const { status, fault } = entry;
   const result = getResult(entry);
@@ -166,7 +166,7 @@ const filters: readonly (readonly [string, string, (call: Call) => boolean])[] =
 
 interface LogProps {
   calls: readonly Call[];
-  /** Reads the older entries, if there are any. */
+  /** Reads the older log entries; undefined if there are none. */
   readOlder: (() => void) | undefined;
 }
 

@@ -39,7 +39,8 @@ async function build(): Promise<string> {
 let cachedPage: Promise<string> | undefined;
 
 /**
- * The page at `/`: HTML with its style and its script, which loads nothing further. This module
- * builds the page at the first request. The package contains prebuilt HTML instead: tsup.config.ts.
+ * Returns the HTML of the sandbox's page, with its style and its script, which loads nothing
+ * further. This module builds the HTML at the first request. The package contains prebuilt HTML
+ * instead, see tsup.config.ts.
  */
 export const page = (): Promise<string> => (cachedPage ??= build());

@@ -38,7 +38,7 @@ export function Panel(props: {
   );
 }
 
-/** A button; its accessible name starts with its visible label. */
+/** A button whose accessible name starts with its visible label. */
 export function Action(props: {
   label: string;
   of?: string;
@@ -69,11 +69,11 @@ export const prefixes: Readonly<Record<Noun, string>> = {
 const idPattern = new RegExp(`\\b((?:${Object.values(prefixes).join('|')})\\w+)`);
 export const isRecordId = (text: string): boolean => text.search(idPattern) === 0;
 
-/** The first id in a value; '' if there is none. */
+/** Returns the first id of a record in a value; '' if there is none. */
 export const findRecordId = (value: unknown): string =>
   idPattern.exec(stringifyJson(value ?? null))?.[0] ?? '';
 
-/** Text in which each id is a link to its record. */
+/** Shows a text in which each id is a link to its record. */
 export const Linked = ({ text }: { text: string }) => (
   <>
     {text.split(idPattern).map((part, at) =>
@@ -96,7 +96,7 @@ export const RecordLink = ({ id }: { id: string }) => (
 
 type WithRawJson = JSON & { rawJSON?: (text: string) => unknown };
 
-/** Readable JSON. A large integer keeps its digits. */
+/** Formats a value as readable JSON in which a large integer keeps its digits. */
 const formatJson = (value: unknown): string =>
   JSON.stringify(
     value,
@@ -113,7 +113,7 @@ export const Json = ({ value }: { value: unknown }) => (
   </pre>
 );
 
-/** Fields by name, without the empty ones. */
+/** The fields of a form by their names, without the empty ones. */
 export type Fields = Readonly<Record<string, string | undefined>>;
 
 export function Form(props: {
@@ -169,7 +169,7 @@ export function Field(props: {
   );
 }
 
-/** An amount field and a button in one line. A visible label would repeat the button. */
+/** A field for an amount and a button, which names the field, so no label is visible. */
 export function AmountForm(props: {
   verb: string;
   id: string;
@@ -196,7 +196,7 @@ export function AmountForm(props: {
   );
 }
 
-/** A form under a heading that opens it. */
+/** A form that creates a record, under a heading that opens the form. */
 export function Create(props: {
   noun: string;
   endpoint: string;
@@ -283,13 +283,13 @@ export const Empty = ({ children }: { children: ComponentChildren }) => (
   <p class="empty">{children}</p>
 );
 
-/** The maximum of rows in a list, which a browser draws in a few milliseconds. */
+/** The maximum of rows in a list on the page, which a browser draws in a few milliseconds. */
 export const maxRows = 200;
 
-/** The rows that a list shows. */
+/** Returns the rows that a list on the page shows: the latest ones, newest first. */
 export const getLatest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-maxRows).toReversed();
 
-/** Keeps the focus in a row after its button has disappeared. */
+/** Keeps the keyboard focus in a row of a list when the focused button disappears. */
 export function useRowFocus<Row extends HTMLElement>() {
   const row = useRef<Row>(null);
   const held = useRef(false);

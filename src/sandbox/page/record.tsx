@@ -34,7 +34,7 @@ function describeChange({ type, before, after }: SandboxChange): string {
     .join(', ');
 }
 
-/** The changes of a record, oldest first. */
+/** Reads the changes of a record, oldest first. */
 async function readTimeline(id: string, createdAt: string | undefined): Promise<Event[]> {
   const changes = JSON.parse(await callControl('GET', 'changes')) as SandboxChange[];
   const ownChanges = changes.filter(({ before, after }) => {
@@ -42,7 +42,8 @@ async function readTimeline(id: string, createdAt: string | undefined): Promise<
     return row !== null && 'id' in row && row.id === id;
   });
   const events = ownChanges.map((change) => ({ time: change.time, text: describeChange(change) }));
-  // If a record was imported, its creation is not among the changes.
+  // An imported record has no change that created it, so the timeline takes the time from the
+  // record.
   const isImported = ownChanges[0]?.before !== null && createdAt !== undefined;
   return isImported ? [{ time: createdAt, text: 'created' }, ...events] : events;
 }
@@ -57,7 +58,7 @@ function Timeline({ id, record }: { id: string; record: Row | undefined }) {
         if (isCurrent) setEvents(timeline);
       },
       () => {
-        // The stream of the log already shows that the sandbox is not reachable.
+        // If the sandbox is not reachable, the page already says so, because the log's stream ended.
       },
     );
     return () => {
@@ -75,13 +76,13 @@ function Timeline({ id, record }: { id: string; record: Row | undefined }) {
   );
 }
 
-/** A record by its id: its JSON, its timeline, and the calls that name it. */
+/** Shows a record by its id: its JSON, its timeline, and the calls that name the record. */
 export function RecordView(props: {
   id: string;
   state: SandboxState;
   calls: readonly Call[];
   onClose: () => void;
-  /** Shown inside the dialog, because elements outside of an open modal dialog are inert. */
+  /** The page's notice, inside the dialog because an open dialog disables everything outside. */
   notice: ComponentChildren;
 }) {
   const { id, state, calls, onClose, notice } = props;
@@ -89,7 +90,8 @@ export function RecordView(props: {
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (dialog.current?.open === false) dialog.current.showModal();
-    // A link to another record disappears but keeps the dialog open, so the title gets the focus.
+    // A followed link to another record disappears but the dialog stays open, so the title gets the
+    // focus.
     title.current?.focus();
     dialog.current?.scrollTo(0, 0);
   }, [id]);

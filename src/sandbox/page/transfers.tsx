@@ -41,7 +41,7 @@ export const TransferStatus = ({ status }: Pick<Transfer, 'status'>) => (
   <Badge text={status} tone={tones[status] ?? 'wait'} />
 );
 
-/** The buttons of an open Transfer. */
+/** The buttons that change an open Transfer. */
 export function TransferActions({ transfer }: { transfer: Transfer }) {
   const { id } = transfer;
   const { run } = useActions();
@@ -87,7 +87,8 @@ const Row = memo(
       </li>
     );
   },
-  // Each read of the state creates new objects, but only the status of a Transfer ever changes.
+  // Each read of the state creates new objects, but only the status of a Transfer ever changes, so
+  // a row is redrawn only for a new status.
   (one, other) =>
     one.transfer.id === other.transfer.id && one.transfer.status === other.transfer.status,
 );

@@ -21,7 +21,7 @@ export interface SandboxCounterpartyInput {
   entityId: EntityId;
   /** The display name of the Counterparty. @default 'Counterparty' */
   name?: string | undefined;
-  /** Type of the Counterparty. Default: `bank_account` with a bank account's fields, else `wallet`. */
+  /** Type of Counterparty. Default: `bank_account` with a bank account's fields, else `wallet`. */
   type?: KnownCounterpartyType | undefined;
   /** The address of a wallet. Default: an address that the sandbox makes up. */
   walletAddress?: string | null | undefined;

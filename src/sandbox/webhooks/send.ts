@@ -4,14 +4,14 @@ import type * as NodeNet from 'node:net';
 import { builtinModule } from '../../internal/runtime.ts';
 import { fieldOf } from '../../internal/thrown.ts';
 
-/** A POST to the `webhookUrl`. */
+/** A POST to the `webhookUrl` of the Settings. */
 export interface WebhookRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Ends the request. */
+  /** Aborts the request. */
   readonly signal: AbortSignal;
-  /** Whether any address of the host is allowed, and not only those of the loopback interface. */
+  /** Whether the host may have any address. Otherwise only loopback addresses are allowed. */
   readonly isAllowedHost: boolean;
 }
 
@@ -21,14 +21,14 @@ export interface WebhookResponse {
   readonly body: string;
 }
 
-/** About how much of a response is kept. */
+/** About how many characters of a webhook handler's response are kept. */
 const maxResponseBytes = 65_536;
 
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\.|^::1$/i.test(address);
 
 /**
- * Sends a request to an address that was checked, because a name may resolve to another address the
- * next time. Follows no redirect and uses no proxy.
+ * Sends a webhook to an address that was checked, because the host name may resolve to another
+ * address the next time. Follows no redirect and uses no proxy.
  * @throws Error with a message for the log.
  */
 export async function sendWebhook(request: WebhookRequest): Promise<WebhookResponse> {
@@ -51,7 +51,8 @@ export async function sendWebhook(request: WebhookRequest): Promise<WebhookRespo
       return await post(request, address, net.isIP(name) === 0 ? name : '');
     } catch (cause) {
       problem = cause;
-      // localhost has two addresses, and a handler may listen on only one of them: try the other.
+      // The host localhost has two addresses, and a webhook handler may listen on only one of them.
+      // If the first address refuses the connection, try the other.
       if (fieldOf(cause, 'code') !== 'ECONNREFUSED') break;
     }
   }
@@ -78,8 +79,8 @@ function post(
       ...headers,
     },
     signal,
-    // Each request has its own connection, because an agent of the process may use a proxy, or an
-    // idle connection that the handler has closed.
+    // Each webhook has a connection of its own. An agent of the process may use a proxy, or an idle
+    // connection that the handler has closed.
     agent: false,
     servername,
     ...(url.username === '' ? {} : { auth: decodeURIComponent(`${url.username}:${url.password}`) }),
@@ -97,7 +98,7 @@ function post(
       response.on('error', reject);
     })
     .on('error', reject)
-    // If a handler hangs, its connection does not keep the process of the sandbox alive.
+    // The connection of a webhook handler that hangs does not keep the sandbox's process running.
     .on('socket', (socket) => socket.unref())
     .end(body);
   return promise;

@@ -9,68 +9,69 @@ import type { Platform } from '../platform/platform.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import { sendWebhook } from './send.ts';
 
-/** What is sent to the `webhookUrl` for a change. */
+/** The webhook that the sandbox sends for a change of a record. */
 export interface SandboxWebhook {
-  /** A JSON value, or a string that is sent unchanged. */
+  /** The body of the webhook: a JSON value, or a string that is sent unchanged. */
   body: unknown;
-  /** Further headers, such as a signature. */
+  /** Further headers of the webhook, such as a signature. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Returns what your platform sends for a change, or undefined if it does not report the change. */
+/** Returns what your platform sends for a change, or undefined if your platform sends nothing. */
 export type SandboxWebhookShape = (change: SandboxChange) => SandboxWebhook | undefined;
 
 interface Delivery {
-  /** The request id, the same for each try of this delivery. */
+  /** The request id, which is the same for each try of this webhook delivery. */
   readonly requestId: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fault: SandboxFault['kind'] | undefined;
-  /** Tries that were made. */
+  /** How often the sandbox has tried to deliver this webhook. */
   tries: number;
-  /** When the next try is due, in milliseconds. */
+  /** When the next try of this delivery is due, in milliseconds since 1970. */
   dueAt: number;
-  /** When the delivery joined the queue: later than `dueAt` if the clock has jumped. */
+  /** When this delivery joined the queue, which is later than `dueAt` if the clock has jumped. */
   queuedAt: number;
 }
 
 const timeoutMs = 5_000;
-/** The waits between the tries of a delivery. */
+/** The waits in milliseconds between two tries of a webhook delivery. */
 const retryDelaysMs = [1_000, 2_000, 4_000, 8_000, 16_000];
 const reorderMs = 1_000;
-/** Deliveries leave in order, but a handler that takes longer than this does not stop the others. */
+/** Webhooks leave in order, but a handler that takes longer than this does not delay the others. */
 const maxTurnMs = 100;
 
 /**
- * The default body. `sandbox: true` says that the body is made up, because the API reference shows
- * no payload: docs/gaps.md, row 62.
+ * Creates the default webhook. `sandbox: true` says that the body is made up, because the API
+ * reference shows no payload (docs/gaps.md, row 62).
  */
 function createDefaultWebhook({ type, before, after }: SandboxChange): SandboxWebhook | undefined {
   const fields: Readonly<Record<string, unknown>> = { ...(after ?? before) };
   const id = fields['id'] ?? fields['instructionId'] ?? fields['transactionHash'];
-  // The Settings have no id. Their change is not reported, because it is no event on the Platform.
+  // The Settings have no id. A change of the Settings is not reported, because it is no event on
+  // the Platform.
   return id === undefined
     ? undefined
     : { body: { sandbox: true, type, id, status: fields['status'] } };
 }
 
-/** The deliveries of changes to the `webhookUrl` of the Settings. */
+/** Delivers changes of records to the `webhookUrl` of the Settings. */
 export class Webhooks {
   readonly #platform: Platform;
   readonly #faults: FaultQueue;
   readonly #log: Log;
   readonly #secrets: readonly string[];
   readonly #shape: SandboxWebhookShape;
-  /** Hosts that may be called besides those of the loopback interface. */
+  /** Hosts that webhooks may reach besides those of the loopback interface. */
   readonly #hosts: ReadonlySet<string>;
   #queue: Delivery[] = [];
-  /** A delivery that a `reorder` fault holds back until the next one was sent. */
+  /** A delivery that a `reorder` fault holds back until the next delivery was sent. */
   #reordered: Delivery | undefined;
   #isSending = false;
-  /** The latest URL that the log reports as not allowed, so that it gets only one entry. */
+  /** The latest URL that the log reported as not allowed, so that the log reports it only once. */
   #rejectedUrl = '';
   #steps = 0;
-  /** Grows with each reset and import, so that a try from before is not repeated. */
+  /** Grows with each reset and import, so that a webhook delivery from before is not tried again. */
   #epoch = 0;
 
   constructor(
@@ -86,7 +87,7 @@ export class Webhooks {
     this.#hosts = new Set(hosts);
   }
 
-  /** Delivers a change, if the Settings have a `webhookUrl`. */
+  /** Delivers a change of a record, if the Settings have a `webhookUrl`. */
   add(makeChange: () => SandboxChange): void {
     const url = this.#platform.settings.webhookUrl;
     if (typeof url !== 'string') return;
@@ -113,7 +114,7 @@ export class Webhooks {
     this.#route(delivery, fault, url);
   }
 
-  /** Forgets every delivery. */
+  /** Forgets every webhook delivery that waits to be sent or tried again. */
   clear(): void {
     this.#queue = [];
     this.#reordered = undefined;
@@ -125,9 +126,9 @@ export class Webhooks {
     return this.#platform.clock.now().getTime();
   }
 
-  /** Whether the host of the URL may be called; if not, the log says so once. */
+  /** Whether webhooks to the host of this URL are allowed. If not, the log reports it once. */
   #checkHost(url: string, requestId: string): boolean {
-    // The webhookUrl of an imported state may be any string.
+    // The `webhookUrl` in an imported state may be any string.
     const { hostname = '', protocol = '' } = URL.parse(url) ?? {};
     const isAllowed = isLoopback(hostname) || this.#hosts.has(hostname);
     if (isAllowed && /^https?:$/.test(protocol)) return true;
@@ -160,7 +161,7 @@ export class Webhooks {
     if (reordered !== undefined) this.#send(reordered);
   }
 
-  /** Sends a delivery `ms` after it was due, so a clock that jumps may cover several tries. */
+  /** Sends a delivery `ms` after it was due (not after now, because the clock may have jumped). */
   #startLater(delivery: Delivery, ms: number): void {
     delivery.dueAt += ms;
     this.#startStep(delivery.dueAt, () => {
@@ -181,7 +182,7 @@ export class Webhooks {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    // Lets the code that made the change finish before its delivery is sent.
+    // The code that made the change continues before its delivery is sent.
     await Promise.resolve();
     for (let delivery; (delivery = this.#queue.shift()) !== undefined;) {
       const { promise: turn, resolve: endTurn } = Promise.withResolvers<void>();
@@ -219,7 +220,7 @@ export class Webhooks {
     if (delayMs !== undefined) this.#startLater(delivery, passedMs + delayMs);
   }
 
-  /** Sends a request. Returns a response, a problem, or both. */
+  /** Sends a webhook. Returns the handler's response, a problem, or both. */
   async #post(
     { body, headers }: Delivery,
     url: string,
