@@ -1,5 +1,5 @@
 /**
- * A sandbox behind msw, which has to be installed beside this package.
+ * Handlers for Mock Service Worker (msw) that respond from a sandbox. Install msw too.
  *
  * @module payments-platform-sdk/sandbox/msw
  */

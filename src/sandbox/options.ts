@@ -18,8 +18,8 @@ export interface SandboxOptions {
   /** The JWT that the sandbox accepts. Default: a fixed JWT. */
   jwt?: string | undefined;
   /**
-   * Milliseconds by the `clock` between two automatic steps of a Transfer to its final status, or
-   * of an Entity's verification. Default: no automatic steps.
+   * Milliseconds by the `clock` after which Transfers, and Entities in verification, take their
+   * next status. Default: statuses do not change automatically.
    */
   autoAdvance?: number | undefined;
   /** Milliseconds that the sandbox waits before every response. @default 0 */

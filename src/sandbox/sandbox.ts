@@ -86,9 +86,9 @@ export interface SandboxClientOptions extends SandboxCredentials {
   readonly baseUrl: string;
   /** The URL of the instruction and transaction endpoints. */
   readonly rootUrl: string;
-  /** {@link Sandbox.fetch} of the sandbox. */
+  /** The {@link Sandbox.fetch} of the sandbox, by which the client sends its requests. */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
-  /** {@link Sandbox.getWithBody} of the sandbox. */
+  /** The {@link Sandbox.getWithBody} of the sandbox, for each GET that has a body. */
   readonly getWithBody: (input: Request | URL | string, body: string) => Promise<Response>;
   /** With `strict`, a response of undocumented shape throws, so tests notice the difference. */
   readonly validation: 'strict';
@@ -250,8 +250,8 @@ export class Sandbox {
   }
 
   /**
-   * Advances the sandbox's clock, and takes every step that is then due: automatic steps, if
-   * `autoAdvance` is set, and webhook deliveries.
+   * Advances the sandbox's clock. Status changes by `autoAdvance` and webhook deliveries that are
+   * then due happen at once.
    * @param ms milliseconds, 0 or more.
    * @throws TypeError for anything else.
    */
@@ -347,7 +347,7 @@ export class Sandbox {
   }
 
   /**
-   * Takes the automatic steps that are due. Control endpoints call this method before they read the
+   * Makes the status changes that are due by `autoAdvance`, before a control endpoint reads the
    * state.
    * @internal
    */

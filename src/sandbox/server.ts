@@ -106,7 +106,7 @@ export async function listen(
   options: ListenOptions = {},
 ): Promise<SandboxServer> {
   const { port: requestedPort = 0, host = '127.0.0.1', allowHosts = [] } = options;
-  // Node.js would take a string for the path of a socket.
+  // Node.js would take a port that is a string for the path of a socket.
   if (typeof requestedPort !== 'number') throw new RangeError('The port has to be a number.');
   const hostNames = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
   const callers: Callers = { hosts: new Set(hostNames.map((name) => parseHostName(name) ?? name)) };

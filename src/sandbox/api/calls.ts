@@ -21,7 +21,7 @@ export function readBody(text: string | undefined): Body | undefined {
   }
 }
 
-/** A request for one operation, with a valid credential and a query and body yet to be checked. */
+/** A request for an operation, whose credential was checked, but whose query and body were not. */
 export interface Call {
   platform: Platform;
   operation: SandboxOperation;
@@ -38,7 +38,7 @@ const queryReport = { what: 'The query parameters are', code: 'invalid_query', s
 /** Performs an operation of the API and returns the JSON value of its response. */
 type Run = (call: Call) => unknown;
 
-/** Function that performs an operation of the API, and the schema of its body or of its query. */
+/** The function that performs an operation of the API, and the schema of its body or query. */
 export interface Behaviour {
   readonly run: Run;
   readonly body?: z.core.$ZodType;

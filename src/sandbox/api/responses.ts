@@ -7,7 +7,7 @@ import { takeResponseTurn } from '../platform/turn.ts';
  * @inline
  */
 export interface Reply {
-  /** The HTTP status. */
+  /** The HTTP status of the response. */
   status: number;
   /** The headers of the response by their names. */
   headers: Record<string, string>;

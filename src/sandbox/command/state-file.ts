@@ -23,7 +23,7 @@ import type { StateObserver, Sandbox } from '../sandbox.ts';
  * that a caller has seen.
  */
 const reservedIds = 1000;
-/** How long the state file collects changes, which have to be on the disk within a second. */
+/** Changes wait this long, and never over a second, to be written together to the state file. */
 const minWriteDelayMs = 200;
 const maxWriteDelayMs = 500;
 

@@ -19,7 +19,7 @@ function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
   return name !== undefined && (isLoopback(name) || hosts.has(name));
 }
 
-/** Returns a 403 response if a request's Host header is foreign, and undefined if it is allowed. */
+/** Returns a 403 response if a request's Host header names a foreign host, else undefined. */
 export const checkHost = (host: string | undefined, callers: Callers): Reply | undefined =>
   isAllowedHost(host, callers)
     ? undefined

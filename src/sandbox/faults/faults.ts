@@ -38,7 +38,7 @@ export interface SandboxFaults {
 
 interface Pending {
   readonly faultRule: SandboxFaultRule;
-  /** How many requests the rule's `percent` was applied to. The number affects the next choice. */
+  /** How many random choices a rule with `percent` has made. The next depends on the number. */
   requestCount: number;
   /** How many more matching requests the rule lets pass because of its `after`. */
   skipsLeft: number;

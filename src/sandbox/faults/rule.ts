@@ -24,8 +24,8 @@ export type SandboxFault =
       /** The message of the error body. Default: a sentence that names the status. */
       error?: string | undefined;
       /**
-       * Whether the call takes effect first. Default: `before_commit` (no effect) for a status of
-       * 300 and above, otherwise `after_commit`.
+       * Whether the call takes effect although the caller gets this status. Default:
+       * `before_commit` (no effect) for a status of 300 and above, otherwise `after_commit`.
        */
       when?: SandboxFaultMoment | undefined;
     }

@@ -5,7 +5,7 @@ export type Json =
 
 export type JsonObject = { readonly [key: string]: Json };
 
-/** The URL in openapi.json that comes before a path. */
+/** A server in openapi.json, whose URL comes before the paths. */
 interface OpenApiServer {
   readonly url: string;
   readonly [key: string]: Json;

@@ -17,7 +17,7 @@ export interface PageState {
   readonly faults: readonly SandboxFaultRule[];
   /** The available balances of each Account since the page was opened, oldest first. */
   readonly balances: ReadonlyMap<string, readonly number[]>;
-  /** The calls of the log, latest first. */
+  /** The calls in the sandbox's log, latest first. */
   readonly calls: readonly Call[];
   /** Whether the sandbox has older log entries that the page has not read. */
   readonly hasOlderEntries: boolean;

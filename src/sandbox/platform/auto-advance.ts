@@ -13,7 +13,7 @@ export function enableAutoAdvance(platform: Platform): void {
   };
 }
 
-/** Schedules the next automatic step of every Transfer and Entity after the import of a state. */
+/** Schedules the next status change of every Transfer and Entity after the import of a state. */
 export function restartTimers(platform: Platform): void {
   platform.schedule.clear();
   for (const row of platform.entities.all()) scheduleEntity(platform, row);

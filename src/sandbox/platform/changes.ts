@@ -141,7 +141,10 @@ export class Changes {
   }
 }
 
-/** If a listener of changes throws, the call still succeeds, because the change has happened. */
+/**
+ * If a listener throws, the call that made the change still succeeds, because the change has
+ * already happened.
+ */
 function callListener(
   listener: (makeChange: () => SandboxChange) => void,
   makeChange: () => SandboxChange,

@@ -59,7 +59,7 @@ const canAdvance = (status: string): boolean =>
 
 const getNextStatus = (status: string) => (status === 'not_started' ? 'pending' : 'approved');
 
-/** Schedules the next automatic step of an Entity's verification, if there is a next step. */
+/** Schedules the next automatic status change in an Entity's verification, if there is one. */
 export function scheduleEntity(platform: Platform, row: Entity): void {
   if (canAdvance(row.kycStatus) || canAdvance(row.tosStatus)) platform.schedule.start(row.id);
   else platform.schedule.cancel(row.id);

@@ -60,7 +60,7 @@ export class Platform {
   readonly listOrder: ListOrder;
   readonly ids = new Ids();
   readonly changes: Changes;
-  /** Schedules the automatic steps of Transfers and Entities; see auto-advance.ts. */
+  /** Schedules the automatic status changes of Transfers and Entities; see auto-advance.ts. */
   readonly schedule: Schedule;
   readonly entities = new Table<'ent_', Entity>('ent_', 'entity', () => this.ids.next('entities'));
   readonly accounts = new Table<'acc_', AccountRow>('acc_', 'account', () =>

@@ -8,7 +8,7 @@ export interface SandboxProblem {
    * not documented.
    */
   code: string;
-  /** The HTTP status of the response to an API call. */
+  /** The HTTP status of the response to an API call with this problem. */
   status: number;
   /** Facts about the problem, such as the invalid fields. */
   details?: Record<string, unknown> | undefined;
@@ -25,7 +25,7 @@ export class SandboxError extends Error {
   override readonly name = 'SandboxError';
   /** A code for programs, such as `insufficient_funds`. */
   readonly code: string;
-  /** The HTTP status of the response to an API call. */
+  /** The HTTP status of the response to an API call with this problem. */
   readonly status: number;
   /** Facts about the problem, such as the invalid fields; null if there are none. */
   readonly details: Record<string, unknown> | null;

@@ -6,13 +6,13 @@ interface Step {
 }
 
 /**
- * Takes the automatic steps of Transfers and Entities, each an interval after the step before, and
- * sends delayed webhooks. A timer takes the steps that are due. Every reader also calls
+ * Changes the status of Transfers and Entities automatically, one step an interval, and sends
+ * delayed webhooks. A timer takes the steps that are due. Every reader also calls
  * `runDueSteps` first, so no caller sees that a timer was late.
  */
 export class Schedule {
   readonly #clock: Clock;
-  /** Milliseconds between two automatic steps; undefined when there are none. */
+  /** Milliseconds between two automatic status changes of a record; undefined to have none. */
   readonly #intervalMs: number | undefined;
   readonly #steps = new Map<string, Step>();
   /** No scheduled step is due before this time. */
@@ -20,7 +20,7 @@ export class Schedule {
   #cancelTimer: (() => void) | undefined;
   /** While a step runs, the time when that step was due. The next step is an interval later. */
   #stepTime: number | undefined;
-  /** Takes the next automatic step of the Transfer or Entity with this id. */
+  /** Moves the Transfer or Entity with this id to its next status. */
   step: (id: string) => void = () => {};
 
   constructor(clock: Clock, interval: number | undefined) {
@@ -28,7 +28,7 @@ export class Schedule {
     this.#intervalMs = interval;
   }
 
-  /** Schedules the next automatic step of the Transfer or Entity with this id. */
+  /** Schedules the next status change of the Transfer or Entity with this id. */
   start(id: string): void {
     if (this.#intervalMs === undefined) return;
     const at = (this.#stepTime ?? this.#clock.now().getTime()) + this.#intervalMs;

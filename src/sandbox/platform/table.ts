@@ -6,7 +6,7 @@ export type ListOrder = 'oldest_first' | 'newest_first' | 'shuffled';
 const ranks: Readonly<Record<ListOrder, (position: number) => number>> = {
   oldest_first: (position) => position,
   newest_first: (position) => -position,
-  // The factor is odd, so no two rows get the same sort key.
+  // The factor is odd, so no two positions get the same sort key in the shuffled order.
   shuffled: (position) => Math.imul(position, 0x9e3779b1) >>> 0,
 };
 export const listOrders: readonly string[] = Object.keys(ranks);

@@ -71,13 +71,13 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
 const findEnding = ({ description }: TransferRow): string | undefined =>
   /^sandbox:(fail|cancel|hang)/.exec(description ?? '')?.[1];
 
-/** Schedules the next step of an open Transfer, unless its description begins `sandbox:hang`. */
+/** Schedules an open Transfer's next status, unless its description begins `sandbox:hang`. */
 export function scheduleTransfer(platform: Platform, row: TransferRow): void {
   const isOpen = statusMeanings[row.status] === 'open';
   if (isOpen && findEnding(row) !== 'hang') platform.schedule.start(row.id);
 }
 
-/** Takes the next step of an open Transfer. The money arrives with the last step. */
+/** Moves an open Transfer to its next status. The money arrives with the status `completed`. */
 export function advanceTransfer(platform: Platform, row: TransferRow): void {
   const ending = findEnding(row);
   if (row.status === 'pending' && ending !== 'cancel') {

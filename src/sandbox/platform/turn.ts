@@ -42,5 +42,5 @@ export async function takeResponseTurn(): Promise<void> {
   await waitTurn();
 }
 
-/** Fake timers of Vitest, Jest, Sinon and Bun add the property `clock` to `setTimeout`. */
+/** Detects fake timers: those of Vitest, Jest, Sinon and Bun add `clock` to `setTimeout`. */
 const hasFakeTimers = (): boolean => Object.hasOwn(globalThis.setTimeout, 'clock');

@@ -17,7 +17,7 @@ export interface WebhookRequest {
 
 export interface WebhookResponse {
   readonly status: number;
-  /** The response body, cut after about 64 KiB. */
+  /** The body of the webhook handler's response, cut after about 64 KiB. */
   readonly body: string;
 }
 
