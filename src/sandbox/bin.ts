@@ -50,8 +50,7 @@ async function run(flags: Flags): Promise<void> {
     closeFiles();
     throw cause;
   }
-  // When the server is closed, nothing else keeps the process running, so the process ends with
-  // status 0.
+  // After `server.close`, nothing keeps the process running, so the process ends with status 0.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void server.close().then(closeFiles));
   }

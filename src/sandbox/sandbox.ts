@@ -186,8 +186,7 @@ export class Sandbox {
     this.instructions = new SandboxInstructions(platform);
     this.transactions = new SandboxTransactions(platform);
     this.faults = this.#faults;
-    // This mark lets the client reject the sandbox's fetch if it is combined with the URL of a real
-    // platform.
+    // By this mark the client rejects a sandbox's fetch together with the URL of a real platform.
     Object.defineProperty(this.fetch, Symbol.for('payments-platform-sdk:sandbox'), { value: true });
     this.clientOptions = {
       baseUrl: 'https://sandbox.invalid/v0',
@@ -369,8 +368,7 @@ export class Sandbox {
    * @throws TypeError `fetch failed` for a `reset` fault; the signal's reason when it aborts.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
-    // Bun.serve passes its server as the second argument of this function, and a server is no
-    // `init`.
+    // Bun.serve passes its server as the second argument, and a server is no `init`.
     const isRequest = typeof input === 'object' && 'headers' in input;
     const settings = isRequest && !isPlainObject(init) ? undefined : init;
     const request = new Request(input, settings);

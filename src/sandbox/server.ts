@@ -128,8 +128,7 @@ export async function listen(
   const baseUrl = `${rootUrl}/v0`;
   const close = () =>
     new Promise<void>((resolve) => {
-      // `server.close` passes an error if the server is closed already. A second close is no error
-      // here.
+      // `server.close` passes an error if the server is closed already, which is no problem here.
       server.close(() => {
         resolve();
       });

@@ -17,8 +17,7 @@ function countEdits(one: string, other: string): number {
 
 /** Returns the documented method and path that are most similar to those of a request. */
 export function findNearestRoute(method: string, path: string): string {
-  // A path of more than 200 characters resembles no route, so only its start is compared, to save
-  // time.
+  // Only the start of a long path is compared, because no documented path is that long.
   const requestedPath = path.slice(0, 200).replace(/\/[a-z]+_[^/]*/g, '/{id}');
   const rankRoute = (route: string): number => {
     const [routeMethod, routePath = ''] = route.split(' ');

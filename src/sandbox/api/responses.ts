@@ -134,8 +134,7 @@ function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Arr
   return new ReadableStream(
     {
       pull(controller) {
-        // An error discards bytes in the stream's queue, so the stream fails only after the caller
-        // has read the bytes.
+        // An error discards bytes that are unread, so the stream fails only after they were read.
         if (wasRead) controller.error(new TypeError('terminated'));
         else controller.enqueue(bytes);
         wasRead = true;

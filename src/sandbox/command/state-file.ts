@@ -108,8 +108,7 @@ export class StateFile implements StateObserver {
 
   remove(): void {
     this.#isClosed = true;
-    // A write of the file may be in progress. With a higher number here, that write discards its
-    // result.
+    // A write of the file that is in progress has a lower number, so its result is discarded.
     this.#latestWrite += 1;
     clearTimeout(this.#timer);
     rmSync(this.#path, { force: true });
@@ -237,8 +236,7 @@ function removeStale(path: string, holder: string | undefined): void {
     renameSync(getLockPath(path), stalePath);
     if (readFileSync(stalePath, 'utf8') !== holder) linkSync(stalePath, getLockPath(path));
   } catch {
-    // Another process has removed or taken the lock meanwhile. The next attempt reads the lock
-    // again.
+    // Another process has changed the lock meanwhile. The next attempt reads the lock again.
   }
   rmSync(stalePath, { force: true });
 }

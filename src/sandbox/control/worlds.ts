@@ -47,9 +47,8 @@ export class Worlds {
   }
 
   /**
-   * Finds the sandbox that a control request is for, and the path of the request without the
-   * world's name. Returns a response instead if the request lists or removes worlds, or is not
-   * valid.
+   * Finds the sandbox that a control request is for, and the path without the world's name. Returns
+   * a response instead if the request lists or removes worlds, or is not valid.
    */
   route(method: string, pathname: string): { sandbox: Sandbox; path: string } | Reply {
     const match = pathPattern.exec(pathname);

@@ -123,8 +123,7 @@ function isSelectedByChance(pending: Pending): boolean {
 
 /**
  * Creates fault rules that make a share of all requests fail, with an error status or a broken
- * connection, before or after the call takes effect. The same seed selects the same requests in
- * every run.
+ * connection, before or after the call takes effect. A seed selects the same requests in every run.
  */
 export function createFailureRules(percent: number, seed: number): SandboxFaultRule[] {
   const faults: SandboxFault[] = [

@@ -30,8 +30,7 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
   const paths = readdirSync(folder).map((file) => `${folder}${file}`);
   const program = compiler.createProgram(paths, {
     strict: true,
-    // The compiler does not load the types of zod, which no docstring needs and which take a second
-    // to read.
+    // The compiler does not read the types of zod, which takes a second and is not needed here.
     noResolve: true,
     lib: ['lib.es5.d.ts'],
     types: [],
@@ -68,8 +67,7 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
   function describeType(symbol: ts.Symbol): TypeDocs {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     const fields = new Map<string, FieldDocs>();
-    // The members of a union type declare the same fields, so the first docstring of a field is
-    // enough.
+    // The members of a union type declare the same fields, so one docstring of a field is enough.
     for (const part of type.isUnion() ? type.types : [type]) {
       for (const property of checker.getPropertiesOfType(part)) {
         const docs = describeField(property, symbol.getName());

@@ -48,8 +48,7 @@ export class Calls {
   /** Adds a log entry to its call, with the JSON in which the page searches. */
   add(entry: SandboxLogEntry, json: string): void {
     const { id = 0, method, path, query, body, key, requestId } = entry;
-    // All tries of a webhook delivery have the same request id, but two deliveries may have the
-    // same body.
+    // The tries of a webhook delivery share a request id, but two deliveries may share a body.
     const signature = isDelivery(entry)
       ? requestId
       : stringifyJson([method, path, query, body, key ?? 0]);
@@ -102,8 +101,7 @@ const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.
 export function formatCurl(entry: SandboxLogEntry, origin: string): string {
   const { method, path, query, body } = entry;
   const search = new URLSearchParams(query).toString();
-  // The path of a webhook delivery is its whole URL, and its receiver has another credential or
-  // none.
+  // The path of a webhook delivery is its whole URL, and its receiver needs no sandbox credential.
   const isWebhook = isDelivery(entry);
   // curl treats brackets and braces in a URL as patterns.
   const escapedPath = path.replaceAll(/[[\]{}]/g, encodeURIComponent);

@@ -163,8 +163,7 @@ export class LivePage {
     const worlds = JSON.parse(text) as string[];
     if (text !== JSON.stringify(this.#pageState.worlds)) this.#update({ worlds });
     const world = getWorld();
-    // The selected world was removed. A control request would create that world again, so the page
-    // leaves it.
+    // A control request would create the removed world again, so the page leaves that world.
     if (world !== '' && !worlds.includes(world)) this.selectWorld('');
   }
 
@@ -184,8 +183,7 @@ export class LivePage {
     const events = new EventSource(`${getControlPath('log')}${query}`);
     this.#events = events;
     events.addEventListener('open', () => {
-      // The new connection may lead to another sandbox than before, so the log starts from its
-      // beginning.
+      // This connection may lead to another sandbox than before, so the log starts anew.
       this.#clearLog();
       this.#update({ connection: 'live' });
     });

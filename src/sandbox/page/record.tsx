@@ -42,8 +42,7 @@ async function readTimeline(id: string, createdAt: string | undefined): Promise<
     return row !== null && 'id' in row && row.id === id;
   });
   const events = ownChanges.map((change) => ({ time: change.time, text: describeChange(change) }));
-  // An imported record has no change that created it, so the timeline takes the time from the
-  // record.
+  // The changes of an imported record lack its creation, so use the time in the record.
   const isImported = ownChanges[0]?.before !== null && createdAt !== undefined;
   return isImported ? [{ time: createdAt, text: 'created' }, ...events] : events;
 }
@@ -90,8 +89,7 @@ export function RecordView(props: {
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (dialog.current?.open === false) dialog.current.showModal();
-    // A followed link to another record disappears but the dialog stays open, so the title gets the
-    // focus.
+    // The link that the user followed disappears but the dialog stays open: focus the title.
     title.current?.focus();
     dialog.current?.scrollTo(0, 0);
   }, [id]);

@@ -71,8 +71,7 @@ export class Clock {
       const timer = source.setTimeout(run, ms);
       return () => source.clearTimeout?.(timer);
     }
-    // The global `setTimeout` is read at each call, so that fake timers that a test installs later
-    // are used.
+    // Read the global `setTimeout` at each call, because a test may install fake timers later.
     const timer: unknown = globalThis.setTimeout(run, ms);
     // In a browser a timer is a number, without the method `unref`.
     if (idle && typeof timer === 'object' && timer !== null && 'unref' in timer) {

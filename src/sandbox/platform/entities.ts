@@ -35,8 +35,7 @@ const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
 /** Creates an Entity as POST /entities does. A business name makes the Entity a business. */
 export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
   const createdAt = platform.clock.toIsoNow();
-  // The fields of this row have the order of the schema, so that an export of an imported state has
-  // the same bytes.
+  // This row's fields have the schema's order, so that export and import keep every byte of a state.
   const row = platform.entities.add((id): Entity => ({
     id,
     email: input.email,

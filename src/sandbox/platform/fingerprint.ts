@@ -10,8 +10,7 @@ export function fingerprint(text: string, digits: number): string {
     for (let at = 0; at < text.length; at += 1) {
       hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
     }
-    // Without the following two steps, texts that differ only in their last character would get
-    // similar digits.
+    // Without these steps, texts with different last characters only would get similar digits.
     hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
     result += ((hash ^ (hash >>> 16)) >>> 0).toString(16).padStart(8, '0');

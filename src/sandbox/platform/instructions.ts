@@ -91,8 +91,7 @@ function decodeToken(encoded: Hex): Hex {
     const value = parseJson(new TextDecoder().decode(bytes));
     return tokenArgumentsSchema.safeParse(value).data?.refuelERC20.token ?? zeroAddress;
   } catch {
-    // Only a sandbox encodes an action's arguments as JSON. The platform's own encoding is not
-    // known.
+    // Only a sandbox encodes action arguments as JSON. The platform's encoding is not known.
     return zeroAddress;
   }
 }

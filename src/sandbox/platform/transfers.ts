@@ -39,8 +39,7 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   }
   const createdAt = platform.clock.toIsoNow();
   return platform.changes.collect(() => {
-    // The fields of this row have the order of the schema, so that an export of an imported state
-    // has the same bytes.
+    // This row's fields have the schema's order, so that export and import keep every byte.
     const row = platform.transfers.add((id): TransferRow => ({
       id,
       status: 'pending',

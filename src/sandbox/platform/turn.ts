@@ -14,8 +14,7 @@ export function waitTurn(): Promise<void> {
       setTimeout?.(resolve, 0);
       return;
     }
-    // A browser delays nested timers by 4 ms but does not delay messages, so a message waits for
-    // the turn.
+    // A browser delays nested timers by 4 ms but does not delay messages, so send a message.
     const { port1, port2 } = new MessageChannel();
     port1.addEventListener('message', () => {
       port1.close();

@@ -26,8 +26,7 @@ export const inputReport = (what: string): Report => ({
 export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report): T {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
-  // An imported state may have millions of invalid fields, and each description takes time and
-  // memory.
+  // An imported state may have millions of invalid fields, and each message takes memory.
   throw validationError(collectFields(result.error.issues.slice(0, maxProblems), value), report);
 }
 
