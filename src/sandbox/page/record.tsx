@@ -57,7 +57,7 @@ function Timeline({ id, record }: { id: string; record: Row | undefined }) {
         if (isCurrent) setEvents(timeline);
       },
       () => {
-        // If the sandbox is not reachable, the page already says so, because the log's stream ended.
+        // If the sandbox is not reachable, the page already says so, as the log's stream ended.
       },
     );
     return () => {
