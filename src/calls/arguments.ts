@@ -12,7 +12,7 @@ import {
   type Issue,
 } from '../internal/issues.ts';
 
-/** The part of a schema that checks need, so that no zod type spreads through the code. */
+/** The part of a zod schema that argument checks use, so that other code needs no zod types. */
 export interface Validator<T> {
   safeParse(
     value: unknown,
@@ -32,7 +32,7 @@ interface SchemaIssue {
 export interface Argument<T> {
   readonly schema: Validator<T>;
   readonly value: unknown;
-  /** Where the caller passed the value, such as `options.since`; empty for an input itself. */
+  /** The path of the value, such as `options.since`; empty if the value is the whole input. */
   readonly at: string;
 }
 export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argument<T> => ({
@@ -42,9 +42,9 @@ export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argu
 });
 
 /**
- * Copies an input when the call is made, and reads each field once. The input may be an ORM entity
- * or a DTO whose fields are accessors, and the caller may change the object right after the call.
- * So the copy is what is checked, recorded and sent.
+ * Copies the caller's input when a method is called, and reads each field once. The input may be an
+ * ORM entity or a DTO whose fields are accessors, and the caller may change the object right after
+ * the call. So the SDK checks, records and sends the copy.
  */
 export function readInput<T>(input: T, schema: Validator<unknown>): T {
   if (!isObject(input) || isPlainObject(input)) return cloneInput(input);
@@ -54,17 +54,17 @@ export function readInput<T>(input: T, schema: Validator<unknown>): T {
   return cloneInput(Object.fromEntries(fields.filter(([, value]) => value !== undefined))) as T;
 }
 
-/** A path with its parameters still unchecked. */
+/** The URL path of a request, with ids that the SDK has not checked yet. */
 export interface Path {
-  /** Without ids: `/transfers/{id}`. */
+  /** The path with `{id}` in place of each id, such as `/transfers/{id}`. */
   readonly template: string;
-  /** The id at the end of the path, if there is one. The response must be about that resource. */
+  /** The last id in the path, if any. The response to a read must have the same id. */
   readonly id?: unknown;
-  /** Returns the path of the request, and adds to `issues` what is wrong with a parameter. */
+  /** Checks the ids and returns the path. Adds a problem to `issues` for each invalid id. */
   resolve(issues: DetailedIssue[]): string;
 }
 
-/** Builds a path from literal strings and checked ids: path`/transfers/${argument(idSchema, id)}`. */
+/** Builds a path from literal strings and ids: path`/transfers/${argument(idSchema, id)}`. */
 export function path(literals: TemplateStringsArray, ...ids: readonly Argument<string>[]): Path {
   return {
     template: literals.join('{id}'),
@@ -78,7 +78,7 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
   };
 }
 
-/** Returns the checked value; undefined if the value is invalid, and then `issues` says why. */
+/** Checks an argument. Returns undefined for an invalid value, and adds the reasons to `issues`. */
 export function validate<T>(
   { schema, value, at }: Argument<T>,
   issues: DetailedIssue[],
@@ -86,7 +86,7 @@ export function validate<T>(
 ): T | undefined {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
-  // One value may fail two checks with the same message, which is then listed once.
+  // One value may fail two checks that have the same message. The error lists such a message once.
   const keyOf = (issue: DetailedIssue): string => `${issue.path}\n${withHint(issue).message}`;
   const keys = new Set(issues.map(keyOf));
   for (const schemaIssue of result.error.issues) {
@@ -99,10 +99,10 @@ export function validate<T>(
   return undefined;
 }
 
-/** The most issues in a message, because a message is logged in one piece. */
+/** An error message lists at most this many problems, so that a logger can print it. */
 const maxListedIssues = 20;
 
-/** The error of a call with invalid arguments. It lists all of them, and nothing was sent. */
+/** Creates the error of a call with invalid arguments, which lists every problem. */
 export function invalidArguments(
   call: CallIdentity,
   issues: readonly DetailedIssue[],
@@ -137,7 +137,7 @@ function describeIssues(
   return { what: `${issues.length} invalid arguments in ${operation}:`, notes: lines };
 }
 
-/** The issues of an error from {@link invalidArguments}, each with its hint as a field. */
+/** The problems of an error from {@link invalidArguments}, each with its hint in its own field. */
 export const detailedIssuesOf = (error: ValidationError): readonly DetailedIssue[] =>
   messagePartsOf(error).issues ?? error.issues;
 
@@ -156,7 +156,7 @@ function describeArgumentIssue(
   return [issueAt(place, issue.message, invalid)];
 }
 
-/** Describes an issue of a response without its values, which may identify a customer. */
+/** Describes what is wrong with a response, without its values, which may identify a customer. */
 export function describeResponseIssue(issue: SchemaIssue, response: unknown): Issue[] {
   const place = join('', issue.path);
   if (issue.code === 'unrecognized_keys') {
@@ -188,7 +188,7 @@ const valueAt = (value: unknown, keys: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** The fields of a zod schema, each with its own schema. */
+/** Returns the schema of each field of a zod object schema, by field name. */
 function shapeOf(schema: unknown): Readonly<Record<PropertyKey, unknown>> {
   const { shape, innerType } = (schema as ZodSchema | undefined)?.def ?? {};
   return shape ?? (innerType === undefined ? {} : shapeOf(innerType));
@@ -197,7 +197,7 @@ interface ZodSchema {
   readonly def?: { readonly shape?: Record<PropertyKey, unknown>; readonly innerType?: unknown };
 }
 
-/** The issue of an unknown name, with the name that the caller probably meant, if there is one. */
+/** Describes an unknown field or option, and suggests a known name that is similar. */
 export function unknownNameAt(
   place: string,
   key: string,
@@ -230,7 +230,7 @@ function describeNameFix(
   return 'Check the spelling, or send an undocumented one through options.body or options.query';
 }
 
-/** Whether the schema gave this issue no message of its own. */
+/** Whether the schema has no error message of its own for this problem. */
 const isWithoutMessage = ({ message }: SchemaIssue): boolean =>
   message === '' || message === withoutMessage.error();
 

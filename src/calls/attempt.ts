@@ -17,11 +17,11 @@ import { connectionOutcome, statusOutcome, type Evidence } from '../errors/outco
 import { toUnrepeatableBody } from '../transports/fetch.ts';
 import { findProxy } from '../transports/proxy.ts';
 
-/** A running call, with what all its attempts have in common. */
+/** A call while it runs, with the data that all its attempts share. */
 export interface RunningCall<C extends CallRequest = CallRequest> {
   readonly call: C;
   readonly trace: Trace;
-  /** The number that links the events of this call in hooks. */
+  /** A number that every hook event of this call carries, so that a log can group the events. */
   readonly number: number;
   readonly prepared: PreparedRequest;
   readonly credential: Credential;
@@ -29,24 +29,22 @@ export interface RunningCall<C extends CallRequest = CallRequest> {
   readonly timeout: number;
   readonly totalTimeout: number;
   readonly maxRetries: number;
-  /** The deadline after `totalTimeout`. */
   readonly total: Deadline;
-  /** Called with a success's text before it is parsed. Returns whether a request was sent. */
   readonly prefetch: ((text: string) => boolean) | undefined;
-  /** The attempts that have failed so far. */
+  /** The attempts of this call that have failed so far. */
   readonly attempts: Attempt[];
-  /** The tokens of all attempts, because a response may contain one that was replaced since. */
+  /** The tokens of all attempts, because a late response may quote a token replaced since. */
   readonly tokens: string[];
   /**
-   * Removes the tokens and the client's credentials from a string. Collects them at each use,
-   * because most calls never need this function and a token may be fetched meanwhile.
+   * Removes tokens and the client's credentials from a string. Collects these secrets at each use,
+   * because most calls redact nothing and the token may change during the call.
    */
   readonly redact: Redact;
-  /** When the first attempt started, by the client's clock; undefined until then. */
+  /** When the first attempt of the call started, by the client's clock; undefined before that. */
   startedAt: Date | undefined;
 }
 
-/** Describes the next attempt for hooks. */
+/** Creates the fields that all hook events have, such as the number of the attempt. */
 export const createHookCall = ({
   call,
   number,
@@ -59,7 +57,7 @@ export const createHookCall = ({
   ...(reference !== undefined && { reference }),
 });
 
-/** Describes the request of the next attempt for hooks. */
+/** Creates the event for the hook onRequest, with credentials redacted. */
 export function createRequestEvent(running: RunningCall): RequestEvent {
   const { prepared, redact } = running;
   const headers = Object.entries(prepared.headers).map(([name, value]) => [
@@ -81,9 +79,9 @@ interface ResponseHead {
 }
 
 /**
- * A response with as much of its body as could be read. This is a class, because V8 gives an object
- * literal with a getter a hidden class of its own, which keeps the call in memory until the next
- * full garbage collection.
+ * A response with as much of its body as the SDK could read. ReceivedResponse is a class, because
+ * V8 gives an object literal with a getter a hidden class of its own, which keeps the call in
+ * memory until the next full garbage collection.
  */
 export class ReceivedResponse {
   readonly status: number;
@@ -100,18 +98,18 @@ export class ReceivedResponse {
     this.#head = head;
   }
 
-  /** Read on demand, because some transports create the headers only at that moment. */
+  /** Reads the headers on demand, because some transports create them only at the first access. */
   get headers(): Headers {
     return this.#head.headers;
   }
 
-  /** Closes its connection, if the transport can. */
+  /** Closes the connection on which the response arrived, if the transport can. */
   closeConnection(): void {
     this.#head.closeConnection?.();
   }
 }
 
-/** How many bytes of a body are read, counted after decompression. */
+/** The SDK reads at most this many bytes of a response body, counted after decompression. */
 const bodyLimit = { success: 16 * 2 ** 20, error: 2 ** 20 };
 
 export type AttemptResult =
@@ -121,7 +119,7 @@ export type AttemptResult =
     }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Sends one request through ky and reads its response within the time of an attempt. */
+/** Sends one request through the library ky and reads the response, within the option `timeout`. */
 export async function sendAttempt(
   running: RunningCall<CallRequest & { readonly response: unknown }>,
   token: string,
@@ -132,7 +130,7 @@ export async function sendAttempt(
   const { url, body } = prepared;
   const headers = { ...prepared.headers, authorization: `Bearer ${token}` };
   const stop = new Deadline(clock, running.timeout, 'attempt', { outer: running.total });
-  // Nothing is sent before the transport is called.
+  // Nothing has been sent before the transport is called, so `started` is false.
   const evidence: Evidence = { started: false };
   let dispatched = false;
   let transportError: unknown;
@@ -154,18 +152,18 @@ export async function sendAttempt(
       ky(url, {
         ...(transport.wantsRequest && {
           method,
-          // The API reference has no redirects: docs/gaps.md, row 58.
+          // The API reference mentions no redirects, so ky follows none: docs/gaps.md, row 58.
           redirect: 'manual',
           headers,
           signal: stop.signal,
-          // A Request of method GET cannot have a body: the transport gets it separately.
+          // A GET Request cannot have a body, so the transport gets the body separately.
           ...(body !== undefined && method !== 'GET' && { body: toUnrepeatableBody(body) }),
         }),
-        // pipeline.ts decides on retries, deadlines and statuses.
+        // ky must not retry, time out or throw, because pipeline.ts does all of this.
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
-        // A TransportResponse has all that ky reads of a Response.
+        // The cast is safe: a TransportResponse has every field of a Response that ky reads.
         fetch: sendByTransport as unknown as typeof fetch,
       }),
     );
@@ -176,7 +174,7 @@ export async function sendAttempt(
     if (error instanceof Stopped) {
       return { ok: false, failure: describeStop(error, running, evidence, status) };
     }
-    // ky's error is not used, because it holds the Request and with it the credential.
+    // Report the transport's error, because ky's error holds the Request and so the credential.
     const cause = transportError ?? error;
     const verdict = connectionOutcome(cause, transport, evidence);
     return {
@@ -188,7 +186,7 @@ export async function sendAttempt(
   }
 }
 
-/** The failure of an attempt that was stopped. What it proves depends on how far it got. */
+/** Describes an attempt that a timeout or an abort stopped, and whether it was sent. */
 function describeStop(
   { why }: Stopped,
   running: RunningCall,
@@ -203,7 +201,7 @@ function describeStop(
   return stopFailure(why, running, 'headers', 'unknown');
 }
 
-/** The failure of a call that was stopped. If `outcome` is left out, nothing was sent. */
+/** Describes a call that a timeout or an abort stopped. By default nothing was sent. */
 export function stopFailure(
   why: StopReason,
   { timeout, totalTimeout }: Pick<RunningCall, 'timeout' | 'totalTimeout'>,
@@ -224,12 +222,12 @@ async function readBody(
   deadline: Deadline,
 ): Promise<ReceivedResponse> {
   if (ignoresBody && received.ok) {
-    // Frees the connection; a failure has no effect.
+    // Discard the body to free the connection. An error while discarding has no effect.
     received.discardBody?.();
     received.body?.cancel().catch(() => undefined);
     return new ReceivedResponse(received, '', undefined);
   }
-  // Any 2xx is a success: docs/gaps.md, row 28.
+  // Any status from 200 to 299 counts as success: docs/gaps.md, row 28.
   const limit = received.ok ? bodyLimit.success : bodyLimit.error;
   const { bytes, fault } =
     received.completeBody?.(limit) ?? (await collect(received, limit, deadline));
@@ -241,7 +239,7 @@ async function readBody(
   }
 }
 
-/** Reads as much of a body as arrives. */
+/** Reads as much of a response body as arrives before the deadline. */
 async function collect(
   received: TransportResponse,
   limit: number,
@@ -254,15 +252,15 @@ async function collect(
     const fault = reader && (await drain(reader, chunks, limit, deadline));
     return { bytes: concat(chunks), fault };
   } catch (error) {
-    // The status is known, so the attempt's own timeout is a fault of the body only.
+    // If the attempt times out after the status has arrived, only the body counts as incomplete.
     if (!(error instanceof Stopped) || error.why.by !== 'attempt') throw error;
     return { bytes: received.partialBody?.() ?? concat(chunks), fault: 'stalled' };
   }
 }
 
 /**
- * Reads a stream chunk by chunk, so that the deadline holds even if the runtime has lost the
- * signal, and an endless body uses no more memory than the limit.
+ * Reads a response body chunk by chunk, so that the deadline holds even if the runtime ignores the
+ * abort signal, and an endless body uses no more memory than the limit.
  */
 async function drain(
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -279,7 +277,7 @@ async function drain(
         finished = true;
         return undefined;
       }
-      // While chunks are available at once, no timer fires, so the deadline is checked here.
+      // While chunks arrive without a pause, no timer fires, so check the deadline here.
       deadline.checkReading();
       chunks.push(value.subarray(0, remaining));
       remaining -= value.byteLength;

@@ -5,23 +5,23 @@ import type { TransferCreateInput } from '../schemas/transfer.ts';
 import type { RunningCall } from './attempt.ts';
 import { Stopped } from './time.ts';
 
-/** A payment that the option `authorize` decides on. */
+/** The payment that your function `authorize` permits or vetoes. */
 export interface ProposedPayment {
-  /** Which method pays. A payment of a batch also has `transfers.createOnce`. */
+  /** The method that makes the payment; `transfers.createOnce` also for a payment of a batch. */
   readonly operation: 'transfers.create' | 'transfers.createOnce';
-  /** A copy of the body that is to be sent, with the fields of `options.body`. */
+  /** A copy of the request body that the SDK will send, including the fields of `options.body`. */
   readonly input: TransferCreateInput;
-  /** The reference of a payment that is made once. */
+  /** The reference of the payment, if `createOnce` or a batch makes the payment. */
   readonly reference?: string | undefined;
 }
 
-/** Return true to permit a payment. Anything else vetoes it, so a forgotten `return` is safe. */
+/** Return true to permit a payment. Any other result is a veto, so a forgotten `return` is safe. */
 export type Authorize = (payment: ProposedPayment) => boolean | Promise<boolean>;
 
 /** Calls the option `authorize` for a payment, within the call's `totalTimeout`. */
 export async function askAuthorize(running: RunningCall, authorize: Authorize): Promise<void> {
   const { call, prepared, total, totalTimeout } = running;
-  // The body is parsed again, so that the function sees what is sent and cannot change it.
+  // Parse the request body again, so that `authorize` sees what is sent and cannot change it.
   const input = parseJson(prepared.body ?? '') as TransferCreateInput;
   const isOnce = call.operation === 'transfers.createOnce';
   const payment: ProposedPayment = isOnce

@@ -5,7 +5,7 @@ import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { ResolvedCallOptions } from './options.ts';
 
-/** What the SDK sends in a call, without what it expects in response. */
+/** What the SDK sends in a call. {@link Call} adds how to read the response. */
 export interface CallRequest {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
@@ -14,45 +14,44 @@ export interface CallRequest {
   readonly path: Path;
   readonly query?: Argument<object>;
   readonly body?: Argument<unknown>;
-  /** Fields that `options.query` and `options.body` may not set, each with its error message. */
+  /** Names that `options.query` and `options.body` may not set, each with its error message. */
   readonly belongsIn?: Readonly<Record<string, string>>;
-  /** Option names, for a hint if one is passed as a field. Default: those of `RequestOptions`. */
+  /** Names of the method's options, for an error hint if the input contains one of them. */
   readonly optionNames?: () => readonly string[];
   /**
-   * The key that a call sends in the header of the option idempotencyHeader. The key does not make
-   * this call repeatable, because the platform may ignore the header and `createOnce` searches
-   * instead.
+   * The idempotency key of a `createOnce`. This key does not permit a retry of the POST, because
+   * the platform may ignore the key. `createOnce` searches the list of transfers instead.
    */
   readonly idempotencyKey?: string | undefined;
-  /** For writes: what may have happened when the outcome is unknown, and how to find out. */
+  /** For writes: a sentence for the error when nobody knows whether the write took effect. */
   readonly ifUnknown?: string;
 }
 
 /** Reports to `hooks.onDrift` what differs from the documented shape of a response. */
 export type ReportDrift = (issues: readonly Issue[]) => void;
 
-/** The headers of a success, which are created when they are first read. */
+/** The headers of a successful response, which are created when they are first read. */
 export type Head = Readonly<Pick<Response, 'headers'>>;
 
-/** Checks the body of a success. */
+/** Checks the body of a successful response. */
 export interface ResponseCheck<A> extends Validator<A> {
-  /** Whether a read can be used although it differs from the schema; absent if it never can. */
+  /** Whether a read may return a response that differs from the schema; absent if never. */
   readonly isUsable?: (response: unknown) => boolean;
-  /** Whether a success may have no body, with undefined as its result. */
+  /** Whether a successful response may have an empty body. The result is then undefined. */
   readonly acceptsNoBody?: boolean;
 }
 
-/** A call as a resource method declares it. `A` is the type of the response, `T` of the result. */
+/** A call as a method declares it. `A` is the type of the response, `T` of the method's result. */
 export interface Call<T, A = T> extends CallRequest {
-  /** `nothing` if the body of a success has no meaning: docs/gaps.md, row 29. */
+  /** How to check the response body; `nothing` if the body has no meaning: docs/gaps.md, row 29. */
   readonly response: ResponseCheck<A> | 'nothing';
-  /** For writes, whether a success counts whatever its other fields are: docs/gaps.md, row 36. */
+  /** For writes: whether a response with wrong fields counts as success: docs/gaps.md, row 36. */
   readonly acceptIf?: (response: unknown) => boolean;
-  /** Converts the response to the result; absent if they are the same. */
+  /** Converts the response body to the method's result; absent if the body is the result. */
   readonly transform?: (response: A, head: Head, reportDrift: ReportDrift) => T;
 }
 
-/** A call with checked arguments, ready to be sent as often as retries allow. */
+/** The request of a call whose arguments are valid. Each retry sends the same request. */
 export interface PreparedRequest {
   readonly baseUrl: string;
   readonly url: string;
@@ -62,13 +61,13 @@ export interface PreparedRequest {
   readonly idempotencyKey: string | undefined;
 }
 
-/** For writes: whether a response has the id of the new resource, to look it up by. */
+/** Whether the response to a creation has the new resource's id, by which users can find it. */
 export const hasId =
   (id: Validator<string>) =>
   (response: unknown): boolean =>
     isObject(response) && id.safeParse(Reflect.get(response, 'id')).success;
 
-/** The error of a call that this client cannot make. */
+/** Creates the error of a call that this client cannot send, for example without a credential. */
 export const cannotSend = (call: CallIdentity, why: string, hint: string): ConfigurationError =>
   createError(
     ConfigurationError,
@@ -76,7 +75,7 @@ export const cannotSend = (call: CallIdentity, why: string, hint: string): Confi
     { ...call, outcome: 'not_sent' },
   );
 
-/** Identifies a call in errors and hooks. */
+/** Returns the operation, method and path by which errors and hooks identify a call. */
 export const identity = (
   call: Pick<CallRequest, 'operation' | 'method' | 'path'>,
 ): CallIdentity => ({

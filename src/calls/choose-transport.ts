@@ -12,7 +12,7 @@ interface CustomTransports {
   readonly agent: HttpAgent | undefined;
 }
 
-/** Chooses the transport of a call. Throws ConfigurationError when this runtime has none for it. */
+/** Chooses the transport of a call. Throws ConfigurationError if this runtime has none. */
 export function chooseTransport(
   call: CallRequest,
   prepared: PreparedRequest,
@@ -27,7 +27,7 @@ export function chooseTransport(
       warnOfReplacedFetch();
       return nodeTransport;
     }
-    // Looked up for each call, because a test may install a stub later.
+    // Read the global fetch at each call, because a test may replace it after creating the client.
     const send = globalThis.fetch;
     if (typeof send !== 'function') throw createNoFetchError(call);
     return createFetchTransport(send, call.kind);
@@ -44,7 +44,7 @@ export function chooseTransport(
   );
 }
 
-/** The error where the global fetch is missing, as in jest-environment-jsdom. */
+/** Creates the error for a runtime without a global fetch, such as jest-environment-jsdom. */
 const createNoFetchError = (call: CallRequest): ConfigurationError =>
   cannotSend(
     identity(call),
@@ -53,9 +53,9 @@ const createNoFetchError = (call: CallRequest): ConfigurationError =>
   );
 
 /**
- * Throws if a browser would send a write. Browsers silently send a request again, even a POST, if
- * its connection was reset. A framework may wrap the global fetch, which is still the browser's,
- * but a fetch in the options is the caller's own choice.
+ * Throws if a browser would send a write, because browsers silently resend a request, even a POST,
+ * if its connection was reset. A fetch that the caller passes as an option may send writes, unless
+ * that fetch is the global one.
  */
 function rejectInBrowsers(
   call: CallRequest,

@@ -40,114 +40,118 @@ import { findMissingGlobal, host, runtime, warn } from '../internal/runtime.ts';
 import type { HttpAgent } from '../transports/agents.ts';
 import type { Fetch, GetWithBody } from '../transports/transport.ts';
 
-/** How a {@link PaymentsClient} is set up. */
+/** The options of a {@link PaymentsClient}. */
 export interface ClientOptions {
   /**
-   * URL of the versioned API, which must end in `/v0`. Use https, or http on a loopback address.
+   * Base URL of the API, which must end in `/v0`. Use https, or http on a loopback address.
    * @default the environment variable PAYMENTS_BASE_URL
    */
   baseUrl?: string | undefined;
   /**
-   * The root of the instruction and transaction endpoints.
+   * Base URL of the `instructions` and `transactions` endpoints, which are not below `/v0`.
    * @default the environment variable PAYMENTS_ROOT_URL if PAYMENTS_BASE_URL is used, else `baseUrl` without its last segment
    */
   rootUrl?: string | undefined;
   /**
-   * The API key (`sk_…`), or a function that fetches it. Sent to `baseUrl` only; `null` for none.
+   * The API key (`sk_…`), or a function that fetches the key. The SDK sends the key to `baseUrl`
+   * only. Pass `null` if the client has no key.
    * @default the environment variable PAYMENTS_API_KEY
    */
   apiKey?: CredentialSource | null | undefined;
   /**
-   * The JWT, or a function that fetches it. It is sent to `rootUrl` only, for `instructions` and
-   * `transactions`. Pass `null` for none. @default the environment variable PAYMENTS_JWT
+   * The JWT, or a function that fetches the JWT. The SDK sends the JWT to `rootUrl` only. Pass
+   * `null` for a client without a JWT.
+   * @default the environment variable PAYMENTS_JWT
    */
   jwt?: CredentialSource | null | undefined;
-  /** Limit for one attempt, headers and body, in milliseconds. @default 30000 */
-  timeout?: number | undefined; // docs/gaps.md, row 66
-  /** Limit for a whole call, including waits and retries, in milliseconds. @default 120000 */
+  /** The longest time for one request and its whole response, in milliseconds. @default 30000 */
+  timeout?: number | undefined; // How long a response takes is not documented: docs/gaps.md, row 66
+  /** The longest time for a call with its waits and retries, in milliseconds. @default 120000 */
   totalTimeout?: number | undefined;
   /**
-   * Maximum number of retries; 0 still allows one after a 401 if the credential is a function.
+   * The maximum number of retries. Even 0 allows one after a 401 if your credential is a function.
    * @default 2
    */
   maxRetries?: number | undefined;
-  /** Headers for every request, except `authorization`, which the credentials set. */
+  /** Extra headers for every request, except `authorization`, which your credentials set. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Your own fetch, for every request except a GET with a body. It must pass `init` on and not
-   * repeat writes. A write that fails in it is `unknown`.
+   * Your own fetch, for every request except a GET with a body. Your fetch must pass `init` on and
+   * must not resend writes. If it fails during a write, the outcome is `unknown`.
    * @default the global fetch; on Node.js `node:http`
    */
   fetch?: Fetch | undefined;
   /**
-   * Sends the two GET requests that carry a body, which `fetch` cannot.
+   * Your function that sends the two GET requests with a body, because `fetch` cannot send them.
    * @default on Node.js, Bun and Deno `node:http`, elsewhere none
    */
   getWithBody?: GetWithBody | undefined;
   /**
-   * The Agent of `node:https` or `node:http` for every request, on Node.js: client certificates, your own
-   * CA, a proxy. Not together with `fetch`. @default agents that keep connections alive
+   * On Node.js, the Agent of `node:https` or `node:http` for every request, for client
+   * certificates, your own CA or a proxy. Do not combine `agent` with `fetch`.
+   * @default agents that keep connections alive
    */
   agent?: HttpAgent | undefined;
   /**
-   * What happens if a read departs from the documented shape. `report` calls `hooks.onDrift` and
-   * returns the response if it can be used; `strict`, for tests, throws InvalidResponseError.
+   * What the SDK does if the response to a read differs from the documented shape. `report` calls
+   * `hooks.onDrift` and returns the response if it can be used; `strict`, for tests, throws
+   * InvalidResponseError.
    * @default 'report'
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Decides on each payment before anything is written or sent, within `totalTimeout`. Return true
-   * to permit it; anything else is a veto ({@link PaymentVetoedError}). Not called for a payment
-   * that was made before.
+   * Your function decides on each payment before the SDK writes or sends anything. Return true to
+   * permit the payment; anything else is a veto ({@link PaymentVetoedError}). Not called for a
+   * payment made before.
    * @default every payment is permitted
    */
   authorize?: Authorize | undefined;
-  /** Callbacks that observe every call. */
+  /** Your callbacks that observe every call, for logs, metrics and traces. */
   hooks?: Hooks | undefined;
   /**
-   * Name of a header such as `Idempotency-Key`. Each POST sends one key in it, the same on every
-   * attempt. Set it only if the platform honours it, because creations are then sent again after
-   * unknown outcomes.
+   * Name of the header for idempotency keys, such as `Idempotency-Key`. Set the name only if the
+   * platform honours this header, because the SDK then sends a key with each POST and resends
+   * creations after unknown outcomes.
    */
-  idempotencyHeader?: string | null | undefined; // Idempotency keys are not documented: docs/gaps.md, row 51
+  idempotencyHeader?: string | null | undefined; // The API reference has no idempotency key: docs/gaps.md, row 51
   /**
-   * Returns whether the JSON of an error response comes from the platform. A write rejected in
-   * another form is `unknown`, because a proxy may have responded.
+   * Returns true if the JSON of an error response comes from the platform. If not, the outcome of a
+   * write is mostly `unknown`, because a proxy may have responded.
    * @default an object with strings in `error` and `code`
    */
   isErrorBody?: ((body: unknown) => boolean) | undefined;
   /**
-   * Where `transfers.createOnce` records its payments: one of `payments-platform-sdk/journals`,
-   * or your own.
+   * The journal in which `transfers.createOnce` records payments. Take a journal from
+   * `payments-platform-sdk/journals`, or write your own.
    */
   journal?:
     | JournalSuchAs<'sqliteJournal(path), postgresJournal(query) or redisJournal(command)'>
     | undefined;
   /**
    * For `createOnce`: how long after its deadline a request may still take effect, in milliseconds.
-   * Choose more than your processes may be suspended. With `Infinity`, nothing in doubt is sent
-   * again before an operator decides. @default 900000
+   * Choose more than your processes may be suspended. With `Infinity`, `createOnce` resends no
+   * payment in doubt before an operator decides. @default 900000
    */
-  gracePeriod?: number | undefined; // How long a request may take effect is not shown: docs/gaps.md, row 61
+  gracePeriod?: number | undefined; // How long a request may still take effect is not documented: docs/gaps.md, row 61
   /**
-   * Set it if the platform lists Transfers newest first, not in groups or by update time. Searches
-   * then stop where the list is older than the payment, unless the list contradicts the order.
+   * Set to true if the platform lists Transfers newest first, by time of creation. Searches for a
+   * payment then stop at Transfers older than the payment, unless the list contradicts this order.
    * @default false
    */
-  transfersNewestFirst?: boolean | undefined; // The order of a list is not shown: docs/gaps.md, row 54
+  transfersNewestFirst?: boolean | undefined; // The API reference does not say in which order a list is: docs/gaps.md, row 54
   /**
    * The query parameter by which the platform filters Transfers by account. Pass false if the
-   * filter hides some of them. Searches then read the list of all accounts, because a hidden
-   * payment would be sent again.
+   * filter hides some Transfers, because `createOnce` would send a hidden payment again. Searches
+   * then read the Transfers of all accounts.
    * @default 'accountId'
    */
-  transfersFilter?: string | false | undefined; // The name of the filter is not shown: docs/gaps.md, row 6
+  transfersFilter?: string | false | undefined; // The API reference does not name the account filter: docs/gaps.md, row 6
   /**
-   * Permits http to a host that is not loopback, such as a sandbox in a container. The network can
-   * then read the credentials. @default false
+   * Permits http, without TLS, to a host other than this machine, such as a sandbox in a container.
+   * The network can then read the credentials. @default false
    */
   allowHttp?: boolean | undefined;
-  /** Time and timers, for tests. @default the system's */
+  /** The clock and the timers that the client uses. Replace them in tests. @default the system's */
   clock?: Clock | undefined;
 }
 
@@ -168,14 +172,15 @@ function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
   if (typeof name !== 'string' || !headerName.test(name)) {
     return { expected: 'a header name, such as Idempotency-Key' };
   }
-  // These headers are overwritten, so a creation would be sent again without its key.
+  // An idempotency key in one of these headers would be overwritten, and a retried creation could
+  // take effect twice.
   const reservedNames = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
   return reservedNames.includes(name.toLowerCase())
     ? `${name} has another meaning; name the header that the platform reads keys from, such as Idempotency-Key`
     : undefined;
 }
 
-/** Marks a sandbox's fetch, by a global symbol because client and sandbox share no code. */
+/** Marks the fetch of a sandbox. The symbol is global, because client and sandbox share no code. */
 const sandboxMark = Symbol.for('payments-platform-sdk:sandbox');
 
 function describeFetchProblem(
@@ -184,8 +189,8 @@ function describeFetchProblem(
 ): Problem | string | undefined {
   if (fetch === undefined) return undefined;
   if (typeof fetch !== 'function') return { expected: 'a function' };
-  // A test would believe that it pays in production, or the production journal would record
-  // payments that were not made.
+  // With a sandbox's fetch and a platform's URL, a test would believe that it pays in production,
+  // or the production journal would record payments that were not made.
   const isElsewhere =
     sandboxMark in fetch && URL.canParse(String(baseUrl)) && !isTestUrl(String(baseUrl));
   return isElsewhere
@@ -205,13 +210,13 @@ function describeAgentProblem(
   { fetch, baseUrl, rootUrl }: ClientOptions,
 ): Problem | string | undefined {
   if (agent === undefined) return undefined;
-  // The agents of undici have another interface.
+  // Agents of undici, the library behind Node's fetch, do not work with node:http.
   if (!hasFunctions(agent, ['createConnection', 'destroy'])) {
     return { expected: 'an Agent of node:https or node:http' };
   }
   if (fetch !== undefined) return 'the option fetch would not use it; leave one of the two out';
   if (runtime() !== 'node') return 'it works on Node.js only';
-  // Agents for proxies have no own field `protocol`, because they serve http and https.
+  // An agent for a proxy has no own field `protocol`, because such an agent serves http and https.
   const protocol: unknown = Object.getOwnPropertyDescriptor(agent, 'protocol')?.value;
   if (typeof protocol !== 'string') return undefined;
   const fits = [baseUrl, rootUrl].every((url) => (url ?? protocol).startsWith(protocol));
@@ -261,7 +266,7 @@ const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions>
   clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
 });
 
-/** The environment variable of each option that has one. */
+/** The environment variables that replace client options, by the name of the option. */
 const variables: Readonly<Record<string, string>> = {
   baseUrl: 'PAYMENTS_BASE_URL',
   rootUrl: 'PAYMENTS_ROOT_URL',
@@ -270,9 +275,9 @@ const variables: Readonly<Record<string, string>> = {
 } satisfies Partial<Record<keyof ClientOptions, string>>;
 
 /**
- * Throws ConfigurationError if the options are not a plain object, because a copy would lose their
- * fields. A lost apiKey would be filled from the environment or the cloned client, with the key of
- * another tenant.
+ * Throws ConfigurationError if the client options are not a plain object, because a copy would lose
+ * inherited fields. The client would replace a lost apiKey by the key in the environment or of the
+ * cloned client, which may belong to another tenant.
  */
 export function requirePlain(options: unknown): void {
   if (isPlainObject(options)) return;
@@ -282,8 +287,8 @@ export function requirePlain(options: unknown): void {
 }
 
 /**
- * Throws ConfigurationError if `apiKey`, `jwt` or `journal` of a clone is given but undefined. That
- * looks like a tenant that was not found, and the clone would pay with what the client has.
+ * Throws ConfigurationError if `apiKey`, `jwt` or `journal` in `withOptions` is undefined, because
+ * a tenant was probably not found. The clone would pay with the original client's credential.
  */
 export function requireDefined(options: ClientOptions): void {
   const missing = (['apiKey', 'jwt', 'journal'] as const).filter(
@@ -298,17 +303,20 @@ export function requireDefined(options: ClientOptions): void {
   throw configurationError([...problems, hint]);
 }
 
-/** Reads the options of the environment once, so that later changes do not change a client. */
+/** Reads the client options in environment variables once, so that later changes have no effect. */
 export const readEnvironment = (): ClientOptions =>
   Object.fromEntries(
     Object.entries(variables).flatMap(([name, variable]) => {
-      // A file that is mounted or read into a variable often ends with a line break.
+      // Trim the value, because a variable that was read from a file often ends with a line break.
       const value = host.process?.env?.[variable]?.trim();
       return value ? [[name, value] as const] : [];
     }),
   );
 
-/** Adds the environment's options; its root URL only with its base URL, to protect the JWT. */
+/**
+ * Adds the options of the environment. PAYMENTS_ROOT_URL without PAYMENTS_BASE_URL is ignored,
+ * because the JWT could go to the wrong platform.
+ */
 export const addEnvironment = (
   environment: ClientOptions,
   options: ClientOptions,
@@ -318,7 +326,7 @@ export const addEnvironment = (
   ...dropUndefined(options),
 });
 
-/** Checks every option. Throws ConfigurationError, which names each invalid option and never its value. */
+/** Checks the client options. Throws an error that names each invalid option and no value. */
 export function resolveOptions(options: ClientOptions) {
   const issues: DetailedIssue[] = [];
   fields(clientOptionChecks(options))(options, 'options', issues);
@@ -385,10 +393,10 @@ export function resolveOptions(options: ClientOptions) {
   };
 }
 
-/** Up to these values, seconds were probably meant: no platform responds in so few milliseconds. */
+/** If an option is at most this many milliseconds, the caller probably meant seconds. */
 const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
 
-/** The error body of the API reference: a message and a code. */
+/** Whether the body of an error response is as documented, with an `error` message and a `code`. */
 const isDocumentedErrorBody = (body: unknown): boolean =>
   isObject(body) &&
   typeof Reflect.get(body, 'error') === 'string' &&
@@ -398,8 +406,8 @@ const configurationError = (problems: readonly string[]): ConfigurationError =>
   new ConfigurationError(redactor([])(problems.join('\n')), { outcome: 'not_sent' });
 
 /**
- * Says what is wrong with a URL without showing it; undefined if nothing is. The path of the URL
- * must end in `end`.
+ * Describes what is wrong with a base URL, without quoting the URL; undefined if nothing is. The
+ * path of the URL must end in `end`.
  */
 function findUrlProblem(value: unknown, end: string, allowHttp: boolean): Problem | undefined {
   const expected = `a URL such as https://api.example.com${end}`;
@@ -422,23 +430,23 @@ function findUrlProblem(value: unknown, end: string, allowHttp: boolean): Proble
       hint: 'For a sandbox in a container, allowHttp: true permits it',
     };
   }
-  // Only the path counts, because a host may be called v0.
+  // Look at the path only, because `https://v0` has a host that is called v0.
   if (!new URL(withoutSlash(value)).pathname.endsWith(end)) {
     return { got: `no final ${end}`, expected };
   }
   return undefined;
 }
 
-/** A URL without a slash at its end, so that a path can be appended. */
+/** Removes slashes from the end of a URL, so that a path can be appended. */
 function withoutSlash(text: string): string {
   const { origin, pathname } = new URL(text);
   return trimTrailingSlashes(`${origin}${pathname}`);
 }
 
-/** Whether a URL may be that of a sandbox, because it is on this machine or its host cannot exist. */
+/** Whether a URL may be the URL of a sandbox, on this machine or at a host that cannot exist. */
 const isTestUrl = (url: string): boolean => isLoopback(new URL(url).hostname) || isUnreachable(url);
 
-/** Whether no network has the host of a URL, so that only the sandbox of this process can respond. */
+/** Whether the host of a URL cannot exist, so that only the sandbox in this process can respond. */
 export const isUnreachable = (url: string): boolean => new URL(url).hostname.endsWith('.invalid');
 
 const isLoopback = (hostname: string): boolean =>

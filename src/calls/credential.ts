@@ -9,13 +9,12 @@ import { maxSecretLength } from '../errors/redact.ts';
 import type { Problem } from '../internal/issues.ts';
 import { host } from '../internal/runtime.ts';
 
-/** A credential as a string, or a function that fetches one. */
-export type CredentialSource = string | (() => string | Promise<string>); // How credentials are issued is not shown: docs/gaps.md, row 43
+/** An API key or a JWT as a string, or your function that fetches the credential. */
+export type CredentialSource = string | (() => string | Promise<string>); // The API reference does not say how the platform issues credentials: docs/gaps.md, row 43
 
-/** The two kinds of credential that the platform has. */
 export type CredentialKind = 'apiKey' | 'jwt';
 
-/** Thrown if a credential function returned no credential. Never contains what was returned. */
+/** Thrown if a credential function returned no credential. Never contains what it returned. */
 class UnusableCredential extends Error {
   readonly problem: Problem | undefined;
   constructor(problem: Problem | undefined) {
@@ -24,13 +23,13 @@ class UnusableCredential extends Error {
   }
 }
 
-/** The names of a credential: its option, its environment variable, and its noun in a message. */
+/** The client option, the environment variable and the noun for each kind of credential. */
 export const credentialNames = {
   apiKey: { option: 'apiKey', variable: 'PAYMENTS_API_KEY', noun: 'API key' },
   jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', noun: 'JWT' },
 } as const;
 
-/** Names where an option was set: the environment variable if that holds the value. */
+/** Says where the user set a value: in the environment variable that holds it, or in an option. */
 export const describePlace = (
   option: string,
   variable: string | undefined,
@@ -40,7 +39,7 @@ export const describePlace = (
     ? variable
     : `option ${option}`;
 
-/** What a credential of each kind looks like, and what shows that it is one of the other kind. */
+/** How each kind of credential looks, and how to recognise a credential of the other kind. */
 const credentialForms = {
   apiKey: {
     expected: 'an API key ("sk_" and more)',
@@ -55,8 +54,8 @@ const credentialForms = {
 } as const;
 
 /**
- * Says what is wrong with a credential without showing it; undefined if nothing is. The form of the
- * JWT is not documented: docs/gaps.md, row 44.
+ * Describes what is wrong with a credential, without quoting the credential; undefined if nothing
+ * is. The form of a JWT is not documented: docs/gaps.md, row 44.
  */
 export function findCredentialProblem(kind: CredentialKind, value: unknown): Problem | undefined {
   const { expected, isOther, other } = credentialForms[kind];
@@ -79,17 +78,17 @@ export function findCredentialProblem(kind: CredentialKind, value: unknown): Pro
   return undefined;
 }
 
-/** A JWT is replaced this long before it expires, in milliseconds. */
+/** The SDK fetches a new JWT this many milliseconds before the old one expires. */
 const expirySlack = 30_000;
 
 /**
- * One credential of one client. A credential function is called once, and its token is kept until
- * the platform rejects the token (401) or, for a JWT, until shortly before it expires. Calls that
- * need a new token at the same time share one call of the function.
+ * The API key or the JWT of a client. The result of a credential function is kept until the
+ * platform rejects the token (401) or, for a JWT, until shortly before its expiry. Calls that need
+ * a new token at the same time share one call of the function.
  */
 export class Credential {
   readonly kind: CredentialKind;
-  /** The credential when it is a string, which is never replaced. */
+  /** The credential, if the caller passed a string, which the SDK never replaces. */
   readonly fixed: string | undefined;
   readonly #source: CredentialSource;
   readonly #clock: Required<Clock>;
@@ -105,14 +104,14 @@ export class Credential {
     this.#secrets = this.fixed === undefined ? [] : [this.fixed];
   }
 
-  /** The latest tokens, which errors must not show. A late response may contain an older one. */
+  /** The latest tokens, which errors must not show. A late response may quote an older token. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }
 
   /**
-   * Gets a token to send. If the function has not returned for `maxWaitMs`, calls it again. Rejects
-   * with what the function rejects with, or with UnusableCredential.
+   * Returns a token to send. If an earlier call of the credential function has run for `maxWaitMs`,
+   * calls the function again. Rejects with the function's error or with UnusableCredential.
    */
   async get(maxWaitMs: number): Promise<string> {
     if (this.#token !== undefined && this.#clock.now() < this.#token.renewAt) {
@@ -131,12 +130,12 @@ export class Credential {
     }
   }
 
-  /** Forgets a rejected token, unless it has already been replaced. */
+  /** Drops a token that the platform rejected, unless a newer token has already replaced it. */
   forget(token: string): void {
     if (this.#token?.value === token) this.#token = undefined;
   }
 
-  /** What to check after a 401: where the latest token came from, and whether it seems to have expired. */
+  /** Says what to check after a 401: where the credential came from, and whether it has expired. */
   describeFix(): string {
     const { option, variable, noun } = credentialNames[this.kind];
     const token = this.#secrets.at(-1) ?? '';
@@ -159,24 +158,24 @@ export class Credential {
     // Another call of the credential function may have set a newer token meanwhile; keep that token.
     if (this.#token !== undefined) return this.#token.value;
     this.#token = { value, renewAt: this.#renewalTime(value) };
-    // The new token is last, so that it is never the one that is dropped.
+    // Append the new token, because the oldest tokens are dropped from the start of the list.
     this.#secrets = [...this.#secrets.filter((secret) => secret !== value), value].slice(-4);
     return value;
   }
 
   /**
-   * When to fetch the next token. A token that seems to have expired is kept, because this
-   * machine's clock may be wrong. If not, the platform will reject the token.
+   * Computes when to fetch the next token. A token that seems to have expired stays in use, because
+   * this machine's clock may be wrong. If the clock is right, the platform rejects the token.
    */
   #renewalTime(value: string): number {
     const expires = expiryOf(value);
     const life = expires - this.#clock.now();
-    // A short-lived token is used for half of its life; otherwise every call would fetch another.
+    // Use a short-lived token for half its life. Otherwise every call would fetch a new one.
     return life > 0 ? expires - Math.min(expirySlack, life / 2) : Number.POSITIVE_INFINITY;
   }
 }
 
-/** The `exp` claim of a JWT in milliseconds since 1970; NaN if there is none. */
+/** Reads when a JWT expires, in milliseconds since 1970; NaN if the JWT does not say so. */
 function expiryOf(jwt: string): number {
   try {
     const payload = jwt.split('.')[1] ?? '';
@@ -184,7 +183,7 @@ function expiryOf(jwt: string): number {
     const exp = (JSON.parse(json) as { exp?: unknown } | null)?.exp;
     if (typeof exp === 'number') return exp * 1_000;
   } catch {
-    // Not a JWT.
+    // A string that is not a JWT has no expiry.
   }
   return Number.NaN;
 }
@@ -198,7 +197,7 @@ export function failWithoutCredential(call: CallRequest, kind: CredentialKind): 
   );
 }
 
-/** The part of a running call that its token depends on. */
+/** The fields of a running call that are needed to get its token. */
 type CallWithToken = Parameters<typeof createCallError>[1] & {
   readonly credential: Credential;
   readonly timeout: number;
@@ -206,7 +205,7 @@ type CallWithToken = Parameters<typeof createCallError>[1] & {
   readonly total: Deadline;
 };
 
-/** Gets the token to send, within the time of one attempt. */
+/** Gets the token for an attempt. Throws if the credential function exceeds `timeout`. */
 export async function tokenFor(running: CallWithToken, clock: Required<Clock>): Promise<string> {
   const { credential, timeout, total } = running;
   const allowed = Math.min(timeout, total.remaining);
@@ -227,7 +226,7 @@ export async function tokenFor(running: CallWithToken, clock: Required<Clock>): 
   }
 }
 
-/** Calls the credential function to replace a rejected token. Returns why that failed, if so. */
+/** Replaces a token that the platform rejected. Returns a sentence on why that failed, if so. */
 export async function renewToken(
   running: CallWithToken,
   rejectedToken: string,
@@ -238,7 +237,8 @@ export async function renewToken(
     await tokenFor(running, clock);
     return undefined;
   } catch (error) {
-    // The caller's abort ends the call. Anything else is reported together with the 401.
+    // If the caller aborted, the call ends. Any other failure to get a new token is reported in the
+    // error of the 401.
     if (!(error instanceof PaymentsError)) throw error;
     return `The credential function did not return a new credential: ${messagePartsOf(error).what}.`;
   }

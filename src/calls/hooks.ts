@@ -5,56 +5,56 @@ import { host, warn } from '../internal/runtime.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Clock } from './time.ts';
 
-/** The call that an event belongs to; never includes a credential. */
+/** The call that a hook's event belongs to. An event never contains a credential. */
 export interface HookCall {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
-  /** The HTTP method. */
+  /** The HTTP method of the request. */
   readonly method: string;
-  /** Path template without ids: `/transfers/{id}`. For `request`, the path as you passed it. */
+  /** The path, with `{id}` for each id. For `request`, the path as you passed it. */
   readonly path: string;
-  /** A number unique to this call: it links the events of one call when calls run concurrently. */
+  /** A number unique to this call, to group its events when several calls run at once. */
   readonly call: number;
-  /** Counts the requests of this call, from 1. */
+  /** The number of this request within the call, from 1. */
   readonly attempt: number;
   /** The reference of the payment, if `createOnce`, a batch or `resolveOnce` sends the request. */
   readonly reference?: string;
 }
 
-/** A request is about to go out. */
+/** Event of `onRequest`: the SDK is about to send a request. */
 export interface RequestEvent extends HookCall {
-  /** The full URL, with ids and query. */
+  /** The full URL of the request, with ids and query. */
   readonly url: string;
   /**
-   * The headers that go out, without `authorization`. The values of headers with names that suggest a secret
-   * (cookie, auth, session, token, password, secret, API key and the like) are redacted.
+   * The headers of the request, without `authorization`. If the name of a header suggests a secret
+   * (cookie, auth, session, token, password, secret, API key and the like), its value is redacted.
    */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A request has ended, with a response or without. */
+/** Event of `onResponse`: a request has ended, with a response or without. */
 export interface ResponseEvent extends HookCall {
-  /** The HTTP status; absent when no response came. */
+  /** The HTTP status of the response; undefined when no response came. */
   readonly status: number | undefined;
   /** The platform's id of the request, when the response carried one. */
   readonly requestId: string | undefined;
-  /** Milliseconds from dispatch to the end of the body, or to the failure. */
+  /** Milliseconds from sending the request to the end of the response body, or to the failure. */
   readonly durationMs: number;
-  /** `ok` for success, otherwise what the failure of this attempt proves. */
+  /** `ok` for success, otherwise whether this request may have taken effect. */
   readonly outcome: 'ok' | Outcome;
   /** Why the request failed; absent for success. */
   readonly reason: string | undefined;
 }
 
-/** A call is about to be sent again; `attempt` is the number of the request to come. */
+/** Event of `onRetry`: the SDK will send a request again; `attempt` is its number. */
 export interface RetryEvent extends HookCall {
-  /** Milliseconds until the retry. */
+  /** Milliseconds until the SDK sends the request again. */
   readonly delayMs: number;
   /** Why the last attempt failed. */
   readonly reason: string;
 }
 
-/** The rate limiter holds a call back. A call that may not wait for so long fails instead. */
+/** Event of `onWait`: the rate limiter delays a call. A call with too little time fails instead. */
 export interface WaitEvent extends HookCall {
   /** How long the call will probably wait, in milliseconds. */
   readonly delayMs: number;
@@ -62,27 +62,27 @@ export interface WaitEvent extends HookCall {
   readonly reason: string;
 }
 
-/** A response that departs from the documented shape was returned as it came. */
+/** Event of `onDrift`: the SDK returned a response that differs from the documented shape. */
 export interface DriftEvent extends Omit<HookCall, 'attempt' | 'reference'> {
-  // Deprecation is not defined: docs/gaps.md, row 57
-  /** The HTTP status. */
+  // The API reference says nothing about deprecation: docs/gaps.md, row 57
+  /** The HTTP status of the response. */
   readonly status: number;
   /** The platform's id of the request, when the response carried one. */
   readonly requestId: string | undefined;
-  /** What differs, and where. */
+  /** Which fields differ from the documented shape, and how. */
   readonly issues: readonly Issue[];
 }
 
-/** A `createOnce`, or a payment of a batch, has ended. */
+/** Event of `onOnce`: a `createOnce`, or a payment of a batch, has ended. */
 export interface OnceEvent {
   /** The reference of the payment; undefined when its input had none. */
   readonly reference: string | undefined;
   /**
-   * `created` by this call, `found` in the list, or `recorded` in the journal. `failed`: this call
-   * did not pay. `in_doubt`: the outcome is not known.
+   * `created` by this call, `found` in the platform's list, or `recorded` in the journal. `failed`:
+   * this call did not pay. `in_doubt`: the outcome is not known.
    */
   readonly result: 'created' | 'found' | 'recorded' | 'failed' | 'in_doubt';
-  /** The accepted Transfer; undefined with an error. */
+  /** The id of the accepted Transfer; undefined if the payment ended with an error. */
   readonly transferId: TransferId | undefined;
   /** The error of the payment; undefined when it was accepted. */
   readonly error: PaymentsError | undefined;
@@ -91,23 +91,23 @@ export interface OnceEvent {
 }
 
 /**
- * A call of a method has ended. A `createOnce` counts as one call with all its requests, and so
- * does each try of a payment in a batch. Each page of a list is a call, too.
+ * Event of `onCall`: a call of a method has ended. A `createOnce` with all its requests counts as
+ * one call, so does each try of a payment in a batch, and each page of a list.
  */
 export interface CallEvent {
   /** The SDK's name of the call, such as `transfers.createOnce`. */
   readonly operation: string;
-  /** The reference of a payment made once. */
+  /** The reference of the payment, for `createOnce` and other methods that have one. */
   readonly reference?: string;
-  /** `ok` for success, otherwise the outcome that is proven. */
+  /** `ok` for success, otherwise whether the call may have taken effect. */
   readonly outcome: 'ok' | Outcome;
-  /** How many requests the call has sent, repeated ones included. */
+  /** How many requests the call has sent, including retries. */
   readonly attempts: number;
-  /** Milliseconds from the call to its end. */
+  /** Milliseconds from the start of the call to its end. */
   readonly durationMs: number;
   /** The platform's id of the last request, when a response carried one. */
   readonly requestId?: string;
-  /** The error that the call rejects with; absent also if one of your callbacks threw. */
+  /** The error that the call rejects with; absent if one of your callbacks threw. */
   readonly error?: PaymentsError;
 }
 
@@ -116,23 +116,23 @@ export interface CallEvent {
  * error is printed on stderr. A hook cannot veto a call, but `authorize` can.
  */
 export interface Hooks {
-  /** Before every request, repeated ones included. */
+  /** Called before every request, including retries. */
   onRequest?: ((event: RequestEvent) => unknown) | undefined;
-  /** After every request, whether a response came or not. */
+  /** Called after every request, whether a response came or not. */
   onResponse?: ((event: ResponseEvent) => unknown) | undefined;
-  /** Before the wait that precedes a repeated request. */
+  /** Called before the wait that precedes a retry. */
   onRetry?: ((event: RetryEvent) => unknown) | undefined;
-  /** When the rate limiter holds a call back after a 429. */
+  /** Called when the rate limiter holds a call back after a 429. */
   onWait?: ((event: WaitEvent) => unknown) | undefined;
-  /** When a response that departs from the documented shape was returned as it came. */
+  /** Called when the SDK returned a response that differs from the documented shape. */
   onDrift?: ((event: DriftEvent) => unknown) | undefined;
-  /** When a call has ended, however many requests it has sent: for metrics. */
+  /** Called when a call has ended, however many requests it has sent. Use this hook for metrics. */
   onCall?: ((event: CallEvent) => unknown) | undefined;
-  /** When a `createOnce`, or a payment of a batch, has ended: for receipts, metrics and audit logs. */
+  /** Called when a `createOnce`, or a payment of a batch, has ended, for example for receipts. */
   onOnce?: ((event: OnceEvent) => unknown) | undefined;
 }
 
-/** Calls a hook. Its errors are only reported, because watching a payment must not break it. */
+/** Calls a hook. Its errors are only printed, because watching a payment must not break it. */
 export function callHook<Name extends string, E>(
   hooks: { readonly [Key in Name]?: ((event: E) => unknown) | undefined },
   name: Name,
@@ -145,14 +145,14 @@ export function callHook<Name extends string, E>(
   };
   try {
     const result = hook(event());
-    // The rejection of an async hook must not become unhandled.
+    // Catch the rejection of an async hook, because an unhandled rejection may end the process.
     Promise.resolve(result).catch(report);
   } catch (thrown) {
     report(thrown);
   }
 }
 
-/** The hooks whose error was printed, by name for all clients: a service may make many clients. */
+/** The names of hooks whose first error was printed. All clients share this set. */
 const reportedHooks = new Set<string>();
 
 function reportHookError(name: string, thrown: unknown): void {
@@ -165,19 +165,19 @@ function reportHookError(name: string, thrown: unknown): void {
       `payments-platform-sdk: ${name} threw, and no payment was affected: ${reason}\nIts later errors are not printed.`,
     );
   } catch {
-    // Reading what the hook has thrown may throw again.
+    // The value that the hook threw may itself throw when it is read.
   }
 }
 
 const levels = ['warn', 'info', 'debug'];
 
-/** The most drifts to remember, because a platform may invent names without end. */
+/** At most this many drifts are logged, because a platform may invent field names without end. */
 const maxLoggedDrifts = 1_000;
 
 /**
- * Makes a client's hooks also print a line on stderr for each event that PAYMENTS_LOG selects.
- * `warn` prints failures, waits and the first drift of each operation and path, `info` every
- * attempt, `debug` also its URL.
+ * Makes the hooks also print a line on stderr for each event that the environment variable
+ * PAYMENTS_LOG selects. `warn` prints failures, waits and the first drift of each operation and
+ * field, `info` every attempt, `debug` also its URL.
  */
 export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
   const level = levels.indexOf(host.process?.env?.['PAYMENTS_LOG']?.trim() ?? '');
@@ -233,7 +233,7 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
           loggedDrifts.add(drift);
           return true;
         });
-      // Messages are left out, because those of a caller's own schema may quote the response.
+      // Print only paths, because the messages of a caller's own schema may quote the response.
       if (paths.length > 0) print('warn', event, `undocumented shape: ${paths.join(', ')}`);
       return hooks.onDrift?.(event);
     },

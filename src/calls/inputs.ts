@@ -1,9 +1,9 @@
 import type { DetailedIssue } from '../internal/issues.ts';
 
-/** Inputs of a call for many payments. */
+/** The inputs of a method that makes or checks many payments. */
 export type Inputs<T> = Iterable<T> | AsyncIterable<T>;
 
-/** Says what is wrong with inputs that cannot be iterated. A string does not count as inputs. */
+/** Describes what is wrong with inputs that are not iterable. Strings are not accepted either. */
 export const findInputsIssues = (inputs: unknown): DetailedIssue[] =>
   typeof inputs === 'object' &&
   inputs !== null &&
@@ -17,16 +17,16 @@ const spentInputs: DetailedIssue = {
   hint: 'Pass an array, or what a new call of the generator function returns: this loop would miss inputs',
 };
 
-/** The last iterator of each iterable that a loop of any call has read. */
+/** The latest iterator of each iterable, to recognise a generator that was already read. */
 const lastIterators = new WeakMap<object, unknown>();
 
-/** Whether inputs are a stream of Node.js or of the web, whose loops share its items. */
+/** Whether inputs are a stream. Loops over a stream share its items, so each misses some. */
 const isStream = (inputs: object): boolean => 'readableFlowing' in inputs || 'getReader' in inputs;
 
 /**
- * Returns a function that returns the inputs of one loop. If an earlier loop has used them up,
- * reading throws, because the rest of a generator or of a stream would look like a complete batch,
- * or like a day without payments.
+ * Returns a function that returns the inputs for one loop. If an earlier loop has read a generator
+ * or a stream, reading throws, because the remaining items would look like a complete batch, or
+ * like a day without payments.
  */
 export function createInputReader<T>(
   inputs: Inputs<T>,
@@ -34,7 +34,7 @@ export function createInputReader<T>(
 ): () => Inputs<T> {
   let wasFilled = false;
   return () => {
-    // An array can be read again, and may be empty then.
+    // Return an array as it is, because a second loop can read an array again.
     const isArray: boolean = Array.isArray(inputs);
     if (isArray) return inputs;
     const isAsync = Symbol.asyncIterator in inputs;
@@ -46,14 +46,14 @@ export function createInputReader<T>(
       lastIterators.set(inputs, iterator);
       let isEmpty = true;
       const check = (step: IteratorResult<T>): IteratorResult<T> => {
-        // A database cursor makes an iterator for each loop, but has its rows only once.
+        // A database cursor creates a new iterator for each loop, but returns its rows only once.
         if (step.done === true && isEmpty && wasFilled) throw createError([spentInputs]);
         if (step.done !== true) [isEmpty, wasFilled] = [false, true];
         return step;
       };
       const close = iterator.return?.bind(iterator);
       return {
-        // TypeScript does not connect `isAsync` with the kind of the iterator.
+        // The cast is safe, because `isAsync` shows which kind of iterator it is.
         next: () =>
           isAsync
             ? Promise.resolve(iterator.next()).then(check)
@@ -61,7 +61,7 @@ export function createInputReader<T>(
         ...(close && { return: close }),
       };
     };
-    // Synchronous inputs stay synchronous, because the consumer reads those without a pause.
+    // Keep synchronous inputs synchronous, because their reader does not await each item.
     return { [isAsync ? Symbol.asyncIterator : Symbol.iterator]: start } as unknown as Inputs<T>;
   };
 }

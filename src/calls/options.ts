@@ -5,14 +5,14 @@ import { unknownNameAt } from './arguments.ts';
 import type { Issue } from '../errors/errors.ts';
 
 /**
- * Adds to `issues` what is wrong with an option. Options have no schemas, because building a schema
- * takes longer than creating the rest of a client, and every process creates a client.
+ * Checks an option and adds problems to `issues`. Options have no zod schemas, because building a
+ * schema takes longer than creating the rest of a client, and every process creates a client.
  */
 export type OptionCheck = (value: unknown, at: string, issues: DetailedIssue[]) => void;
 
 export type OptionChecks<T> = Readonly<Record<keyof T, OptionCheck>>;
 
-/** Creates a check from a function that finds a problem, or returns the whole message. */
+/** Creates an option's check from a function that returns a problem or a whole message. */
 /* @__NO_SIDE_EFFECTS__ */
 export const checkBy =
   (findProblem: (value: unknown) => Problem | string | undefined): OptionCheck =>
@@ -21,7 +21,7 @@ export const checkBy =
     if (problem !== undefined) issues.push(issueAt(at, problem, value));
   };
 
-/** A check of an option that may be omitted. */
+/** Creates a check of an option that the caller may omit. */
 /* @__NO_SIDE_EFFECTS__ */
 export const optionalCheck = (
   expected: string,
@@ -29,7 +29,7 @@ export const optionalCheck = (
 ): OptionCheck =>
   checkBy((value) => (value === undefined || isValid(value) ? undefined : { expected }));
 
-/** A check of an object that has these fields and no others. */
+/** Creates a check of an object whose fields have these checks. Any other field is a problem. */
 export const fields =
   (checks: Readonly<Record<string, OptionCheck>>): OptionCheck =>
   (value, at, issues) => {
@@ -51,7 +51,7 @@ export const milliseconds = optionalCheck(
   'milliseconds above 0, such as 30_000',
   (value) => Number.isFinite(value) && Number(value) > 0,
 );
-/** A check of milliseconds that may be Infinity. */
+/** Checks a number of milliseconds, which may be Infinity. */
 export const millisecondsOrInfinity = optionalCheck(
   'milliseconds above 0, such as 30_000, or Infinity',
   (value) => typeof value === 'number' && value > 0,
@@ -60,7 +60,7 @@ export const retries = optionalCheck(
   'a whole number, 0 or more',
   (value) => Number.isInteger(value) && Number(value) >= 0,
 );
-/** Whether a value has these functions, its own or of its class. */
+/** Whether an object has functions with these names, its own or those of its class. */
 export const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
   isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
 
@@ -68,7 +68,7 @@ export const isBoolean = optionalCheck('true or false', (value) => typeof value 
 
 export const callable = optionalCheck('a function', (value) => typeof value === 'function');
 
-/** Checks the options of a call, and adds to `issues` what is wrong with them. */
+/** Checks the options that the caller passed to a method, and adds problems to `issues`. */
 export function checkOptions<T extends object>(
   checks: () => OptionChecks<T>,
   options: T | undefined,
@@ -79,20 +79,20 @@ export function checkOptions<T extends object>(
   return isPlainObject(options) ? options : {};
 }
 
-/** Options of a single call. */
+/** The options of a single call. */
 export interface RequestOptions {
-  /** Aborts the call, including its waits. */
+  /** Your signal to abort the call, even while the call waits before a retry. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt: headers and body. Default: the client's. */
+  /** The longest time for one request and its response, in milliseconds. Default: the client's. */
   timeout?: number | undefined;
-  /** Milliseconds for the whole call: waits, retries and bodies. Default: the client's. */
+  /** The longest time for a call with waits and retries, in milliseconds. Default: the client's. */
   totalTimeout?: number | undefined;
   /**
-   * The most retries of this call. 0 still allows one after a 401 if the credential is a function.
-   * Default: the client's.
+   * The maximum number of retries of this call. Even 0 allows one after a 401 if your credential is
+   * a function. Default: the client's.
    */
   maxRetries?: number | undefined;
-  /** Headers for this call, on top of the client's; `undefined` does not remove one of the client's. */
+  /** Extra headers for this call. `undefined` does not remove a header of the client. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** Extra query parameters that the API reference does not list. */
   query?: Readonly<Record<string, QueryValue>> | undefined;
@@ -100,13 +100,13 @@ export interface RequestOptions {
   body?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The value of a query parameter. Undefined is left out, and an array repeats the name. */
+/** The value of a query parameter. Undefined is not sent; an array sends one per item. */
 export type QueryValue =
   string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-/** Matches a header name. Not `__proto__`, because an object cannot have such a field. */
+/** Matches a header name, except `__proto__`, which an object cannot have as an ordinary field. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 
 /** Headers that the SDK or the runtime sets, or that affect the framing of the request. */
@@ -131,7 +131,7 @@ function describeHeaderProblem(name: string, value: unknown): string | undefined
       : 'this header cannot be set; the SDK or the runtime sets it';
   }
   if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return undefined;
-  // The message leaves out the value, which may be a secret.
+  // The message does not quote the value of the header, which may be a secret.
   return 'is no string of Latin-1 characters without line breaks';
 }
 
@@ -143,7 +143,6 @@ export const headers: OptionCheck = (value, at, issues) => {
   }
 };
 
-/** Converts the names to lower case, and drops headers that are undefined. */
 export const lowerCased = (custom: RequestOptions['headers']): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(dropUndefined(custom)).map(([name, value]) => [
@@ -153,7 +152,8 @@ export const lowerCased = (custom: RequestOptions['headers']): Readonly<Record<s
   );
 
 export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
-  // An AbortSignal of another realm is not an instance of this realm's AbortSignal.
+  // Do not check with `instanceof`, because an AbortSignal from another realm, such as a vm
+  // context, is not an instance of this realm's class.
   signal: optionalCheck('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
   timeout: milliseconds,
   totalTimeout: milliseconds,
@@ -179,21 +179,21 @@ export const journalCheck = (): OptionCheck =>
     hasFunctions(value, ['read', 'swap', 'now']),
   );
 
-/** How far this machine's clock and the platform's may differ. */
+/** How many milliseconds this machine's clock and the platform's clock may differ. */
 export const defaultClockSkew = 120_000;
 
-/** How long an attempt and a call may take: docs/gaps.md, row 66. */
+/** The default time limits of an attempt and of a call, in milliseconds: docs/gaps.md, row 66. */
 export const defaultTimeout = 30_000;
 export const defaultTotalTimeout = 120_000;
 
-/** A gateway may give up on a request that runs on behind it, on AWS Lambda for 15 minutes. */
+/** A request may run on after a gateway has given up on it, on AWS Lambda for up to 15 minutes. */
 export const defaultGracePeriod = 900_000;
 
-// A string needs an offset. Otherwise it would be read in this machine's time zone, and a search
-// could miss the transfer.
+// A date string must have an offset from UTC. Otherwise it would be read in this machine's time
+// zone, and a search for a transfer could miss the transfer.
 export const sinceCheck = /* @__PURE__ */ optionalCheck(expectedMoment, isMoment);
 
-/** Reads the option `since` in milliseconds; undefined if it is absent or invalid. */
+/** Converts the option `since` to milliseconds since 1970; undefined if it is absent or invalid. */
 export function parseSince(
   since: Date | string | undefined,
   now: number,

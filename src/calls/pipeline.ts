@@ -50,23 +50,23 @@ import type { Fetch, GetWithBody } from '../transports/transport.ts';
 export interface WithResponse<T> {
   /** The result of the call. */
   readonly data: T;
-  /** The response; its body can still be read. */
+  /** The raw HTTP response. You can still read its body. */
   readonly response: Response;
 }
 
 /** A promise of a call's result that also gives access to the raw response. */
 export interface ApiCall<T> extends Promise<T> {
-  /** The result together with the raw response: status, headers, body. */
+  /** Returns the result together with the raw response: status, headers, body. */
   withResponse(): Promise<WithResponse<T>>;
 }
 
-/** The settings for calls to one API of the platform. */
+/** The settings for calls to one of the platform's two APIs. */
 export interface PipelineSetup {
   readonly baseUrl: string;
   readonly credentialKind: CredentialKind;
-  /** Undefined when the client has none: calls then fail before anything is sent. */
+  /** The credential for calls. If undefined, every call fails before anything is sent. */
   readonly credential: Credential | undefined;
-  /** All credentials of the client: a response may echo the other one. */
+  /** All credentials of the client. A response may quote any of them, and errors must show none. */
   readonly credentials: readonly Credential[];
   readonly timeout: number;
   readonly totalTimeout: number;
@@ -86,24 +86,26 @@ export interface PipelineSetup {
   readonly createdIds: CreatedIds;
 }
 
-/** What only some calls need. */
+/** Settings of a call that most calls leave out. */
 interface Circumstances {
-  /** The call of a public method that sends this request; absent if this request is that call. */
+  /** The method call that this request belongs to, such as a `createOnce`; absent if none. */
   readonly within?: Trace | undefined;
-  /** Ends the call, as the signal of its options does. */
+  /** A second signal that aborts the call, beside the caller's `options.signal`. */
   readonly cancel?: AbortSignal | undefined;
-  /** Where the call was made. Default: where this function is called. */
+  /** An Error whose stack shows where the caller called the method. */
   readonly site?: Error;
-  /** Whether the option authorize decides on the call before anything is sent. */
+  /** Whether the client option `authorize` must permit the call before anything is sent. */
   readonly needsAuthorization?: boolean;
-  /** Called with a success's text before it is parsed. Returns whether a request was sent. */
+  /**
+   * Called with the body of a 200 response before the SDK parses the body, so that a list can
+   * request the next page early. Returns whether a request was sent.
+   */
   readonly prefetch?: ((text: string) => boolean) | undefined;
 }
 
-/** The number of the last call, which links its events in hooks. */
+/** The number of the latest call. Events of hooks carry the number of their call. */
 let lastNumber = 0;
 
-/** Runs calls: checks arguments, gets the credential, makes attempts, reads the response. */
 export class RequestPipeline {
   readonly #setup: PipelineSetup;
 
@@ -111,16 +113,16 @@ export class RequestPipeline {
     this.#setup = setup;
   }
 
-  /** Removes the client's credentials, and strings that look like one, from a string. */
+  /** Removes the client's credentials, and what looks like a credential, from a string. */
   readonly redact: Redact = (text) => redactor(this.#getSecrets())(text);
-  /** Removes only the client's credentials, for data of the caller. */
+  /** Removes only the client's own credentials, because the caller's data may look like one. */
   readonly redactOwn: Redact = (text) => redactor(this.#getSecrets(), [])(text);
 
   #getSecrets(): string[] {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
   }
 
-  /** Prepares a call without sending it. Undefined if an argument is invalid; `issues` says why. */
+  /** Prepares a call without sending it. Undefined if an argument is invalid; see `issues`. */
   check(
     call: CallRequest,
     options: RequestOptions | undefined,
@@ -147,7 +149,7 @@ export class RequestPipeline {
     });
   }
 
-  /** Starts a call. All errors reject the promise; none is thrown synchronously. */
+  /** Starts a call. Errors reject the promise, and `call` never throws synchronously. */
   call<T, A = T>(
     call: Call<T, A>,
     options: RequestOptions | undefined,
@@ -170,7 +172,7 @@ export class RequestPipeline {
     const data = success.then((result) => result.data);
     return Object.assign(data, {
       withResponse: () => {
-        // The caller has only the new promise, so a rejection of `data` would be unhandled.
+        // The caller only sees the new promise, so handle a rejection of `data` here.
         data.catch(() => undefined);
         const withResponse = success.then((result) => ({
           data: result.data,
@@ -181,7 +183,7 @@ export class RequestPipeline {
     });
   }
 
-  /** Sends a call that `check` has prepared. No request starts after `notAfter` (wall clock). */
+  /** Sends a prepared call. No attempt starts after `notAfter`, in milliseconds since 1970. */
   async send<T, A>(
     call: Call<T, A>,
     prepared: PreparedRequest,
@@ -191,19 +193,19 @@ export class RequestPipeline {
     return (await this.#run(call, prepared, trace, { notAfter })).data;
   }
 
-  /** Returns a reference as errors and events show it; undefined if it is invalid. */
+  /** Removes credentials from a reference, for errors and events; undefined if it is invalid. */
   showReference(reference: unknown): string | undefined {
     return isReference(reference) ? this.redactOwn(reference) : undefined;
   }
 
-  /** Runs a method of the client as one call, with all requests that it sends. */
+  /** Runs a method that may send several requests, so that hooks report one call. */
   trace<T>(call: CallIdentity, reference: unknown, run: (trace: Trace) => Promise<T>): Promise<T> {
     const shownReference = this.showReference(reference);
     return traceCall(
       this.#setup,
       call,
       shownReference,
-      // Without a reference there is no `catch`, which would cut the caller off an error's stack.
+      // Add a `catch` only if needed, because it drops the caller's line from an error's stack.
       shownReference === undefined
         ? run
         : (trace) =>
@@ -233,7 +235,7 @@ export class RequestPipeline {
     }
   }
 
-  /** Asks the option authorize about a payment that is sent later. */
+  /** Asks the client option `authorize` about a payment that will be sent later. */
   async authorize<T>(call: Call<T>, prepared: PreparedRequest, trace: Trace): Promise<void> {
     const { authorize } = this.#setup;
     if (authorize === undefined) return;
@@ -247,7 +249,7 @@ export class RequestPipeline {
     }
   }
 
-  /** Starts the time of a call with checked arguments. */
+  /** Starts the deadline of a call, and collects what all its attempts share. */
   #start<T, A>(
     call: Call<T, A>,
     prepared: PreparedRequest,
@@ -279,7 +281,7 @@ export class RequestPipeline {
     };
   }
 
-  /** Makes attempts until there is a result or a reason to stop. */
+  /** Sends a call and retries it until an attempt succeeds or the SDK may not retry. */
   async #runAttempts<T, A>(running: RunningCall<Call<T, A>>): Promise<Success<T>> {
     const { credential, maxRetries, total } = running;
     const { budget, clock } = this.#setup;
@@ -289,7 +291,7 @@ export class RequestPipeline {
     for (;;) {
       total.check();
       const token = credential.fixed ?? (await tokenFor(running, clock));
-      // Asked without `await` first, because that costs a turn of the event loop.
+      // Ask the rate limiter without `await` first, because `await` costs a turn of the event loop.
       if (!this.#setup.rateLimiter.tryEnter()) await this.#waitForRateLimit(running);
       const attempt = await this.#attempt(running, token);
       if (attempt.ok) {
@@ -328,7 +330,7 @@ export class RequestPipeline {
     callHook(this.#setup.hooks, hook, () => ({ ...createHookCall(running), delayMs, reason }));
   }
 
-  /** Makes one attempt, and reports it to the hooks, the rate limiter and the list of attempts. */
+  /** Makes one attempt, and tells the hooks, the rate limiter and the list of attempts about it. */
   async #attempt<T, A>(
     running: RunningCall<Call<T, A>>,
     token: string,
@@ -342,7 +344,7 @@ export class RequestPipeline {
     const startedAt = clock.elapsed();
     const result = await sendAttempt(running, token, clock);
     if (result.ok && result.response.status === 200 && transport.flush !== undefined) {
-      // The platform works on the next page while this response is parsed.
+      // Request the next page first, so that the platform works while the SDK parses this page.
       if (running.prefetch?.(result.response.text) === true) await transport.flush();
     }
     const attempt = result.ok ? readResponse(running, result, this.#setup) : result;
@@ -364,13 +366,13 @@ export class RequestPipeline {
   }
 }
 
-/** With a key that the platform honours, a call is `safe`: a repeat cannot take effect twice. */
+/** A POST with an idempotency key is safe to repeat, except the POST of a `createOnce`. */
 function retryKindOf({ call, prepared }: RunningCall): Kind {
   const isKeyed = prepared.idempotencyKey !== undefined && call.idempotencyKey === undefined;
   return isKeyed ? 'safe' : call.kind;
 }
 
-/** Converts an error that came before the first attempt or between two attempts. */
+/** Converts an error that came before the first attempt, or between two, to a PaymentsError. */
 function toPaymentsError(error: unknown, running: RunningCall): PaymentsError {
   if (error instanceof PaymentsError) return error;
   if (error instanceof Stopped) return createCallError(stopFailure(error.why, running), running);

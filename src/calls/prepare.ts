@@ -18,14 +18,13 @@ interface Parameter {
   readonly value: Exclude<QueryValue, readonly unknown[]>;
 }
 
-/** The settings of a client for all its requests. */
 interface ClientDefaults {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly idempotencyHeader: string | undefined;
 }
 
-/** Checks all arguments of a call. Undefined if one is invalid; then `issues` says why. */
+/** Builds the request of a call. Undefined if an argument is invalid; then `issues` says why. */
 export function prepare(
   call: CallRequest,
   options: RequestOptions | undefined,
@@ -39,7 +38,7 @@ export function prepare(
   const payload = preparePayload(call, resolved, issues);
   const idempotencyKey = chooseIdempotencyKey(call, resolved.headers, defaults);
   if (idempotencyKey?.trim() === '') {
-    // A platform would treat a blank key as no key, and a retry with it could take effect twice.
+    // The platform would treat a blank key as no key, and a retry could take effect twice.
     issues.push({
       path: `options.headers.${defaults.idempotencyHeader}`,
       message: 'expected a key that is not blank; leave it out and the SDK generates one',
@@ -54,7 +53,7 @@ export function prepare(
   const url = `${defaults.baseUrl}${path}${query}`;
   return {
     baseUrl: defaults.baseUrl,
-    // Transports need a normalized URL. Only a caller's id or path may need normalizing.
+    // Transports need a normalized URL. Only an unusual id or path makes normalizing necessary.
     url: plainPath.test(path) ? url : new URL(url).href,
     headers,
     body: payload === undefined ? undefined : stringifyJson(payload),
@@ -70,7 +69,7 @@ const createHeaders = (
 ): Record<string, string> => ({
   accept: 'application/json',
   'user-agent': `payments-platform-sdk/${version}`,
-  // No cached list is read, because it may lack a payment.
+  // Ask caches to check with the platform, because a cached list may lack a new payment.
   ...(call.method === 'GET' && { 'cache-control': 'no-cache' }),
   ...defaults.headers,
   ...options.headers,
@@ -79,7 +78,7 @@ const createHeaders = (
 const optionNamesOf = (call: CallRequest): (() => readonly string[]) =>
   call.optionNames ?? (() => Object.keys(callOptionChecks()));
 
-/** The query with the caller's extra parameters, as it stands in a URL. */
+/** Returns the query string of the URL, with the parameters of `options.query`. */
 function prepareQuery(call: CallRequest, { query: extra }: ResolvedCallOptions, issues: Issue[]) {
   const query = call.query && validate(call.query, issues, optionNamesOf(call));
   const parameters: Parameter[] = [];
@@ -93,7 +92,7 @@ function prepareQuery(call: CallRequest, { query: extra }: ResolvedCallOptions, 
   return formatQuery(parameters);
 }
 
-/** The body with the caller's extra fields. */
+/** Returns the body of the request, with the fields of `options.body`. */
 function preparePayload(call: CallRequest, { body: extra }: ResolvedCallOptions, issues: Issue[]) {
   if (call.body === undefined && extra === undefined) return undefined;
   const body = call.body === undefined ? {} : validate(call.body, issues, optionNamesOf(call));
@@ -102,7 +101,7 @@ function preparePayload(call: CallRequest, { body: extra }: ResolvedCallOptions,
   return extra === undefined ? body : mergeBody(body, extra, issues);
 }
 
-/** Rejects extra fields that belong elsewhere. */
+/** Rejects fields of `options.query` and `options.body` that belong in another argument. */
 function checkExtraFields(
   belongsIn: Readonly<Record<string, string>> = {},
   { query, body = {} }: ResolvedCallOptions,
@@ -121,8 +120,8 @@ const hasField = (fields: object | undefined, name: string): boolean =>
   fields !== undefined && Object.hasOwn(fields, name) && Reflect.get(fields, name) !== undefined;
 
 /**
- * Adds extra fields to a body. They must not replace a field of the input, which was checked and
- * which `transfers.reconcile` searches for.
+ * Adds the fields of `options.body` to a body. These fields must not replace a field of the input,
+ * which the SDK has checked and by which `transfers.reconcile` searches for the transfer.
  */
 function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
   if (body !== undefined && !isObject(body)) {
@@ -138,7 +137,7 @@ function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
   return { ...input, ...extra };
 }
 
-/** Chooses the key for the option idempotencyHeader: the caller's, the call's or a new one. */
+/** Chooses the idempotency key of a POST: the caller's, that of the call, or a random one. */
 function chooseIdempotencyKey(
   call: CallRequest,
   headers: Readonly<Record<string, string>>,
@@ -146,20 +145,20 @@ function chooseIdempotencyKey(
 ): string | undefined {
   if (call.method !== 'POST' || idempotencyHeader === undefined) return undefined;
   const name = idempotencyHeader.toLowerCase();
-  // A header may be named `constructor`, which every object inherits.
+  // Check for an own field, because every object inherits a field named `constructor`.
   if (Object.hasOwn(headers, name)) return headers[name];
   return call.idempotencyKey ?? globalThis.crypto.randomUUID();
 }
 
-/** Segments of these characters need no normalization. */
+/** Matches a path that needs no normalization, because it has no special characters. */
 const plainPath = /^(?:\/[\w~-]+)+$/;
 
-/** Describes what is wrong with a query parameter or a list of them. */
+/** Describes what is wrong with a query parameter or a list of them; undefined if nothing is. */
 function describeQueryProblem(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return describeParameterProblem(name, value);
   if (value.length === 0) return 'expected at least one value; leave the field out to send none';
-  // Array.from visits holes, too, which would be sent as "undefined".
+  // Array.from also visits the holes of an array, which would be sent as "undefined".
   return Array.from(value, (item) => describeParameterProblem(name, item)).find(Boolean);
 }
 

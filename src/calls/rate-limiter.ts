@@ -2,10 +2,10 @@ import type { Clock, Deadline } from './time.ts';
 import type { Failure, Rejection } from '../errors/failure.ts';
 import { maxWaitBeforeRetryMs } from './retry.ts';
 
-/** Thrown when a call would have to wait longer than it may. */
+/** Thrown if the rate limiter would hold a call back for longer than the call may wait. */
 export class RateLimiterWaitTooLong extends Error {
   readonly failure: Failure;
-  /** After `ms` milliseconds, the next call may start. */
+  /** `ms` is the number of milliseconds until the next call may start. */
   constructor(ms: number, { holdBack }: Rejection) {
     super('rate limiter');
     this.failure = holdBack(ms);
@@ -15,29 +15,29 @@ export class RateLimiterWaitTooLong extends Error {
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (reason: RateLimiterWaitTooLong) => void;
-  /** The latest time at which this call may start, by the monotonic clock. */
+  /** The latest time at which the waiting call may start, by the monotonic clock. */
   readonly latestStart: number;
 }
 
-/** The gap between two requests after the first 429. Each further 429 multiplies it by `gapGrowth`. */
+/** The pause between two requests after the first 429, in milliseconds. Each 429 lengthens it. */
 const firstGapMs = 10;
 const gapGrowth = 1.5;
-/** The time in which the gap halves if no 429 comes. */
+/** The pause between two requests halves in this many milliseconds if no 429 comes. */
 const gapHalfLifeMs = 2_000;
-/** A gap below this counts as no gap. */
+/** A pause between two requests that is shorter than this many milliseconds counts as none. */
 const minGapMs = 2;
 
 /**
- * Slows a client down after a 429. `Retry-After` holds all calls back until then, and afterwards a
- * gap separates them. A 429 to a request that was sent with the present gap increases the gap,
- * which shrinks with time. So the gap approaches the platform's limit, which is not documented:
+ * Slows a client down after a 429. The rate limiter holds all calls back for as long as
+ * `Retry-After` says, and then pauses between two requests. Each new 429 lengthens the pause, and
+ * time shortens it. So the pause approaches the platform's limit, which is not documented:
  * docs/gaps.md, row 52.
  */
 export class RateLimiter {
   readonly #clock: Required<Clock>;
   #closedUntil = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;
-  /** The gap after the last 429 that increased it. */
+  /** The pause between two requests after the latest 429 that lengthened it, in milliseconds. */
   #increasedGap = 0;
   #increasedAt = Number.NEGATIVE_INFINITY;
   #rejection: Rejection | undefined;
@@ -48,7 +48,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Whether a call may start at once. While calls are held back, the call has to `enter`. */
+  /** Whether a call may start at once. If not, the call must wait in `enter`. */
   tryEnter(): boolean {
     if (this.#rejection === undefined) return true;
     const isFree = this.#queue.size === 0 && this.#nextStart <= this.#clock.elapsed();
@@ -56,7 +56,7 @@ export class RateLimiter {
     return isFree;
   }
 
-  /** Waits for a call's turn, at most `maxWaitMs`, and tells `onWait` the expected wait. */
+  /** Waits until a call may start, at most `maxWaitMs`. Calls `onWait` with the expected wait. */
   async enter(deadline: Deadline, maxWaitMs: number, onWait: (ms: number) => void): Promise<void> {
     const rejection = this.#rejection;
     if (rejection === undefined || this.tryEnter()) return;
@@ -75,12 +75,12 @@ export class RateLimiter {
       await deadline.race(turn);
       deadline.check();
     } finally {
-      // If a call is aborted before its turn, the next call may start earlier.
+      // If a call is aborted while it waits, the next call in the queue may start earlier.
       if (waiter !== undefined && this.#queue.delete(waiter)) this.#startWaiters();
     }
   }
 
-  /** Slows down after a 429 to a request that was sent at the time `sentAt`. */
+  /** Slows the client down after a 429. `sentAt` is the time at which that request was sent. */
   close(sentAt: number, rejection: Rejection): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
@@ -91,7 +91,7 @@ export class RateLimiter {
       );
       this.#increasedAt = now;
     }
-    // Without a Retry-After, only the gap holds calls back.
+    // Without `Retry-After`, only the pause between two requests slows the client down.
     const until = now + Math.min(rejection.retryAfterMs ?? 0, maxWaitBeforeRetryMs);
     this.#closedUntil = Math.max(this.#closedUntil, until);
     let at = this.#nextStart;

@@ -8,45 +8,45 @@ import { type QueryValue, fields, checkBy, optionalCheck, type OptionChecks } fr
 import type { SchemaResult } from '../schemas/schema.ts';
 
 /**
- * A schema of zod, valibot, arktype or another library that follows Standard Schema, to check a
- * response with. It must be synchronous.
+ * A schema that checks a response, from zod, valibot, arktype or another library that follows
+ * Standard Schema. The schema must be synchronous.
  */
 export interface ResponseSchema<T> {
-  /** The Standard Schema interface; your schema library provides it. */
+  /** The Standard Schema interface, which your schema library provides. */
   readonly '~standard': {
     /** The version of Standard Schema. */
     readonly version: 1;
-    /** The library that made it. */
+    /** The name of the schema library. */
     readonly vendor: string;
-    /** Checks a value. */
+    /** Checks a value and returns the parsed value, or what is wrong. */
     readonly validate: (value: unknown) => SchemaResult<T> | Promise<SchemaResult<T>>;
-    /** For the compiler only. */
+    /** The types of the schema, for the compiler only. */
     readonly types?:
       | {
-          /** The type that the schema accepts. */
+          /** The type of the values that the schema accepts. */
           readonly input: unknown;
-          /** The type that the schema returns. */
+          /** The type of the values that the schema returns. */
           readonly output: T;
         }
       | undefined;
   };
 }
 
-/** A request that no method of the SDK covers. */
+/** A request to an endpoint for which the SDK has no method. */
 export interface AnyRequest<T = unknown> {
-  /** GET is retried like a read, PUT, PATCH and DELETE like an update, POST like a creation. */
+  /** The SDK retries GET like a read, PUT, PATCH, DELETE like an update, POST like a creation. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path below the API's base, encoded and without a query: `/transfers/txfr_1`. */
+  /** The path below the base URL, percent-encoded, without a query: `/transfers/txfr_1`. */
   path: string;
-  /** Which API: `versioned` takes the API key, `root` the JWT. */
+  /** Which API: `versioned` at `baseUrl` with the API key, or `root` at `rootUrl` with the JWT. */
   api: 'versioned' | 'root';
-  /** Query parameters. */
+  /** The query parameters of the request. */
   query?: Readonly<Record<string, QueryValue>> | undefined;
-  /** The JSON body. A GET may have one, too. */
+  /** The body of the request, which the SDK sends as JSON. A GET may have a body, too. */
   body?: unknown;
   /**
-   * Validates and types the response, which is `unknown` without a schema. A read that does not
-   * match throws InvalidResponseError. An accepted write is returned unvalidated, and
+   * Checks and types the response, which is `unknown` without a schema. If a read does not match,
+   * the call throws InvalidResponseError. A write then returns the response as it is, and
    * `hooks.onDrift` is called.
    */
   schema?: ResponseSchema<T> | undefined;
@@ -63,16 +63,16 @@ const kinds: Readonly<Record<string, Kind>> = {
 const isMethod = (value: unknown): value is AnyRequest['method'] =>
   typeof value === 'string' && Object.hasOwn(kinds, value);
 
-/** Converts a request to a call, which checks the request when it runs. */
+/** Converts the caller's request to a call, which checks the request when the call runs. */
 export function createRequestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> {
   const { method, path, query, body, schema } = request ?? {};
   return {
     operation: 'request',
     kind: kinds[method] ?? 'once',
-    // `requestChecks` rejects any other method before anything is sent.
+    // An invalid method becomes GET here, but `requestChecks` rejects it before anything is sent.
     method: isMethod(method) ? method : 'GET',
     path: {
-      // Errors and hooks show the caller's path.
+      // Errors and hooks show the path as the caller passed it.
       template: typeof path === 'string' ? redact(path).slice(0, 200) : '',
       resolve(issues) {
         fields(requestChecks())(request, '', issues);
@@ -89,10 +89,10 @@ export function createRequestCall<T>(request: AnyRequest<T>, redact: Redact): Ca
   };
 }
 
-/** Strings that a server may decode to a slash. */
+/** Matches a slash, and encoded characters that a server may decode to a slash. */
 const separator = /\/|%2f|%5c/i;
 
-/** A path is relative to the API's base and stays below it: no host, no query, no `..`. */
+/** Says what is wrong with a path. It must stay below the base URL: no host, no query, no `..`. */
 function describePathProblem(path: unknown): Problem | undefined {
   if (typeof path !== 'string' || !path.startsWith('/') || path.startsWith('//')) {
     return { expected: 'a relative path that starts with one slash, such as "/transfers"' };
@@ -135,7 +135,7 @@ function fromStandardSchema<T>(schema: ResponseSchema<T>): Validator<T> {
       try {
         return toCheckResult(schema['~standard'].validate(value));
       } catch {
-        // A failing schema must not hide the outcome of the call.
+        // If the caller's schema throws, report an issue, because the error would hide the outcome.
         return failedResult([{ message: 'the schema threw an error', path: [] }]);
       }
     },

@@ -32,7 +32,7 @@ interface ReadingSetup {
   readonly validation: 'strict' | 'report';
   readonly hooks: Hooks;
   readonly clock: Required<Clock>;
-  /** Whether the body of an error response comes from the platform. */
+  /** Whether the platform, not a proxy, wrote the body of an error response. */
   readonly isErrorBody: (body: unknown) => boolean;
   readonly createdIds: CreatedIds;
 }
@@ -44,10 +44,9 @@ export interface Success<T> {
   readonly response: ReceivedResponse;
 }
 
-/** The result of an attempt, or its failure. */
 export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
 
-/** Describes for hooks how an attempt ended. Reads the headers of a success, which is slow. */
+/** Describes an attempt's end for hooks. Reads the headers of a success, which is slow. */
 export function describeAttempt(
   attempt: AttemptOutcome<unknown>,
   redact: Redact,
@@ -60,19 +59,19 @@ export function describeAttempt(
   return { status, requestId: requestIdOf(headers, redact), outcome: 'ok', reason: undefined };
 }
 
-/** Parses and checks a response as its `Call` declares. An error becomes a `Failure`. */
+/** Parses and checks the response to a call. An unusable response becomes a `Failure`. */
 export function readResponse<T, A>(
   running: RunningCall<Call<T, A>>,
   { response }: Extract<AttemptResult, { ok: true }>,
   setup: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = running;
-  // Only branches that need `headers` read them, because creating them costs a seventh of a GET.
+  // Read `headers` only where necessary, because creating them costs a seventh of a GET.
   const { status, text, fault } = response;
   if (status < 200 || status > 299) {
     return { ok: false, failure: readRejection(running, response, setup) };
   }
-  // The result type of such a call is void.
+  // The cast is safe, because a call without a response body has the result type void.
   if (call.response === 'nothing') return { ok: true, data: undefined as T, response };
   if (fault === 'stalled') {
     const facts = { status, requestId: requestIdOf(response.headers, redact) };
@@ -87,13 +86,13 @@ export function readResponse<T, A>(
     return { ok: false, failure: unusableFailure(response, body.reason, body.explanation, redact) };
   }
   const result = readBody(running, response, body.parsed, call.response, setup);
-  // This may be the response to another request. If so, the right response comes next, and must not
-  // be taken for that to a later request.
+  // The response may belong to an earlier request. Then the right response comes next, and a later
+  // request must not receive it, so close the connection.
   if (!result.ok) response.closeConnection();
   return result;
 }
 
-/** The failure of a call that the platform or something before it, such as a proxy, rejected. */
+/** Describes an error response, from the platform or from a proxy in front of it. */
 function readRejection(
   { call, prepared, redact }: RunningCall,
   response: ReceivedResponse,
@@ -103,7 +102,7 @@ function readRejection(
   const transient = isTransientStatus(status) && !forbidsRetry(headers);
   const retryAfterMs = parseRetryAfter(headers, clock.now());
   const body = parseIfJson(response.text);
-  // Only `true` counts. The promise of an async function would make a proxy's page a rejection.
+  // `isErrorBody` may be an async function by mistake. Its promise must not count as true.
   const isPlatforms = (isErrorBody(body) as unknown) === true;
   const redirectsToHttps = isHttpsRedirect(prepared.url, headers.get('location'));
   const outcome = statusOutcome(status, call.kind, { isPlatforms, redirectsToHttps });
@@ -134,9 +133,9 @@ function readBody<T, A>(
     }
     reportDrift(issues);
   }
-  // The response may differ from the type; if so, `hooks.onDrift` has received how.
+  // The response may differ from its type. Then `hooks.onDrift` has been called.
   const accepted = checked.success ? checked.data : (parsed as A);
-  // Without `transform`, T is A: see Call.
+  // Without `transform`, the types T and A are the same, so the cast is safe.
   const { transform } = call;
   const data = transform ? transform(accepted, response, reportDrift) : (accepted as unknown as T);
   return { ok: true, data, response };
@@ -154,7 +153,7 @@ const createDriftReport =
     }));
   };
 
-/** An accepted write must not fail for a field, because the caller could think no money moved. */
+/** An accepted write must not fail for a wrong field, or the caller could think no money moved. */
 const isUsable = (
   { kind }: CallRequest,
   shape: ResponseCheck<unknown>,
@@ -170,8 +169,8 @@ function explainShape(issues: readonly Issue[], validation: ReadingSetup['valida
 }
 
 /**
- * Says why a success must be the response to another request: a faulty server or proxy has sent a
- * response twice, or to the wrong connection. Undefined if nothing shows that.
+ * Detects a response to another request, which a faulty server or proxy has sent twice, or to the
+ * wrong connection. Returns undefined if nothing shows that.
  */
 function describeStray(
   { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
@@ -185,7 +184,7 @@ function describeStray(
     return { path: 'id', message: `got ${id}; expected ${requestedId}` };
   }
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
-  // A caller may send a key without the option idempotencyHeader.
+  // A caller may set the header `idempotency-key` without the option idempotencyHeader.
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
   if (createdIds.add(id, key)) return undefined;
   return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one` };
@@ -199,7 +198,7 @@ function parseIfJson(text: string): unknown {
   }
 }
 
-/** The JSON of a body, or why there is none. */
+/** The parsed JSON of a response body, or why the body could not be parsed. */
 type ParsedBody =
   | { readonly ok: true; readonly parsed: unknown }
   | {
@@ -244,11 +243,11 @@ const createBodyProblem = (reason: InvalidResponseReason, explanation: string): 
 });
 
 /**
- * Creates a Response with a body that can be read again. A status text that no Response can hold is dropped,
- * because it must not cost the caller the result.
+ * Creates a Response whose body can be read again. A status text with characters that a Response
+ * does not permit is dropped, so that the caller still gets the response.
  */
 export const toResponse = ({ status, statusText, headers, text }: ReceivedResponse): Response =>
-  // A string would make Response add a content type.
+  // Pass bytes, because a Response made from a string gets a content type of its own.
   new Response(bodylessStatuses.has(status) ? null : new TextEncoder().encode(text), {
     status,
     statusText: /^[\t\x20-\x7e\x80-\xff]*$/.test(statusText) ? statusText : '',
@@ -258,19 +257,19 @@ export const toResponse = ({ status, statusText, headers, text }: ReceivedRespon
 const checks = new WeakMap<z.core.$ZodType, ResponseCheck<unknown>>();
 
 /**
- * Returns the check of a response. A fast matcher accepts a valid value as it is, without a copy; zod runs only
- * for an invalid value, to describe its issues.
+ * Creates the check of a response from its schema. A fast function accepts a valid value without a
+ * copy; zod runs only for an invalid value, to describe what is wrong.
  */
 export function responseCheck<T>(schema: Schema<T>): ResponseCheck<T> {
   const cached = checks.get(schema);
-  // Cached by schema, so the type is right.
+  // The cache has the schema as its key, so the cached check has the right type.
   if (cached !== undefined) return cached as ResponseCheck<T>;
   const matches = createMatcher(schema);
   const matchesNeeded = lazy(() => createMatcher(schema, true));
   const check: ResponseCheck<T> = {
     isUsable: (value) => matchesNeeded()(value),
     safeParse(value) {
-      // Schemas of responses do not convert, so an accepted value is returned as it is.
+      // Response schemas convert nothing, so return an accepted value as it is.
       const accepted = { success: true as const, data: value as T };
       if (matches(value)) return accepted;
       const firstItems = takeFirstItems(value);
@@ -285,7 +284,7 @@ export function responseCheck<T>(schema: Schema<T>): ResponseCheck<T> {
 
 type Matcher = (value: unknown) => boolean;
 
-/** Matchers of schemas without inner schemas. Numbers are whole, and records have any values. */
+/** Fast checks for zod types without inner schemas. Numbers are whole; records hold any values. */
 const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   unknown: () => true,
   string: (value) => typeof value === 'string',
@@ -295,7 +294,7 @@ const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   record: isPlainObject,
 };
 
-/** A response is unusable without these fields, or with money as a number, which loses digits. */
+/** The SDK cannot use a response without these fields, or with money as a number. */
 const neededFields = ['data', 'hasMore', 'id'];
 const moneyFields = [
   'amount',
@@ -309,8 +308,8 @@ const isOfNeededField = ({ path }: Issue): boolean =>
   [...neededFields, ...moneyFields].includes(path.split('.').at(-1) ?? '');
 
 /**
- * Creates a function that finds out whether zod accepts a value. The function is fast even without
- * generated code. With `isLenient`, it asks only whether the value has what it needs to be used.
+ * Creates a function that finds out, faster than zod, whether a schema accepts a value. With
+ * `isLenient`, the function checks only the fields without which a response cannot be used.
  */
 export function createMatcher(schema: z.core.$ZodType, isLenient = false): Matcher {
   const { _zod: internals } = schema as z.core.$ZodTypes;
@@ -360,12 +359,12 @@ function createObjectMatcher(shape: z.core.$ZodShape, isLenient: boolean): Match
   };
 }
 
-/** The API reference allows at most this many items on a page. */
+/** A page of a list has at most this many items, according to the API reference. */
 const maxPageItems = 100;
 
 /**
- * Takes the first items of a list or a page, because zod reports every issue of every item, and a
- * small compressed response may decompress to millions of them.
+ * Takes only the first items of a list before zod checks them, because zod reports every issue of
+ * every item, and a small compressed response may decompress to millions of items.
  */
 function takeFirstItems(value: unknown): unknown {
   const items: unknown = isObject(value) ? Reflect.get(value, 'data') : value;

@@ -4,23 +4,23 @@ import { parseHttpDate } from './time.ts';
 import type { Kind } from '../errors/outcome.ts';
 
 /*
- * May a call be sent again, and when? The platform documents no idempotency key, so the kind of the
- * operation decides what a failure must prove first:
+ * When may the SDK send a call again? The platform documents no idempotency key, so the kind of the
+ * operation decides what a failure must prove before a retry:
  *
  *   kind        operations                               sent again after
  *   safe        every GET, instructions.build            any transient failure
- *   idempotent  PATCH, DELETE                            not sent; 425, 429
- *   once        POST /entities, /accounts, /transfers    not sent, proven; 425, 429
+ *   idempotent  PATCH, DELETE                            proof that nothing was sent; 425, 429
+ *   once        POST /entities, /accounts, /transfers    proof that nothing was sent; 425, 429
  *
- * PATCH and DELETE have no second effect, but a repeat may undo a change that another caller made in
- * between, and turns "deleted" into "not found". So an unknown outcome is reported.
+ * A repeated PATCH or DELETE has no second effect, but may undo a change that another caller made
+ * in between, and turns "deleted" into "not found". So the SDK reports an unknown outcome instead.
  */
 
-/** The facts of a failed attempt that decide on a retry. */
+/** What the SDK must know about a failed attempt to decide on a retry. */
 export interface FailedAttempt {
   readonly outcome: Outcome;
   readonly status?: number | undefined;
-  /** Whether the failure may be temporary. */
+  /** Whether the same request may succeed later. */
   readonly transient: boolean;
 }
 
@@ -29,18 +29,17 @@ export interface FailedAttempt {
  */
 const isRejectedForNow = (status: number | undefined): boolean => status === 425 || status === 429;
 
-/** Whether the same request may succeed later. After 501 and 505 it will not. */
+/** Whether a request that got this status may succeed later. After 501 and 505 it will not. */
 export const isTransientStatus = (status: number): boolean =>
   status === 408 || isRejectedForNow(status) || (status >= 500 && status !== 501 && status !== 505);
 
-/** Whether a call of this kind may be sent again after this failure. */
 export function mayResend(kind: Kind, failed: FailedAttempt): boolean {
   if (!failed.transient) return false;
   if (kind === 'safe' || failed.outcome === 'not_sent') return true;
   return isRejectedForNow(failed.status);
 }
 
-/** The longest wait before a retry. If the platform asks for more, the call fails. */
+/** The longest wait before a retry, in milliseconds. If `Retry-After` is longer, the call fails. */
 export const maxWaitBeforeRetryMs = 60_000;
 const maxBackoffMs = 8_000;
 
@@ -62,8 +61,8 @@ export function computeDelay(
 }
 
 /**
- * Parses `Retry-After`, in milliseconds. A date is compared with the response's own Date, because this
- * machine's clock may be wrong. Anything but seconds or a date counts as absent.
+ * Parses the header `Retry-After`, in milliseconds. A date is compared with the response's own
+ * Date, because this machine's clock may be wrong. An unreadable header counts as absent.
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
@@ -74,53 +73,53 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
   return Math.max(0, wait);
 }
 
-/** Whether a response forbids a retry. No header can allow one. */
+/** Whether the header `x-should-retry` forbids a retry. No header can allow a retry. */
 export const forbidsRetry = (headers: Headers): boolean =>
   headers.get('x-should-retry')?.trim().toLowerCase() === 'false';
 
-/** The cost of a retry, if the platform may have processed the failed attempt and if it has not. */
+/** What a retry takes from the budget: more if the platform may have processed the request. */
 const costs = { afterWork: 14, afterNone: 5 };
 
 const capacity = 500;
 const reserve = /* @__PURE__ */ Math.ceil(capacity / 3);
 
 /**
- * The budget for the retries of one client, which keeps them from overloading a platform in
- * trouble. First attempts are free. The last third is kept for retries of attempts that were not
- * processed: docs/decisions/what-a-storm-costs.md has the numbers.
+ * The retry budget of one client, which keeps retries from overloading a platform in trouble. First
+ * attempts are free. The last third is kept for retries of requests that the platform did not
+ * process: docs/decisions/what-a-storm-costs.md has the numbers.
  */
 export class RetryBudget {
   #tokens = capacity;
 
-  /** Computes the cost of a retry: less when the failed attempt was not processed. */
+  /** The cost of a retry, which is lower if the platform did not process the failed attempt. */
   static computeCost(failed: FailedAttempt): number {
     return failed.outcome === 'not_sent' || failed.status === 429
       ? costs.afterNone
       : costs.afterWork;
   }
 
-  /** Takes the cost of one retry. Returns false, and takes nothing, if too little is left. */
+  /** Takes the cost of a retry from the budget, or returns false if too little is left. */
   take(cost: number): boolean {
     const remaining = this.#tokens - cost;
-    // A cheap retry may use the reserve: after a 429 the rate limiter bounds the load, and a
-    // request that was not sent causes none.
+    // A cheap retry may use the reserved third, because the rate limiter bounds the load after a
+    // 429, and a request that was not sent causes no load.
     if (remaining < (cost === costs.afterNone ? 0 : reserve)) return false;
     this.#tokens = remaining;
     return true;
   }
 
-  /** After a success, gives back the cost of the last retry, or 1 if there was none. */
+  /** After a success, adds the cost of the last retry to the budget, or 1 if there was none. */
   refund(lastCost: number | undefined): void {
     this.#tokens = Math.min(capacity, this.#tokens + (lastCost ?? 1));
   }
 }
 
-/** Whether and when a call is sent again. If not, `note` tells its error why. */
+/** Whether and when the SDK sends a call again. If not, the error shows `note` as the reason. */
 export type RetryPlan =
   | { readonly again: true; readonly delayMs: number; readonly cost: number }
   | { readonly again: false; readonly note?: string };
 
-/** Decides whether to retry after `retries` earlier ones, and takes the cost from the budget. */
+/** Decides on a retry after `retries` earlier ones, and takes its cost from the budget. */
 export function planRetry(
   kind: Kind,
   failed: Failure,

@@ -1,19 +1,19 @@
 import { maxTimerMs } from '../internal/runtime.ts';
 import { replaceUnreadable } from '../internal/thrown.ts';
 
-/** Time and timers for a client. Tests pass their own. */
+/** The clock and the timers that a client uses. In tests you can pass your own. */
 export interface Clock {
-  /** Milliseconds since 1970, as `Date.now()`. */
+  /** Returns milliseconds since 1970, like `Date.now()`. */
   now(): number;
-  /** A monotonic time in milliseconds. Default: `now`. */
+  /** Milliseconds of a clock that never goes back, like `performance.now()`. Default: `now`. */
   elapsed?(): number;
   /** Calls `callback` once, after `ms` milliseconds. `clearTimeout` gets what you return. */
   setTimeout(callback: () => void, ms: number): unknown;
-  /** Cancels a timer. Gets what `setTimeout` returned. */
+  /** Cancels a timer. `handle` is what `setTimeout` returned. */
   clearTimeout(handle: unknown): void;
 }
 
-// Looked up on each use, because fake timers may be installed later.
+// Look up the global functions at each use, because a test may install fake timers later.
 const systemClock: Required<Clock> = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -23,7 +23,7 @@ const systemClock: Required<Clock> = {
   },
 };
 
-/** Completes a clock, and limits its timers to the longest that `setTimeout` supports. */
+/** Adds `elapsed` to a clock without it, and limits timers to what `setTimeout` supports. */
 export function clockFrom(custom: Clock | undefined): Required<Clock> {
   const clock = custom ?? systemClock;
   return {
@@ -31,7 +31,7 @@ export function clockFrom(custom: Clock | undefined): Required<Clock> {
     elapsed: () => clock.elapsed?.() ?? clock.now(),
     setTimeout: (callback, ms) =>
       clock.setTimeout(callback, Math.min(Math.max(0, Math.ceil(ms)), maxTimerMs)),
-    // Many deadlines and rate limiters are closed before they set a timer.
+    // A rate limiter may clear its timer before it has set one.
     clearTimeout: (handle) => {
       if (handle !== undefined) clock.clearTimeout(handle);
     },
@@ -40,18 +40,18 @@ export function clockFrom(custom: Clock | undefined): Required<Clock> {
 
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Parses a date header (Sun, 06 Nov 1994 08:49:37 GMT) to milliseconds since 1970; NaN without one. */
+/** Parses an HTTP date (Sun, 06 Nov 1994 08:49:37 GMT) to milliseconds since 1970, or NaN. */
 export function parseHttpDate(header: string | null): number {
   const text = header?.trim() ?? '';
   if (!httpDate.test(text)) return Number.NaN;
   return Date.parse(text);
 }
 
-/** Why an operation was stopped before it was done. */
+/** Who ended a call: the caller's signal, or the time limit of an attempt or of the whole call. */
 export type StopReason =
   { readonly by: 'caller'; readonly reason: unknown } | { readonly by: 'attempt' | 'total' };
 
-/** The error of a {@link Deadline} that is over, for its promises, its checks and its signal. */
+/** The error with which a {@link Deadline} rejects promises and aborts its signal at its end. */
 export class Stopped extends Error {
   readonly why: StopReason;
   constructor(why: StopReason) {
@@ -63,15 +63,16 @@ export class Stopped extends Error {
 type Listener = (stopped: Stopped) => void;
 const emptyList = [] as const;
 
-/** Callbacks for the end of a promise, which are removed once the race is over. */
+/** The callbacks of `Deadline.race`, which are removed once the promise or the deadline wins. */
 interface Race<T> {
   won?: ((value: T) => void) | undefined;
   failed?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Connects a promise to its race. This is a separate function, because a pending promise keeps its
- * closures in memory. They must hold nothing but the race, which is emptied at its end.
+ * Tells a race between a promise and a deadline how the promise ended. `watch` is a separate
+ * function, because a pending promise keeps its closures in memory. The closures must hold nothing
+ * but the race, which is emptied at its end.
  */
 function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
   promise.then(
@@ -80,36 +81,35 @@ function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
   );
 }
 
-/** If a timer fires later than this, the process was suspended. */
+/** If a timer fires more than this many milliseconds late, the process was suspended. */
 const suspensionMs = 25;
-/** How long data that arrived during a suspension may be read. */
+/** For how many milliseconds a response may be read that arrived during a suspension. */
 const readingGraceMs = 250;
 
-/** Events that end a {@link Deadline} early. */
 interface Ends {
   readonly outer?: Deadline;
   readonly signals?: readonly (AbortSignal | undefined)[];
-  /** A time of the wall clock, which continues while the machine is suspended. */
+  /** The latest end by the wall clock, which also runs while the machine is suspended. */
   readonly notAfter?: number | undefined;
 }
 
 /**
- * A span of time that ends by itself, with the caller's signal, or with the outer deadline. The
- * deadline rejects the waiting promises itself, because the garbage collector may drop a signal
- * that was passed to fetch.
+ * A time limit for a call or an attempt, which ends by itself, with the caller's signal, or with an
+ * outer deadline. A Deadline rejects waiting promises itself, because the garbage collector may
+ * drop a signal that was passed to fetch.
  */
 export class Deadline {
   readonly #clock: Required<Clock>;
   readonly #endsAt: number;
   readonly #notAfter: number | undefined;
   readonly #by: 'attempt' | 'total';
-  /** Until when a response may be read, which is later than `#endsAt` after a suspension. */
+  /** Until when a response may be read. After a suspension this is later than `#endsAt`. */
   #readingEndsAt: number;
   #timer: unknown;
   readonly #outer: Deadline | undefined;
   readonly #removeOuterListener: (() => void) | undefined;
   readonly #removeSignalListeners: readonly (() => void)[];
-  /** A list, because a Set is several times slower for one or two listeners. */
+  /** Listeners are in an array, because a Set is several times slower for one or two of them. */
   readonly #listeners: Listener[] = [];
   #controller: AbortController | undefined;
   #stopped: Stopped | undefined;
@@ -154,7 +154,7 @@ export class Deadline {
     };
   }
 
-  /** For functions that take a signal. Created at the first access, because creation is slow. */
+  /** A signal that aborts at the deadline. Created at first access, because creation is slow. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -163,7 +163,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Calls the listener when the time is up, perhaps now. Returns a function that removes it. */
+  /** Calls the listener when the deadline ends, perhaps now. Returns a function to remove it. */
   onStop(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);
@@ -180,12 +180,12 @@ export class Deadline {
     if (at >= 0) this.#listeners.splice(at, 1);
   }
 
-  /** Milliseconds left, even when the timer is late; 0 when stopped. */
+  /** Milliseconds until the deadline, even if the timer is late; 0 after an early end. */
   get remaining(): number {
     return this.#stopped === undefined ? Math.max(0, this.#endsAt - this.#clock.elapsed()) : 0;
   }
 
-  /** Throws when the time is up, even if the timer has not fired yet. */
+  /** Throws if the deadline has ended, even if its timer has not fired yet. */
   check(): void {
     this.#outer?.check();
     const isLate = this.#notAfter !== undefined && this.#clock.now() > this.#notAfter;
@@ -195,7 +195,7 @@ export class Deadline {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  /** Like `check`, but lets data be read that arrived while the machine was suspended. */
+  /** Like `check`, but permits reading data that arrived while the machine was suspended. */
   checkReading(): void {
     this.#outer?.checkReading();
     if (
@@ -209,8 +209,9 @@ export class Deadline {
   }
 
   /**
-   * Whether the time is up only because the process was suspended (a frozen Lambda, a closed laptop, a busy
-   * event loop). A response may wait in the socket, so there is one short extension to read it.
+   * Whether a response may be read after the deadline, because the process was suspended (a frozen
+   * Lambda, a closed laptop, a busy event loop). The response may wait in the socket, so there is
+   * one short extension to read it.
    */
   #mayReadOn(): boolean {
     const now = this.#clock.elapsed();
@@ -221,11 +222,11 @@ export class Deadline {
     return now < this.#readingEndsAt;
   }
 
-  /** The promise's result, or {@link Stopped} if that comes first. */
+  /** Returns the promise's result, or rejects with {@link Stopped} if the deadline ends first. */
   race<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) {
-        // The promise may still reject, and without a handler that would be unhandled.
+        // The promise may still reject, so add a handler, or the rejection is unhandled.
         watch(promise, {});
         reject(this.#stopped);
         return;
@@ -250,7 +251,7 @@ export class Deadline {
     });
   }
 
-  /** Waits; {@link Stopped} ends it early. */
+  /** Waits for `ms` milliseconds. Rejects with {@link Stopped} if the deadline ends first. */
   async sleep(ms: number): Promise<void> {
     let timer: unknown;
     try {
@@ -264,7 +265,6 @@ export class Deadline {
     }
   }
 
-  /** Clears the timer and the listeners. */
   close(): void {
     this.#removeOuterListener?.();
     this.#clock.clearTimeout(this.#timer);

@@ -10,21 +10,21 @@ import { builtinModule } from '../internal/runtime.ts';
 import { callHook, type Hooks } from './hooks.ts';
 import type { Clock } from './time.ts';
 
-/** A call of a public method while it runs; it may send many requests. */
+/** A call of a public method while it runs. It may send many requests. */
 export interface Trace {
-  /** The reference of a payment made once, for the events of its requests. */
+  /** The reference of the payment that the call makes, for the events of its requests. */
   readonly reference: string | undefined;
-  /** Whether a hook or a subscriber needs the facts below. */
+  /** Whether `hooks.onCall` or a tracing subscriber gets a report at the end of the call. */
   readonly isReported: boolean;
-  /** Requests so far, repeated ones included. */
+  /** How many requests the call has sent so far, including retries. */
   attempts: number;
-  /** The platform's id of the last request that has one. */
+  /** The platform's id of the latest request for which the platform returned an id. */
   requestId: string | undefined;
 }
 
 /**
- * Message to a subscriber, who may log all of it. So it contains only the redacted reference of the
- * input, and nothing of the result or of a body.
+ * The message to subscribers of the tracing channel, who may log all of it. So it contains the
+ * redacted reference of the payment, and nothing of the result or of a body.
  */
 interface TraceMessage extends CallIdentity {
   readonly reference?: string;
@@ -36,7 +36,7 @@ interface TraceMessage extends CallIdentity {
 
 let channel: TracingChannel | undefined;
 
-/** The channel, if anything subscribes to it. Runtimes other than Node may have none. */
+/** Returns Node's tracing channel if anything subscribes to it. Other runtimes may have none. */
 function findSubscribedChannel(): TracingChannel | undefined {
   channel ??= (
     builtinModule('node:diagnostics_channel') as
@@ -46,16 +46,16 @@ function findSubscribedChannel(): TracingChannel | undefined {
 }
 
 /**
- * Captures the current asynchronous context. The returned function runs its argument in that
- * context, so that hooks and subscribers find the caller's logger or span in requests that start
- * later.
+ * Captures the current asynchronous context, for Node's AsyncLocalStorage. The returned function
+ * runs its argument in that context, so that hooks and subscribers find the caller's logger or span
+ * in requests that start later.
  */
 export function keepContext(): <T>(run: () => T) => T {
   const hooks = builtinModule('node:async_hooks') as Partial<typeof AsyncHooks> | undefined;
   return hooks?.AsyncLocalStorage?.snapshot() ?? ((run) => run());
 }
 
-/** Runs a call of a public method, and reports its end to `hooks.onCall` and to the channel. */
+/** Runs a call of a public method, and reports its end to `hooks.onCall` and to subscribers. */
 export function traceCall<T>(
   { hooks, clock }: { readonly hooks: Hooks; readonly clock: Required<Clock> },
   { operation, method, path }: CallIdentity,
@@ -106,19 +106,19 @@ async function reportEnd<T>(
   }
 }
 
-/** Runs code of subscribers, who may throw or freeze the message. A payment must not fail then. */
+/** Runs code of tracing subscribers. A payment must not fail because a subscriber throws. */
 function ignoreErrors(run: () => unknown): void {
   try {
     run();
   } catch {
-    // Node itself reports an exception of a subscriber as uncaught. Here only the TypeError of a
-    // frozen message is dropped.
+    // Node itself reports an exception of a subscriber as uncaught. This `catch` only ignores the
+    // TypeError of a message that a subscriber has frozen.
   }
 }
 
 /**
- * Copies an error for subscribers. The original message may show amounts and quote the platform,
- * and other fields hold what was sent and received, so these are left out.
+ * Copies an error for tracing subscribers, without its message, which may show amounts and quote
+ * the platform, and without the fields that hold what was sent and received.
  */
 function describeError(error: PaymentsError | undefined): Error {
   if (error === undefined) return new Error('a callback threw');
