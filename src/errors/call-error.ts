@@ -4,7 +4,6 @@ import { createError, type MessageParts } from './message.ts';
 import { worstOutcome, type Kind } from './outcome.ts';
 import type { Redact } from './redact.ts';
 
-/** A call that has failed. */
 interface FailedCall {
   readonly call: {
     readonly operation: string;
@@ -20,7 +19,7 @@ interface FailedCall {
   readonly redact: Redact;
 }
 
-/** Creates the error that ends a call. `note` says why the SDK did not retry. */
+/** Creates the error with which a call rejects. `note` says why the SDK did not retry. */
 export function createCallError(failure: Failure, failed: FailedCall, note = ''): PaymentsError {
   const { call, attempts, prepared, credential, redact } = failed;
   const outcome = worstOutcome([...attempts, failure]);
@@ -51,12 +50,12 @@ export function createCallError(failure: Failure, failed: FailedCall, note = '')
     create: (ErrorClass, words, facts) =>
       createError(ErrorClass, describe(words), { ...callFacts, ...facts }),
   });
-  // V8 keeps ten frames, so without this line the SDK's own frames would push out the caller's.
+  // V8 keeps ten stack frames. Leave out the SDK's own, because they push out the caller's.
   if ('captureStackTrace' in Error) Error.captureStackTrace(error, createCallError);
   return error;
 }
 
-/** Puts a short message of the platform or the system into the first line. */
+/** Moves a short message of the platform or the system into the first line of the error. */
 function arrangeWords({ what, hint, reported = '', isInline }: Words, isRepeatable: boolean) {
   const isInFirstLine = isInline === true && reported !== '' && reported.length <= maxInlineLength;
   return {
@@ -79,7 +78,7 @@ function describeRequest(failure: Failure, failed: FailedCall, outcome: Outcome)
     .join(', ');
 }
 
-/** If a message of the platform or the system is longer, it gets a line of its own. */
+/** If a message of the platform has more characters, the error shows it on a line of its own. */
 const maxInlineLength = 60;
 
 const acceptedNote = 'The status shows that the platform accepted the call.';

@@ -2,12 +2,12 @@ import { PaymentsError } from './errors.ts';
 
 /**
  * Captures the stack of the caller, because an error's own stack starts where the response arrived.
- * V8 adds the caller's lines if the caller awaits the call at once. In V8 a read relies on those
- * lines instead, because capturing costs a sixth of a GET.
+ * In V8 a read relies on the lines that V8 adds if the caller awaits the call at once, because
+ * capturing a stack costs a sixth of a GET.
  */
 export const captureCallSite = (): Error => new Error();
 
-/** Adds the place of the call to the error's stack. */
+/** Adds the line where the caller called the SDK to the stack of an error. */
 export function withCallSite(error: unknown, site: Error): unknown {
   if (!(error instanceof PaymentsError)) return error;
   let stack = error.stack ?? '';
@@ -16,17 +16,17 @@ export function withCallSite(error: unknown, site: Error): unknown {
     const place = /[^\s(@]+:\d+:\d+/.exec(line)?.[0];
     if (place !== undefined && !stack.includes(place)) stack += `\n${line}`;
   }
-  // Not enumerable, because logs would otherwise print the stack a second time.
+  // The stack is not enumerable, because logs would otherwise print the stack twice.
   Object.defineProperty(error, 'stack', { value: stack, writable: true, configurable: true });
   return error;
 }
 
-/** Adds the place of the call to the stack of a rejection. */
+/** Adds the line where the caller called the SDK to the stack of a rejection. */
 export const rejectFromCallSite = <T>(site: Error, promise: Promise<T>): Promise<T> =>
   promise.catch((error: unknown) => {
     throw withCallSite(error, site);
   });
 
-/** Runs several calls; the stack of a rejection shows where this function was called. */
+/** Runs a method, and adds the line of the caller to the stack of a rejection. */
 export const runFromCallSite = <T>(run: () => Promise<T>): Promise<T> =>
   rejectFromCallSite(captureCallSite(), run());

@@ -5,34 +5,34 @@ import { causeInJson, factsOf, restoreCause, toPlainData, type JsonValue } from 
 import { describePublicly } from './public-message.ts';
 import type { Transfer, TransferId } from '../schemas/transfer.ts';
 
-/** What is known about the whole call: the worst outcome of its attempts. */
+/** Whether a call took effect: the worst outcome of its attempts. */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown';
 
-/** One attempt of a call that failed. */
+/** One failed attempt (one request) of a call. */
 export interface Attempt {
-  /** What is proven about this attempt alone. */
+  /** Whether this attempt took effect, whatever the other attempts did. */
   readonly outcome: Outcome;
-  /** The HTTP status, when a response started to arrive. */
+  /** The HTTP status; absent if no response started to arrive. */
   readonly status?: number | undefined;
   /** The platform's id of the request, when the response carried one. */
   readonly requestId?: string | undefined;
-  /** Milliseconds from dispatch to failure. */
+  /** Milliseconds from sending the request to the failure. */
   readonly durationMs: number;
-  /** What happened, in a few words: `status 503`, `ECONNRESET`, `timeout (headers)`. */
+  /** Why the attempt failed, in a few words: `status 503`, `ECONNRESET`, `timeout (headers)`. */
   readonly reason: string;
 }
 
 export type { Issue } from '../internal/issues.ts';
 
-/** Where a list stopped. To continue the list, call `list({ cursor, limit })`. */
+/** The place where a list stopped. To continue the list, call `list({ cursor, limit })`. */
 export interface ResumePoint {
   /**
    * Pass this cursor to get the page that failed, or on a {@link PaginationError} the last page
    * that arrived. Undefined is the first page. In `transactions.list` the cursor is `skip` as a
    * string.
    */
-  readonly cursor: string | undefined; // How long a cursor stays valid: docs/gaps.md, row 55
-  /** The page size that the SDK sent; undefined if it sent none. */
+  readonly cursor: string | undefined; // The API reference does not say how long a cursor stays valid: docs/gaps.md, row 55
+  /** The page size (`limit`) that the SDK sent; undefined if it sent none. */
   readonly limit: number | undefined;
   /**
    * How many items the list has returned so far. On a {@link PaginationError} the number includes
@@ -41,16 +41,16 @@ export interface ResumePoint {
   readonly itemsYielded: number;
 }
 
-/** Which call an error belongs to. */
+/** The call that an error belongs to. */
 export interface CallIdentity {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
   readonly method: string;
-  /** The path as a template, without ids: `/transfers/{id}`. For `request`, the path you passed. */
+  /** The path, with `{id}` for each id. For `request`, the path as you passed it. */
   readonly path: string;
 }
 
-/** The facts of an error. */
+/** The fields of a {@link PaymentsError}. */
 export interface ErrorFacts extends Partial<CallIdentity> {
   readonly outcome: Outcome;
   readonly attempts?: readonly Attempt[] | undefined;
@@ -89,9 +89,9 @@ export class PaymentsError extends Error {
   declare readonly operation: string | undefined;
   /** The HTTP method; absent when no call was involved. */
   declare readonly method: string | undefined;
-  /** The path as a template, without ids: `/transfers/{id}`. For `request`, the path you passed. */
+  /** The path, with `{id}` for each id. For `request`, the path as you passed it. */
   declare readonly path: string | undefined;
-  /** Every attempt, in order. */
+  /** Every failed attempt of the call, in order. */
   declare readonly attempts: readonly Attempt[];
   /**
    * Whether the same call may succeed later. Always false for a `create` with an unknown outcome.
@@ -103,7 +103,7 @@ export class PaymentsError extends Error {
    * an earlier call tried the same payment. Absent if the call never started.
    */
   declare readonly startedAt?: string;
-  /** The key that every attempt carried. Only set if you use the option `idempotencyHeader`. */
+  /** The idempotency key of every attempt. Only set if you use the option `idempotencyHeader`. */
   declare readonly idempotencyKey?: string;
   /**
    * How many milliseconds to wait before you call again: the platform's `Retry-After`, or the time
@@ -115,7 +115,7 @@ export class PaymentsError extends Error {
    * `resolveOnce` and of a payment in a batch. Absent if the reference itself is invalid.
    */
   declare readonly reference?: string;
-  /** Where a list stopped. Only set if the error was thrown while paging. */
+  /** The place where a list stopped. Only set if the error was thrown while reading a list. */
   declare readonly resume?: ResumePoint;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -126,13 +126,13 @@ export class PaymentsError extends Error {
 
   /** @hidden */
   constructor(message: string, facts: ErrorFacts) {
-    // Gives the class its name first, because the stack that super() captures starts with the name.
+    // Set the class's name first, because the stack that super() captures starts with it.
     brandOf(undefined);
     const { cause, operation, method, path, startedAt, idempotencyKey, reference, ...fields } =
       facts;
     super(message, cause === undefined ? undefined : { cause });
     const attempts = Object.freeze([...(facts.attempts ?? [])]);
-    // Facts that are undefined are left out, so that logs do not print them.
+    // Leave out undefined fields, so that logs do not print them.
     const call = Object.entries({ operation, method, path, startedAt, idempotencyKey, reference });
     Object.assign(this, {
       ...fields,
@@ -173,7 +173,7 @@ export class ConfigurationError extends PaymentsError {}
  * `transfers.reconcile`, `outcome` is `unknown`, because the payment is still in doubt.
  */
 export class ValidationError extends PaymentsError {
-  /** Everything that was wrong, not only the first. */
+  /** Every problem with the arguments, not only the first. */
   declare readonly issues: readonly Issue[];
 
   /** @hidden */
@@ -182,19 +182,19 @@ export class ValidationError extends PaymentsError {
   }
 }
 
-/** The facts of an {@link ApiError}. */
+/** The fields of an {@link ApiError}. */
 export type ApiErrorFacts = ErrorFacts &
   Pick<ApiError, 'status' | 'code' | 'details' | 'requestId' | 'headers' | 'body'>;
 
 /** The platform responded with a status other than 2xx. */
 export class ApiError extends PaymentsError {
-  /** The HTTP status. */
+  /** The HTTP status of the response. */
   declare readonly status: number;
-  /** The platform's code, when the response carried an Error body. */
-  declare readonly code: string | undefined; // Which codes there are: docs/gaps.md, row 46
-  /** The platform's additional context, when the response carried an Error body. */
+  /** The `code` in the platform's Error body; undefined if the response had no such body. */
+  declare readonly code: string | undefined; // The API reference does not list the codes: docs/gaps.md, row 46
+  /** The `details` in the platform's Error body; undefined if the response had no such body. */
   declare readonly details: unknown;
-  /** The platform's id of the request, for support. */
+  /** The platform's id of the request, for questions to the platform's support. */
   declare readonly requestId: string | undefined;
   /** The response's headers by lower-case name, without cookies. */
   declare readonly headers: Readonly<Record<string, string>>;
@@ -214,7 +214,7 @@ export class BadRequestError extends ApiError {}
 export class AuthenticationError extends ApiError {}
 
 /** 403: the credential does not allow this call. */
-export class PermissionDeniedError extends ApiError {} // Scopes: docs/gaps.md, row 45
+export class PermissionDeniedError extends ApiError {} // The API reference says nothing about scopes: docs/gaps.md, row 45
 
 /** 404: no resource with this id or path. */
 export class NotFoundError extends ApiError {}
@@ -236,7 +236,7 @@ export class ServerError extends ApiError {}
 
 /** The connection failed. `code` shows how, and `outcome` whether the request may have arrived. */
 export class ConnectionError extends PaymentsError {
-  /** The system's code, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
+  /** The error code of the system, such as `ECONNREFUSED`, `ENOTFOUND` or `ECONNRESET`. */
   declare readonly code: string | undefined;
 
   /** @hidden */
@@ -280,9 +280,9 @@ export type InvalidResponseReason = 'empty' | 'not_json' | 'truncated' | 'shape'
 export class InvalidResponseError extends PaymentsError {
   /** Why the response cannot be used. */
   declare readonly reason: InvalidResponseReason;
-  /** The HTTP status. */
+  /** The HTTP status of the response. */
   declare readonly status: number;
-  /** The platform's id of the request, for support. */
+  /** The platform's id of the request, for questions to the platform's support. */
   declare readonly requestId: string | undefined;
   /** The start of the response body. */
   declare readonly body: string;
@@ -299,14 +299,14 @@ export class InvalidResponseError extends PaymentsError {
   }
 }
 
-/** The SDK cannot continue the list. The items that you have so far are valid. */
+/** The SDK cannot read the next page of a list. The items that you have so far are valid. */
 export class PaginationError extends PaymentsError {
   /**
    * `missing_cursor`: `hasMore` is true, but there is no usable `nextCursor`. `cursor_loop`: a
    * cursor came twice, or too many pages in a row brought no new item.
    */
   declare readonly reason: 'missing_cursor' | 'cursor_loop';
-  /** Where the list stopped. */
+  /** The place where the list stopped, from which you can continue. */
   declare readonly resume: ResumePoint;
 
   /** @hidden */
@@ -345,9 +345,9 @@ export type InDoubtReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict
 export class PaymentInDoubtError extends PaymentsError {
   /** Why the payment is in doubt. */
   declare readonly reason: InDoubtReason;
-  /** The description of the payment. */
+  /** The reference of the payment, which is its description. */
   declare readonly reference: string;
-  /** When a call claimed the payment, in ISO 8601. Absent if there is no claim. */
+  /** When a call claimed the payment in the journal, in ISO 8601; absent without a claim. */
   declare readonly claimedAt?: string;
   /** For reason `ambiguous`: ids of the transfers that may be the payment, at most ten. */
   declare readonly candidates: readonly TransferId[] | undefined;
@@ -355,7 +355,7 @@ export class PaymentInDoubtError extends PaymentsError {
 
 /**
  * Your function {@link ClientOptions.authorize} vetoed the payment, so nothing was written or sent.
- * `cause` is what the function threw. Absent if the function returned anything other than true.
+ * `cause` is what your function threw; absent if it returned anything other than true.
  */
 export class PaymentVetoedError extends PaymentsError {}
 
@@ -375,7 +375,7 @@ export class PaymentVetoedError extends PaymentsError {}
  */
 export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   if (value instanceof PaymentsError) return value;
-  // Read by name, because Object.entries misses inherited and non-enumerable fields of an Error.
+  // Read fields by name, because Object.entries misses inherited and non-enumerable fields.
   const names = ['name', 'message', 'stack', 'code', 'cause', 'attempts', 'outcome'];
   const [name, message, stack, code, cause, attempts, outcome] = names.map((field) =>
     fieldOf(value, field),
@@ -392,12 +392,12 @@ export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
     attempts: Array.isArray(attempts) ? (attempts as Attempt[]).filter(isObject) : [],
     cause: restoreCause(cause),
   });
-  // The stack should show where the error was thrown, rather than where it was restored.
+  // Keep the original stack, which shows where the error was thrown, not where it was restored.
   if (typeof stack === 'string') error.stack = stack;
   return error;
 }
 
-/** Adds the reference of the payment to the error of a call that makes or resolves one. */
+/** Sets `reference` on the error of a call that makes or resolves a payment. */
 export const withReference = <E>(error: E, reference: string | undefined): E =>
   error instanceof PaymentsError && reference !== undefined
     ? Object.assign(error, { reference })
@@ -440,7 +440,7 @@ const statusClasses: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error class for an HTTP status. */
+/** Returns the error class for the HTTP status of an error response. */
 export const apiErrorClass = (status: number): typeof ApiError =>
   statusClasses[status] ?? (status >= 500 ? ServerError : ApiError);
 
@@ -450,10 +450,10 @@ export const apiErrorClass = (status: number): typeof ApiError =>
  * chain. A user's subclass has no brand, so `instanceof` keeps its ordinary meaning there.
  */
 const brands = new Map<unknown, symbol>();
-/** Each class by its name. The type omits the facts that {@link paymentsErrorFrom} passes on. */
+/** The error classes by name. {@link paymentsErrorFrom} passes them more fields than they list. */
 const classesByName = new Map<unknown, typeof PaymentsError>();
 
-/** The brand of a class. The first use sets all brands, so that importing has no side effects. */
+/** Returns the brand of a class. The first call sets all brands, so imports have no effects. */
 function brandOf(constructor: unknown): symbol | undefined {
   if (brands.size > 0) return brands.get(constructor);
   const classes = {
@@ -480,7 +480,7 @@ function brandOf(constructor: unknown): symbol | undefined {
   };
   for (const [name, { prototype }] of Object.entries(classes)) {
     const brand = Symbol.for(`payments-platform-sdk.${name}`);
-    // The key of `classes` is the name, because a minifier shortens the class's own name.
+    // Take the name from `classes`, because a minifier shortens the class's own name.
     Object.defineProperty(prototype, 'name', { value: name, configurable: true, writable: true });
     Object.defineProperty(prototype, brand, { value: true });
     brands.set(prototype.constructor, brand);

@@ -1,20 +1,20 @@
 import { oneLine } from '../internal/text.ts';
 import { redactAndCut, redactBounded, redactHeader, type Redact } from './redact.ts';
 
-/** The part of a response that errors describe. */
+/** The parts of a response that an error shows. */
 export interface FailedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** Describes the content type of a response, or its absence. */
+/** Names the content type of a response for an error message, or says that there is none. */
 export function describeType({ headers, text }: FailedResponse): string {
   if (text === '') return 'no body';
   return headers.get('content-type')?.split(';')[0] || 'no content type';
 }
 
-/** The fields of an Error body, which may be of any type. */
+/** Reads the fields of an Error body. Each is checked, because a proxy's body may differ. */
 export function errorBodyOf(body: unknown, redact: Redact) {
   const field = (name: string): unknown =>
     typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
@@ -26,17 +26,17 @@ export function errorBodyOf(body: unknown, redact: Redact) {
   return { message: stringOf('error'), code: stringOf('code'), details };
 }
 
-/** The start of a body that is not an Error body, such as a proxy's page. */
+/** Returns the first words of a body that the platform did not write, such as a proxy's page. */
 export function excerptOf(body: string): string {
   const text = oneLine(body.slice(0, 4_096).replace(/<[^<>]{0,500}>/g, ' '));
   if (text.length <= 120) return text;
   return `${text.slice(0, 120)}…`;
 }
 
-/** A redacted copy of the headers, without cookies. */
+/** Copies the headers of a response for an error, redacted and without cookies. */
 export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
   const record: Record<string, string> = {};
-  // The headers that a custom fetch returns may have no method but `get`.
+  // A custom fetch may return headers without `forEach`. An error then shows no headers.
   (headers as Partial<Headers>).forEach?.((value, name) => {
     if (name !== 'set-cookie') {
       record[redact(name)] = redactAndCut(value, (text) => redactHeader(name, text, redact));
@@ -45,10 +45,10 @@ export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Recor
   return Object.freeze(record);
 }
 
-/** Usual names, because the API reference names no header for this id: docs/gaps.md, row 53. */
+/** Usual headers for the id of a request. The API reference names none: docs/gaps.md, row 53. */
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
 
-/** The platform's id of a request, from the first of the usual headers that is set. */
+/** Reads the platform's id of a request from the first of the usual headers that is set. */
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {
   const name = requestIdHeaders.find((header) => headers.get(header));
   if (name === undefined) return undefined;

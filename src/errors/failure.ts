@@ -31,30 +31,29 @@ import { keepCause, redactAndCut, redactDeep, redactError, type Redact } from '.
  * whether the call may be tried again, and which class and words the error of the call has.
  */
 
-/** What the error of a call says about the failure that ended the call. */
+/** The parts of an error message that depend on why the call failed. */
 export interface Words {
   readonly what: string;
   readonly hint?: string | undefined;
-  /** The message of the platform, the system or a callback. */
+  /** A message from the platform, the system or the caller's function. */
   readonly reported?: string | undefined;
-  /** Whether `reported` is a real message and no HTML page, so that the first line may show it. */
+  /** Whether `reported` may be in the first line, because it is not the text of an HTML page. */
   readonly isInline?: boolean | undefined;
-  /** Whether a 2xx status arrived. */
+  /** Whether a 2xx status shows that the platform accepted the call. */
   readonly isAccepted?: boolean | undefined;
 }
 
-/** The facts of a call that the words of its failure need. */
+/** What an error message needs to know about the call that failed. */
 interface FailedCall {
-  /** The path as a template. */
   readonly path: string;
   readonly isWrite: boolean;
   readonly host: string;
-  /** A hint that asks to check the URL of the API that was called. */
+  /** A hint to check the base URL or the root URL, whichever the call used. */
   readonly checkUrl: string;
-  /** Describes what to check about the credential that was sent. */
+  /** Says what the caller should check about the credential that was sent. */
   readonly describeCredentialFix: () => string;
   readonly redact: Redact;
-  /** Creates an error from the words and facts of a failure, and what is known of its call. */
+  /** Creates an error from the message and fields of a failure and the fields of its call. */
   create<E extends PaymentsError, Facts extends object>(
     ErrorClass: new (message: string, facts: ErrorFacts & Facts) => E,
     words: Words,
@@ -62,13 +61,13 @@ interface FailedCall {
   ): E;
 }
 
-/** Why an attempt, or the wait between two attempts, has no result. */
+/** Why an attempt failed, or why a call ended between two attempts. */
 export interface Failure {
-  /** What is proven about the attempt. */
+  /** Whether the attempt took effect: `not_sent`, `rejected` or `unknown`. */
   readonly outcome: Outcome;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** A few words for the log of attempts. */
+  /** A short description of the failure, such as `status 503`, for the list of attempts. */
   readonly reason: string;
   /** Whether the same request may succeed later. */
   readonly transient: boolean;
@@ -77,10 +76,10 @@ export interface Failure {
   readonly createError: (call: FailedCall) => PaymentsError;
 }
 
-/** A status other than 2xx, from the platform or a proxy in front of it. */
+/** A failure with an error status, from the platform or a proxy in front of it. */
 export interface Rejection extends Failure {
   readonly status: number;
-  /** Creates the failure of a later call that would have to wait `ms` milliseconds but may not. */
+  /** Creates the failure of a later call that would have to wait `ms` for the rate limiter. */
   readonly holdBack: (ms: number) => Failure;
 }
 
@@ -88,10 +87,10 @@ export const isRejection = (failure: Failure): failure is Rejection => 'holdBack
 
 export function rejectedFailure(
   response: FailedResponse,
-  /** The parsed body, if the body is JSON. */
+  /** The parsed body of the response; undefined if the body is not JSON. */
   body: unknown,
   facts: Pick<Failure, 'outcome' | 'transient' | 'retryAfterMs'> & {
-    /** Whether the body is an Error body, which only the platform writes. */
+    /** Whether the platform wrote the body, not a proxy. */
     readonly isPlatforms: boolean;
   },
   redact: Redact,
@@ -117,7 +116,7 @@ export function rejectedFailure(
     const reported = message === undefined ? excerptOf(text) : oneLine(message);
     const isInDoubt = call.isWrite && outcome === 'unknown';
     const isReplaced = isInDoubt && !isPlatforms;
-    // A server that does not know a path usually names the path in its 404.
+    // A server usually names the path in its 404 if the path is wrong, but not if the id is wrong.
     const isUnknownPath = !isPlatforms || reported.includes(call.path.split('{')[0] ?? '');
     const hints = [
       isReplaced && "A proxy may have replaced the platform's response.",
@@ -200,14 +199,14 @@ const statusHints: Readonly<Record<number, string>> = {
   422: 'Fix the cause, such as a low balance, and send the request again. See error.details.',
 };
 
-/** A 2xx response that cannot be used. `explanation` follows the status in the message. */
+/** Describes a 2xx response that cannot be used. `explanation` goes into the message. */
 export function unusableFailure(
   response: FailedResponse,
   invalid: InvalidResponseReason,
   explanation: string,
   redact: Redact,
   issues: readonly Issue[] = [],
-  /** Whether the response belongs to another request. */
+  /** Whether the response belongs to another request of this client. */
   isStray = false,
 ): Failure {
   const { status } = response;
@@ -217,7 +216,7 @@ export function unusableFailure(
     status: response.status,
     requestId,
     reason: `status ${status} with an unusable body (${invalid})`,
-    // The next response may be complete, or belong to this request, but a wrong shape will return.
+    // A retry helps after a cut-off or misdirected response, but not after one of a wrong shape.
     transient: invalid === 'truncated' || isStray,
     createError: (call) => {
       const isPage = invalid === 'not_json' && !/json/i.test(describeType(response));
@@ -241,7 +240,7 @@ export function unusableFailure(
 const strayHint =
   'A server or proxy may have sent a response twice, so the response was not used and its connection was closed.';
 
-/** A 2xx response that belongs to another request. The issue says what shows this. */
+/** Describes a 2xx response that belongs to another request. `issue` says what shows this. */
 export const strayFailure = (response: FailedResponse, issue: Issue, redact: Redact): Failure =>
   unusableFailure(
     response,
@@ -252,15 +251,15 @@ export const strayFailure = (response: FailedResponse, issue: Issue, redact: Red
     true,
   );
 
-/** The proxy that the environment names. */
+/** The proxy that an environment variable names, such as HTTPS_PROXY. */
 interface Proxy {
   readonly address: string;
   readonly variable: string;
 }
 
 /**
- * The connection failed before a response arrived. A request that the transport never received is
- * not tried again, because the same error would come again.
+ * Describes a connection that failed before a response arrived. If the transport never received the
+ * request, the SDK does not retry, because the same error would come again.
  */
 export function disconnectedFailure(
   error: unknown,
@@ -318,7 +317,7 @@ function describeConnectionFix(
   return `${code === 'ENOTFOUND' ? 'There is no such host' : 'Nothing listens there'}. ${checkUrl}`;
 }
 
-/** The time of an attempt or of the whole call ran out. */
+/** Describes an attempt or a call whose time ran out. */
 export const timeoutFailure = (
   phase: TimeoutPhase,
   ms: number,
@@ -335,7 +334,7 @@ export const timeoutFailure = (
   },
 });
 
-/** What the message says if the time ran out in a phase. */
+/** The error message for each phase in which time can run out. */
 const timeoutMessages: Readonly<Record<TimeoutPhase, (ms: number) => string>> = {
   credential: (ms) => `The credential function did not return within ${ms} ms`,
   connect: (ms) => `No connection to the platform was made within ${ms} ms (option timeout)`,
@@ -345,7 +344,7 @@ const timeoutMessages: Readonly<Record<TimeoutPhase, (ms: number) => string>> = 
   total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout)`,
 };
 
-/** The caller's signal was aborted. */
+/** Describes a call that the caller's signal aborted. */
 export const abortedFailure = (
   cause: unknown,
   outcome: Outcome = 'not_sent',
@@ -356,14 +355,14 @@ export const abortedFailure = (
   reason: 'aborted by the caller',
   transient: false,
   createError: (call) => {
-    // The message shows nothing else of the caller's reason, because that may contain a secret.
+    // The message does not quote the reason of the caller's signal, which may contain a secret.
     const isTimeout = isError(cause) && fieldOf(cause, 'name') === 'TimeoutError';
     const what = `The call was aborted by its signal${isTimeout ? ', which timed out' : ''}`;
     return call.create(AbortError, { what, hint: 'error.cause holds the reason.' }, { cause });
   },
 });
 
-/** The function in an option threw, or returned no credential, as `problem` then describes. */
+/** Describes a credential function that threw, or whose result has the given `problem`. */
 export const noCredentialFailure = (
   option: string,
   error: unknown,
@@ -385,7 +384,7 @@ export const noCredentialFailure = (
   },
 });
 
-/** The option authorize threw an error, or did not return true (then `thrown` is undefined). */
+/** Describes a veto by `authorize`, which threw, or did not return true (`thrown` is undefined). */
 export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Failure => ({
   outcome: 'not_sent',
   reason: 'vetoed',
@@ -406,8 +405,8 @@ export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Fa
 });
 
 /**
- * An error that should not happen, such as one that the caller's clock throws. Once an attempt has
- * started, the call may have taken effect.
+ * Describes an error that should not happen, such as one that the caller's clock throws. Once an
+ * attempt has started, the call may have taken effect.
  */
 export const unexpectedFailure = (error: unknown, hasStarted: boolean): Failure => ({
   outcome: hasStarted ? 'unknown' : 'not_sent',

@@ -1,6 +1,6 @@
 import { fieldOf, isError } from '../internal/thrown.ts';
 
-/** The fields of an error that JSON omits. No others, because the error may be the caller's. */
+/** Copies name, message and code of a cause, which JSON omits. Other fields may be private. */
 export function causeInJson(cause: unknown): unknown {
   if (!isError(cause)) return typeof cause === 'object' ? undefined : cause;
   const fields = ['name', 'message', 'code'].map((name) => [name, fieldOf(cause, name)] as const);
@@ -11,7 +11,7 @@ export function causeInJson(cause: unknown): unknown {
 export type JsonValue =
   string | number | boolean | null | { readonly [name: string]: JsonValue } | readonly JsonValue[];
 
-/** A fact as plain data; undefined if JSON cannot hold the fact, so that a log gets the others. */
+/** Converts a field of an error for a log; undefined if JSON cannot hold the field. */
 export function toPlainData(fact: unknown): JsonValue | undefined {
   try {
     const text = JSON.stringify(fact, (_, value: unknown) =>
@@ -23,7 +23,7 @@ export function toPlainData(fact: unknown): JsonValue | undefined {
   }
 }
 
-/** Facts that this package reads: a serialised fact of another type is not restored. */
+/** The types of an error's fields. A serialised field of another type is not restored. */
 const factTypes: Readonly<Record<string, string>> = {
   operation: 'string',
   method: 'string',
@@ -36,7 +36,7 @@ const factTypes: Readonly<Record<string, string>> = {
   stack: 'string',
 };
 
-/** The facts of a serialised error, but none that would replace a member such as `toJSON`. */
+/** Returns the fields of a serialised error that do not replace a member such as `toJSON`. */
 export function factsOf(value: unknown, prototype: object): Record<string, unknown> {
   const entries = Object.entries(Object(value) as Record<string, unknown>);
   return Object.fromEntries(
@@ -46,7 +46,7 @@ export function factsOf(value: unknown, prototype: object): Record<string, unkno
   );
 }
 
-/** Restores the error that {@link causeInJson} described. */
+/** Restores the cause of an error from what {@link causeInJson} returned. */
 export function restoreCause(cause: unknown): unknown {
   const message = fieldOf(cause, 'message');
   if (isError(cause) || typeof message !== 'string') return cause;

@@ -3,21 +3,21 @@ import type { PaymentsError } from './errors.ts';
 
 /** The parts of an error's message, in the order of its lines. */
 export interface MessageParts {
-  /** What failed, and what was expected. */
+  /** What failed, and what the SDK expected instead. */
   readonly what: string;
-  /** What to do. */
+  /** What the reader of the error should do. */
   readonly hint?: string | undefined;
-  /** A message of the platform, the system or a callback, if it gets a line of its own. */
+  /** A message from the platform, the system or a callback, if it gets a line of its own. */
   readonly reported?: string | undefined;
   readonly notes?: readonly (string | false)[] | undefined;
-  /** The outcome of a write, as a sentence. */
+  /** A sentence that says whether a write took effect. */
   readonly consequence?: string | false | undefined;
   readonly request?: string | undefined;
-  /** The issues of a ValidationError, with each hint in a field of its own. */
+  /** The problems of a ValidationError, with each hint in a field of its own. */
   readonly issues?: readonly DetailedIssue[] | undefined;
 }
 
-/** The message, one line for each part. */
+/** Joins the parts of an error's message, one line for each part. */
 export const formatMessage = (parts: MessageParts): string =>
   [
     endSentence(parts.what),
@@ -32,14 +32,14 @@ export const formatMessage = (parts: MessageParts): string =>
 
 const endSentence = (text: string): string => (/[.?:…]$/.test(text) ? text : `${text}.`);
 
-// The parts are not a field of the error, because logs print all fields of an error.
+// The parts of messages are kept in a map, because logs print all fields of an error.
 const partsByError = new WeakMap<object, MessageParts>();
 
-/** The parts from which the message of an error was made. */
+/** Returns the parts from which the message of an error was made. */
 export const messagePartsOf = (error: PaymentsError): MessageParts =>
   partsByError.get(error) ?? { what: error.message };
 
-/** Makes an error, and keeps the parts of its message. */
+/** Creates an error from the parts of its message, and keeps the parts. */
 export function createError<E extends PaymentsError, Facts>(
   ErrorClass: new (message: string, facts: Facts) => E,
   parts: MessageParts,
@@ -51,8 +51,8 @@ export function createError<E extends PaymentsError, Facts>(
 }
 
 /**
- * Rewrites an error in place, so that it names the method that the user called. The sentence on the
- * consequence of the inner request is removed, because it says nothing about that method.
+ * Rewrites the error of one request, so that it names the method that the user called. The sentence
+ * on whether the request took effect is removed, because it says nothing about the method.
  */
 export function reattribute(
   error: PaymentsError,
@@ -62,7 +62,7 @@ export function reattribute(
   const inner = formatMessage({ ...messagePartsOf(error), consequence: undefined });
   const parts = { what, hint, notes: [inner] };
   const message = formatMessage(parts);
-  // The stack still starts with the old message.
+  // Replace the message in the stack, too, because a stack starts with the message.
   const stack = error.stack?.replace(error.message, () => message);
   Object.assign(error, facts, { message, stack });
   partsByError.set(error, parts);

@@ -1,13 +1,13 @@
 import { fieldOf, isError, maxErrorDepth, messageOf } from '../internal/thrown.ts';
 import type { Outcome } from './errors.ts';
 
-/** How often a call may take effect: see the table in `retry.ts`. */
+/** How often a call may safely be sent: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';
 
-/** `not_sent` is better than `rejected`, which is better than `unknown`. */
+/** The outcome `not_sent` is better than `rejected`, which is better than `unknown`. */
 const severity: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2 };
 
-/** The outcome of a call: the worst over its attempts, `not_sent` when there was none. */
+/** Returns the worst outcome of a call's attempts; `not_sent` if there was none. */
 export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[]): Outcome =>
   attempts.reduce<Outcome>(
     (worst, { outcome }) => (severity[outcome] > severity[worst] ? outcome : worst),
@@ -15,29 +15,29 @@ export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[])
   );
 
 /**
- * Statuses that common proxies send only before they forward a request, because of its framing,
- * size, protocol or rate. docs/errors.md has the reason for each status. 401 is missing, because
+ * HTTP statuses that common proxies send only before they forward a request, because of its
+ * framing, size, protocol or rate. docs/errors.md has the reason for each. 401 is missing, because
  * nginx runs `auth_request` again for the page of a 504, and a 401 then replaces the 504.
  */
 const sentBeforeForwarding = /* @__PURE__ */ new Set([
   407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,
 ]);
 
-/** Facts of a response other than its status. */
+/** Facts of an error response that, with the status, decide what the response proves. */
 interface ResponseFacts {
-  /** Whether the response has an Error body, which only the platform writes. */
+  /** Whether the platform wrote the response, not a proxy. */
   readonly isPlatforms: boolean;
   /** Whether the response redirects the request to the same URL over https. */
   readonly redirectsToHttps?: boolean;
 }
 
 /**
- * What a status proves.
+ * Decides what the HTTP status of an error response proves about a call.
  *
  * A proxy may replace the platform's response after the platform has acted. For example, nginx may
  * turn the platform's 504 into a 405, and haproxy its 201 into a 400. So a status proves a
  * rejection only with an Error body, or if proxies send the status only before they forward. A
- * redirect to https proves one, too, because a server that wants https forwards nothing over http.
+ * redirect to https proves a rejection, too, because a server that wants https forwards no http.
  *
  * 408 proves nothing, not even with an Error body, because the platform may have processed the
  * request while the connection timed out. 499 proves nothing either, because proxies log 499 for a
@@ -63,7 +63,7 @@ export function statusOutcome(
   return canReject && isProven ? 'rejected' : 'unknown';
 }
 
-/** Whether a `location` is the URL of an http request with https instead of http. */
+/** Whether the header `location` sends an http request to the same URL with https. */
 export function isHttpsRedirect(url: string, location: string | null): boolean {
   if (location === null || !URL.canParse(location, url)) return false;
   const from = new URL(url);
@@ -78,32 +78,32 @@ export function isHttpsRedirect(url: string, location: string | null): boolean {
   );
 }
 
-/** How a request was sent. These facts decide which errors prove something. */
+/** How a request was sent, which decides what an error of the transport proves. */
 export interface TransportFacts {
   /**
-   * The errors of `node`, `bun` and `deno` are known. `other` is any other runtime and every custom
-   * fetch, because it is not known what such a fetch did before it failed.
+   * The runtime that sent the request, if its errors are known. `other` is any other runtime and
+   * every custom fetch, because it is not known what such a fetch did before it failed.
    */
   readonly runtime: 'node' | 'bun' | 'deno' | 'other';
   /** Whether the runtime never sends a request again by itself. */
   readonly sendsOnce: boolean;
 }
 
-/** What the transport observed. Such an observation counts more than any error code. */
+/** What the transport observed while sending, which counts more than any error code. */
 export interface Evidence {
-  /** False as long as no byte was written, true as soon as the first byte may have been written. */
+  /** False until the first byte of the request may have been written, then true. */
   started?: boolean | undefined;
 }
 
-/** The server's certificate, a port without TLS, or a proxy that rejects the request. */
+/** What prevents a connection: the certificate, a port without TLS, or a proxy that rejects it. */
 type Obstacle = 'certificate' | 'no_tls' | 'proxy';
 
-/** The outcome that a connection failure proves, and whether a retry may help. */
+/** What a failed connection proves, and whether a retry may help. */
 export interface Verdict {
   readonly outcome: 'not_sent' | 'unknown';
-  /** The system's code, when there is one. */
+  /** The error code of the system, such as `ECONNRESET`, when there is one. */
   readonly code: string | undefined;
-  /** False for a failure that will happen again, such as a wrong certificate. */
+  /** Whether a retry may help. False, for example, for a wrong certificate. */
   readonly transient: boolean;
   /** Whether the runtime or the system timed out before there was a connection. */
   readonly connectTimedOut: boolean;
@@ -115,10 +115,10 @@ export interface Verdict {
 const certificateCode =
   /^(CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)\w+|INVALID_CA|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)$/;
 
-/** The code when a proxy from the environment has rejected CONNECT, so that nothing was sent. */
+/** The error code if a proxy of the environment rejected CONNECT, so that nothing was sent. */
 const tunnelCode = 'ERR_PROXY_TUNNEL';
 
-/** Bun's errors do not name the system call, so only codes of a failed connect count. */
+/** Bun's error codes for a failed connect. Other codes of Bun may come after sending. */
 const bunConnectCodes = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -130,8 +130,8 @@ const bunConnectCodes = new Set([
 const noTlsCode = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
 /**
- * What a failed connection proves. Only known errors prove that nothing was sent. An error has
- * several leaves if several addresses were tried, and then every leaf has to prove this.
+ * Decides what a failed connection proves. Only known errors prove that nothing was sent. If
+ * several addresses were tried, the error contains one for each, and every one has to prove this.
  */
 export function connectionOutcome(
   error: unknown,
@@ -157,12 +157,12 @@ export function connectionOutcome(
 
 const hasMessage = (leaf: unknown, pattern: RegExp): boolean => pattern.test(messageOf(leaf));
 
-/** Node and Bun set a code, but Deno's errors have a message only. */
+/** Whether a proxy refused a tunnel. Node and Bun set a code, Deno's errors have only a message. */
 const isTunnelError = (leaf: unknown): boolean =>
   codeOf(leaf) === tunnelCode ||
   hasMessage(leaf, /: proxy authentication required|: unsuccessful tunnel/);
 
-/** A proxy that rejects CONNECT with a 4xx will reject it again. */
+/** Whether a proxy rejected CONNECT with a 4xx, which a retry will get again. */
 function isFinalTunnelError(leaf: unknown): boolean {
   const status = isError(leaf) ? Number(fieldOf(leaf, 'statusCode')) : Number.NaN;
   return (
@@ -196,7 +196,7 @@ function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): b
       return bunConnectCodes.has(code) || code === 'ENOTFOUND' || code.startsWith('EAI_');
     case 'deno':
       return messageOf(leaf).includes('client error (Connect)');
-    // On Node, the evidence of the transport decides.
+    // On Node.js the transport itself observes whether a byte was sent, so no code has to prove it.
     case 'node':
     case 'other':
       return false;
@@ -209,7 +209,7 @@ function isCertificateError(leaf: unknown, runtime: TransportFacts['runtime']): 
   return certificateCode.test(codeOf(leaf) ?? '');
 }
 
-/** The innermost errors, found through every cause and every member of an AggregateError. */
+/** Returns the innermost errors, through every cause and every member of an AggregateError. */
 function leavesOf(error: unknown, depth = 0): unknown[] {
   if (!isError(error)) return [error];
   const errors = fieldOf(error, 'errors');
@@ -217,7 +217,7 @@ function leavesOf(error: unknown, depth = 0): unknown[] {
   const cause = fieldOf(error, 'cause');
   if (isError(cause)) inner.push(cause);
   if (inner.length === 0) return [error];
-  // An error that is nested deeper proves nothing.
+  // An error that is nested deeper than `maxErrorDepth` is dropped and proves nothing.
   return depth > maxErrorDepth ? [undefined] : inner.flatMap((each) => leavesOf(each, depth + 1));
 }
 
@@ -225,7 +225,7 @@ function codeOf(error: unknown): string | undefined {
   if (!isError(error)) return undefined;
   const code = fieldOf(error, 'code');
   if (typeof code === 'string') return code;
-  // Deno's errors have no code, so the message has to show it.
+  // Deno's errors have no code, so their message has to show one.
   const message = messageOf(error);
   if (!message.includes('client error (Connect)')) return undefined;
   if (message.includes('dns error')) return 'ENOTFOUND';

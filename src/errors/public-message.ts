@@ -1,4 +1,4 @@
-/** The facts of an error that decide what a customer may read. */
+/** The fields of an error that decide which message a customer may read. */
 interface PublicFacts {
   readonly name: string;
   readonly outcome: string;
@@ -10,14 +10,14 @@ interface PublicFacts {
 
 const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
 
-/** The method alone does not make a call a read, as `createOnce` sends a GET for a payment. */
+/** Whether a call only reads. The method does not decide, because `createOnce` also sends GETs. */
 export const isReading = ({
   operation = '',
   method,
 }: Pick<PublicFacts, 'operation' | 'method'>): boolean =>
   readOperation.test(operation) || (operation === 'request' && method === 'GET');
 
-/** A message without any value of the call: no balance, no id, no URL, no reference. */
+/** Writes a message for customers, without any balance, id, URL or reference of the call. */
 export function describePublicly(error: PublicFacts): string {
   const { name, operation = '', outcome, retryable, reason } = error;
   if (operation === 'transfers.waitFor') {
@@ -40,7 +40,7 @@ export function describePublicly(error: PublicFacts): string {
   if (outcome === 'rejected') {
     return `The ${isPayment ? 'payment was rejected, and no money was moved' : 'request was rejected'}.${retryHint}`;
   }
-  // An earlier call may have made the payment, so the message describes this attempt alone.
+  // An earlier call may have made the payment, so the message is about this attempt alone.
   const what = `${isPayment ? 'No payment was made' : 'Nothing was changed'} by this attempt.`;
   return what + (name === 'ValidationError' ? ' Please check what was entered.' : retryHint);
 }

@@ -6,13 +6,13 @@ export type Redact = (text: string) => string;
 
 const mark = '[redacted]';
 
-/** Shorter secrets are not redacted, because they would match parts of ordinary words. */
+/** Secrets with fewer characters are not redacted, because they match parts of ordinary words. */
 const minSecretLength = 4;
 
-/** The client rejects longer credentials. */
+/** The client rejects credentials with more characters. */
 export const maxSecretLength = 8_192;
 
-/** Patterns of all credentials of the platform. `sk_` in a word, as in `task_1`, does not match. */
+/** Patterns of the platform's credentials. `sk_` in a word, as in `task_1`, does not match. */
 const credentialPatterns = [
   /(?:(?<![A-Za-z0-9]_?)|(?<=%..|\\[nrt]|\\u.{4}))sk_(?:\\+(?:\/|u.{4})|&#?\w+;|[^\s"'<>,;\\])+/g,
   /(?<![A-Za-z0-9]_?)[Bb]earer(?:\s|%20|\+)+(?:\\+(?:\/|u.{4})|&#?\w+;|[^\s"'<>,;\\])+/g,
@@ -20,39 +20,39 @@ const credentialPatterns = [
 ];
 
 /**
- * Makes a function that redacts these secrets and whatever matches a pattern. For the caller's own
- * data pass no patterns, because for example a cursor may have the form of a JWT.
+ * Makes a function that replaces these secrets, and whatever matches a pattern, in a text. For the
+ * caller's own data pass no patterns, because for example a cursor may have the form of a JWT.
  */
 export function redactor(
   secrets: readonly string[],
   patterns: readonly RegExp[] = credentialPatterns,
 ): Redact {
-  // The longest comes first, because a shorter secret may be the start of a longer one.
+  // Replace the longest secret first, because a shorter one may be its beginning.
   const spellings = [...new Set(secrets.flatMap(spellingsOf))].toSorted(
     (a, b) => b.length - a.length,
   );
   return (text) => {
     let clean = text;
     for (const spelling of spellings) clean = clean.replaceAll(spelling, mark);
-    // Where an encoded secret starts and ends is unknown, so the mark replaces the whole text.
+    // It is unknown where an encoded secret starts and ends, so the mark replaces the whole text.
     const decoded = decodingsOf(clean);
     if (decoded.some((decoding) => spellings.some((secret) => decoding.includes(secret)))) {
       return mark;
     }
-    // Patterns come last, because a pattern may match a part of a secret, and the rest would stay.
+    // Apply patterns last, because a pattern may match only a part of a secret and leave the rest.
     for (const pattern of patterns) clean = clean.replaceAll(pattern, mark);
     return clean;
   };
 }
 
-/** The secret as it is and as JSON escapes it, and the same for a secret that is itself escaped. */
+/** The spellings of a secret to look for: as it is, decoded, and each as JSON escapes it. */
 function spellingsOf(secret: string): readonly string[] {
   const spellings =
     spellingCache.get(secret) ??
     [secret, ...decodingsOf(secret)]
       .filter(({ length }) => length >= minSecretLength)
       .flatMap((spelling) => [spelling, JSON.stringify(spelling).slice(1, -1)]);
-  // A process with many tenants must not keep all of their secrets in memory.
+  // Empty the cache, because a process with many tenants must not keep all of their secrets.
   if (spellingCache.size >= 64) spellingCache.clear();
   spellingCache.set(secret, spellings);
   return spellings;
@@ -61,7 +61,7 @@ function spellingsOf(secret: string): readonly string[] {
 const spellingCache = new Map<string, readonly string[]>();
 
 /**
- * Returns the text with the escapes of URLs, JSON and HTML decoded once, and decoded twice because
+ * Returns a text with the escapes of URLs, JSON and HTML decoded once, and decoded twice, because
  * for example a URL may contain JSON. Credentials are ASCII, so only ASCII is decoded.
  */
 function decodingsOf(text: string, layers = 2): readonly string[] {
@@ -76,15 +76,15 @@ function decodingsOf(text: string, layers = 2): readonly string[] {
   return [decoded, ...decodingsOf(decoded, layers - 1)];
 }
 
-/** Names of headers that may hold a secret of a proxy, a gateway or a session. */
+/** Matches names of headers that may hold a secret, of a proxy, a gateway or a session. */
 const secretHeader =
   /cookie|authoriz|authent|(?:^|[^a-z])authn?(?:$|[^a-z])|passw|passphrase|pwd|credential|session|token|secret|jwt|dpop|(?:api|access|auth|master|private|signing|subscription|functions)[^a-z0-9]*key/i;
 
-/** The redacted value of a header. */
+/** Returns the value of a header, redacted if the header's name or the value shows a secret. */
 export const redactHeader = (name: string, value: string, redact: Redact): string =>
   secretHeader.test(name) ? mark : redact(value);
 
-/** A redacted copy of a JSON value, cut where it is deeper or longer than allowed. */
+/** Copies a JSON value and redacts its strings. The copy is cut at `depth` and `maxItems`. */
 export function redactDeep<T>(value: T, redact: Redact): T;
 export function redactDeep(
   value: unknown,
@@ -107,29 +107,29 @@ export function redactDeep(
   return Object.fromEntries(fields.map(([key, field]) => [redact(key), inner(field)]));
 }
 
-/** How much of a text redaction reads: far more than an error shows, but less than may arrive. */
+/** Redaction reads at most this many characters of a text, far more than an error shows. */
 const maxReadLength = 2 ** 16;
 
 /** How many characters of a text an error shows at most. */
 const maxShownLength = 2_048;
 
-/** A string for an error: redacted, then cut. */
+/** Redacts a text for an error, and cuts it to the length that an error shows. */
 export function redactAndCut(text: string, redact: Redact): string {
   const isComplete = text.length <= maxReadLength;
   const clean = redact(text.slice(0, maxReadLength));
   if (isComplete && clean.length <= maxShownLength) return clean;
-  // Where reading stopped, it may have cut a credential, which redaction then does not recognise.
+  // The cut may have split a credential, which redaction then does not recognise, so drop the end.
   const safe = isComplete ? clean : clean.slice(0, -maxSecretLength);
   return `${safe.slice(0, maxShownLength)}… [cut]`;
 }
 
-/** A copy of a JSON value for an error: redacted, and of a size that can be logged. */
+/** Copies a JSON value for an error, redacted, and of a size that can be logged. */
 export const redactBounded = (value: unknown, redact: Redact): unknown =>
   redactDeep(value, (text) => redactAndCut(text, redact), 8, 100);
 
 /**
- * A redacted copy of a foreign error with its name, code, message, stack and causes. Other fields
- * are left out, because for example a Request contains the credential.
+ * Copies an error of the runtime or of the caller, redacted: name, code, message, stack and causes.
+ * Other fields are left out, because for example a Request contains the credential.
  */
 export function redactError(
   error: unknown,
@@ -137,7 +137,7 @@ export function redactError(
   depth = maxErrorDepth,
 ): Error | undefined {
   if (!isError(error)) return undefined;
-  // Errors are printed as they are, so they must not hold control characters of a terminal.
+  // Remove control characters, because errors are printed to terminals as they are.
   const clean = (text: string): string => redactAndCut(text, redact).replaceAll(controls, '');
   const copy = new Error('');
   for (const key of ['message', 'name', 'stack', 'code', 'syscall'] as const) {
@@ -153,7 +153,7 @@ export function redactError(
   return copy;
 }
 
-/** What the caller's function threw; redacted if it has a credential, undefined if unreadable. */
+/** Returns what a function threw, but redacted if it has a credential; undefined if unreadable. */
 export function keepCause(thrown: unknown, redact: Redact): unknown {
   const secrets: string[] = [];
   const checkText: Redact = (text) => {

@@ -23,7 +23,7 @@ type CallerStatus = ReturnType<typeof httpStatusOf>;
 
 type ErrorClass = abstract new (...args: never) => PaymentsError;
 
-/** The first class that matches decides. Any other error is an unusable response: 502. */
+/** The HTTP status for each error class; the first match decides. For any other error: 502. */
 const statuses: readonly (readonly [ErrorClass, CallerStatus])[] = [
   [ValidationError, 400],
   [BadRequestError, 422],
@@ -40,8 +40,9 @@ const statuses: readonly (readonly [ErrorClass, CallerStatus])[] = [
 ];
 
 /**
- * Maps an error to a status for your own response, such as 202 while a payment is in doubt, 409 if
- * an operator has to decide, or 500 for other values. Takes what {@link paymentsErrorFrom} takes.
+ * Maps an error to an HTTP status for your own response, such as 202 while a payment is in doubt,
+ * 409 if an operator has to decide, or 500 for other values. Pass what {@link paymentsErrorFrom}
+ * takes.
  * @example
  * ```ts
  * import { httpStatusOf, PaymentsClient } from 'payments-platform-sdk';
@@ -62,14 +63,14 @@ export function httpStatusOf(
   if (error instanceof WaitError) return waitStatuses.get(error.reason) ?? 202;
   if (error instanceof PaymentInDoubtError && !error.retryable) return 409;
   if (error.outcome === 'unknown' && !isReading(error)) return 202;
-  // A 404 without an Error body may come from a wrong base URL.
+  // A 404 whose Error body has no code may come from a wrong base URL.
   if (error instanceof NotFoundError && error.code !== undefined) {
     return isCreating(error) ? 422 : 404;
   }
   return statuses.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 502;
 }
 
-/** A WaitError whose reason is missing here, or absent, is treated like a timeout: 202. */
+/** The HTTP status for each reason of a WaitError. Any other reason gives 202, like a timeout. */
 const waitStatuses = /* @__PURE__ */ new Map<unknown, CallerStatus>([
   ['failed', 422],
   ['regressed', 409],
