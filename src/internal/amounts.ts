@@ -1,24 +1,24 @@
 const fractionDigits = 18;
 
 /**
- * An amount without superfluous zeros, because `12.50`, `12.5` and `012.5` are the same money.
- * Undefined if the value is not a plain decimal string.
+ * Writes an amount without superfluous zeros, because `12.50`, `12.5` and `012.5` are the same
+ * money. Undefined if the value is not a plain decimal string.
  */
 export const canonicalAmount = (amount: unknown): string | undefined => {
   if (typeof amount !== 'string' || !/^\d+(\.\d*)?$/.test(amount)) return undefined;
   const [whole = '', fraction = ''] = amount.split('.');
-  // The lookbehind reads each run of zeros once, because a long string may have very many.
+  // The lookbehind keeps the expression fast, because a string may have very many zeros.
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
 };
 
-/** An amount as a whole number of 10^-18 units; undefined if the value is not an amount. */
+/** Converts an amount to a whole number of 10^-18 units; undefined if it is not an amount. */
 export function parseAmount(amount: unknown): bigint | undefined {
   const [whole = '', fraction = ''] = canonicalAmount(amount)?.split('.') ?? [];
   const isAmount = whole !== '' && fraction.length <= fractionDigits;
   return isAmount ? BigInt(whole + fraction.padEnd(fractionDigits, '0')) : undefined;
 }
 
-/** Writes units as a decimal string without superfluous zeros. */
+/** Writes a number of 10^-18 units as a decimal string without superfluous zeros. */
 export function formatAmount(units: bigint): string {
   if (units < 0n) return `-${formatAmount(-units)}`;
   const digits = String(units).padStart(fractionDigits + 1, '0');

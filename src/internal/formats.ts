@@ -1,7 +1,7 @@
 import { expectation, type Problem } from './issues.ts';
 import { isDate } from './objects.ts';
 
-/** The kind of record that an id names, by the prefix of the id. */
+/** The kind of record that an id belongs to, by the prefix of the id, for error messages. */
 const nouns = {
   acc_: 'an Account',
   cpty_: 'a Counterparty',
@@ -11,19 +11,19 @@ const nouns = {
 } as const;
 export type IdPrefix = keyof typeof nouns;
 
-/** Excludes characters that would change the path of a URL: docs/gaps.md, row 22. */
+/** Matches an id without characters that would change a URL's path: docs/gaps.md, row 22. */
 const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
 
 export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
   typeof value === 'string' && value.startsWith(prefix) && idPattern.test(value);
 
-/** Makes a guard without a schema, so that a bundle that only uses guards does not contain zod. */
+/** Makes a type guard for ids. A guard has no zod schema, so that a bundle may leave out zod. */
 /* @__NO_SIDE_EFFECTS__ */
 export function createIdGuard<Prefix extends IdPrefix>(prefix: Prefix) {
   return (value: unknown): value is `${Prefix}${string}` => isWellFormedId(prefix, value);
 }
 
-/** Describes what is wrong with an id; undefined if valid. Quotes only ids: text may be secret. */
+/** Says what is wrong with an id; undefined if valid. Quotes only ids, as text may be secret. */
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;
   const id = typeof value === 'string' ? value : '';
@@ -54,25 +54,25 @@ export const isMoment = (value: unknown): value is Date | string =>
       isOnCalendar(value)
     : isDate(value) && !Number.isNaN(value.getTime());
 
-/** Whether the day exists. Date.parse would read 30 February as 2 March. */
+/** Whether the day of a date exists, because Date.parse reads 30 February as 2 March. */
 export const isOnCalendar = (dateTime: string): boolean => {
   const day = dateTime.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };
 
-/** Printable ASCII, because banks change or cut other characters and a store may reject them. */
+/** A reference is printable ASCII, because banks change and stores may reject other characters. */
 const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
-/** Text that a template makes of a missing value, so that several payments share a reference. */
+/** Matches text that a template makes of a missing value, so that payments share a reference. */
 const missingValue = /undefined|\[object Object\]|(?<![A-Za-z])(?:null|NaN)(?![A-Za-z])/;
 
-/** Whether a value can be the reference of a payment that createOnce makes. */
+/** Whether a value can be the reference of a payment, by which createOnce pays once. */
 export const isReference = (value: unknown): value is string =>
   typeof value === 'string' && referencePattern.test(value) && !missingValue.test(value);
 
 /**
- * The key of a reference in a journal. Upper and lower case do not count, because two spellings
- * probably mean one payment, and a store may ignore case.
+ * Returns the key under which a journal stores a reference. Upper and lower case do not count,
+ * because two spellings probably mean one payment, and a store may ignore case.
  */
 export const journalKey = (reference: string): string => reference.toLowerCase();
 
@@ -81,7 +81,7 @@ const referenceProblem = {
   hint: 'It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other',
 };
 
-/** Describes what is wrong with a reference; undefined if it is valid. */
+/** Describes what is wrong with the reference of a payment; undefined if it is valid. */
 export function describeReferenceProblem(value: unknown): Problem | undefined {
   if (isReference(value)) return undefined;
   if (typeof value !== 'string' || value === '') return referenceProblem;
@@ -103,7 +103,7 @@ export function describeReferenceProblem(value: unknown): Problem | undefined {
   return { ...referenceProblem, got };
 }
 
-/** Shows an invisible character as its code, because it may move the cursor of a terminal. */
+/** Shows a character, or its code if it is invisible, because it may move a terminal's cursor. */
 const describeCharacter = (character: string): string =>
   /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
     ? `"${character}"`

@@ -2,30 +2,30 @@ import { describeArrival } from './text.ts';
 
 /** One problem in an argument or a response. */
 export interface Issue {
-  /** Path, such as `amount` or `actionArguments.refuelERC20.fee.token`; empty for a whole value. */
+  /** The path of the value, such as `amount` or `fees[0].token`; empty for a whole value. */
   readonly path: string;
-  /** What was expected, and what to do. */
+  /** What the SDK expected of the value, and what you can do. */
   readonly message: string;
 }
 
-/** An issue whose hint is not yet part of the message. */
+/** A problem with a value, with the hint not yet part of the message. */
 export interface DetailedIssue extends Issue {
   readonly hint?: string | undefined;
 }
 
 /** What is wrong with a value. */
 export interface Problem {
-  /** What the value is, such as `a JWT`. If absent, the message says the type of the value. */
+  /** What the value is, such as `a JWT`. If absent, the message names the type of the value. */
   readonly got?: string | undefined;
   readonly expected: string;
-  /** What to do. */
+  /** What the caller should do about the value. */
   readonly hint?: string | undefined;
 }
 
 export const describeProblem = ({ got, expected }: Problem): string =>
   `${got}; expected ${expected}`;
 
-/** The issue of a value. A string is a message, possibly one from {@link expectation}. */
+/** Creates the issue of a value. A string is a message, possibly one from {@link expectation}. */
 export function issueAt(path: string, problem: Problem | string, value: unknown): DetailedIssue {
   if (typeof problem === 'string') {
     const details = expectations.get(problem);
@@ -37,7 +37,7 @@ export function issueAt(path: string, problem: Problem | string, value: unknown)
   return hint === undefined ? { path, message } : { path, message, hint };
 }
 
-/** The issue as the caller gets it, with the hint at the end of the message. */
+/** Moves the hint of an issue to the end of its message, as the caller sees it. */
 export const withHint = ({ path, message, hint }: DetailedIssue): Issue => ({
   path,
   message: hint === undefined ? message : `${message}. ${hint}`,
@@ -45,7 +45,7 @@ export const withHint = ({ path, message, hint }: DetailedIssue): Issue => ({
 
 const expectations = new Map<string, Problem>();
 
-/** Makes a message for a schema, which takes only a string. {@link issueAt} finds its parts. */
+/** Makes a message for a zod schema, which takes only a string. {@link issueAt} finds its parts. */
 /* @__NO_SIDE_EFFECTS__ */
 export function expectation(problem: Problem | string): string {
   const details = typeof problem === 'string' ? { expected: problem } : problem;
@@ -56,10 +56,10 @@ export function expectation(problem: Problem | string): string {
   return message;
 }
 
-/** How many issues an error lists at most, because a long list may have millions of them. */
+/** An error lists at most this many issues, because a long list of inputs may have millions. */
 export const maxIssues = 1_000;
 
-/** Joins the path of a value and the keys inside it: `a.b[0]`. */
+/** Joins the path of a value and the keys inside the value, as in `a.b[0]`. */
 export const join = (at: string, keys: readonly PropertyKey[]): string =>
   keys.reduce<string>((path, key) => {
     if (typeof key === 'number') return `${path}[${key}]`;

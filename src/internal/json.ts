@@ -2,28 +2,28 @@ import { isDate, isPlainObject, isUnsafe, malformed, unsafeRule } from './object
 import { issueAt, join, maxIssues, type Issue, type Problem } from './issues.ts';
 
 /*
- * JSON without loss of digits. The platform's integers (salts, block numbers, fees) may be larger
- * than 2^53, where JSON.parse rounds silently. So a reviver reads the source text of such numbers,
- * and JSON.rawJSON writes them.
+ * Reads and writes JSON without losing digits. The platform's integers (salts, block numbers, fees)
+ * may be larger than 2^53, where JSON.parse rounds silently. So a reviver reads the source text of
+ * such numbers, and JSON.rawJSON writes them.
  */
 
-/** Deeper nesting is an error, because the documented responses need only 5 levels. */
+/** JSON with more levels of nesting is an error. The documented responses need only 5 levels. */
 export const maxDepth = 64;
 
-/** Thrown by {@link parseJson} when the nesting is too deep. */
+/** Thrown by {@link parseJson} if JSON is nested too deep. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
 
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 type RawJson = (text: string) => unknown;
-// The standard library's types do not list either feature yet; every supported runtime has both.
+// TypeScript's own types list neither JSON.rawJSON nor the reviver's context yet.
 const json = JSON as unknown as {
   parse(text: string, reviver?: Reviver): unknown;
   rawJSON?: RawJson;
 };
 
-/** Restores digits. Drops `__proto__`, because Object.assign would change the prototype by it. */
+/** Restores lost digits, and drops `__proto__`, which Object.assign would turn into a prototype. */
 const revive: Reviver = (key, value, context) => {
   if (key === '__proto__') return undefined;
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
@@ -37,11 +37,11 @@ const revive: Reviver = (key, value, context) => {
  */
 export function parseJson(text: string): unknown {
   const value = json.parse(text);
-  // A reviver makes parsing several times slower, so it is used only when it is needed.
+  // Use a reviver only if necessary, because it makes parsing several times slower.
   return needsReviver(value, maxDepth) ? json.parse(text, revive) : value;
 }
 
-/** Whether a value has lost digits or has a `__proto__` key. Throws if it is nested too deep. */
+/** Whether parsed JSON has lost digits or has a `__proto__` key. Throws if nested too deep. */
 function needsReviver(value: unknown, depthLeft: number): boolean {
   if (typeof value === 'number') {
     return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER;
@@ -53,8 +53,8 @@ function needsReviver(value: unknown, depthLeft: number): boolean {
     for (const inner of value) if (needsReviver(inner, depthLeft - 1)) needs = true;
     return needs;
   }
-  // A for-in loop, because V8 caches its keys with the shape of the object, while Object.values()
-  // creates a list. A page of 100 transfers takes 2 us instead of 18.
+  // Use a for-in loop, because V8 caches its keys with the shape of the object, while
+  // Object.values() creates a list. A page of 100 transfers takes 2 us instead of 18.
   for (const key in value) {
     const inner: unknown = value[key as keyof typeof value];
     if (key === '__proto__') needs = true;
@@ -119,7 +119,7 @@ function describeLoss(value: unknown, parents: readonly unknown[]): Problem | st
   return { got: 'an instance of a class', expected: 'a plain object', hint: 'Convert it first' };
 }
 
-/** Whether invalid JSON starts like an object or an array and stops before its end. */
+/** Whether text that is not JSON starts like an object or an array and stops before its end. */
 export function isTruncated(text: string): boolean {
   let open = 0;
   let quoted = false;

@@ -4,7 +4,7 @@ import { expectation } from './issues.ts';
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether a value is an object of plain fields, unlike a Map or an instance of a class. */
+/** Whether a value is an object of plain fields, not a Map or an instance of a class. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -24,7 +24,7 @@ export const malformed = 'has an unpaired surrogate; expected well-formed Unicod
 
 /** Whether a value is a Date, even a Date from another realm such as a vm context. */
 export function isDate(value: unknown): value is Date {
-  // Plain objects return early, because the error below costs more than all other checks.
+  // Return early for plain objects, because a thrown error costs more than all other checks.
   if (!isObject(value) || isPlainObject(value)) return false;
   try {
     Date.prototype.getTime.call(value);
@@ -34,7 +34,6 @@ export function isDate(value: unknown): value is Date {
   }
 }
 
-/** Copies the fields of an object except those that are undefined. */
 export const dropUndefined = <T extends object>(fields: T | undefined): Partial<T> =>
   isPlainObject(fields)
     ? (Object.fromEntries(
@@ -57,9 +56,9 @@ function cloneField(field: unknown): unknown {
 }
 
 /**
- * Returns a function that makes a value at its first call. Making all schemas takes as long as
+ * Returns a function that makes a value at its first call. Making all zod schemas takes as long as
  * loading the rest of the package, but a process needs only a few:
- * docs/decisions/where-the-time-goes.md. The comment below lets bundlers drop unused schemas.
+ * docs/decisions/where-the-time-goes.md. The annotation below lets bundlers drop unused schemas.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function lazy<T>(make: () => T): () => T {
@@ -68,7 +67,7 @@ export function lazy<T>(make: () => T): () => T {
 }
 
 /**
- * Parameters of every check that the client runs. The schemas have messages of their own. Without
- * this function, zod would use the error map of an application's `z.config`, which may throw.
+ * Parameters for each check by zod. The SDK's schemas have messages of their own. Without these
+ * parameters, zod would call the error map of an application's `z.config`, which may throw.
  */
 export const withoutMessage = { error: (): string => 'Invalid input' };

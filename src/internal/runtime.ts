@@ -1,6 +1,6 @@
 import type * as NodeModule from 'node:module';
 
-/** The runtimes that the SDK tells apart. */
+/** The JavaScript runtimes that the SDK tells apart. */
 export type Runtime = 'node' | 'bun' | 'deno' | 'workerd' | 'other';
 
 interface DenoGlobal {
@@ -11,13 +11,13 @@ interface ProcessGlobal {
   readonly execPath?: string;
   readonly execArgv?: readonly string[];
   readonly versions?: Readonly<Record<string, string | undefined>>;
-  /** The kind of process in Electron. */
+  /** The kind of process in Electron, such as `renderer`. */
   readonly type?: string;
   readonly getBuiltinModule?: (id: string) => unknown;
   readonly on?: (event: 'exit', listener: () => void) => unknown;
 }
 
-/** Globals that only some runtimes have. */
+/** The global object, with the globals that only some runtimes have. */
 export const host = globalThis as unknown as {
   readonly Deno?: DenoGlobal;
   readonly Bun?: unknown;
@@ -27,7 +27,7 @@ export const host = globalThis as unknown as {
   readonly WorkerNavigator?: unknown;
 };
 
-/** The current runtime. Bun and Deno also look like Node, so they are checked first. */
+/** Detects the runtime. Bun and Deno also look like Node, so they are checked first. */
 export function runtime(): Runtime {
   if (host.navigator?.userAgent === 'Cloudflare-Workers') return 'workerd';
   if (host.Deno !== undefined) return 'deno';
@@ -35,20 +35,20 @@ export function runtime(): Runtime {
   return host.process?.versions?.['node'] === undefined ? 'other' : 'node';
 }
 
-/** Whether a stack also shows the functions that await, as stacks of V8 do. */
+/** Whether an error's stack also shows the functions that await a call, as stacks of V8 do. */
 export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !== 'other';
 
-/** What to do if there is no TextDecoder, which reads responses; undefined if there is one. */
+/** Says what to do without TextDecoder, which reads responses; undefined if there is one. */
 export const findMissingGlobal = (): string | undefined =>
   !Reflect.has(globalThis, 'TextDecoder')
     ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'
     : undefined;
 
-/** The oldest Node that this package is tested on: `engines` in package.json. */
+/** The oldest Node.js version on which this package is tested, as `engines` in package.json. */
 const oldestNode = 22;
 const warnings = new Set<string>();
 
-/** Prints a warning once. */
+/** Prints a warning on stderr, each text only once. */
 export function warn(text: string): void {
   if (warnings.has(text)) return;
   warnings.add(text);
@@ -66,9 +66,9 @@ export function warnOfOldNode(): void {
 }
 
 /**
- * Whether a browser sends the requests. In Node, Bun and Deno a document comes from jsdom or
- * happy-dom, and the runtime sends. In an Electron renderer Chromium sends, although Node is there.
- * A browser's worker has no document, but WorkerNavigator, which Cloudflare Workers lack.
+ * Whether a browser sends the requests. In Node, Bun and Deno the runtime sends, and a document
+ * comes from jsdom or happy-dom. In an Electron renderer Chromium sends, although Node is there. A
+ * browser's worker has no document, but WorkerNavigator, which Cloudflare Workers lack.
  */
 export function isBrowser(): boolean {
   const here = runtime();
@@ -79,9 +79,9 @@ export function isBrowser(): boolean {
 const firstFetch = globalThis.fetch;
 
 /**
- * Whether a fetch is the runtime's own. A replacement by a test, a framework or the caller may do
- * anything before it fails, so its errors prove nothing. The source text shows whether a fetch is
- * the runtime's own, because a replacement is usually installed before this module is loaded.
+ * Whether a fetch is the runtime's own. Any other fetch, of a test, a framework or the caller, may
+ * do anything before it fails, so its errors prove nothing. The check reads the source text of
+ * fetch, because a fetch is usually replaced before this module is loaded.
  */
 export function isNativeFetch(fetch: unknown): boolean {
   if (typeof fetch !== 'function') return false;
@@ -100,7 +100,7 @@ export function isNativeFetch(fetch: unknown): boolean {
 
 let checkedFetch: unknown;
 
-/** Warns in a test run, once, that the SDK does not call a stub of the global fetch. */
+/** Warns once, in a test run, that the SDK does not call a stub of the global fetch. */
 export function warnOfReplacedFetch(): void {
   const { fetch } = globalThis;
   if (fetch === checkedFetch) return;
@@ -116,13 +116,13 @@ export function warnOfReplacedFetch(): void {
 }
 
 /**
- * The global `process`, if its functions can be called. In an unknown runtime it is not used,
- * because for example in the edge runtime of Next.js the functions exist but throw.
+ * Returns the global `process`, if its functions can be called. In an unknown runtime `process` is
+ * not used, because for example in the edge runtime of Next.js the functions exist but throw.
  */
 const callableProcess = (): ProcessGlobal | undefined =>
   runtime() === 'other' ? undefined : host.process;
 
-/** Loads a module of Node without an import, which bundlers for browsers cannot resolve. */
+/** Loads a built-in module without an import, which bundlers for browsers cannot resolve. */
 export const builtinModule = (id: string): unknown => callableProcess()?.getBuiltinModule?.(id);
 
 /** Calls a listener when the process exits, if the runtime has such an event. */
@@ -133,8 +133,8 @@ export function onExit(listener: () => void): void {
 let nodeRequire: ((id: string) => unknown) | undefined;
 
 /**
- * Loads a module by require() of Node, because tracers patch what require() returns, but not what
- * builtinModule returns. For a module of Node, createRequire takes any absolute path.
+ * Loads a built-in module by require() of Node, because tracers patch what require() returns, but
+ * not what builtinModule returns. For a built-in module, createRequire takes any absolute path.
  */
 export function requiredModule(id: string): unknown {
   if (runtime() !== 'node') return builtinModule(id);
@@ -144,16 +144,16 @@ export function requiredModule(id: string): unknown {
   return nodeRequire(id);
 }
 
-/** The name of this machine, which a journal's entry shows to operators; empty if unknown. */
+/** The host name, which an entry of the journal shows to operators; empty if unknown. */
 export function hostName(): string {
   try {
     const { hostname } = (builtinModule('node:os') ?? {}) as { hostname?: () => string };
     return hostname?.() ?? '';
   } catch {
-    // Deno throws if the process has no permission to read the name.
+    // Deno throws if the process has no permission to read the host name.
     return '';
   }
 }
 
-/** The longest delay of a timer. With a longer one, setTimeout fires at once. */
+/** The longest delay of a timer in milliseconds. With a longer one, setTimeout fires at once. */
 export const maxTimerMs = 2 ** 31 - 1;

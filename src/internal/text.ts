@@ -1,15 +1,15 @@
-/** Characters that move a terminal's cursor, ring its bell or reverse the writing direction. */
+/** Matches characters that move a terminal's cursor, ring its bell or reverse the text. */
 export const controls = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
 
-/** Puts foreign text on one line, so that it cannot imitate a line of an error message. */
+/** Puts text from outside on one line, so that it cannot imitate a line of an error message. */
 export const oneLine = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll(controls, '').trim();
 
 export const trimTrailingSlashes = (text: string): string =>
-  // The lookbehind tries only the first of several slashes, because trying each may take seconds.
+  // The lookbehind tries only the first of several slashes. Trying each may take seconds.
   text.replace(/(?<!\/)\/+$/, '');
 
-/** Describes what kind of value this is, without showing the value. */
+/** Says what kind of value this is, such as `an array`, without showing the value. */
 export function describeKind(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -22,7 +22,7 @@ export function describeKind(value: unknown): string {
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-/** Describes a value. Shows only numbers and short decimals, because other values may be secret. */
+/** Describes a wrong value. Shows only numbers and short decimals, as others may be secret. */
 export function describeArrival(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'number') return `got ${value}`;
@@ -30,13 +30,13 @@ export function describeArrival(value: unknown): string {
   return `got ${isShown ? `"${value}"` : describeKind(value)}`;
 }
 
-/** The name that a misspelt word probably means. Words without a common letter are not similar. */
+/** Finds the name that a misspelt word probably means, if they have a letter in common. */
 export const findSimilar = (word: string, names: readonly string[]): string | undefined =>
   names.find((name) =>
     isNear(word.toLowerCase(), name.toLowerCase(), Math.min(2, word.length - 1, name.length - 1)),
   );
 
-/** Whether at most `edits` letters must be added, removed or replaced to make the words equal. */
+/** Whether two words become equal if at most `edits` letters are added, removed or replaced. */
 function isNear(one: string, other: string, edits: number): boolean {
   if (one === '' || other === '') return one.length + other.length <= edits;
   const [less, fewer] = [one.slice(1), other.slice(1)];

@@ -1,11 +1,11 @@
 import { isObject, isPlainObject } from './objects.ts';
 
 /*
- * Values that other code throws. In Jest, in the vm pools of Vitest and in node:vm, Node's errors
- * come from another realm, so they are no instances of the `Error` that this code sees.
+ * Reads values that other code throws. In Jest, in the vm pools of Vitest and in node:vm, Node's
+ * errors come from another realm, so they are no instances of the `Error` that this code sees.
  */
 
-/** Reads a field of a foreign value; undefined if reading throws. */
+/** Reads a field of a value that other code made; undefined if reading throws. */
 export function fieldOf(value: unknown, name: PropertyKey): unknown {
   try {
     return Reflect.get(Object(value), name);
@@ -23,12 +23,12 @@ export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error || (isObject(value) && !isPlainObject(value) && isNamed(value));
   } catch {
-    // Every access to a revoked Proxy throws.
+    // A revoked Proxy throws at every access.
     return false;
   }
 }
 
-/** The thrown value, or an error instead of one that cannot be read, such as a revoked Proxy. */
+/** Returns the thrown value, or an error in place of an unreadable one, such as a revoked Proxy. */
 export function replaceUnreadable(thrown: unknown): unknown {
   try {
     Object.getPrototypeOf(Object(thrown));
@@ -38,20 +38,20 @@ export function replaceUnreadable(thrown: unknown): unknown {
   }
 }
 
-/** Reads inherited fields, too, because an error without a name of its own inherits one. */
+/** Whether a value has a name and a message, its own or inherited, as errors do. */
 const isNamed = (value: object): boolean =>
   ['name', 'message'].every((name) => typeof Reflect.get(value, name) === 'string');
 
-/** The message of a foreign error; empty when it is not a string. */
+/** Returns the message of an error that other code threw; empty when it is not a string. */
 export function messageOf(error: unknown): string {
   const message = isError(error) ? fieldOf(error, 'message') : undefined;
   return typeof message === 'string' ? message : '';
 }
 
-/** Errors that are nested deeper are ignored, because an error may be its own cause. */
+/** Causes that are nested deeper are ignored, because an error may be its own cause. */
 export const maxErrorDepth = 8;
 
-/** The message of the innermost cause; empty if the value is not an error. */
+/** Returns the message of an error's innermost cause; empty if the value is not an error. */
 export function innermostMessageOf(error: unknown, depth = 0): string {
   const cause = fieldOf(error, 'cause');
   if (!isError(cause) || depth === maxErrorDepth) return messageOf(error);

@@ -1,6 +1,6 @@
 import { onExit, warn } from './runtime.ts';
 
-/** For each operation, how many calls have not started because nobody awaited or iterated them. */
+/** How many calls of each operation have not started, because nobody awaited or iterated them. */
 const waiting = new Map<string, number>();
 
 function report(): void {
@@ -14,9 +14,9 @@ function report(): void {
 }
 
 /**
- * Counts a call that starts only when the caller awaits or iterates it. The start has to call the
- * returned function. At exit the process reports calls that never started, because a payroll whose
- * `await` was forgotten looks like one that was paid.
+ * Counts a call that starts only when the caller awaits or iterates its result. At the start the
+ * call has to call the returned function. At exit the process reports calls that never started,
+ * because a payroll whose `await` was forgotten looks like one that was paid.
  */
 export function expectStart(operation: string): () => void {
   if (waiting.size === 0) onExit(report);
