@@ -15,7 +15,7 @@ import { issueAt, withHint, type Problem } from '../internal/issues.ts';
  * ```
  */
 export function sumAmounts(amounts: Iterable<string>): string {
-  // A string is rejected, because it is iterable, too, and the sum would be that of its digits.
+  // Reject a string, because a string is iterable, too, and its digits would be added.
   if (Object(amounts) !== amounts || typeof amounts[Symbol.iterator] !== 'function') {
     throw invalidAmount('amounts', { expected: 'an array of decimal strings' }, amounts);
   }

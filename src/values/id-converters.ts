@@ -8,7 +8,7 @@ import { describeIdProblem, type IdPrefix } from '../internal/formats.ts';
 import type { TransferId } from '../schemas/transfer.ts';
 import { issueAt } from '../internal/issues.ts';
 
-// One function for each kind of id, so that a bundle contains only the functions that it uses.
+// Each kind of id has its own function, so that a bundle contains only the functions it uses.
 
 /**
  * Checks a `string`, such as one from a database, and returns it as an Account's id.

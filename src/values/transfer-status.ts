@@ -10,7 +10,7 @@ import {
 
 type Meaning = (typeof statusMeanings)[KnownTransferStatus];
 
-/** What a status says about the money. Undefined for an undocumented status, which is not final. */
+/** What a Transfer's status means for the money; undefined, and not final, if undocumented. */
 export const statusMeaning = ({ status }: { readonly status: string }): Meaning | undefined =>
   isKnownTransferStatus(status) ? statusMeanings[status] : undefined;
 
