@@ -58,7 +58,7 @@ export function readInput<T>(input: T, schema: Validator<unknown>): T {
 export interface Path {
   /** The path with `{id}` in place of each id, such as `/transfers/{id}`. */
   readonly template: string;
-  /** The last id in the path, if any. The response to a read must have the same id. */
+  /** The last id in the path, if any. The response to a read must not have another id. */
   readonly id?: unknown;
   /** Checks the ids and returns the path. Adds a problem to `issues` for each invalid id. */
   resolve(issues: DetailedIssue[]): string;

@@ -15,7 +15,10 @@ export interface ProposedPayment {
   readonly reference?: string | undefined;
 }
 
-/** Return true to permit a payment. Any other result is a veto, so a forgotten `return` is safe. */
+/**
+ * Return true within `totalTimeout` to permit a payment. Any other result is a veto, so a forgotten
+ * `return` is safe.
+ */
 export type Authorize = (payment: ProposedPayment) => boolean | Promise<boolean>;
 
 /** Calls the option `authorize` for a payment, within the call's `totalTimeout`. */

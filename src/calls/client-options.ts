@@ -172,8 +172,8 @@ function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
   if (typeof name !== 'string' || !headerName.test(name)) {
     return { expected: 'a header name, such as Idempotency-Key' };
   }
-  // An idempotency key in one of these headers would be overwritten, and a retried creation could
-  // take effect twice.
+  // An idempotency key in a header such as `accept` would be overwritten, and a retried creation
+  // could take effect twice.
   const reservedNames = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
   return reservedNames.includes(name.toLowerCase())
     ? `${name} has another meaning; name the header that the platform reads keys from, such as Idempotency-Key`
@@ -326,7 +326,9 @@ export const addEnvironment = (
   ...dropUndefined(options),
 });
 
-/** Checks the client options. Throws an error that names each invalid option and no value. */
+/**
+ * Checks the client options. Throws an error that names each invalid option but quotes no value.
+ */
 export function resolveOptions(options: ClientOptions) {
   const issues: DetailedIssue[] = [];
   fields(clientOptionChecks(options))(options, 'options', issues);
@@ -430,7 +432,7 @@ function findUrlProblem(value: unknown, end: string, allowHttp: boolean): Proble
       hint: 'For a sandbox in a container, allowHttp: true permits it',
     };
   }
-  // Look at the path only, because `https://v0` has a host that is called v0.
+  // Check the end of the path, not of the URL, because `https://v0` has a host that is called v0.
   if (!new URL(withoutSlash(value)).pathname.endsWith(end)) {
     return { got: `no final ${end}`, expected };
   }

@@ -18,7 +18,7 @@ export class CreatedIds {
     for (const keys of [this.#latest, this.#earlier]) {
       if (keys.has(id)) return key !== undefined && keys.get(id) === key;
     }
-    // Two maps take turns, because a Map gets slow if its oldest key is removed at each insertion.
+    // Two maps of ids take turns, because a Map gets slow if its oldest key is removed each time.
     if (this.#latest.size === maxIds) {
       this.#earlier = this.#latest;
       this.#latest = new Map();

@@ -53,7 +53,7 @@ export function createInputReader<T>(
       };
       const close = iterator.return?.bind(iterator);
       return {
-        // The cast is safe, because `isAsync` shows which kind of iterator it is.
+        // The cast is safe, because `isAsync` shows whether the iterator is asynchronous.
         next: () =>
           isAsync
             ? Promise.resolve(iterator.next()).then(check)

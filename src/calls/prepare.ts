@@ -145,7 +145,7 @@ function chooseIdempotencyKey(
 ): string | undefined {
   if (call.method !== 'POST' || idempotencyHeader === undefined) return undefined;
   const name = idempotencyHeader.toLowerCase();
-  // Check for an own field, because every object inherits a field named `constructor`.
+  // Check for an own property, because every object inherits a property named `constructor`.
   if (Object.hasOwn(headers, name)) return headers[name];
   return call.idempotencyKey ?? globalThis.crypto.randomUUID();
 }

@@ -48,7 +48,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Whether a call may start at once. If not, the call must wait in `enter`. */
+  /** Whether the rate limiter lets a call start at once. If not, the call must wait in `enter`. */
   tryEnter(): boolean {
     if (this.#rejection === undefined) return true;
     const isFree = this.#queue.size === 0 && this.#nextStart <= this.#clock.elapsed();
@@ -56,7 +56,7 @@ export class RateLimiter {
     return isFree;
   }
 
-  /** Waits until a call may start, at most `maxWaitMs`. Calls `onWait` with the expected wait. */
+  /** Waits until the rate limiter lets a call start, and tells `onWait` the expected wait. */
   async enter(deadline: Deadline, maxWaitMs: number, onWait: (ms: number) => void): Promise<void> {
     const rejection = this.#rejection;
     if (rejection === undefined || this.tryEnter()) return;

@@ -169,8 +169,8 @@ function explainShape(issues: readonly Issue[], validation: ReadingSetup['valida
 }
 
 /**
- * Detects a response to another request, which a faulty server or proxy has sent twice, or to the
- * wrong connection. Returns undefined if nothing shows that.
+ * Detects that a response belongs to another request, because a faulty server or proxy has sent it
+ * twice, or to the wrong connection. Returns undefined if nothing shows that.
  */
 function describeStray(
   { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
@@ -294,7 +294,7 @@ const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   record: isPlainObject,
 };
 
-/** The SDK cannot use a response without these fields, or with money as a number. */
+/** The SDK cannot use a response without these fields, or with money as a number, not a string. */
 const neededFields = ['data', 'hasMore', 'id'];
 const moneyFields = [
   'amount',

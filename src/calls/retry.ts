@@ -108,7 +108,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** After a success, adds the cost of the last retry to the budget, or 1 if there was none. */
+  /** After a success, returns the cost of the last retry to the budget, or 1 without a retry. */
   refund(lastCost: number | undefined): void {
     this.#tokens = Math.min(capacity, this.#tokens + (lastCost ?? 1));
   }

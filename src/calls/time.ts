@@ -83,7 +83,7 @@ function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
 
 /** If a timer fires more than this many milliseconds late, the process was suspended. */
 const suspensionMs = 25;
-/** For how many milliseconds a response may be read that arrived during a suspension. */
+/** For how many milliseconds a response that arrived during a suspension may still be read. */
 const readingGraceMs = 250;
 
 interface Ends {

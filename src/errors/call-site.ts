@@ -12,7 +12,7 @@ export function withCallSite(error: unknown, site: Error): unknown {
   if (!(error instanceof PaymentsError)) return error;
   let stack = error.stack ?? '';
   for (const line of site.stack?.split('\n') ?? []) {
-    // V8 writes "at get (file:1:2)", JavaScriptCore "get@file:1:2".
+    // A line of a stack is "at get (file:1:2)" in V8 and "get@file:1:2" in JavaScriptCore.
     const place = /[^\s(@]+:\d+:\d+/.exec(line)?.[0];
     if (place !== undefined && !stack.includes(place)) stack += `\n${line}`;
   }

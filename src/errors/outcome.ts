@@ -225,7 +225,7 @@ function codeOf(error: unknown): string | undefined {
   if (!isError(error)) return undefined;
   const code = fieldOf(error, 'code');
   if (typeof code === 'string') return code;
-  // Deno's errors have no code, so their message has to show one.
+  // Deno's errors have no code, so derive the code from the message.
   const message = messageOf(error);
   if (!message.includes('client error (Connect)')) return undefined;
   if (message.includes('dns error')) return 'ENOTFOUND';

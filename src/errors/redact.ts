@@ -6,10 +6,10 @@ export type Redact = (text: string) => string;
 
 const mark = '[redacted]';
 
-/** Secrets with fewer characters are not redacted, because they match parts of ordinary words. */
+/** A secret with fewer characters is not redacted, because it would match parts of words. */
 const minSecretLength = 4;
 
-/** The client rejects credentials with more characters. */
+/** The longest credential that the client accepts, in characters. */
 export const maxSecretLength = 8_192;
 
 /** Patterns of the platform's credentials. `sk_` in a word, as in `task_1`, does not match. */

@@ -7,7 +7,7 @@ const fractionDigits = 18;
 export const canonicalAmount = (amount: unknown): string | undefined => {
   if (typeof amount !== 'string' || !/^\d+(\.\d*)?$/.test(amount)) return undefined;
   const [whole = '', fraction = ''] = amount.split('.');
-  // The lookbehind keeps the expression fast, because a string may have very many zeros.
+  // Without the lookbehind, the expression would be slow for a string with very many zeros.
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/(?<!0)0+$/, '')}`;
 };
 

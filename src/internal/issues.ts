@@ -25,7 +25,7 @@ export interface Problem {
 export const describeProblem = ({ got, expected }: Problem): string =>
   `${got}; expected ${expected}`;
 
-/** Creates the issue of a value. A string is a message, possibly one from {@link expectation}. */
+/** Creates the issue of a value. A string is a whole message, maybe from {@link expectation}. */
 export function issueAt(path: string, problem: Problem | string, value: unknown): DetailedIssue {
   if (typeof problem === 'string') {
     const details = expectations.get(problem);
