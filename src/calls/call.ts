@@ -14,7 +14,9 @@ export interface CallRequest {
   readonly path: Path;
   readonly query?: Argument<object>;
   readonly body?: Argument<unknown>;
-  /** Names that `options.query` and `options.body` may not set, each with its error message. */
+  /**
+   * Field names that `options.query` and `options.body` may not set, each with an error message.
+   */
   readonly belongsIn?: Readonly<Record<string, string>>;
   /** Names of the method's options, for an error hint if the input contains one of them. */
   readonly optionNames?: () => readonly string[];

@@ -110,8 +110,8 @@ export interface ClientOptions {
   hooks?: Hooks | undefined;
   /**
    * Name of the header for idempotency keys, such as `Idempotency-Key`. Set the name only if the
-   * platform honours this header, because the SDK then sends a key with each POST and resends
-   * creations after unknown outcomes.
+   * platform honours this header, because the SDK then sends the same key in every attempt of a
+   * POST, and resends creations after unknown outcomes.
    */
   idempotencyHeader?: string | null | undefined; // The API reference has no idempotency key: docs/gaps.md, row 51
   /**
@@ -314,8 +314,8 @@ export const readEnvironment = (): ClientOptions =>
   );
 
 /**
- * Adds the options of the environment. PAYMENTS_ROOT_URL without PAYMENTS_BASE_URL is ignored,
- * because the JWT could go to the wrong platform.
+ * Adds the options of the environment. PAYMENTS_ROOT_URL is ignored if the caller passes a
+ * `baseUrl`, because the JWT could go to the wrong platform.
  */
 export const addEnvironment = (
   environment: ClientOptions,
@@ -326,9 +326,7 @@ export const addEnvironment = (
   ...dropUndefined(options),
 });
 
-/**
- * Checks the client options. Throws an error that names each invalid option but quotes no value.
- */
+/** Checks the client options. The error names each invalid option but quotes no value. */
 export function resolveOptions(options: ClientOptions) {
   const issues: DetailedIssue[] = [];
   fields(clientOptionChecks(options))(options, 'options', issues);

@@ -344,7 +344,7 @@ export class RequestPipeline {
     const startedAt = clock.elapsed();
     const result = await sendAttempt(running, token, clock);
     if (result.ok && result.response.status === 200 && transport.flush !== undefined) {
-      // Request the next page first, so that the platform works while the SDK parses this page.
+      // Request the next page of a list first, because the platform then works during the parsing.
       if (running.prefetch?.(result.response.text) === true) await transport.flush();
     }
     const attempt = result.ok ? readResponse(running, result, this.#setup) : result;

@@ -119,7 +119,7 @@ export type RetryPlan =
   | { readonly again: true; readonly delayMs: number; readonly cost: number }
   | { readonly again: false; readonly note?: string };
 
-/** Decides on a retry after `retries` earlier ones, and takes its cost from the budget. */
+/** Decides on a retry after `retries` earlier ones, and takes its cost from the retry budget. */
 export function planRetry(
   kind: Kind,
   failed: Failure,

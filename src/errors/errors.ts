@@ -191,7 +191,7 @@ export class ApiError extends PaymentsError {
   /** The HTTP status of the response. */
   declare readonly status: number;
   /** The `code` in the platform's Error body; undefined if the response had no such body. */
-  declare readonly code: string | undefined; // The API reference does not list the codes: docs/gaps.md, row 46
+  declare readonly code: string | undefined; // The API reference does not list the error codes: docs/gaps.md, row 46
   /** The `details` in the platform's Error body; undefined if the response had no such body. */
   declare readonly details: unknown;
   /** The platform's id of the request, for questions to the platform's support. */

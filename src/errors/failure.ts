@@ -37,7 +37,7 @@ export interface Words {
   readonly hint?: string | undefined;
   /** A message from the platform, the system or the caller's function. */
   readonly reported?: string | undefined;
-  /** Whether `reported` may be in the first line, because it is not the text of an HTML page. */
+  /** Whether `reported` may be in the error's first line, because it is no HTML page. */
   readonly isInline?: boolean | undefined;
   /** Whether a 2xx status shows that the platform accepted the call. */
   readonly isAccepted?: boolean | undefined;
@@ -90,7 +90,7 @@ export function rejectedFailure(
   /** The parsed body of the response; undefined if the body is not JSON. */
   body: unknown,
   facts: Pick<Failure, 'outcome' | 'transient' | 'retryAfterMs'> & {
-    /** Whether the platform wrote the body, not a proxy. */
+    /** Whether the platform, not a proxy, wrote the body of the response. */
     readonly isPlatforms: boolean;
   },
   redact: Redact,

@@ -52,7 +52,7 @@ function spellingsOf(secret: string): readonly string[] {
     [secret, ...decodingsOf(secret)]
       .filter(({ length }) => length >= minSecretLength)
       .flatMap((spelling) => [spelling, JSON.stringify(spelling).slice(1, -1)]);
-  // Empty the cache, because a process with many tenants must not keep all of their secrets.
+  // Empty a full cache, because a process with many tenants must not keep all of their secrets.
   if (spellingCache.size >= 64) spellingCache.clear();
   spellingCache.set(secret, spellings);
   return spellings;

@@ -18,7 +18,7 @@ export interface Problem {
   /** What the value is, such as `a JWT`. If absent, the message names the type of the value. */
   readonly got?: string | undefined;
   readonly expected: string;
-  /** What the caller should do about the value. */
+  /** What the caller should do about the invalid value. */
   readonly hint?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export const withHint = ({ path, message, hint }: DetailedIssue): Issue => ({
 
 const expectations = new Map<string, Problem>();
 
-/** Makes a message for a zod schema, which takes only a string. {@link issueAt} finds its parts. */
+/** Makes an error message for zod, which takes only a string. {@link issueAt} finds its parts. */
 /* @__NO_SIDE_EFFECTS__ */
 export function expectation(problem: Problem | string): string {
   const details = typeof problem === 'string' ? { expected: problem } : problem;
