@@ -110,8 +110,8 @@ export interface ClientOptions {
   hooks?: Hooks | undefined;
   /**
    * Name of the header for idempotency keys, such as `Idempotency-Key`. Set the name only if the
-   * platform honours this header, because the SDK then sends the same key in every attempt of a
-   * POST, and resends creations after unknown outcomes.
+   * platform honours it, because the SDK then sends the same key in every attempt of a POST, and
+   * resends creations after unknown outcomes.
    */
   idempotencyHeader?: string | null | undefined; // The API reference has no idempotency key: docs/gaps.md, row 51
   /**

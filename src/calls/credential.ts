@@ -155,7 +155,7 @@ export class Credential {
     const value: unknown = typeof source === 'string' ? source : await source();
     const problem = findCredentialProblem(this.kind, value);
     if (typeof value !== 'string' || problem !== undefined) throw new UnusableCredential(problem);
-    // Another call of the credential function may have set a newer token meanwhile; keep that token.
+    // Keep a newer token, which another call of the credential function may have set meanwhile.
     if (this.#token !== undefined) return this.#token.value;
     this.#token = { value, renewAt: this.#renewalTime(value) };
     // Append the new token, because the oldest tokens are dropped from the start of the list.
