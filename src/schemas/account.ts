@@ -23,62 +23,62 @@ import type { Chain } from './settings.ts';
 /** The id of an Account. `accountId(text)` checks a `string` and returns an id. */
 export type AccountId = `acc_${string}`;
 export const accountIdSchema = idSchema<IdFrom<'acc_', 'accountId(text) or as const'>>('acc_');
-/** Whether a value is a well-formed Account id; narrows it. */
+/** Type guard: whether a value is a well-formed id of an Account (`acc_…`). */
 export const isAccountId: (value: unknown) => value is AccountId = createIdGuard('acc_');
 
 export const accountTypes = ['wallet', 'bank'] as const;
 /** The documented types of an Account. @useDeclaredType */
 export type KnownAccountType = (typeof accountTypes)[number];
-/** One of the documented types of an Account, or a new one that this version does not know. */
+/** A documented type of an Account, or one that this version of the SDK does not know. */
 export type AccountType = OpenEnum<KnownAccountType>;
-/** Whether the Account type is documented. */
+/** Type guard: whether a value is a documented type of an Account. */
 export const isKnownAccountType: (value: unknown) => value is KnownAccountType =
   createGuard(accountTypes);
 
 export const accountStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an Account. @useDeclaredType */
 export type KnownAccountStatus = (typeof accountStatuses)[number];
-/** One of the documented statuses of an Account, or a new one that this version does not know. */
+/** A documented status of an Account, or one that this version of the SDK does not know. */
 export type AccountStatus = OpenEnum<KnownAccountStatus>;
-/** Whether the Account status is documented. */
+/** Type guard: whether a value is a documented status of an Account. */
 export const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus =
   createGuard(accountStatuses);
 
-/** Response to the creation of an Account: fewer fields than an {@link Account}. */
+/** The response to `accounts.create`, which has fewer fields than an {@link Account}. */
 export interface AccountCreated {
-  /** Starts with `acc_`. */
+  /** Id of the Account, which starts with `acc_`. */
   readonly id: AccountId;
   /** The Entity that owns the Account. */
   readonly entityId: EntityId;
-  /** Display name. */
+  /** Name of the Account, for display. */
   readonly name: string;
-  /** A wallet or a bank account. */
+  /** Whether the Account is a wallet or a bank account. */
   readonly type: AccountType;
   /** The chain that the Account is provisioned on. */
   readonly chain: Chain;
-  /** A new Account is `active`. */
+  /** Status of the Account. A new Account is `active`. */
   readonly status: AccountStatus;
-  /** Whether the Account earns yield on idle balances; set from the Settings at creation. */
+  /** Whether the Account earns yield on idle balances, as the Settings said at its creation. */
   readonly autoEarn: boolean;
-  /** A decimal string; its unit and precision are not documented. */
+  /** Available balance, a decimal string. The unit and the precision are not documented. */
   readonly availableBalance: string;
-  /** `USDC` unless the platform says otherwise. */
+  /** Currency of the balances: `USDC` unless the platform says otherwise. */
   readonly currency: string;
-  /** ISO 8601 date-time, UTC. */
+  /** When the Account was created: an ISO 8601 date-time in UTC. */
   readonly createdAt: string;
 }
 
 /** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
 export interface Account extends AccountCreated {
-  /** A decimal string. */
+  /** Pending balance, a decimal string. */
   readonly pendingBalance: string;
-  /** A decimal string. */
+  /** Locked balance, a decimal string. */
   readonly lockedBalance: string;
-  /** A decimal string. */
+  /** Holding balance, a decimal string. */
   readonly holdingBalance: string;
-  /** Your own free-form data; absent or null when there is none. */
+  /** Your own free-form data about the Account. Absent or null if there is none. */
   readonly metadata?: Metadata | null | undefined;
-  /** ISO 8601 date-time, UTC. */
+  /** When the Account was last changed: an ISO 8601 date-time in UTC. */
   readonly updatedAt: string;
 }
 
@@ -108,14 +108,14 @@ export const accountShape = () => ({
 });
 export const accountSchema = lazy((): Schema<Account> => z.looseObject(accountShape()));
 
-// The SDK assumes which fields are required: docs/gaps.md, row 3.
-/** Input for creating an Account, which is provisioned on the default chain of the Settings. */
+// The API reference does not say which fields a new Account needs: docs/gaps.md, row 3.
+/** Input of `accounts.create`. The platform uses the default chain of the Settings. */
 export interface AccountCreateInput {
   /** The Entity that will own the Account. */
   entityId: IdFrom<'ent_', 'entityId(text) or as const'>;
-  /** Display name. */
+  /** Name of the Account, for display. */
   name?: string | undefined;
-  /** Your own free-form data. */
+  /** Your own free-form data about the Account. */
   metadata?: Metadata | undefined;
 }
 export const accountUpdateInputShape = () => ({
@@ -132,16 +132,16 @@ export const accountCreateInputSchema = lazy((): Schema<AccountCreateInput> =>
 
 /** The fields of an Account to change; omitted fields stay unchanged. */
 export interface AccountUpdateInput {
-  /** Display name. */
+  /** New name of the Account, for display. */
   name?: string | undefined;
   /** Your own free-form data. Whether the platform merges or replaces it is not documented. */
-  metadata?: Metadata | undefined; // A PATCH may merge or replace: docs/gaps.md, row 14
+  metadata?: Metadata | undefined; // A PATCH may merge or replace metadata: docs/gaps.md, row 14
 }
 export const accountUpdateInputSchema = lazy((): Schema<AccountUpdateInput> =>
   closedObject(accountUpdateInputShape()),
 );
 
-// The API reference names no filter: docs/gaps.md, row 4.
+// The API reference names no filter for the list of Accounts: docs/gaps.md, row 4.
 /** Which Accounts to list. To filter them, pass a parameter of your platform in `options.query`. */
 export interface AccountListQuery extends PageQuery {}
 export const accountListQuerySchema = lazy((): Schema<AccountListQuery> =>

@@ -19,39 +19,39 @@ import type { Chain } from './settings.ts';
 export type CounterpartyId = `cpty_${string}`;
 export const counterpartyIdSchema =
   idSchema<IdFrom<'cpty_', 'counterpartyId(text) or as const'>>('cpty_');
-/** Whether a value is a well-formed Counterparty id; narrows it. */
+/** Type guard: whether a value is a well-formed id of a Counterparty (`cpty_…`). */
 export const isCounterpartyId: (value: unknown) => value is CounterpartyId = createIdGuard('cpty_');
 
 export const counterpartyTypes = ['wallet', 'bank_account'] as const;
 /** The documented types of a Counterparty. @useDeclaredType */
 export type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** One of the documented types of a Counterparty, or a new one that this version does not know. */
+/** A documented type of a Counterparty, or one that this version of the SDK does not know. */
 export type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** Whether the Counterparty type is documented. */
+/** Type guard: whether a value is a documented type of a Counterparty. */
 export const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType =
   createGuard(counterpartyTypes);
 
 /** An external wallet or bank account that can receive transfers. */
 export interface Counterparty {
-  /** Starts with `cpty_`. */
+  /** Id of the Counterparty, which starts with `cpty_`. */
   readonly id: CounterpartyId;
   /** The Entity that the Counterparty belongs to. */
   readonly entityId: EntityId;
-  /** Display name. */
+  /** Name of the Counterparty, for display. */
   readonly name: string;
-  /** A wallet or a bank account. */
+  /** Whether the Counterparty is a wallet or a bank account. */
   readonly type: CounterpartyType;
-  /** The name of the bank, if this is a bank account. */
+  /** Name of the bank, if the Counterparty is a bank account. */
   readonly bankName?: string | null | undefined;
-  /** The account number of a bank account, masked: only the last digits are visible. */
+  /** Account number of a bank account. The platform shows only the last digits. */
   readonly accountNumber?: string | null | undefined;
   /** The routing number of a bank account. */
   readonly routingNumber?: string | null | undefined;
   /** The address of a wallet. */
   readonly walletAddress?: string | null | undefined;
-  /** The chain of a wallet. */
+  /** The chain of a wallet, such as `base`. */
   readonly chain?: Chain | null | undefined;
-  /** ISO 8601 date-time, UTC. */
+  /** When the Counterparty was created: an ISO 8601 date-time in UTC. */
   readonly createdAt: string;
 }
 
@@ -71,10 +71,10 @@ export const counterpartySchema = lazy((): Schema<Counterparty> =>
   z.looseObject(counterpartyShape()),
 );
 
-/** Which Counterparties to list. */
+/** Query of `counterparties.list`: which Counterparties to list. */
 export interface CounterpartyListQuery extends PageQuery {
-  // The API reference mentions a filter, but not its name: docs/gaps.md, row 7.
-  /** Only Counterparties of this Entity. */
+  // The API reference does not name the filter by Entity: docs/gaps.md, row 7.
+  /** Lists only Counterparties of this Entity. */
   entityId?: IdFrom<'ent_', 'entityId(text) or as const'> | undefined;
 }
 export const counterpartyListQueryShape = () => ({

@@ -18,28 +18,28 @@ import {
 /** The id of an Entity. `entityId(text)` checks a `string` and returns an id. */
 export type EntityId = `ent_${string}`;
 export const entityIdSchema = idSchema<IdFrom<'ent_', 'entityId(text) or as const'>>('ent_');
-/** Whether a value is a well-formed Entity id; narrows it. */
+/** Type guard: whether a value is a well-formed id of an Entity (`ent_…`). */
 export const isEntityId: (value: unknown) => value is EntityId = createIdGuard('ent_');
 
 const entityTypes = ['individual', 'business'] as const;
 /** The documented types of an Entity. @useDeclaredType */
 export type KnownEntityType = (typeof entityTypes)[number];
-/** One of the documented types of an Entity, or a new one that this version does not know. */
+/** A documented type of an Entity, or one that this version of the SDK does not know. */
 export type EntityType = OpenEnum<KnownEntityType>;
-/** Whether the Entity type is documented. */
+/** Type guard: whether a value is a documented type of an Entity. */
 export const isKnownEntityType: (value: unknown) => value is KnownEntityType =
   createGuard(entityTypes);
 
 export const entityStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an Entity. @useDeclaredType */
 export type KnownEntityStatus = (typeof entityStatuses)[number];
-/** One of the documented statuses of an Entity, or a new one that this version does not know. */
+/** A documented status of an Entity, or one that this version of the SDK does not know. */
 export type EntityStatus = OpenEnum<KnownEntityStatus>;
-/** Whether the Entity status is documented. */
+/** Type guard: whether a value is a documented status of an Entity. */
 export const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus =
   createGuard(entityStatuses);
 
-// The API reference does not show in which order these follow: docs/gaps.md, row 39.
+// The API reference does not show the order of these KYC statuses: docs/gaps.md, row 39.
 export const kycStatuses = [
   'not_started',
   'pending',
@@ -48,46 +48,40 @@ export const kycStatuses = [
   'approved',
   'rejected',
 ] as const;
-/** The documented statuses of identity verification. @useDeclaredType */
+/** The documented statuses of an Entity's identity verification. @useDeclaredType */
 export type KnownKycStatus = (typeof kycStatuses)[number];
-/**
- * One of the documented statuses of identity verification, or a new one that this version does not
- * know.
- */
+/** A documented status of identity verification, or one that this SDK does not know. */
 export type KycStatus = OpenEnum<KnownKycStatus>;
-/** Whether the KYC status is documented. */
+/** Type guard: whether a value is a documented status of identity verification. */
 export const isKnownKycStatus: (value: unknown) => value is KnownKycStatus =
   createGuard(kycStatuses);
 
 export const tosStatuses = ['not_started', 'pending', 'approved'] as const;
-/** The documented statuses of the terms of service. @useDeclaredType */
+/** The documented statuses of an Entity's consent to the terms of service. @useDeclaredType */
 export type KnownTosStatus = (typeof tosStatuses)[number];
-/**
- * One of the documented statuses of the terms of service, or a new one that this version does not
- * know.
- */
+/** A documented status of the terms of service, or one that this SDK does not know. */
 export type TosStatus = OpenEnum<KnownTosStatus>;
-/** Whether the terms-of-service status is documented. */
+/** Type guard: whether a value is a documented status of the terms of service. */
 export const isKnownTosStatus: (value: unknown) => value is KnownTosStatus =
   createGuard(tosStatuses);
 
-/** Response to the creation of an Entity: an {@link Entity} without `status`. */
+/** The response to `entities.create`: an {@link Entity} without `status`. */
 export interface EntityCreated {
-  /** Starts with `ent_`. */
+  /** Id of the Entity, which starts with `ent_`. */
   readonly id: EntityId;
   /** The email address that the Entity was created with. */
   readonly email: string;
-  /** An individual (verified by KYC) or a business (verified by KYB). */
+  /** Whether the Entity is an individual (verified by KYC) or a business (verified by KYB). */
   readonly type: EntityType;
-  /** Status of identity verification; a new Entity has `not_started`. */
+  /** Status of the Entity's identity verification. A new Entity has `not_started`. */
   readonly kycStatus: KycStatus;
-  /** Status of the terms of service; a new Entity has `not_started`. */
+  /** Status of the Entity's consent to the terms of service. A new Entity has `not_started`. */
   readonly tosStatus: TosStatus;
   /** Link where the Entity completes identity verification; share it with the Entity. */
   readonly kycLink: string;
   /** Link where the Entity accepts the terms of service; share it with the Entity. */
   readonly tosLink: string;
-  /** ISO 8601 date-time, UTC. */
+  /** When the Entity was created: an ISO 8601 date-time in UTC. */
   readonly createdAt: string;
 }
 
@@ -114,14 +108,14 @@ export const entityCreatedSchema = lazy((): Schema<EntityCreated> =>
 export const entityShape = () => ({ ...entityCreatedShape(), status: anyString<EntityStatus>() });
 export const entitySchema = lazy((): Schema<Entity> => z.looseObject(entityShape()));
 
-// The SDK assumes what is required, and how the platform sets the type: docs/gaps.md, rows 1 and 2.
-/** Input for creating an Entity. */
+// How the platform sets the type of a new Entity is not documented: docs/gaps.md, rows 1 and 2.
+/** Input of `entities.create`. */
 export interface EntityCreateInput {
   /** Email address of the Entity. */
   email: string;
-  /** The name of an individual. */
+  /** Full name, if the Entity is an individual. */
   fullName?: string | undefined;
-  /** The name of a business. */
+  /** Name of the business, if the Entity is a business. */
   businessName?: string | undefined;
 }
 
@@ -135,7 +129,7 @@ export const entityCreateInputSchema = lazy((): Schema<EntityCreateInput> =>
   closedObject(entityCreateInputShape()),
 );
 
-/** Which Entities to list: paging only. */
+/** Query of `entities.list`, which has only the paging parameters. */
 export interface EntityListQuery extends PageQuery {}
 export const entityListQuerySchema = lazy((): Schema<EntityListQuery> =>
   closedObject(pageQueryShape()),

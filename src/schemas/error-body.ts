@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 import { lazy } from '../internal/objects.ts';
 import { anyString, metadata, type Metadata, type Schema } from './primitives.ts';
 
-/** What the platform sends with an error status. */
+/** The JSON body that the platform sends with an error status. */
 export interface ErrorBody {
-  /** A message for people. */
+  /** Description of the error, for people. */
   readonly error: string;
-  /** A code for programs; its values are not documented. */
+  /** Code of the error, for programs. The values are not documented. */
   readonly code: string;
-  /** Additional context. */
+  /** Additional facts about the error. */
   readonly details?: Metadata | null | undefined;
 }
 

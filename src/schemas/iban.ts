@@ -15,40 +15,40 @@ import {
   type Schema,
 } from './primitives.ts';
 
-/** The id of an IBAN (not the IBAN itself). `ibanId(text)` checks a `string` and returns an id. */
+/** The id of an IBAN record (not the IBAN). `ibanId(text)` checks a `string` and returns an id. */
 export type IbanId = `iban_${string}`;
 export const ibanIdSchema = idSchema<IdFrom<'iban_', 'ibanId(text) or as const'>>('iban_');
-/** Whether a value is a well-formed id of an IBAN; narrows it. */
+/** Type guard: whether a value is a well-formed id of an IBAN record (`iban_…`). */
 export const isIbanId: (value: unknown) => value is IbanId = createIdGuard('iban_');
 
 const ibanStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an IBAN. @useDeclaredType */
 export type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** One of the documented statuses of an IBAN, or a new one that this version does not know. */
+/** A documented status of an IBAN, or one that this version of the SDK does not know. */
 export type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** Whether the status of an IBAN is documented. */
+/** Type guard: whether a value is a documented status of an IBAN. */
 export const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus =
   createGuard(ibanStatuses);
 
 /** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
 export interface Iban {
-  /** Starts with `iban_`. */
+  /** Id of the IBAN record, which starts with `iban_`. */
   readonly id: IbanId;
   /** The Entity that the IBAN belongs to. */
   readonly entityId: EntityId;
-  /** The Account that deposits reach. */
+  /** The Account that receives deposits to the IBAN. */
   readonly accountId: AccountId;
-  /** The bank identifier itself. */
+  /** The IBAN itself, to which a sender pays. */
   readonly iban: string;
-  /** The bank's identifier code. */
+  /** Identifier code (BIC) of the bank. */
   readonly bic: string;
-  /** The bank's name. */
+  /** Name of the bank. */
   readonly bankName: string;
   /** The fiat currency that the IBAN accepts. */
   readonly currency: string;
-  /** Deposits to an IBAN that was deleted are rejected. */
+  /** Status of the IBAN. The platform rejects deposits to an IBAN that was deleted. */
   readonly status: IbanStatus;
-  /** ISO 8601 date-time, UTC. */
+  /** When the IBAN was created: an ISO 8601 date-time in UTC. */
   readonly createdAt: string;
 }
 
@@ -65,12 +65,12 @@ export const ibanShape = () => ({
 });
 export const ibanSchema = lazy((): Schema<Iban> => z.looseObject(ibanShape()));
 
-/** Which IBANs to list. */
+/** Query of `ibans.list`: which IBANs to list. */
 export interface IbanListQuery extends PageQuery {
-  // The SDK assumes the names of both filters: docs/gaps.md, row 8.
-  /** Only IBANs of this Entity. */
+  // The API reference does not name the filters by Entity and by Account: docs/gaps.md, row 8.
+  /** Lists only IBANs of this Entity. */
   entityId?: IdFrom<'ent_', 'entityId(text) or as const'> | undefined;
-  /** Only IBANs of this Account. */
+  /** Lists only IBANs of this Account. */
   accountId?: IdFrom<'acc_', 'accountId(text) or as const'> | undefined;
 }
 export const ibanListQueryShape = () => ({

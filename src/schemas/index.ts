@@ -98,7 +98,7 @@ import {
 
 export { pageSchema } from './page.ts';
 
-// If an application exports a type that it inferred from a schema, the compiler needs its name.
+// If an application exports a type inferred from a schema, the compiler needs these names.
 export type { Page } from './page.ts';
 export type { Schema, SchemaError, SchemaIssue } from './schema.ts';
 export type {
@@ -137,95 +137,95 @@ export type {
   TransferListQuery,
 };
 
-// The calls are marked as pure, so that a bundler drops unused schemas.
-/** Input for creating an Account; unknown fields are rejected. */
+// Each call is marked as pure, so that a bundler drops the schemas that a program does not use.
+/** Schema of the input of `accounts.create`. The schema rejects unknown fields. */
 export const AccountCreateInputSchema: Schema<AccountCreateInput> =
   /* @__PURE__ */ asDescribedSchema(accountCreateInputSchema);
-/** Response to the creation of an Account; unknown fields stay. */
+/** Schema of the response to `accounts.create`. The schema keeps unknown fields. */
 export const AccountCreatedSchema: Schema<AccountCreated> =
   /* @__PURE__ */ asDescribedSchema(accountCreatedSchema);
-/** The id of an Account: `acc_`, and no character that could change the path of a request. */
+/** Schema of an Account id: `acc_`, and nothing that could change the path of a request. */
 export const AccountIdSchema: Schema<AccountId> =
   /* @__PURE__ */ asDescribedSchema(accountIdSchema);
-/** The query of a list of Accounts; unknown parameters are rejected. */
+/** Schema of the query of `accounts.list`. The schema rejects unknown parameters. */
 export const AccountListQuerySchema: Schema<AccountListQuery> =
   /* @__PURE__ */ asDescribedSchema(accountListQuerySchema);
-/** An Account as the platform sends it; unknown fields stay. */
+/** Schema of an Account as the platform sends it. The schema keeps unknown fields. */
 export const AccountSchema: Schema<Account> = /* @__PURE__ */ asDescribedSchema(accountSchema);
-/** The fields of an Account to change; unknown fields are rejected. */
+/** Schema of the input of `accounts.update`. The schema rejects unknown fields. */
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
   /* @__PURE__ */ asDescribedSchema(accountUpdateInputSchema);
-/** The id of a Counterparty: `cpty_`, and no character that could change the path of a request. */
+/** Schema of a Counterparty id: `cpty_`, and nothing that could change the path of a request. */
 export const CounterpartyIdSchema: Schema<CounterpartyId> =
   /* @__PURE__ */ asDescribedSchema(counterpartyIdSchema);
-/** The query of a list of Counterparties; unknown parameters are rejected. */
+/** Schema of the query of `counterparties.list`. The schema rejects unknown parameters. */
 export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> =
   /* @__PURE__ */ asDescribedSchema(counterpartyListQuerySchema);
-/** A Counterparty as the platform sends it; unknown fields stay. */
+/** Schema of a Counterparty as the platform sends it. The schema keeps unknown fields. */
 export const CounterpartySchema: Schema<Counterparty> =
   /* @__PURE__ */ asDescribedSchema(counterpartySchema);
-/** Input for creating an Entity; unknown fields are rejected. */
+/** Schema of the input of `entities.create`. The schema rejects unknown fields. */
 export const EntityCreateInputSchema: Schema<EntityCreateInput> =
   /* @__PURE__ */ asDescribedSchema(entityCreateInputSchema);
-/** Response to the creation of an Entity; unknown fields stay. */
+/** Schema of the response to `entities.create`. The schema keeps unknown fields. */
 export const EntityCreatedSchema: Schema<EntityCreated> =
   /* @__PURE__ */ asDescribedSchema(entityCreatedSchema);
-/** The id of an Entity: `ent_`, and no character that could change the path of a request. */
+/** Schema of an Entity id: `ent_`, and nothing that could change the path of a request. */
 export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ asDescribedSchema(entityIdSchema);
-/** The query of a list of Entities; unknown parameters are rejected. */
+/** Schema of the query of `entities.list`. The schema rejects unknown parameters. */
 export const EntityListQuerySchema: Schema<EntityListQuery> =
   /* @__PURE__ */ asDescribedSchema(entityListQuerySchema);
-/** An Entity as the platform sends it; unknown fields stay. */
+/** Schema of an Entity as the platform sends it. The schema keeps unknown fields. */
 export const EntitySchema: Schema<Entity> = /* @__PURE__ */ asDescribedSchema(entitySchema);
-/** The body of an error response; unknown fields stay. */
+/** Schema of the body of an error response. The schema keeps unknown fields. */
 export const ErrorBodySchema: Schema<ErrorBody> =
   /* @__PURE__ */ asDescribedSchema(errorBodySchema);
-/** The id of an IBAN: `iban_`, and no character that could change the path of a request. */
+/** Schema of an IBAN id: `iban_`, and nothing that could change the path of a request. */
 export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ asDescribedSchema(ibanIdSchema);
-/** The query of a list of IBANs; unknown parameters are rejected. */
+/** Schema of the query of `ibans.list`. The schema rejects unknown parameters. */
 export const IbanListQuerySchema: Schema<IbanListQuery> =
   /* @__PURE__ */ asDescribedSchema(ibanListQuerySchema);
-/** An IBAN as the platform sends it; unknown fields stay. */
+/** Schema of an IBAN as the platform sends it. The schema keeps unknown fields. */
 export const IbanSchema: Schema<Iban> = /* @__PURE__ */ asDescribedSchema(ibanSchema);
-/** A built instruction payload as the platform sends it; unknown fields stay. */
+/** Schema of the response to `instructions.build`. The schema keeps unknown fields. */
 export const BuiltInstructionSchema: Schema<BuiltInstruction> =
   /* @__PURE__ */ asDescribedSchema(builtInstructionSchema);
-/** How often an Instruction has run; unknown fields stay. */
+/** Schema of the `executionState` of an Instruction. The schema keeps unknown fields. */
 export const ExecutionStateSchema: Schema<ExecutionState> =
   /* @__PURE__ */ asDescribedSchema(executionStateSchema);
-/** Input for building an instruction payload; unknown action kinds pass through. */
+/** Schema of the input of `instructions.build`. The schema accepts unknown action kinds. */
 export const InstructionBuildInputSchema: Schema<InstructionBuildInput> =
   /* @__PURE__ */ asDescribedSchema(instructionBuildInputSchema);
-/** Which Instructions to list; unknown fields are rejected. */
+/** Schema of the input of `instructions.list`. The schema rejects unknown fields. */
 export const InstructionListInputSchema: Schema<InstructionListInput> =
   /* @__PURE__ */ asDescribedSchema(instructionListInputSchema);
-/** An Instruction as the platform sends it; unknown fields stay. */
+/** Schema of an Instruction as the platform sends it. The schema keeps unknown fields. */
 export const InstructionSchema: Schema<Instruction> =
   /* @__PURE__ */ asDescribedSchema(instructionSchema);
-/** The Settings as the platform sends them; unknown fields stay. */
+/** Schema of the Settings as the platform sends them. The schema keeps unknown fields. */
 export const SettingsSchema: Schema<Settings> = /* @__PURE__ */ asDescribedSchema(settingsSchema);
-/** The Settings to change; unknown fields are rejected. */
+/** Schema of the input of `settings.update`. The schema rejects unknown fields. */
 export const SettingsUpdateInputSchema: Schema<SettingsUpdateInput> =
   /* @__PURE__ */ asDescribedSchema(settingsUpdateInputSchema);
-/** Which transactions to list; unknown fields are rejected. */
+/** Schema of the input of `transactions.list`. The schema rejects unknown fields. */
 export const TransactionListInputSchema: Schema<TransactionListInput> =
   /* @__PURE__ */ asDescribedSchema(transactionListInputSchema);
-/** A transaction record as the platform sends it; unknown fields stay. */
+/** Schema of an on-chain transaction as the platform sends it. The schema keeps unknown fields. */
 export const TransactionSchema: Schema<Transaction> =
   /* @__PURE__ */ asDescribedSchema(transactionSchema);
-/** Input for sending money: an exact amount and one destination; unknown fields are rejected. */
+/** Schema of the input of `transfers.create`. The schema rejects unknown fields. */
 export const TransferCreateInputSchema: Schema<TransferCreateInput> =
   /* @__PURE__ */ asPaymentSchema(transferCreateInputSchema);
-/** Input for `createOnce`: a `TransferCreateInput` with its reference as `description`. */
+/** Schema of the input of `transfers.createOnce`, which requires a reference as `description`. */
 export const OnceInputSchema: Schema<OnceInput> = /* @__PURE__ */ asPaymentSchema(onceInputSchema);
-/** Response to the creation of a Transfer; unknown fields stay. */
+/** Schema of the response to `transfers.create`. The schema keeps unknown fields. */
 export const TransferCreatedSchema: Schema<TransferCreated> =
   /* @__PURE__ */ asDescribedSchema(transferCreatedSchema);
-/** The id of a Transfer: `txfr_`, and no character that could change the path of a request. */
+/** Schema of a Transfer id: `txfr_`, and nothing that could change the path of a request. */
 export const TransferIdSchema: Schema<TransferId> =
   /* @__PURE__ */ asDescribedSchema(transferIdSchema);
-/** The query of a list of Transfers; unknown parameters are rejected. */
+/** Schema of the query of `transfers.list`. The schema rejects unknown parameters. */
 export const TransferListQuerySchema: Schema<TransferListQuery> =
   /* @__PURE__ */ asDescribedSchema(transferListQuerySchema);
-/** A Transfer as the platform sends it; unknown fields stay. */
+/** Schema of a Transfer as the platform sends it. The schema keeps unknown fields. */
 export const TransferSchema: Schema<Transfer> = /* @__PURE__ */ asDescribedSchema(transferSchema);

@@ -15,46 +15,46 @@ import {
 } from './primitives.ts';
 
 const executionStatuses = ['Deactivated'] as const;
-/** The one documented execution status; others exist. @useDeclaredType */
+/** The one documented execution status of an Instruction. Others exist. @useDeclaredType */
 export type KnownExecutionStatus = (typeof executionStatuses)[number];
-// The API reference does not name further values: docs/gaps.md, row 32.
-/** `Deactivated`, or one that the API reference does not name. */
+// The API reference names no execution status but `Deactivated`: docs/gaps.md, row 32.
+/** Execution status: `Deactivated`, or a status that the API reference does not name. */
 export type ExecutionStatus = OpenEnum<KnownExecutionStatus>;
-/** Whether the execution status is documented. */
+/** Type guard: whether a value is the documented execution status of an Instruction. */
 export const isKnownExecutionStatus: (value: unknown) => value is KnownExecutionStatus =
   createGuard(executionStatuses);
 
-/** How often an Instruction has run, and when it last did. */
+/** How many times an Instruction has run, when it last ran, and its status. */
 export interface ExecutionState {
-  /** Starts at 0. */
+  /** How many times the Instruction has run. The counter starts at 0. */
   readonly executionCounter: Integer;
-  /** `Deactivated` is the one documented value. */
-  readonly executionStatus: ExecutionStatus; // What leads to a status: docs/gaps.md, row 41
-  /** When the Instruction last ran; the unit is not documented. */
-  readonly lastExecuted: Integer; // See docs/gaps.md, row 35
+  /** Execution status. The API reference documents only `Deactivated`. */
+  readonly executionStatus: ExecutionStatus; // What leads to an execution status: docs/gaps.md, row 41
+  /** When the Instruction last ran. The API reference does not say in which unit. */
+  readonly lastExecuted: Integer; // The unit of lastExecuted: docs/gaps.md, row 35
 }
 
-/** An on-chain automation instruction of an address. */
+/** An on-chain instruction that automates an action for an address. */
 export interface Instruction {
-  /** Address of the action. */
+  /** Address of the action that the Instruction performs. */
   readonly action: Hex;
-  /** The encoded arguments of the action. */
+  /** The arguments of the action, encoded as a hexadecimal string. */
   readonly arguments: Hex;
-  /** How often the Instruction has run. */
+  /** How many times the Instruction has run, when it last ran, and its status. */
   readonly executionState: ExecutionState;
-  /** Address of the token. */
+  /** Address of the token that the Instruction is about. */
   readonly instructedTokenAddress: Hex;
-  /** Identifies the Instruction. */
+  /** Id of the Instruction. */
   readonly instructionId: Hex;
-  /** The value that was instructed last, a whole number as a string. */
+  /** The latest value that was instructed: a whole number as a string. */
   readonly lastInstructedValue: string;
-  /** How often the Instruction may run. */
+  /** The maximum number of runs of the Instruction. */
   readonly maxExecutions: Integer;
-  /** A name for people. */
+  /** Name of the Instruction, for people. */
   readonly nickname: string;
-  /** Makes otherwise equal Instructions distinct. */
+  /** A number that makes otherwise equal Instructions distinct. */
   readonly salt: Integer;
-  /** The sum of the instructed values, a whole number as a string. */
+  /** The sum of all instructed values: a whole number as a string. */
   readonly totalInstructedValue: string;
 }
 
@@ -80,18 +80,18 @@ export const instructionShape = () => ({
   totalInstructedValue: anyString(),
 });
 export const instructionSchema = lazy((): Schema<Instruction> => z.looseObject(instructionShape()));
-/** The list is a plain array, without the envelope of a page. */
+/** Schema of the list of Instructions, a plain array without the envelope of a page. */
 export const instructionsSchema = lazy((): Schema<Instruction[]> => z.array(instructionSchema()));
 
-/** An instruction payload, built by the platform and not yet on chain. */
+/** An instruction payload that the platform has built, and that is not on chain yet. */
 export interface BuiltInstruction {
-  /** Makes otherwise equal Instructions distinct. */
+  /** A number that makes otherwise equal Instructions distinct. */
   readonly salt: Integer;
-  /** How often the Instruction may run. */
+  /** The maximum number of runs of the Instruction. */
   readonly maxExecutions: Integer;
-  /** Address of the action. */
+  /** Address of the action that the Instruction performs. */
   readonly action: Hex;
-  /** The encoded arguments of the action. */
+  /** The arguments of the action, encoded as a hexadecimal string. */
   readonly arguments: Hex;
 }
 export const builtInstructionShape = () => ({
@@ -104,7 +104,7 @@ export const builtInstructionSchema = lazy((): Schema<BuiltInstruction> =>
   z.looseObject(builtInstructionShape()),
 );
 
-/** What the executor of a refuel may charge and spend. */
+/** What the executor of the action `refuelERC20` may charge and spend. */
 export interface RefuelERC20Fee {
   /** Address of the token that the fee is paid in. */
   token: Hex;
@@ -112,45 +112,45 @@ export interface RefuelERC20Fee {
   maxBaseFeePerGas: Integer;
   /** Upper bound of the priority fee, per unit of gas. */
   maxPriorityFeePerGas: Integer;
-  /** What one execution costs. */
+  /** What one run of the Instruction costs. */
   executionFee: Integer;
 }
 
-// Units of these numbers are not shown: docs/gaps.md, row 17.
-/** Arguments of the action `refuelERC20`. Their units are not documented. */
+// The API reference does not show the units of thresholds and fees: docs/gaps.md, row 17.
+/** Arguments of the action `refuelERC20`. The units of the numbers are not documented. */
 export interface RefuelERC20Arguments {
-  /** Address of the token to refuel with. */
+  /** Address of the token that refills the balance. */
   token: Hex;
-  /** Address that is refuelled. */
+  /** Address whose balance is refilled. */
   target: Hex;
-  /** The balance that triggers a refuel. */
+  /** The balance below which the action refills. */
   threshold: Integer;
-  /** The balance after a refuel. */
+  /** The balance that a refill leads to. */
   endBalance: Integer;
-  /** What the executor may charge and spend. */
+  /** What the executor of the action may charge and spend. */
   fee: RefuelERC20Fee;
 }
 
-// Other action kinds are not shown: docs/gaps.md, row 16.
-/** Arguments by kind of action. The SDK checks `refuelERC20` and sends any other kind as given. */
+// The API reference shows no action kind but `refuelERC20`: docs/gaps.md, row 16.
+/** Arguments by kind of action. The SDK checks only `refuelERC20`, and sends others as given. */
 export interface ActionArguments {
   /** Refills a token balance whenever it falls below a threshold. */
   refuelERC20?: RefuelERC20Arguments | undefined;
   [kind: string]: unknown;
 }
 
-// Which fields are required is not shown: docs/gaps.md, row 15.
-/** Input for building an instruction payload. Every field is required. */
+// The API reference does not say which fields instructions.build requires: docs/gaps.md, row 15.
+/** Input of `instructions.build`. Every field is required. */
 export interface InstructionBuildInput {
   /** The address that the Instruction is for. */
   address: Hex;
-  /** The chain's number, such as 8453. */
+  /** Number of the chain, such as 8453. */
   chainId: Integer;
-  /** Makes otherwise equal Instructions distinct. */
+  /** A number that makes otherwise equal Instructions distinct. */
   salt: Integer;
-  /** How often the Instruction may run. */
+  /** The maximum number of runs of the Instruction. */
   maxExecutions: Integer;
-  /** The kind of action to perform, with its arguments. */
+  /** The kind of action that the Instruction performs, with its arguments. */
   actionArguments: ActionArguments;
 }
 
@@ -184,7 +184,7 @@ export const instructionBuildInputSchema = lazy((): Schema<InstructionBuildInput
   closedObject(instructionBuildInputShape()),
 );
 
-/** Which Instructions to list. */
+/** Input of `instructions.list`: whose Instructions to list. */
 export interface InstructionListInput {
   /** The address that the Instructions belong to. */
   address: Hex;

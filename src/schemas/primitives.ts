@@ -10,30 +10,30 @@ import {
 } from '../internal/formats.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
-/** A whole number: a `number` when JavaScript can hold it exactly, otherwise a `bigint`. */
-export type Integer = number | bigint; // How large they get: docs/gaps.md, row 34
+/** A whole number: a `number` if JavaScript can hold the value exactly, otherwise a `bigint`. */
+export type Integer = number | bigint; // How large integers get: docs/gaps.md, row 34
 
 /** A hexadecimal string prefixed with `0x`, as in on-chain libraries. */
 export type Hex = `0x${string}`;
 
-/** The documented values, and any other string that the platform may send one day. */
-export type OpenEnum<Known extends string> = Known | (string & {}); // Values may be added: docs/gaps.md, row 33
+/** The documented values of an enum, and any other string that the platform may send one day. */
+export type OpenEnum<Known extends string> = Known | (string & {}); // Any enum may get new values: docs/gaps.md, row 33
 
-/** Free-form key/value data. */
+/** Your own free-form data: an object with any keys and values. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** A schema that accepts and returns a `T`, for this package; schema.ts has the public type. */
+/** A schema that accepts and returns a `T`, for this package. The public type is in schema.ts. */
 export type Schema<T> = z.ZodMiniType<T>;
 
-/** Gives a schema its public type, which names no zod because a program may use another or none. */
+/** Gives a schema its public type, without zod, because a program may use another zod or none. */
 /* @__NO_SIDE_EFFECTS__ */
 export function asPublicSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
   return schema() as unknown as PublicSchema<T>;
 }
 
 /*
- * Responses may have unknown fields (docs/gaps.md, rows 30 and 31). Formats of received strings are
- * not checked, so one schema serves for all strings.
+ * The schemas of responses accept unknown fields (docs/gaps.md, rows 30 and 31), and do not check
+ * the format of a string, so one schema serves for all strings.
  */
 const sharedString = lazy(() => z.string());
 export const anyString = <T extends string = string>(): Schema<T> => asSchema(sharedString());
@@ -41,11 +41,11 @@ export const integer = lazy((): Schema<Integer> => z.union([z.int(), z.bigint()]
 export const metadata = lazy((): Schema<Metadata> => z.record(z.string(), z.unknown()));
 
 /*
- * Requests may have no unknown fields (docs/gaps.md, row 23). Each schema has its own message,
- * because zod/mini has none and the message has to contain a hint.
+ * The schemas of requests reject unknown fields (docs/gaps.md, row 23). Each has its own message
+ * with a hint, because zod/mini has no messages.
  */
 
-/** An object to send; a field that the API reference does not name is rejected. */
+/** Schema of an object to send. It rejects each field that the API reference does not name. */
 export const closedObject = <Shape extends z.core.$ZodShape>(
   shape: Shape,
 ): z.ZodMiniObject<Shape, z.core.$strict> =>
@@ -56,11 +56,11 @@ export const closedObject = <Shape extends z.core.$ZodShape>(
         : undefined,
   });
 
-/** Data to send as it is; the pipeline rejects values that JSON would lose. */
+/** Schema of metadata to send. A later step rejects values that JSON would lose. */
 export const metadataInput = (): Schema<Metadata> =>
   z.custom<Metadata>(isPlainObject, expectation('an object of keys and values'));
 
-/** Schema of an id to send, by its prefix. */
+/** Creates the schema of an id to send, from the prefix of the id. */
 /* @__NO_SIDE_EFFECTS__ */
 export function idSchema<Id extends string>(prefix: IdPrefix): () => Schema<Id> {
   const error = ({ input }: { readonly input?: unknown }) => describeIdProblem(prefix, input);
@@ -69,7 +69,7 @@ export function idSchema<Id extends string>(prefix: IdPrefix): () => Schema<Id> 
   );
 }
 
-/** Creates the type guard for the documented values of an open enum. */
+/** Creates a type guard for the documented values of an enum. */
 /* @__NO_SIDE_EFFECTS__ */
 export function createGuard<Known extends string>(
   values: readonly Known[],
@@ -78,8 +78,8 @@ export function createGuard<Known extends string>(
 }
 
 /**
- * Gives a schema a narrower type than zod can see, because its refinement checks that type or, in a
- * response, the API reference promises the type.
+ * Gives a schema a narrower type than zod can see. A refinement of the schema checks that type or,
+ * in a response, the API reference promises the type.
  */
 export const asSchema = <T>(schema: z.core.$ZodType): Schema<T> => schema as Schema<T>;
 
@@ -96,44 +96,44 @@ const amountMessage = {
       typeof input === 'string'
         ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
         : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004';
-    // White space, such as the line break of a CRLF file, would be invisible in the message.
+    // White space, such as the line break of a CRLF file, would be invisible in the error message.
     const isPadded = typeof input === 'string' && input.trim() !== input;
     const got = isPadded ? 'white space at the start or end' : undefined;
     return expectation({ got, expected: 'a decimal string above zero, such as "12.50"', hint });
   },
 };
 
-// The compiler prints a union by its name and type arguments, so an error shows `Example`.
-/** A decimal as a string, such as the example. */
+// The compiler prints a union by its type arguments, so a compile error shows `Example`.
+/** A decimal as a string, such as the `Example`. */
 export type DecimalString<Example extends string> = string | (string & Pick<Example, 'length'>);
 
-/** An amount of money to send: an exact decimal string above zero. See docs/gaps.md, row 9. */
+/** Schema of a payment's amount: an exact decimal string above zero. See docs/gaps.md, row 9. */
 export const positiveAmount = (): Schema<DecimalString<'12.50'>> =>
   z
     .string(amountMessage)
     .check(z.regex(/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/, amountMessage));
 
-/** A whole number to send. An unsafe `number` has lost digits already, so it is rejected. */
+/** Schema of a whole number. An unsafe `number` is rejected, because digits are lost already. */
 export const wholeNumber = (): Schema<Integer> =>
-  // zod checks the range inside the union and the type outside, so both need the message.
+  // zod checks the range of a number inside the union and the type outside. Both need the message.
   z.union([z.int({ error: describeWholeNumber }), z.bigint()], { error: describeWholeNumber });
 
 const describeWholeNumber = (issue: { readonly input?: unknown }): string =>
   isUnsafe(issue.input) ? unsafeRule : expectation('a whole number (number or bigint)');
 
-/** A whole number to send: at least `least`, and exact as a `number`. */
+/** Schema of a whole number that is at least `least`, and that a `number` can hold exactly. */
 export const integerFrom = (least: number, error: string): Schema<Integer> =>
   z
     .union([z.int(error), z.bigint()], error)
     .check(z.refine((value) => value >= least && value <= Number.MAX_SAFE_INTEGER, error));
 
 const expectedAddress = /* @__PURE__ */ expectation('an address: "0x" and hexadecimal digits');
-/** An address to send; the API reference does not state its length: docs/gaps.md, row 22. */
+/** Schema of an address to send. The length is not documented: docs/gaps.md, row 22. */
 export const address = (): Schema<Hex> =>
   asSchema(z.string(expectedAddress).check(z.regex(/^0x[0-9a-fA-F]{1,256}$/, expectedAddress)));
 
 const expectedHexId = /* @__PURE__ */ expectation('a hexadecimal string');
-/** A hexadecimal id to send. Whether it has a `0x` is not documented: docs/gaps.md, row 22. */
+/** Schema of a hexadecimal id, with or without `0x` (not documented: docs/gaps.md, row 22). */
 export const hexId = (): Schema<Hex> =>
   asSchema(z.string(expectedHexId).check(z.regex(/^(0x)?[0-9a-fA-F]{1,1024}$/, expectedHexId)));
 
@@ -141,7 +141,7 @@ export const moment = (): Schema<Date | string> =>
   z.custom<Date | string>(isMoment, expectation(expectedMoment));
 
 const expectedLimit = /* @__PURE__ */ expectation('a whole number from 1 to 100');
-/** The paging parameters of every list under `/v0`; about larger limits: docs/gaps.md, row 63. */
+/** Shape of the paging parameters under `/v0`. For a limit above 100, see docs/gaps.md, row 63. */
 export const pageQueryShape = () => ({
   cursor: z.optional(z.nullable(nonEmptyString('the nextCursor of an earlier page'))),
   limit: z.optional(
@@ -149,10 +149,10 @@ export const pageQueryShape = () => ({
   ),
 });
 
-/** Where a list starts, and how many items each page has. */
+/** The paging parameters of a list: where the list starts, and how many items a page has. */
 export interface PageQuery {
-  /** The `nextCursor` of an earlier page, to continue after it. Absent or null: the first page. */
+  /** Pass the `nextCursor` of a page to get the page after it. Absent or null: the first page. */
   cursor?: string | null | undefined;
-  /** Items per page, 1 to 100. Not sent by default; the platform then uses 50. */
+  /** Number of items per page, 1 to 100. If you leave it out, the platform uses 50. */
   limit?: number | undefined;
 }

@@ -10,8 +10,8 @@ import type { Schema as PublicSchema } from './schema.ts';
 import { transferIdSchema } from './transfer.ts';
 
 /*
- * `z.toJSONSchema` cannot read refinements, because they are functions. What JSON Schema can say of
- * them is added here and not beside them, because the client needs no JSON Schema.
+ * `z.toJSONSchema` cannot read refinements, because they are functions. This file adds what JSON
+ * Schema can say of them. The client does not load this file, because it needs no JSON Schema.
  */
 const idSchemas: Readonly<Record<IdPrefix, () => Schema<string>>> = {
   acc_: accountIdSchema,
@@ -22,8 +22,8 @@ const idSchemas: Readonly<Record<IdPrefix, () => Schema<string>>> = {
 };
 
 /**
- * Adds the patterns of ids for `z.toJSONSchema`. Early versions of zod 4 read the bag of the schema
- * without its checks, later versions the bag of the schema.
+ * Adds the patterns of ids for `z.toJSONSchema`. Early versions of zod 4 read the `bag` of a schema
+ * without its checks, later versions the `bag` of the schema itself.
  */
 const describeIds = lazy(() => {
   for (const [prefix, schema] of Object.entries(idSchemas)) {
@@ -35,18 +35,18 @@ const describeIds = lazy(() => {
   return true;
 });
 
-/** Makes a schema public. Its JSON Schema keeps the prefixes of ids. */
+/** Makes a schema public. The JSON Schema of the public schema keeps the prefixes of ids. */
 /* @__NO_SIDE_EFFECTS__ */
 export function asDescribedSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
   describeIds();
   return asPublicSchema(schema);
 }
 
-/** Makes the schema of a payment public. Its JSON Schema requires exactly one destination. */
+/** Makes the schema of a payment public. The JSON Schema requires exactly one destination. */
 /* @__NO_SIDE_EFFECTS__ */
 export function asPaymentSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
-  // A second copy of zod in the process shares this registry, so its JSON Schema has this condition, too:
-  // docs/decisions/where-the-time-goes.md.
+  // All copies of zod in a process share this registry, so their JSON Schema has the condition,
+  // too: docs/decisions/where-the-time-goes.md.
   z.globalRegistry.add(schema(), {
     oneOf: [{ required: ['destinationAccountId'] }, { required: ['counterpartyId'] }],
   });

@@ -1,21 +1,21 @@
-/** Result of checking a value, as Standard Schema defines it. @inline */
+/** Result of checking a value with a schema, as Standard Schema defines the result. @inline */
 export type SchemaResult<T> =
   | {
-      /** The value, as the schema made it. */
+      /** The value that the schema returns. */
       readonly value: T;
       readonly issues?: undefined;
     }
   | {
-      /** The issues of the value. */
+      /** The issues that the schema found in the value. */
       readonly issues: readonly {
-        /** What was expected. */
+        /** Description of what the schema expected. */
         readonly message: string;
-        /** Where in the value. */
+        /** Where in the value the issue is. */
         readonly path?:
           | readonly (
               | PropertyKey
               | {
-                  /** One step on the way. */
+                  /** Key of one step of the path. */
                   readonly key: PropertyKey;
                 }
             )[]
@@ -23,23 +23,23 @@ export type SchemaResult<T> =
       }[];
     };
 
-/** One issue that a schema found. */
+/** One issue that a schema found in a value. */
 export interface SchemaIssue {
-  /** Code of the issue, as in zod: `invalid_type`, `unrecognized_keys`. */
+  /** Code of the issue, as zod names issues: `invalid_type`, `unrecognized_keys`. */
   readonly code: string;
-  /** Where in the value. */
+  /** Where in the value the issue is: the keys from the outside in. */
   readonly path: readonly PropertyKey[];
-  /** What was expected. */
+  /** Description of what the schema expected. */
   readonly message: string;
 }
 
-/** All issues of a value. */
+/** The error that lists all issues of a value. */
 export interface SchemaError {
-  /** `$ZodError` or `ZodError`. */
+  /** Name of the error: `$ZodError` or `ZodError`. */
   readonly name: string;
   /** The issues as JSON. */
   readonly message: string;
-  /** The single issues. */
+  /** Each issue of the value. */
   readonly issues: readonly SchemaIssue[];
 }
 
@@ -49,53 +49,53 @@ export interface SchemaError {
  * library that accepts a Standard Schema.
  */
 export interface Schema<T> {
-  /** Standard Schema, version 1. */
+  /** The interface that Standard Schema, version 1, defines. */
   readonly '~standard': {
     /** The version of Standard Schema. */
     readonly version: 1;
-    /** The library that made it: `zod`. */
+    /** Name of the library that made the schema: `zod`. */
     readonly vendor: string;
-    /** Checks a value; never asynchronous. */
+    /** Checks a value, always synchronously. */
     readonly validate: (value: unknown) => SchemaResult<T>;
-    /** For the compiler only. */
+    /** Types of the schema, for the compiler only. At run time the field is absent. */
     readonly types?:
       | {
-          /** What goes in. */
+          /** Type of a value that the schema accepts. */
           readonly input: T;
-          /** What comes out. */
+          /** Type of a value that the schema returns. */
           readonly output: T;
         }
       | undefined;
   };
   /**
-   * Returns the checked value.
+   * Checks a value, and returns it.
    * @throws an error with `issues` when the value does not match
    */
   parse(value: unknown): T;
-  /** Checks a value without throwing; returns the issues. */
+  /** Checks a value without throwing, and returns the value or the issues. */
   safeParse(value: unknown):
     | {
-        /** The value matches. */
+        /** True because the value matches the schema. */
         success: true;
-        /** The checked value. */
+        /** The value that the schema returns. */
         data: T;
         error?: undefined;
       }
     | {
-        /** The value does not match. */
+        /** False because the value does not match the schema. */
         success: false;
         data?: undefined;
-        /** Its issues. */
+        /** The error that lists the issues of the value. */
         error: SchemaError;
       };
   /**
-   * Fields that zod reads of a nested schema. Your code may use only `output` and `input`. The
-   * others let any zod 4 accept this schema as one of its own.
+   * Fields that zod reads if you nest the schema in another schema. Your code may use only `output`
+   * and `input`. The others let any zod 4 accept this schema as one of its own.
    */
   readonly _zod: {
-    /** What comes out. */
+    /** Type of a value that the schema returns. */
     output: T;
-    /** What goes in. */
+    /** Type of a value that the schema accepts. */
     input: T;
     /** Never present. @hidden */ version: never;
     /** Never present. @hidden */ def: never;

@@ -11,24 +11,24 @@ import {
 } from './primitives.ts';
 
 const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
-/** The documented chains. @useDeclaredType */
+/** The documented chains, such as `base`. @useDeclaredType */
 export type KnownChain = (typeof chains)[number];
-/** One of the documented chains, or a new one that this version does not know. */
+/** A documented chain, or one that this version of the SDK does not know. */
 export type Chain = OpenEnum<KnownChain>;
-/** Whether the chain is documented. */
+/** Type guard: whether a value is a documented chain. */
 export const isKnownChain: (value: unknown) => value is KnownChain = createGuard(chains);
 
 /** The configuration of the Platform. The API reference names no call that reads it. */
 export interface Settings {
-  /** When true, new Accounts are configured to earn yield on idle balances. */
+  /** Whether the platform configures new Accounts to earn yield on idle balances. */
   readonly autoEarnEnabled: boolean;
-  /** The vault that idle balances of new Accounts are deposited into. */
+  /** The vault into which the platform deposits idle balances of new Accounts. */
   readonly autoEarnVault?: string | null | undefined;
-  /** The chain used when creating new Accounts. */
+  /** The chain on which the platform creates new Accounts. */
   readonly defaultChain: Chain;
-  /** URL that receives webhook notifications; null when they are disabled. */
+  /** URL to which the platform sends webhook notifications. Null if they are disabled. */
   readonly webhookUrl?: string | null | undefined;
-  /** ISO 8601 date-time, UTC. */
+  /** When the Settings were last changed: an ISO 8601 date-time in UTC. */
   readonly updatedAt: string;
 }
 
@@ -41,16 +41,16 @@ export const settingsShape = () => ({
 });
 export const settingsSchema = lazy((): Schema<Settings> => z.looseObject(settingsShape()));
 
-/** The Settings to change; omitted fields stay unchanged. */
+/** Input of `settings.update`: the Settings to change. Omitted fields stay unchanged. */
 export interface SettingsUpdateInput {
   /** Whether new Accounts earn yield. True requires `autoEarnVault`, even if one was set before. */
-  autoEarnEnabled?: boolean | undefined; // A vault set earlier may be enough: docs/gaps.md, row 12
-  /** A vault: `<protocol>_usdc` or `<protocol>_usds`. */
+  autoEarnEnabled?: boolean | undefined; // A vault that was set earlier may be enough: docs/gaps.md, row 12
+  /** Identifier of a vault: `<protocol>_usdc` or `<protocol>_usds`. */
   autoEarnVault?: string | undefined; // The API reference names no vault: docs/gaps.md, row 11
-  /** The chain used when creating new Accounts. */
-  defaultChain?: KnownChain | undefined; // Other chains may exist: docs/gaps.md, row 13
-  /** Where webhook notifications go; null disables them. */
-  webhookUrl?: string | null | undefined; // Payload and signature are not shown: docs/gaps.md, row 56
+  /** The chain on which the platform creates new Accounts. */
+  defaultChain?: KnownChain | undefined; // The platform may accept other chains: docs/gaps.md, row 13
+  /** URL to which the platform sends webhook notifications. Null disables them. */
+  webhookUrl?: string | null | undefined; // The payload and the signature of webhooks are not shown: docs/gaps.md, row 56
 }
 
 const expectedVault = /* @__PURE__ */ expectation(

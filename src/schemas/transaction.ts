@@ -18,36 +18,36 @@ import {
 } from './primitives.ts';
 
 const transactionStatuses = ['Success'] as const;
-/** The one documented transaction status; others exist. @useDeclaredType */
+/** The one documented status of an on-chain transaction. Others exist. @useDeclaredType */
 export type KnownTransactionStatus = (typeof transactionStatuses)[number];
-// The API reference does not name further values: docs/gaps.md, row 32.
-/** `Success`, or one that the API reference does not name. */
+// The API reference names no transaction status but `Success`: docs/gaps.md, row 32.
+/** Status of an on-chain transaction: `Success`, or one that the API reference does not name. */
 export type TransactionStatus = OpenEnum<KnownTransactionStatus>;
-/** Whether the transaction status is documented. */
+/** Type guard: whether a value is the documented status of an on-chain transaction. */
 export const isKnownTransactionStatus: (value: unknown) => value is KnownTransactionStatus =
   createGuard(transactionStatuses);
 
 /** One on-chain transaction of an Instruction. */
 export interface Transaction {
-  /** Unix seconds. */
+  /** When the transaction was created, in Unix seconds. */
   readonly createdAtUnix: Integer;
-  /** Unix seconds. */
+  /** When the transaction was last updated, in Unix seconds. */
   readonly updatedAtUnix: Integer;
-  /** Unix seconds. */
+  /** When the transaction started, in Unix seconds. */
   readonly startedAtUnix: Integer;
-  /** Unix seconds. */
+  /** When the transaction finished, in Unix seconds. */
   readonly finishedAtUnix: Integer;
-  /** Block number. */
+  /** Number of the block in which the transaction started. */
   readonly startedAtBlock: Integer;
-  /** Block number. */
+  /** Number of the block in which the transaction finished. */
   readonly finishedAtBlock: Integer;
-  /** Identifies the transaction on its chain. */
+  /** Hash that identifies the transaction on its chain. */
   readonly transactionHash: Hex;
-  /** The block that contains the transaction. */
+  /** Hash of the block that contains the transaction. */
   readonly blockHash: Hex;
-  /** The Instruction that the transaction belongs to. */
+  /** Id of the Instruction that the transaction belongs to. */
   readonly instructionId: Hex;
-  /** The chain's number. */
+  /** Number of the chain, such as 8453. */
   readonly chainId: Integer;
   /** The address that the Instruction belongs to. */
   readonly address: Hex;
@@ -55,7 +55,7 @@ export interface Transaction {
   readonly activation: boolean;
   /** Whether the transaction deactivated the Instruction. */
   readonly deactivation: boolean;
-  /** `Success` is the one documented value. */
+  /** Status of the transaction. The API reference documents only `Success`. */
   readonly transactionStatus: TransactionStatus;
 }
 
@@ -76,36 +76,36 @@ export const transactionShape = () => ({
   transactionStatus: anyString<TransactionStatus>(),
 });
 export const transactionSchema = lazy((): Schema<Transaction> => z.looseObject(transactionShape()));
-/** The list is a plain array, without the envelope of a page. */
+/** Schema of the list of transactions, a plain array without the envelope of a page. */
 export const transactionsSchema = lazy((): Schema<Transaction[]> => z.array(transactionSchema()));
 
 const transactionSorts = ['Ascending'] as const;
-/** The one documented sort order. @useDeclaredType */
+/** The one documented sort order of `transactions.list`. @useDeclaredType */
 export type KnownTransactionSort = (typeof transactionSorts)[number];
-// Other orders are not shown: docs/gaps.md, row 19.
-/** `Ascending` is documented; any other value is sent as given. */
+// The API reference shows no sort order but `Ascending`: docs/gaps.md, row 19.
+/** Order of a list of transactions. The SDK sends other values than `Ascending` as given. */
 export type TransactionSort = OpenEnum<KnownTransactionSort>;
-/** Whether the sort order is documented. */
+/** Type guard: whether a value is the documented sort order of `transactions.list`. */
 export const isKnownTransactionSort: (value: unknown) => value is KnownTransactionSort =
   createGuard(transactionSorts);
 
-// The SDK assumes that only the address is required: docs/gaps.md, row 18.
-/** Which transactions to list. */
+// The SDK assumes that transactions.list requires only the address: docs/gaps.md, row 18.
+/** Input of `transactions.list`: which on-chain transactions to list. */
 export interface TransactionListInput {
   /** The address that the Instructions belong to. */
   address: Hex;
-  /** Only transactions of these Instructions. */
+  /** Lists only transactions of these Instructions. */
   instructionIds?: readonly Hex[] | undefined;
-  /** Only transactions from this moment on. A `Date` is sent as an ISO 8601 string. */
+  /** Lists only transactions from this moment on. The SDK sends a `Date` as an ISO 8601 string. */
   from?: Date | string | undefined;
-  /** Only transactions up to this moment. A `Date` is sent as an ISO 8601 string. */
-  to?: Date | string | undefined; // May exclude the moment itself: docs/gaps.md, row 21
-  /** `Ascending` is the one documented value. */
+  /** Lists only transactions up to this moment. The SDK sends a `Date` as an ISO 8601 string. */
+  to?: Date | string | undefined; // The platform may exclude the moment itself: docs/gaps.md, row 21
+  /** Sort order. The API reference documents only `Ascending`. */
   sort?: TransactionSort | undefined;
-  /** Number of records to skip. @default 0 */
+  /** How many transactions to skip. @default 0 */
   skip?: Integer | undefined;
-  /** Records per page. Not sent by default; the platform's default is not documented. */
-  take?: Integer | undefined; // Its maximum is not shown: docs/gaps.md, row 20
+  /** Transactions per page. If you leave it out, the platform uses an undocumented default. */
+  take?: Integer | undefined; // The maximum of `take` is not shown: docs/gaps.md, row 20
 }
 const expectedSkip = /* @__PURE__ */ expectation('a whole number, 0 or more');
 const expectedTake = /* @__PURE__ */ expectation('a whole number above 0');

@@ -24,15 +24,15 @@ import {
 /** The id of a Transfer. `transferId(text)` checks a `string` and returns an id. */
 export type TransferId = `txfr_${string}`;
 export const transferIdSchema = idSchema<IdFrom<'txfr_', 'transferId(text) or as const'>>('txfr_');
-/** Whether a value is a well-formed Transfer id; narrows it. */
+/** Type guard: whether a value is a well-formed id of a Transfer (`txfr_…`). */
 export const isTransferId: (value: unknown) => value is TransferId = createIdGuard('txfr_');
 
 const transferTypes = ['book', 'wire', 'on_chain'] as const;
 /** The documented types of a Transfer. @useDeclaredType */
 export type KnownTransferType = (typeof transferTypes)[number];
-/** One of the documented types of a Transfer, or a new one that this version does not know. */
+/** A documented type of a Transfer, or one that this version of the SDK does not know. */
 export type TransferType = OpenEnum<KnownTransferType>;
-/** Whether the Transfer type is documented. */
+/** Type guard: whether a value is a documented type of a Transfer. */
 export const isKnownTransferType: (value: unknown) => value is KnownTransferType =
   createGuard(transferTypes);
 
@@ -45,7 +45,7 @@ export const transferStatuses = [
 ] as const;
 /** The documented statuses of a Transfer. @useDeclaredType */
 export type KnownTransferStatus = (typeof transferStatuses)[number];
-/** What each status says about the money. All code that decides by a status reads this table. */
+/** What each status of a Transfer says about the money. All decisions by status use this table. */
 export const statusMeanings: Readonly<Record<KnownTransferStatus, 'open' | 'arrived' | 'failed'>> =
   {
     pending: 'open',
@@ -54,32 +54,30 @@ export const statusMeanings: Readonly<Record<KnownTransferStatus, 'open' | 'arri
     failed: 'failed',
     cancelled: 'failed',
   };
-/** One of the documented statuses of a Transfer, or a new one that this version does not know. */
+/** A documented status of a Transfer, or one that this version of the SDK does not know. */
 export type TransferStatus = OpenEnum<KnownTransferStatus>;
-/** Whether the Transfer status is documented; narrows it for a full `switch`. */
+/** Type guard: whether a value is a documented status of a Transfer, for a full `switch`. */
 export const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus =
   createGuard(transferStatuses);
 
 const transferDirections = ['outgoing', 'incoming'] as const;
 /** The documented directions of a Transfer. @useDeclaredType */
 export type KnownTransferDirection = (typeof transferDirections)[number];
-/** One of the documented directions of a Transfer, or a new one that this version does not know. */
+/** A documented direction of a Transfer, or one that this version of the SDK does not know. */
 export type TransferDirection = OpenEnum<KnownTransferDirection>;
-/** Whether the Transfer direction is documented. */
+/** Type guard: whether a value is a documented direction of a Transfer. */
 export const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection =
   createGuard(transferDirections);
 
-/**
- * Response to the creation of a Transfer: fewer fields than a {@link Transfer}.
- */
+/** The response to `transfers.create`, which has fewer fields than a {@link Transfer}. */
 export interface TransferCreated {
-  /** Starts with `txfr_`. */
+  /** Id of the Transfer, which starts with `txfr_`. */
   readonly id: TransferId;
-  /** An accepted Transfer is `pending`. */
+  /** Status of the Transfer. A new Transfer is `pending`. */
   readonly status: TransferStatus;
-  /** `book` between Accounts of the Platform; `wire` or `on_chain` to a Counterparty. */
+  /** Type of the Transfer: `book` between Accounts, `wire` or `on_chain` to a Counterparty. */
   readonly type: TransferType;
-  /** ISO 8601 date-time, UTC. */
+  /** When the Transfer was created: an ISO 8601 date-time in UTC. */
   readonly createdAt: string;
 }
 
@@ -87,17 +85,17 @@ export interface TransferCreated {
 export interface Transfer extends TransferCreated {
   /** The Account that the money leaves. */
   readonly sourceAccountId: AccountId;
-  /** The Account that the money reaches; present for book transfers. */
+  /** The Account that the money reaches. Present for book transfers. */
   readonly destinationAccountId?: AccountId | null | undefined;
-  /** The Counterparty that the money reaches; present for transfers that leave the Platform. */
+  /** The Counterparty that the money reaches. Present for transfers that leave the Platform. */
   readonly counterpartyId?: CounterpartyId | null | undefined;
-  /** A decimal string. */
+  /** The amount of money, a decimal string. */
   readonly amount: string;
-  /** `USDC` unless the creation named another currency. */
+  /** Currency of the amount: `USDC` unless you named another currency in `transfers.create`. */
   readonly currency: string;
-  /** `outgoing` or `incoming`. */
-  readonly direction: TransferDirection; // Which side sees it: docs/gaps.md, row 42
-  /** The description that was given at creation. */
+  /** Direction of the Transfer: `outgoing` or `incoming`. */
+  readonly direction: TransferDirection; // How a book transfer gets its direction: docs/gaps.md, row 42
+  /** The description that you passed to `transfers.create`. */
   readonly description?: string | null | undefined;
 }
 
@@ -124,9 +122,9 @@ export const transferShape = () => ({
 export const transferSchema = lazy((): Schema<Transfer> => z.looseObject(transferShape()));
 
 /*
- * The SDK assumes which fields are required, which currencies exist, and that the description comes
- * back unchanged: docs/gaps.md, rows 5, 10 and 60. Both members list every field, because an editor
- * then shows all of them.
+ * The SDK assumes which fields a payment needs, which currencies exist, and that the description
+ * comes back unchanged: docs/gaps.md, rows 5, 10 and 60. Both members of the union list every
+ * field, because an editor then shows all of them.
  */
 /**
  * Money to send from an Account to one destination, `destinationAccountId` or `counterpartyId`. If
@@ -138,7 +136,7 @@ export type TransferCreateInput =
       sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
       /** The Account of this Platform to pay. Leave out `counterpartyId` then. */
       destinationAccountId: AccountId;
-      /** The wallet or bank account to pay. Leave out if you pass `destinationAccountId`. */
+      /** External wallet or bank account to pay. Leave out if you pass `destinationAccountId`. */
       counterpartyId?:
         | ExactlyOneOf<
             'destinationAccountId or counterpartyId',
@@ -146,11 +144,11 @@ export type TransferCreateInput =
             'counterpartyId(text) or as const'
           >
         | undefined;
-      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      /** Decimal string above zero, such as `'12.50'`. A number cannot hold every decimal. */
       amount: DecimalString<'12.50'>;
-      /** A currency code. Not sent by default; the platform then uses `USDC`. */
+      /** Currency code of the amount. If you leave it out, the platform uses `USDC`. */
       currency?: string | undefined;
-      /** Your own unique reference, by which `reconcile` finds the Transfer. */
+      /** Your own unique reference, by which `transfers.reconcile` finds the Transfer. */
       description?: string | undefined;
     }
   | {
@@ -166,15 +164,15 @@ export type TransferCreateInput =
         | undefined;
       /** The external wallet or bank account to pay. Leave out `destinationAccountId` then. */
       counterpartyId: CounterpartyId;
-      /** Exact decimal string above zero, such as `'12.50'`; a number cannot hold every decimal. */
+      /** Decimal string above zero, such as `'12.50'`. A number cannot hold every decimal. */
       amount: DecimalString<'12.50'>;
-      /** A currency code. Not sent by default; the platform then uses `USDC`. */
+      /** Currency code of the amount. If you leave it out, the platform uses `USDC`. */
       currency?: string | undefined;
-      /** Your own unique reference, by which `reconcile` finds the Transfer. */
+      /** Your own unique reference, by which `transfers.reconcile` finds the Transfer. */
       description?: string | undefined;
     };
 
-/** A payment to make once, with its reference as `description`. */
+/** Input of `transfers.createOnce`: a payment to make once, with a reference as `description`. */
 export type OnceInput = TransferCreateInput & {
   /**
    * The payment's reference. Never use the same reference for another payment; upper and lower case
@@ -205,7 +203,7 @@ export const transferCreateInputShape = () => ({
 export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
   asSchema(
     closedObject(transferCreateInputShape()).check(
-      // It is not documented what the platform does with two destinations: docs/gaps.md, row 48.
+      // What the platform does with two destinations is not documented: docs/gaps.md, row 48.
       z.refine(
         (input) =>
           (input.destinationAccountId === undefined) !== (input.counterpartyId === undefined),
@@ -229,10 +227,10 @@ export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
   ),
 );
 
-/** Which Transfers to list. */
+/** Query of `transfers.list`: which Transfers to list. */
 export interface TransferListQuery extends PageQuery {
-  // The API reference mentions a filter, but not its name: docs/gaps.md, row 6.
-  /** Only Transfers of this Account. */
+  // The API reference does not name the filter by Account: docs/gaps.md, row 6.
+  /** Lists only Transfers of this Account. */
   accountId?: IdFrom<'acc_', 'accountId(text) or as const'> | undefined;
 }
 export const transferListQueryShape = () => ({
