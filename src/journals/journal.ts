@@ -1,95 +1,95 @@
 import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 
-/** One change of a payment's entry. */
+/** One change of a payment's entry in the journal. */
 export interface JournalTransition {
   /** Time of the change, in whole milliseconds by the journal's clock. */
   readonly at: number;
-  /** State of the entry after the change. */
+  /** State of the payment's entry after the change. */
   readonly state: 'sending' | 'ambiguous' | 'paid' | 'not_paid';
-  /** Operator who recorded the change by `transfers.resolveOnce`; absent if a call made it. */
+  /** Operator who recorded the change by `transfers.resolveOnce`. Absent if a call made it. */
   readonly by?: string | undefined;
   /** Name of the machine that wrote the change. */
   readonly host?: string | undefined;
   /** Id of the call that claimed the payment. */
   readonly claimId?: string | undefined;
-  /** The transfer that was made. */
+  /** Id of the transfer, if the payment was made. */
   readonly transferId?: TransferId | undefined;
 }
 
-/** Fields of every entry. */
+/** Fields of every entry of a journal. */
 interface CommonEntry {
-  /** Input of the payment. The SDK adds no credential. */
+  /** Input of the payment, as passed to `createOnce`. The SDK adds no credential. */
   readonly input: OnceInput;
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
   /**
-   * How the entry came to its state, oldest transition first: at most the first one and the latest
-   * 31. A rejected first claim removes the entry with its history. Absent if another program wrote
-   * the entry.
+   * The changes of the entry, oldest first: at most the first change and the latest 31. If the
+   * platform rejects the first request, the SDK removes the entry with its history. Absent if
+   * another program wrote the entry.
    */
   readonly history?: readonly JournalTransition[] | undefined;
 }
 
-/** Fields that later entries of one payment keep until it is paid. */
+/** Fields that each later entry of the same payment keeps, until the payment is paid. */
 interface UnpaidEntry extends CommonEntry {
-  /** Time of the first claim of this payment; 0 if that time is not known. */
+  /** Time when a call first claimed this payment. 0 if that time is not known. */
   readonly firstClaimedAt: number;
-  /** Ids of at most 1,000 transfers that the list had when an operator recorded `not_paid`. */
+  /** Ids of at most 1,000 transfers that were listed when an operator recorded `not_paid`. */
   readonly dismissed?: readonly TransferId[] | undefined;
 }
 
-/** Fields that the claim of a call adds. */
+/** Fields that a call adds to the entry when the call claims the payment. */
 interface ClaimedEntry extends UnpaidEntry {
-  /** Unique id of the claiming call. */
+  /** Unique id of the call that claimed the payment. */
   readonly claimId: string;
   /** Name of the machine that the claiming call ran on. */
   readonly host: string;
-  /** Time of this claim, in milliseconds by the journal's clock. */
+  /** Time when the call claimed the payment, in milliseconds by the journal's clock. */
   readonly claimedAt: number;
-  /** After this time, the claim's request cannot take effect; null with `gracePeriod: Infinity`. */
+  /** When the claim's request can no longer make a transfer. Null with `gracePeriod: Infinity`. */
   readonly expiresAt: number | null;
 }
 
 /** A call has claimed the payment and may be sending it. */
 export interface SendingEntry extends ClaimedEntry {
-  /** The call is in progress, or its process died. */
+  /** The call that claimed the payment is in progress, or its process died. */
   readonly state: 'sending';
 }
 
-/** The list shows transfers that may be the payment. An operator decides by `resolveOnce`. */
+/** The platform lists transfers that may be the payment. An operator decides by `resolveOnce`. */
 export interface AmbiguousEntry extends ClaimedEntry {
-  /** The payment is not decided. */
+  /** Whether the payment was made is not known yet. */
   readonly state: 'ambiguous';
   /** Ids of the transfers that may be the payment, at most ten. */
   readonly candidates: readonly TransferId[];
 }
 
-/** The payment was made. */
+/** Entry of a payment that was made. */
 export interface PaidEntry extends CommonEntry {
-  /** The payment is decided. */
+  /** State of a payment that was made. */
   readonly state: 'paid';
-  /** The transfer that was made. */
+  /** Id of the transfer that made the payment. */
   readonly transferId: TransferId;
-  /** Time of this entry, in milliseconds by the journal's clock. */
+  /** Time when the payment was recorded as paid, in milliseconds by the journal's clock. */
   readonly paidAt: number;
-  /** Operator who recorded the payment by `transfers.resolveOnce`; absent if a call recorded it. */
+  /** Operator who recorded the payment by `transfers.resolveOnce`. Absent if a call made it. */
   readonly resolvedBy?: string | undefined;
 }
 
-/** An operator recorded that no call has made the payment. The next `createOnce` sends it. */
+/** An operator recorded that the payment was not made. The next `createOnce` sends the payment. */
 export interface NotPaidEntry extends UnpaidEntry {
-  /** The payment is decided. */
+  /** State of a payment that was not made, as an operator decided. */
   readonly state: 'not_paid';
-  /** Operator who recorded the decision. */
+  /** Operator who recorded that the payment was not made. */
   readonly resolvedBy?: string | undefined;
-  /** Time of the decision, in milliseconds by the journal's clock. */
+  /** Time when the operator decided, in milliseconds by the journal's clock. */
   readonly resolvedAt: number;
 }
 
-/** Entry of one payment in a journal: plain JSON. */
+/** Entry of one payment in a journal, a plain JSON object. */
 export type JournalEntry = SendingEntry | AmbiguousEntry | PaidEntry | NotPaidEntry;
 
-/** Entry of a payment that is not decided. */
+/** Entry of an open payment, which is `sending` or `ambiguous`. */
 export type OpenEntry = SendingEntry | AmbiguousEntry;
 
 /** An open payment: its reference and its entry. */
@@ -108,8 +108,8 @@ export interface PruneOptions {
 
 /**
  * Where `transfers.createOnce` records a payment before sending it. All processes that pay share
- * one journal. `swap` must resolve only when the entry is on disk, because a lost entry pays twice.
- * Errors with `retryable: false` are not retried.
+ * one journal. `swap` must resolve only when the entry is on disk, because the payment is made
+ * twice if its entry is lost. Errors with `retryable: false` are not retried.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
@@ -130,30 +130,30 @@ export interface PruneOptions {
  * ```
  */
 export interface Journal {
-  /** The entry of the payment with this reference. */
+  /** Reads the entry of the payment with this reference. Undefined if there is no entry. */
   read(reference: string): Promise<JournalEntry | undefined>;
   /**
-   * Replaces the entry by `after`, in one atomic step, if the entry still is `before`. Undefined
-   * stands for no entry. Resolves to whether the entry was `before`.
+   * Replaces the payment's entry by `after`, in one atomic step, if the entry still equals
+   * `before`. Undefined stands for no entry. Resolves to whether the entry was `before`.
    */
   swap(
     reference: string,
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,
   ): Promise<boolean>;
-  /** The time in milliseconds. All processes must read the same clock for the same reference. */
+  /** Reads the time in milliseconds. All processes must read the same clock for one reference. */
   now(reference: string): Promise<number>;
   /**
-   * Lists, in any order, every payment that is `sending` or `ambiguous`, and as stored every entry
-   * that cannot be read. `transfers.openOnce` needs this method.
+   * Lists every payment that is `sending` or `ambiguous`, in any order. An entry that cannot be
+   * read is listed as it is stored. `transfers.openOnce` needs this method.
    */
   open?(): AsyncIterable<OpenPayment>;
   /**
-   * Removes `paid` entries, and resolves to the number of removed entries. If you later call
-   * `createOnce` with a removed reference, it pays again.
+   * Removes `paid` entries, and resolves to how many were removed. If you later call `createOnce`
+   * with a removed reference, the payment is made again.
    */
   prune?(options: PruneOptions): Promise<number>;
-  /** Whether the store may lose an entry. If so, `createOnce` searches before every first claim. */
+  /** Whether the store may lose entries. If so, `createOnce` first searches the platform's list. */
   readonly forgets?: boolean;
 }
 
@@ -162,9 +162,9 @@ export interface JournalSuchAs<_Examples extends string> extends Journal {}
 
 /** A journal of this package, which can always list open payments and prune paid ones. */
 export interface FullJournal extends Journal {
-  /** Lists every payment that is not decided, and every entry that cannot be read, page by page. */
+  /** Lists, page by page, every open payment and every entry that cannot be read. */
   open(): AsyncIterable<OpenPayment>;
-  /** Removes `paid` entries in steps, and resolves to the number of removed entries. */
+  /** Removes `paid` entries in steps, and resolves to how many were removed. */
   prune(options: PruneOptions): Promise<number>;
 }
 
@@ -176,18 +176,18 @@ export class LastingJournalError extends Error {
   readonly retryable = false;
 }
 
-/** The stored texts of entries. Another program may have written them with other spaces. */
+/** The text of each entry as stored, because another program may have written other spaces. */
 const storedTexts = new WeakMap<JournalEntry, string>();
 
-/** The string that a store keeps. */
+/** Converts an entry to the text that a store keeps. No entry becomes an empty text. */
 export const serializeEntry = (entry: JournalEntry | undefined): string =>
   entry === undefined ? '' : JSON.stringify(entry);
 
-/** The text that a store has for an entry, read or new; empty if there is no entry. */
+/** The text that the store has for an entry. Empty if there is no entry. */
 export const storedTextOf = (entry: JournalEntry | undefined): string =>
   (entry && storedTexts.get(entry)) ?? serializeEntry(entry);
 
-/** Parses a stored text, without a check of the fields. A text that is not JSON stays a string. */
+/** Parses the stored text of an entry without checking fields. If not JSON, returns the text. */
 export function parseEntry(stored: string): JournalEntry {
   try {
     const entry: unknown = JSON.parse(stored);
@@ -199,11 +199,11 @@ export function parseEntry(stored: string): JournalEntry {
   }
 }
 
-/** Whether a payment is not decided. */
+/** Whether an entry belongs to an open payment, which is `sending` or `ambiguous`. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
 
-/** Whether `open` lists an entry, because the entry is open or cannot be read. */
+/** Whether `Journal.open` lists an entry, because the entry is open or cannot be read. */
 export const isUndecided = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry !== undefined && entry.state !== 'paid' && entry.state !== 'not_paid';
 
@@ -213,5 +213,5 @@ export function readPaidBefore({ paidBefore }: PruneOptions): number {
   throw new Error('prune: paidBefore is not a valid date; expected a Date.');
 }
 
-/** How many entries one step of `open` or `prune` reads. */
+/** How many entries of a journal one step of `open` or `prune` reads. */
 export const pageSize = 1_000;

@@ -2,7 +2,7 @@ import { isUndecided, readPaidBefore, type FullJournal, type JournalEntry } from
 
 /**
  * A journal in the memory of this process, for tests. For real payments use another journal,
- * because this one is lost when the process ends.
+ * because a memory journal is lost when the process ends.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -26,7 +26,8 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
     },
     now: () => Promise.resolve(now()),
     open: async function* () {
-      // A copy, because a payment that is removed and claimed again would be listed twice.
+      // Copies the references, because a payment that is removed and claimed again would be listed
+      // twice.
       const references = [...entries.keys()];
       for (const reference of references) {
         const entry = entries.get(reference);
@@ -47,14 +48,14 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
   return Object.assign(journal, { [memoryMark]: true });
 }
 
-/** Marks a journal that is lost when the process ends. */
+/** Property that marks a journal as lost when the process ends. */
 export const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 
 /** Copies an entry, because the caller may change the entry that it passed or got. */
 const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>
   entry && { ...entry, input: { ...entry.input } };
 
-/** Compares field by field, because comparing texts of JSON takes several times as long. */
+/** Compares entries field by field, because comparing their JSON takes several times as long. */
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other ||
   (isObject(one) &&

@@ -10,7 +10,7 @@ import {
   type OpenEntry,
 } from './journal.ts';
 
-/** Matches the text, because JSON functions throw on some strings, and claims would then fail. */
+/** Finds open entries by their text, because JSON functions throw on some texts of a claim. */
 const isOpenSql = `entry !~ '"state" *: *"(paid|not_paid)"'`;
 const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
@@ -31,7 +31,7 @@ CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
 export const isTableName = (text: unknown): boolean =>
   typeof text === 'string' && /^(?:"[^"\0]+"|[a-z_]\w*)(?:\.(?:"[^"\0]+"|[a-z_]\w*))?$/i.test(text);
 
-/** Describes what arrived instead of rows, without values, because they belong to a payment. */
+/** Describes what a query returned instead of rows, but no values, which belong to a payment. */
 function describeReply(reply: unknown): string {
   if (Array.isArray(reply)) return `[${reply.slice(0, 2).map(describeReply).join(', ')}]`;
   if (typeof reply !== 'object' || reply === null) return reply === null ? 'null' : typeof reply;
@@ -39,17 +39,17 @@ function describeReply(reply: unknown): string {
   return `{ ${Object.keys(reply).slice(0, 5).join(', ')} }`;
 }
 
-/** Rows by the names of their columns. */
+/** Rows that a query returned, each with its values by the names of the columns. */
 export type PostgresRows = readonly Readonly<Record<string, unknown>>[];
 
-/** Runs one statement, and resolves to its rows or to an object with the field `rows`. */
+/** Runs one SQL statement, and resolves to its rows or to an object with the field `rows`. */
 export type PostgresQuery = (
   text: string,
   values: string[],
 ) => PromiseLike<
   | PostgresRows
   | {
-      /** The rows of the statement. */
+      /** The rows that the statement returned. */
       readonly rows: PostgresRows;
     }
 >;
@@ -57,7 +57,7 @@ export type PostgresQuery = (
 /** A {@link PostgresQuery} with an example, which the compiler prints if a type does not match. */
 export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
 
-/** SQL for the start of the transaction in milliseconds, because now() returns that start. */
+/** SQL that reads when the transaction started, in milliseconds. now() returns that time. */
 const startedSql = '(extract(epoch FROM now()) * 1000)::float8 AS started';
 
 const insideTransaction =
@@ -93,7 +93,7 @@ export function postgresJournal(
     table?: string | undefined;
   } = {},
 ): FullJournal {
-  // Without this check, a wrong argument would show only when a payment needs the journal.
+  // Without this check, a wrong `query` would show only when a payment needs the journal.
   if (typeof query !== 'function') {
     throw new Error(
       'postgresJournal: query is no function; expected one that runs one statement, such as (text, values) => pool.query(text, values).',
@@ -112,14 +112,14 @@ export function postgresJournal(
     const result: unknown = await query(sql, values);
     const rows: unknown = (Object(result) as { rows?: unknown }).rows ?? result;
     if (Array.isArray(rows) && rows.every((row) => column in Object(row))) {
-      // Only the column is checked here. Code that uses a value checks its type.
+      // Checks only that each row has the column. Code that uses a value checks its type.
       return rows as PostgresRows;
     }
     throw new LastingJournalError(
       `postgresJournal: query returned ${describeReply(result)}; expected an array of rows with the column ${column}, or an object that has them as rows.\nReturn the rows alone: docs/paying-once.md has the function for each client.`,
     );
   };
-  /** The row that a statement has changed; undefined if it has changed nothing. */
+  /** Runs a statement, and resolves to the row that the statement changed, or to undefined. */
   const change = async (sql: string, ...values: string[]) => {
     const [row] = await queryRows('reference', sql, ...values);
     return row;
@@ -168,7 +168,8 @@ export function postgresJournal(
       }
       problem = new LastingJournalError(insideTransaction);
     } catch (error) {
-      // After any other failure the claim stays, and the caller reads whether the journal has it.
+      // After any other error the table may have the claim, so the caller reads whether it is
+      // there.
       if (!(error instanceof LastingJournalError)) throw error;
       problem = error;
     }
@@ -190,14 +191,14 @@ export function postgresJournal(
       }
       if (after?.state === 'sending') return claim(reference, before, after);
       const row = await write(reference, before, after);
-      // The claim is in the same transaction, so a rollback would remove both from the journal.
+      // The claim is in the same transaction, so a rollback would remove the claim and this entry.
       if (after?.state === 'paid' && Number(row?.['age']) <= 0) {
         throw new LastingJournalError(insideTransaction);
       }
       return row !== undefined;
     },
     now: async () => {
-      // clock_timestamp(), because now() would be the start of a transaction.
+      // Uses clock_timestamp(), because now() returns when the transaction started.
       const sql = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
       const [row] = await queryRows('now', sql);
       const now = Number(row?.['now']);

@@ -19,13 +19,14 @@ export type RedisCommand = (...args: [name: string, ...args: string[]]) => Promi
 export interface RedisCommandSuchAs<_Example extends string> extends RedisCommand {}
 
 const keyPrefix = 'payments:journal:';
-/** A sorted set of the references that are open. If the set is complete, it has the member ''. */
+/** Key of a sorted set of the open references. The member '' says that the set is complete. */
 const indexKey = 'payments:journal-open';
 
 /*
- * A claim never depends on the index. In a cluster the index may be on another node, and then
- * `pcall` continues after the error. A client may add a prefix to keys, so the script derives the
- * name of the index from the key that the server gets.
+ * Swaps a payment's entry, and keeps the index of open payments up to date. A claim never depends
+ * on that index. In a cluster the index may be on another node, and then `pcall` continues after
+ * the error. A client may add a prefix to keys, so the script derives the name of the index from
+ * the key that the server gets.
  */
 const swapScript = `local entry = redis.call('GET', KEYS[1]) or ''
 if entry ~= ARGV[1] then return 0 end
@@ -41,7 +42,7 @@ else redis.call('SET', KEYS[1], after, 'PX', keepFor) end
 if isOpen == '' then redis.pcall('ZREM', index, reference) end
 return 1`;
 
-/** Reads one page of the entries on the node of the key. The Lua code `use` runs for each entry. */
+/** Creates a script that reads a page of entries on the node of the key, and runs `use` on each. */
 const createScanScript = (
   use: string,
 ): string => `local base = string.gsub(KEYS[1], '%-open%d*$', '')
@@ -68,13 +69,13 @@ const pruneScript =
     references[#references + 1] = reference
   end`);
 
-// A cluster client may send TIME to any node, and their clocks differ. The key selects one node.
+// Reads the clock of the key's node, because a plain TIME may reach any node of a cluster.
 const timeScript = "return redis.call('TIME')";
 
 /**
  * A journal in Redis or Valkey, under `payments:journal:…`. Set `appendonly yes`, `appendfsync
- * always` and `maxmemory-policy noeviction`, because a claim that Redis loses while its request is
- * on the way pays twice.
+ * always` and `maxmemory-policy noeviction`, because the payment is made twice if Redis loses a
+ * claim whose request is on the way.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -94,7 +95,7 @@ export function redisJournal(
   }: {
     /**
      * Whether Redis may lose an entry, by its settings, a fail-over or a FLUSHALL. If so,
-     * `createOnce` searches before every first claim. Default: true.
+     * `createOnce` searches the platform's list before every first claim. Default: true.
      */
     forgets?: boolean | undefined;
     /**
@@ -104,7 +105,7 @@ export function redisJournal(
     keepPaidFor?: number | undefined;
   } = {},
 ): FullJournal {
-  // Without this check, a wrong argument would show only when a payment needs the journal.
+  // Without this check, a wrong `command` would show only when a payment needs the journal.
   if (typeof command !== 'function') {
     throw new Error(
       'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args) of ioredis, (...args) => client.sendCommand(args) of node-redis.',
@@ -121,7 +122,8 @@ export function redisJournal(
     const stored = await command('GET', keyOf(reference));
     if (stored === null) return undefined;
     if (typeof stored === 'string') return parseEntry(stored);
-    // Undefined is no proof of absence, because an error of a REST interface has no result either.
+    // An undefined reply does not prove that there is no entry, because an error has no result
+    // either.
     throw new LastingJournalError(
       `redisJournal: command returned ${typeof stored} for GET; expected a string or null.\nReturn the reply of Redis unparsed, and reject on an error: docs/paying-once.md has the function for each client.`,
     );
@@ -158,7 +160,7 @@ export function redisJournal(
     },
     open: async function* () {
       if (await isCluster(command)) {
-        // SCAN may return a key twice.
+        // A SCAN of Redis may return the same key twice.
         const seen = new Set<string>();
         for await (const references of scan(command, openScript)) {
           yield* readOpen(references.filter((each) => !seen.has(each) && seen.add(each)));
@@ -187,7 +189,7 @@ export function redisJournal(
   };
 }
 
-/** Scans all entries of each node, and yields the references that the script selects. */
+/** Scans all entries of each Redis node, and yields the references that the script selects. */
 async function* scan(
   command: RedisCommand,
   script: string,
@@ -205,7 +207,7 @@ async function* scan(
   }
 }
 
-/** Adds every open reference to the index. Removes none, because calls may add claims meanwhile. */
+/** Adds every open payment to the index. Removes none, because calls may add claims meanwhile. */
 async function buildIndex(command: RedisCommand): Promise<void> {
   for await (const references of scan(command, openScript)) {
     const members = references.flatMap((reference) => ['0', reference]);
@@ -214,7 +216,7 @@ async function buildIndex(command: RedisCommand): Promise<void> {
   await command('ZADD', indexKey, '0', '');
 }
 
-/** Builds the index again, for example after entries were copied. A cluster has no index. */
+/** Rebuilds the index of open payments, for example after you copied entries. Not in a cluster. */
 export async function rebuildRedisIndex(command: RedisCommand): Promise<void> {
   if (!(await isCluster(command))) await buildIndex(command);
 }

@@ -11,7 +11,7 @@ import {
 } from './journal.ts';
 import { memoryMark } from './memory.ts';
 
-/** What node:sqlite and bun:sqlite have in common. */
+/** The interface that node:sqlite and bun:sqlite have in common. */
 interface Database {
   prepare(sql: string): {
     get(...values: string[]): unknown;
@@ -81,7 +81,7 @@ const cannotOpen = (path: string, cause: unknown): Error => {
   );
 };
 
-/** A relative path may name another file in a cron job, because a cron job has its own folder. */
+/** Warns of a relative path, which may name another file in a cron job with another folder. */
 function warnOfRelativePath(path: string): void {
   const { existsSync } = getBuiltin('node:fs') as typeof NodeFs;
   const { isAbsolute, resolve } = getBuiltin('node:path') as Path;
@@ -124,7 +124,7 @@ function createFileCheck(path: string): () => void {
   };
   const opened = identify();
   return () => {
-    // A database in memory has no file.
+    // A database in memory has no file that could be replaced.
     if (opened === undefined || identify() === opened) return;
     throw new LastingJournalError(
       `sqliteJournal: the file ${file} was removed or replaced after this process opened it, so other processes do not see its claims.\nStop the processes that pay, put the file with its -wal back, and start them again.`,
@@ -132,7 +132,7 @@ function createFileCheck(path: string): () => void {
   };
 }
 
-/** The mount points of this process; empty where the system has no such list. */
+/** The mount points of this process, as Linux lists them. Empty on other systems. */
 function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   try {
     const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
@@ -146,18 +146,18 @@ function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   }
 }
 
-/** Uses `prepare` for every statement, because on Deno errors of `exec` have no code. */
+/** Prepares every SQL statement with `prepare`, because errors of `exec` have no code on Deno. */
 function prepareStatements(database: Database, create: boolean) {
-  // Without this, SQLite would block the event loop while it waits for a lock.
+  // Turns off SQLite's own wait for a lock, because that wait would block the event loop.
   database.prepare('PRAGMA busy_timeout = 0').get();
   database.prepare('PRAGMA journal_mode = WAL').get();
-  // Without FULL, a power cut may remove the latest claims.
+  // Without synchronous = FULL, a power cut may remove the latest claims.
   database.prepare('PRAGMA synchronous = FULL').get();
   if (create) {
     const table = 'payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)';
     database.prepare(`CREATE TABLE IF NOT EXISTS ${table}`).run();
   }
-  // json_extract throws on text that is not JSON, and an unreadable row must not hide other rows.
+  // Checks json_valid first, because json_extract throws if the text of one entry is not JSON.
   const stateSql = "CASE json_valid(entry) WHEN 1 THEN json_extract(entry, '$.state') END";
   const isOpenSql = `coalesce(${stateSql}, '') NOT IN ('paid', 'not_paid')`;
   const index = 'payments_journal_open ON payments_journal (reference)';
@@ -184,13 +184,13 @@ function prepareStatements(database: Database, create: boolean) {
   };
 }
 
-/** Whether a code is SQLITE_BUSY or extends it: `errcode` in node:sqlite, `errno` in bun:sqlite. */
+/** Whether an error is SQLITE_BUSY or extends it: another process has the lock. */
 function isBusy(error: unknown): boolean {
   const { errcode, errno } = error as { errcode?: unknown; errno?: unknown };
   return Number(errcode ?? errno) % 256 === 5;
 }
 
-/** Runs one statement, and retries it for up to five seconds while another process has the lock. */
+/** Runs an SQL statement, and retries for up to five seconds while another process has the lock. */
 async function retryWhileBusy<T>(run: () => T): Promise<T> {
   const startedAt = performance.now();
   for (;;) {
@@ -228,7 +228,7 @@ export function sqliteJournal(
     create?: boolean | undefined;
     /**
      * Whether the file may have lost entries, for example if you restored a backup. If so,
-     * `createOnce` searches before every first claim. Default: false.
+     * `createOnce` searches the platform's list before every first claim. Default: false.
      */
     forgets?: boolean | undefined;
   } = {},
@@ -240,7 +240,7 @@ export function sqliteJournal(
   try {
     prepare();
   } catch (error) {
-    // If another process holds a lock, the first call prepares again, because only a call can wait.
+    // If another process has the lock, the first call prepares again, because only a call can wait.
     if (!isBusy(error)) {
       database.close();
       throw cannotOpen(path, error);
@@ -292,7 +292,7 @@ export function sqliteJournal(
         const end: string = last;
         const { changes } = await retryWhileBusy(() => prepare().prune.run(start, end, paidBefore));
         count += Number(changes);
-        // Lets the event loop run between two steps.
+        // Lets the event loop run between two steps of `prune`.
         await sleep(0);
       }
     },

@@ -8,12 +8,13 @@ import {
 import { describeValue, Mismatch, Trial, type OnOpenEntry } from './trial.ts';
 
 /*
- * The contract of a journal. Every case uses several handles on one store, because a payment is
- * made twice if two processes do not read the same entry. Assumptions A3 and A4: docs/proof.md.
+ * The contract of a journal. Every case uses several journal objects (handles) on one store,
+ * because a payment is made twice if two processes do not read the same entry. Assumptions A3 and
+ * A4: docs/proof.md.
  */
 
 interface JournalCase {
-  /** The behaviour of a correct journal. */
+  /** What a correct journal does in this case. */
   readonly expected: string;
   readonly hint: string;
   readonly run: (trial: Trial) => Promise<void>;
@@ -22,16 +23,16 @@ interface JournalCase {
 const handleCount = 2;
 const racingCalls = 20;
 const races = 2;
-/** The pause between two readings of a clock, and how far the clock has to advance meanwhile. */
+/** Pause between two readings of the journal's clock, and by how much the clock must advance. */
 const pauseMs = 50;
 const minAdvanceMs = 25;
-/** The clock of a store may step back by this much, because a time server may set the clock. */
+/** The clock of a store may step back by this much, because a time server may set that clock. */
 const stepBackMs = 5;
-/** A clock that differs more from this process's clock is wrong, for example by a time zone. */
+/** A journal's clock that differs more from this process's clock may have a wrong time zone. */
 const maxClockDifferenceMs = 120_000;
-/** When the paid entries here were paid: before every real one, so `prune` removes no other. */
+/** Time of the entries that the case of `prune` removes: before every real payment. */
 const oldPaidAt = 1_000;
-/** More than one page, because stores often read pages of 100 or 200 rows. */
+/** Number of payments to list: more than one page, because stores often read 100 or 200 rows. */
 const openCount = 250;
 
 const createClaim = (
@@ -42,11 +43,11 @@ const createClaim = (
   state: 'sending',
   claimId,
   host: 'host-1',
-  // Fractions, because a clock may return fractions of a millisecond.
+  // Times have fractions here, because a journal's clock may return fractions of a millisecond.
   claimedAt: 1_764_000_000_123.456,
   expiresAt: 1_764_000_420_123.456,
   firstClaimedAt: 1_763_999_999_999,
-  // A platform that no client uses, so that no client can make this payment.
+  // No client uses this base URL, so no client can make this payment.
   platform: 'https://test-journal.invalid/v0',
   input: {
     sourceAccountId: 'acc_000001',
@@ -57,7 +58,7 @@ const createClaim = (
   ...fields,
 });
 
-/** An entry of each state. */
+/** Creates one entry for each state of a payment. */
 function createEntries(reference: string) {
   const sending = createClaim(reference, 'one');
   const { input, platform, firstClaimedAt } = sending;
@@ -198,7 +199,8 @@ const cases: readonly JournalCase[] = [
     hint: 'Pass the reference as a parameter of the statement; escape it in a path, a URL or a pattern.',
     run: async (trial) => {
       const codes = Array.from({ length: 127 - 32 }, (_, index) => index + 32);
-      // One reference cannot hold all characters. The space is first, because it must not be last.
+      // One reference cannot hold all printable characters, so two references share them. The space
+      // is first, because a reference must not end with a space.
       const reference = trial.newReference(String.fromCharCode(...codes.slice(0, 80)));
       const other = trial.newReference(String.fromCharCode(...codes.slice(60)));
       for (const each of [reference, other]) {
@@ -304,7 +306,7 @@ const cases: readonly JournalCase[] = [
   },
 ];
 
-/** Further cases for a journal that has `open`. */
+/** Cases of the contract for a journal that has the optional method `open`. */
 const openCases: readonly JournalCase[] = [
   {
     expected: 'open() lists what is sending or ambiguous, and nothing else.',
@@ -361,7 +363,7 @@ const openCases: readonly JournalCase[] = [
   },
 ];
 
-/** A further case for a journal that has `prune`. */
+/** A case of the contract for a journal that has the optional method `prune`. */
 const pruneCase: JournalCase = {
   expected: 'prune({ paidBefore }) removes what was paid before it, and resolves to the number.',
   hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count.",
@@ -372,7 +374,7 @@ const pruneCase: JournalCase = {
       if (expected === undefined || count === expected) return;
       throw new Mismatch(`prune() resolved to ${describeValue(count)} instead of ${expected}.`);
     };
-    // Removes entries that an earlier run has left because it was killed.
+    // Removes paid entries that an earlier run of this case has left because the run was killed.
     await prune();
     const entries = new Map<string, JournalEntry>();
     const write = async (create: (reference: string) => JournalEntry): Promise<string> => {
@@ -398,7 +400,7 @@ const pruneCase: JournalCase = {
   },
 };
 
-/** Runs one case. Returns a part of the report if the case fails. */
+/** Runs one case of the contract, and returns a part of the report if the case fails. */
 async function runCase(
   { expected, hint, run }: JournalCase,
   handles: readonly Journal[],

@@ -1,6 +1,6 @@
 import type { Journal, JournalEntry, OpenEntry } from './journal.ts';
 
-/** Thrown for wrong behaviour of a journal. `hint` replaces the hint of the case. */
+/** Error for a journal that behaves wrongly in a case. `hint` replaces the hint of that case. */
 export class Mismatch extends Error {
   readonly hint: string | undefined;
 
@@ -17,13 +17,13 @@ export function describeValue(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
 }
 
-/** Names an entry by its claim id, because the cases use short names as claim ids. */
+/** Names an entry in a message by its claim id, because the cases use short names as claim ids. */
 function nameEntry(entry: JournalEntry | undefined): string {
   if (entry === undefined) return 'undefined';
   return 'claimId' in entry ? `${entry.claimId} (${entry.state})` : entry.state;
 }
 
-/** Describes the first field that differs. A store may change the order of fields. */
+/** Describes the first field in which two entries differ. Fields may be in another order. */
 function findDifference(expected: unknown, got: unknown, path: string): string | undefined {
   if (Object.is(expected, got)) return undefined;
   const areObjects = isObject(expected) && isObject(got);
@@ -44,12 +44,12 @@ const describeError = (error: unknown): string =>
     .replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@')
     .slice(0, 300);
 
-/** One run of a case. Calls the handles in turn, and removes its entries at the end. */
+/** One run of a case. Calls the journal's handles in turn, and removes its entries at the end. */
 export class Trial {
   readonly handles: readonly Journal[];
   readonly #start = `testJournal ${crypto.randomUUID()} `;
   readonly #references: string[] = [];
-  /** References that may have an entry. */
+  /** References for which the journal may have an entry. */
   readonly #written = new Set<string>();
   #calls = 0;
 
@@ -57,14 +57,14 @@ export class Trial {
     this.handles = handles;
   }
 
-  /** A reference that only this trial uses. With `end`, it must have at most 140 characters. */
+  /** Creates a reference that only this trial uses. With `end`, keep within 140 characters. */
   newReference(end = ''): string {
     const reference = `${this.#start}${end || this.#references.length}`;
     this.#references.push(reference);
     return reference;
   }
 
-  /** The end of a reference, because all references of a trial start alike. */
+  /** Shortens a reference to its end, because all references of a trial start alike. */
   nameReference(reference: string): string {
     return `'…${reference.slice(this.#start.length).slice(-30)}'`;
   }
@@ -83,7 +83,9 @@ export class Trial {
     return this.handles[this.#calls % this.handles.length] as Journal;
   }
 
-  /** Reads through every handle. A handle that caches then shows an old entry at a later read. */
+  /**
+   * Reads the entry through every handle, so that a handle that caches shows an old entry later.
+   */
   async read(reference: string, expected: JournalEntry | undefined): Promise<void> {
     for (const handle of this.handles) {
       const name = `read(${this.nameReference(reference)})`;
@@ -116,7 +118,7 @@ export class Trial {
     );
   }
 
-  /** Swaps through the next handle, and reads the result through every handle. */
+  /** Swaps an entry through the next handle, and reads the result through every handle. */
   async swap(
     reference: string,
     before: JournalEntry | undefined,
@@ -142,7 +144,7 @@ export class Trial {
     await this.read(reference, current);
   }
 
-  /** Calls swap for all entries at the same time. Returns the entry whose call won. */
+  /** Calls swap for all these entries at the same time, and returns the entry whose call won. */
   async race<T extends JournalEntry | undefined>(
     reference: string,
     before: JournalEntry | undefined,
@@ -175,7 +177,7 @@ export class Trial {
     return listed;
   }
 
-  /** Compares what every handle lists. */
+  /** Checks that `open` of every handle lists the expected entries. */
   async expectOpen(expected: ReadonlyMap<string, JournalEntry>): Promise<void> {
     for (const handle of this.handles) {
       const listed = await this.listOpen(handle);
@@ -195,7 +197,7 @@ export class Trial {
         const entry = await handle?.read(reference);
         if (entry !== undefined) await handle?.swap(reference, entry, undefined);
       } catch {
-        // The report already has the failure.
+        // The report already has the failure that left this entry.
       }
     }
   }
