@@ -14,10 +14,10 @@ export interface HttpAgent {
   destroy(): void;
 }
 
-/** `node:https` has the same interface. */
+/** The interface of `node:http`, which `node:https` shares. */
 type HttpModule = typeof NodeHttp;
 
-/** The module of a protocol, and the agents that all clients share. */
+/** The Node module of a protocol, and the agents for reads and writes that all clients share. */
 interface Protocol {
   readonly http: HttpModule;
   readonly reads: NodeHttp.Agent;
@@ -30,17 +30,17 @@ export const maxIdleMs = { read: 4_000, write: 300 };
 /** Reads open at most this many connections to one host, as macOS lets a process open 256 files. */
 const maxReadConnections = 100;
 
-/** How long a proxy may take for a tunnel. Node does not end the tunnel when its request ends. */
+/** How long a proxy may take to open a tunnel. Node does not end the tunnel with its request. */
 const tunnelTimeoutMs = 30_000;
 
-/** Where the requests to an origin go. */
+/** The address of an origin, with the agents for requests to that origin. */
 interface Origin extends Protocol {
   readonly address: NodeHttp.RequestOptions;
 }
 
 const origins = new Map<string, Origin>();
 
-/** Loads what all requests to an origin share. Later calls return the same object. */
+/** Loads the address and the agents of an origin. Later calls return the same object. */
 export function loadOrigin(origin: string): Origin {
   let loaded = origins.get(origin);
   if (loaded === undefined) {
@@ -67,7 +67,8 @@ function loadProtocol(name: string): Protocol {
       maxSockets: maxReadConnections,
     }),
     // With fifo, a write first gets the connection that has been silent for the longest time. At
-    // the limit of connections, a write that gets one too early would have to wait again and again.
+    // the limit of connections, a write that gets a connection too early would wait again and
+    // again.
     writes: createKeepingAgent(http, maxIdleMs.write, { scheduling: 'fifo' }),
   };
   protocols.set(name, protocol);
@@ -85,8 +86,9 @@ function createKeepingAgent(
     override keepSocketAlive(connection: Duplex): boolean {
       const { options } = this as unknown as { options: NodeHttp.AgentOptions };
       const { timeout } = options;
-      // Node keeps the connection for this time, or for a shorter one that the server announced. If
-      // the connection already has a timer for the same time, Node starts no new one.
+      // Node keeps the idle connection for `timeout`, or for a shorter time that the server
+      // announced. If the connection already has a timer of the same length, Node starts no new
+      // timer.
       options.timeout = idleMs;
       try {
         const isKept: unknown = super.keepSocketAlive(connection);
@@ -95,14 +97,14 @@ function createKeepingAgent(
         options.timeout = timeout;
       }
     }
-    /** A pending tunnel must not keep the process alive, because the timer of the call does so. */
+    /** A tunnel must not keep the process alive while it is opened, as the call's timer does so. */
     override createConnection(
       ...[options, callback]: Parameters<NodeHttp.Agent['createConnection']>
     ): ReturnType<NodeHttp.Agent['createConnection']> {
-      // Some applications set their network's certificate authority in the global agent.
+      // Some applications add their network's certificate authority only to Node's global agent.
       const { ca } = readOptions(globalAgent);
       const connection = super.createConnection({ ...options, ...(ca && { ca }) }, callback);
-      // When the request gets the connection, the request calls ref() again.
+      // The request calls ref() again when the agent hands over the connection.
       if (proxy !== undefined) (connection as Socket).unref();
       return connection;
     }

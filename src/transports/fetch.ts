@@ -9,7 +9,7 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     // On Node, this transport is used only with a fetch that is not Node's own. Such a fetch may
     // have a custom dispatcher that makes several attempts and reports only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // On a dead connection Bun and Deno send again, which getConnectionInit prevents for writes.
+    // If a connection is dead, Bun and Deno send again. getConnectionInit prevents that for writes.
     sendsOnce: kind !== 'safe',
     wantsRequest: true,
     send: async ({ stop }, built) =>
@@ -23,7 +23,7 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
   };
 }
 
-/** Creates the transport for GET with a body over the caller's function. */
+/** Creates the transport for GET with a body, which calls the user's own function. */
 export const createGetWithBodyTransport = (send: GetWithBody): Transport => ({
   runtime: 'other',
   sendsOnce: false,
@@ -37,7 +37,7 @@ function toTransportResponse(result: Partial<Response> | null | undefined): Tran
     throw new TypeError('the custom fetch returned something that is not a Response');
   }
   if (result.redirected === true) {
-    // The server that redirected may have processed the request, and nobody knows what it did.
+    // The server that redirects may have processed the request before, so the outcome is unknown.
     throw new TypeError('the custom fetch followed a redirect');
   }
   const { body } = result;
@@ -46,8 +46,9 @@ function toTransportResponse(result: Partial<Response> | null | undefined): Tran
 }
 
 /**
- * Adds a web stream to a response, because node-fetch has another kind of stream, and test doubles
- * often have none. It reads the body on demand, because the status counts even without an end.
+ * Adds a web stream to a response, because the stream of node-fetch is of another kind, and test
+ * doubles often have none. The stream reads the body on demand, because the status counts even if
+ * the body never ends.
  */
 function withWebStream(
   response: Partial<Response> & Omit<TransportResponse, 'body'>,
@@ -88,7 +89,7 @@ function getConnectionInit(here: Runtime, kind: Kind): object {
 let cacheInit: RequestInit | undefined;
 
 /**
- * Options that keep the caches of frameworks out of a fetch, because for example a balance must be
+ * Options that make fetch bypass the caches of frameworks, because for example a balance must be
  * current. Older Workers throw on the option `cache`, so the first call tries whether it works.
  */
 function getCacheInit(): RequestInit {

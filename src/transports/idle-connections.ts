@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { maxIdleMs } from './agents.ts';
 
 /*
- * Which used connection may take the next request. A faulty server or proxy may send a response
- * twice. If the surplus response arrives after the next request was sent, it is taken for the
- * response to that request, and each later response goes to the wrong request, too. So a write
+ * Decides which used connection may take the next request. A faulty server or proxy may send a
+ * response twice. If the surplus response arrives after the next request was sent, it is taken for
+ * the response to that request, and each later response goes to the wrong request, too. So a write
  * takes a used connection only after a silence in which a surplus response would have arrived.
  * Assumption A5: docs/proof.md.
  */
@@ -16,7 +16,7 @@ import { maxIdleMs } from './agents.ts';
  */
 const delayedAckMs = 40;
 
-/** How long a connection is used. A new one looks up the host, whose address may have changed. */
+/** How long a connection is used. A new connection looks up the host, whose address may change. */
 const maxAgeMs = 240_000;
 
 /** What is known about a connection since its last response. */
@@ -28,7 +28,7 @@ interface Idleness {
   readonly sinceElapsed: number;
   /** How long the last request and its response took. */
   readonly roundTripMs: number;
-  /** How long the connection has to be silent before a write takes it. */
+  /** How long the connection has to be silent before a write may use the connection. */
   readonly silenceMs: number;
   readonly bytesRead: number;
 }
@@ -40,7 +40,7 @@ export function markIdle(socket: Socket, startedAt: number): void {
   const sinceElapsed = performance.now();
   const roundTripMs = sinceElapsed - startedAt;
   const last = idle.get(socket);
-  // The longer of the last two, because a surplus response makes the round trip look too short.
+  // The longer of two round trips, because a surplus response makes the latest look too short.
   const longerMs = Math.max(roundTripMs, last?.roundTripMs ?? 0);
   idle.set(socket, {
     openSince: last?.openSince ?? sinceElapsed,
@@ -61,30 +61,30 @@ export function canReuse(socket: Socket, method: string): boolean {
   // Bytes that arrived since the last response may be part of a surplus response.
   if (idleness === undefined || idleness.bytesRead !== socket.bytesRead) return false;
   if (idleness.sinceElapsed - idleness.openSince > maxAgeMs) return false;
-  // The wall clock goes on while the machine is suspended, but `ms` is below 0 if it was set back.
+  // The wall clock goes on while the machine is suspended. If it was set back, `ms` is below 0.
   const ms = Date.now() - idleness.since;
   const isRead = method === 'GET';
   if (!(ms >= 0 && ms <= maxIdleMs[isRead ? 'read' : 'write'])) return false;
   return isRead || isSilent(idleness);
 }
 
-/** Uses the monotonic clock, because the wall clock may be set forward. */
+/** Measures a connection's silence by the monotonic clock, as the wall clock may be set forward. */
 const isSilent = ({ sinceElapsed, silenceMs }: Idleness): boolean =>
   performance.now() - sinceElapsed > silenceMs;
 
-/** The connections of an agent by origin. An agent of another library may lack each of these. */
+/** The connections of an agent by origin. An agent of another library may lack these fields. */
 interface Pool {
   readonly freeSockets?: NodeJS.Dict<Socket[]>;
   readonly sockets?: NodeJS.ReadOnlyDict<Socket[]>;
   readonly maxSockets?: number;
   readonly maxTotalSockets?: number;
-  /** Whether the agent takes the last free connection of a list or the first. */
+  /** Whether the agent uses the latest free connection first (`lifo`), or the oldest (`fifo`). */
   readonly scheduling?: 'lifo' | 'fifo';
 }
 
 /**
- * Opens a write on a connection that has been silent for long enough, or on a new one. So writes in
- * a series need not wait for a silence, and close none of the connections that are not silent yet.
+ * Opens a write on a connection that has been silent for long enough, or on a new connection. So
+ * writes in a series need not wait, and close no connection that is not silent yet.
  */
 export const openWrite = <T>(agent: NodeHttp.Agent, open: () => T): T =>
   openOn(agent, (idleness) => idleness === undefined || isSilent(idleness), open);
@@ -106,7 +106,7 @@ function openOn<T>(
   const { freeSockets = {} } = pool;
   const hidden: [name: string, sockets: Socket[]][] = [];
   for (const [name, sockets = []] of Object.entries(freeSockets)) {
-    // The agent adds connections at the end, so if the first one is not silent yet, no other is.
+    // An agent appends free connections, so if the first in the list is not silent yet, none is.
     const candidates = pool.scheduling === 'fifo' ? sockets.slice(0, 1) : sockets;
     const start = candidates.findIndex((socket) => !suits(idle.get(socket)));
     if (start >= 0 && canGrow(pool, name)) hidden.push([name, sockets.splice(start)]);
@@ -114,12 +114,12 @@ function openOn<T>(
   try {
     return open();
   } finally {
-    // The agent may have removed a list that became empty.
+    // The agent may have removed a list of connections that became empty.
     for (const [name, sockets] of hidden) (freeSockets[name] ??= []).push(...sockets);
   }
 }
 
-/** Whether the agent can make another connection. At its limit, the agent waits for a free one. */
+/** Whether the agent can open another connection. At its limit, the agent waits for a free one. */
 function canGrow(pool: Pool, name: string): boolean {
   const { freeSockets, sockets, maxSockets = 0, maxTotalSockets = 0 } = pool;
   const count = (freeSockets?.[name]?.length ?? 0) + (sockets?.[name]?.length ?? 0);

@@ -4,24 +4,24 @@
  * undici, which takes longer than the first request over node:http.
  */
 
-/** ky asks `has` for a content type, and the stand-ins in ky-modules.ts ignore the result. */
+/** Replaces Headers in ky. ky only asks `has` for a content type, and no code uses the result. */
 export class KyHeaders {
   has(): boolean {
     return true;
   }
 }
 
-/** Never created, because ky also recognises a response by its tag. */
+/** Replaces Response in ky. Never created, because ky also recognises a response by its tag. */
 export class KyResponse {
   readonly [Symbol.toStringTag] = 'Response';
 }
 
-/** Stands in for a Request that no transport reads. */
+/** Placeholder that ky gets instead of a Request, for a transport that reads no Request. */
 const unsent = { body: null };
 
 /**
- * Creates a Request only for a transport that uses one, because a Request costs a sixth of a call.
- * attempt.ts passes a signal only for transports with `wantsRequest: true`.
+ * Creates a Request only for a transport that reads the Request, because creating one takes a sixth
+ * of a call's time. attempt.ts passes a signal only for transports with `wantsRequest: true`.
  */
 export function KyRequest(input: string, init: RequestInit): Request | typeof unsent {
   return init.signal === undefined ? unsent : new Request(input, init);

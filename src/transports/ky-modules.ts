@@ -1,8 +1,8 @@
 /*
- * Stands in for all modules of ky except its core. ky's own modules merge and normalize options
- * three times in each call, which took a fifth of a GET. Those modules serve retries, timeouts,
- * hooks and shortcuts, which the options in attempt.ts switch off. If ky's core imports a name that
- * is missing here, the build fails: docs/decisions/where-the-time-goes.md.
+ * This file replaces all modules of ky except its core. ky's own modules merge and normalize
+ * options three times in each call, which took a fifth of a GET. Those modules serve retries,
+ * timeouts, hooks and shortcuts, which the options in attempt.ts switch off. If ky's core imports a
+ * name that is missing here, the build fails: docs/decisions/where-the-time-goes.md.
  */
 
 /** Returns the options of the call, because there are no defaults to merge. */
@@ -17,11 +17,11 @@ const noRetries = { limit: 0 };
 export const normalizeRetryOptions = (): typeof noRetries => noRetries;
 
 const nothing = {};
-/** Finds nothing, because all options of a call are options of ky or of a Request. */
+/** Finds no unknown options, because attempt.ts passes only options of ky or of a Request. */
 export const findUnknownOptions = (): object => nothing;
 export const hasSearchParameters = (): boolean => false;
 
-/** With these values ky adds no shortcuts and needs no feature of the runtime. */
+/** With these values ky adds no shortcut methods, and needs no feature of the runtime. */
 export const responseTypes = {};
 export const requestMethods: string[] = [];
 export const supportsAbortController = false;
@@ -31,11 +31,11 @@ export const supportsResponseStreams = false;
 export const supportsRequestStreams = false;
 export const maxSafeTimeout = 2 ** 31 - 1;
 
-/** Stands in for isNetworkError, too, because attempt.ts takes the transport's own error. */
+/** Replaces also isNetworkError of ky, because attempt.ts uses the transport's own error. */
 const never = (): boolean => false;
 export default never;
 
-// ky's core uses these only for retries, timeouts, hooks, progress and failed statuses.
+// ky's core uses these names only for retries, timeouts, hooks, progress and failed statuses.
 export const deletedParametersSymbol = '';
 export {
   never as calculateRetryTimingDelay,

@@ -12,13 +12,13 @@ import { PushedResponse } from './pushed-response.ts';
 import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
 
 /*
- * The transport of Node. On Bun and Deno it sends only a GET with a body, which fetch cannot send.
- * An error proves that nothing was sent if the request had no socket yet, or if the socket was not
- * connected yet (with TLS: the handshake was not finished). The reason is that the first byte is
- * written only after that, and nothing is written twice.
+ * The transport over node:http. On Node.js it sends every request, but on Bun and Deno only a GET
+ * with a body, which fetch cannot send. If a request fails before its socket is connected (with
+ * TLS: before the handshake is finished), nothing was sent, because the first byte is written only
+ * after that, and nothing is written twice.
  */
 
-/** Creates the transport of Node. Undefined elsewhere, and on a Node that is too old. */
+/** Creates the transport for Node.js. Undefined elsewhere, and on a Node.js that is too old. */
 export function createNodeTransport(agent: HttpAgent | undefined): Transport | undefined {
   if (runtime() !== 'node' || isBrowser() || builtinModule('node:module') === undefined) {
     return undefined;
@@ -69,10 +69,10 @@ function waitTurns(turns: number, then: () => void): void {
   });
 }
 
-/** How many turns of the event loop show what has arrived on a socket. One may be under way. */
+/** Turns of the event loop after which Node has read what had arrived on a socket. */
 const turnsToRead = 2;
 
-/** Waits one turn, because a read on a used connection is written before the next turn. */
+/** Waits one turn of the event loop, after which a read on a used connection has been written. */
 const waitUntilWritten = (): Promise<void> =>
   new Promise((resolve) => {
     waitTurns(1, resolve);
@@ -90,12 +90,12 @@ const isOwn = (socket: Socket | null): socket is Socket =>
 const isOwnRequest = (outgoing: NodeHttp.ClientRequest): boolean =>
   isOf(outgoing, (requiredModule('node:http') as typeof NodeHttp).ClientRequest);
 
-/** Whether bytes that are written now may reach the server. */
+/** Whether bytes that are written to the socket now may reach the server. */
 const isConnected = (socket: Socket): boolean =>
   !socket.connecting && (!isSecure(socket) || socket.getPeerFinished() !== undefined);
 
 interface ExchangeOptions {
-  /** Absent where the runtime may send a request again, because its events then prove nothing. */
+  /** Records whether the request was sent. Absent if the runtime may send a request again. */
   readonly evidence?: Evidence;
   readonly agent?: HttpAgent | undefined;
 }
@@ -110,10 +110,10 @@ class Exchange {
   readonly #evidence: Evidence | undefined;
   /** The body as a string, because Node writes a string in one piece with the headers. */
   readonly #body: string | undefined;
-  /** Whether this is a GET with a body. A server may take such a body for the next request. */
+  /** Whether the request is a GET with a body, which a server may take for the next request. */
   readonly #isBodiedGet: boolean;
   #open: () => NodeHttp.ClientRequest;
-  /** Opens the request on a connection of its own. */
+  /** Opens the request on a new connection. */
   readonly #openFresh: () => NodeHttp.ClientRequest;
   #removeListener = doNothing;
   #hasFailed = false;
@@ -169,14 +169,14 @@ class Exchange {
       ...headers,
     };
     if (this.#body === undefined) return framed;
-    // Without a length, node:http writes the body of a GET unframed, and the server would take the
-    // body for the next request.
+    // Without content-length, node:http writes the body of a GET unframed, and the server would
+    // take that body for the next request.
     framed['content-length'] = Buffer.byteLength(this.#body);
     if (this.#isBodiedGet) framed['connection'] = 'close';
     return framed;
   }
 
-  /** Requests a connection, and sends the request on it. */
+  /** Asks the agent for a connection, and sends the request on that connection. */
   #connect(): void {
     try {
       const outgoing = this.#open();
@@ -184,12 +184,12 @@ class Exchange {
       outgoing.on('error', (error) => {
         this.#break(outgoing, error);
       });
-      // Needed because after an unexpected 101 there is no error event.
+      // Listens to close, because after an unexpected status 101 there is no error event.
       outgoing.on('close', () => {
         // Creating an Error costs a stack, so return first in the usual case, where a request
         // closes after its exchange. A request of nock 14 closes before its response has ended.
         if (outgoing !== this.#outgoing || this.#received !== undefined) return;
-        // A request of msw 2.0 closes when the connection closes that msw made beside its mock.
+        // A mocked request of msw 2.0 closes when msw's real connection beside the mock closes.
         if (!isOwnRequest(outgoing)) return;
         this.#break(outgoing, new Error('The connection was closed without a response.'));
       });
@@ -202,7 +202,7 @@ class Exchange {
           this.#use(outgoing, socket);
         });
       } else {
-        // msw 2.0 looks for a mock when the request ends. Until then msw connects to the real host.
+        // msw 2.0 looks for a mock only when the request ends, and until then uses the real host.
         this.#endMocked(outgoing);
       }
     } catch (error) {
@@ -210,10 +210,10 @@ class Exchange {
     }
   }
 
-  /** Called when the request has a socket, connected or not. */
+  /** Called when the agent has given the request a socket, connected or not. */
   #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (outgoing !== this.#outgoing) return;
-    // Undoes the unref() in agents.ts. A stream from a caller's agent may have no ref().
+    // Undoes the unref() in agents.ts. A socket from a caller's own agent may have no ref().
     (socket as Partial<Socket>).ref?.();
     // An agent at its limit hands over a used connection without setting reusedSocket.
     if (isUsed(socket)) outgoing.reusedSocket = true;
@@ -238,19 +238,20 @@ class Exchange {
       const end = (): void => {
         this.#end(outgoing, this.#body);
       };
-      // While other requests wait for a response, this read waits one turn, so that all requests of
-      // this turn are written together and wake up an idle server only once.
+      // While other requests wait for a response, this read waits one turn of the event loop, so
+      // that all requests of the turn are written together and wake up an idle server only once.
       if (written.size > 0) waitTurns(1, end);
-      // If the request ended within this event, Node would finish it twice, and its diagnostics
-      // channel would report two requests. Fake timers cannot replace a promise.
+      // Waits for the end of this event, because within the event Node would finish the request
+      // twice, and its diagnostics channel would report two requests. Fake timers cannot replace a
+      // promise.
       else void Promise.resolve().then(end);
     } else this.#reuse(outgoing, socket);
   }
 
-  /** Sends a write on a used connection, unless unrequested bytes have arrived on it. */
+  /** Sends a write on a used connection, unless the server has sent unrequested bytes on it. */
   #reuse(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (this.#body !== undefined) {
-      // Renders the headers before the check, so that the first byte follows soon after the check.
+      // Renders the headers before checking the socket, so that the first byte follows soon.
       outgoing.cork();
       outgoing.write(this.#body);
     }
@@ -269,7 +270,7 @@ class Exchange {
   #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
     try {
-      // After a suspension, Node serves sockets before timers, so a timer may be overdue.
+      // After the machine was suspended, Node serves sockets before timers, so the time may be up.
       this.#request.stop.check();
     } catch {
       // The stop listener in the constructor has already failed the exchange.
@@ -278,7 +279,7 @@ class Exchange {
     if (this.#evidence !== undefined) this.#evidence.started = true;
     written.add(this);
     this.#startedAt = performance.now();
-    // Uncorking before end() writes one piece. Otherwise Node would write two.
+    // Uncorks before end(), so that Node writes headers and body in one piece, not in two.
     if (outgoing.writableCorked > 0) outgoing.uncork();
     outgoing.end(rest);
   }
@@ -289,7 +290,7 @@ class Exchange {
     this.#end(outgoing, this.#body);
   }
 
-  /** Takes another connection: this one is closed, too old, not silent, or has surplus bytes. */
+  /** Replaces a connection that is closed, too old, not silent, or has surplus bytes. */
   #reconnect(outgoing: NodeHttp.ClientRequest): void {
     this.#outgoing = undefined;
     written.delete(this);
@@ -318,7 +319,7 @@ class Exchange {
       return;
     }
     const { statusCode = 0, statusMessage = '', rawHeaders } = incoming;
-    // A response of msw 2.0 has no socket.
+    // A response that msw 2.0 mocks has no socket.
     const socket = incoming.socket as Socket | null;
     const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
       outgoing.destroy();

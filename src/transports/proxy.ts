@@ -1,16 +1,16 @@
 import { host, runtime } from '../internal/runtime.ts';
 
-/** A proxy that an environment variable names; `address` is its host and port, no credentials. */
+/** A proxy that an environment variable names. `address` is host and port, without credentials. */
 export interface EnvironmentProxy {
   readonly address: string;
   readonly variable: string;
 }
 
-/** Finds the proxy of the environment for a request to this URL. */
+/** Finds the proxy that the environment variables name for a request to this URL. */
 export function findProxy(url: string): EnvironmentProxy | undefined {
   const { env, execArgv = [] } = host.process ?? {};
   if (env === undefined) return undefined;
-  // Node reads these variables only with this variable or flag; Bun and Deno always read them.
+  // Bun and Deno always read the proxy variables, Node only if told to by a variable or flag.
   const isEnabled = env['NODE_USE_ENV_PROXY'] === '1' || execArgv.includes('--use-env-proxy');
   if (runtime() === 'node' && !isEnabled) return undefined;
   const { protocol, hostname } = new URL(url);

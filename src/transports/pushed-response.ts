@@ -3,10 +3,10 @@ import type * as NodeZlib from 'node:zlib';
 import type { BodyFault, Body, TransportResponse } from './transport.ts';
 import { builtinModule } from '../internal/runtime.ts';
 
-/** Names and values of headers in turn, as in `rawHeaders` of node:http. */
+/** The headers of a response, names and values in turn, as in `rawHeaders` of node:http. */
 type RawHeaders = readonly string[];
 
-/** A response whose body is pushed chunk by chunk, with the part of `Response` that is needed. */
+/** A response whose body arrives chunk by chunk, with the part of `Response` that calls need. */
 export class PushedResponse implements TransportResponse {
   readonly status: number;
   readonly statusText: string;
@@ -14,7 +14,7 @@ export class PushedResponse implements TransportResponse {
   readonly #rawHeaders: RawHeaders;
   readonly #abort: (reason: Error) => void;
   readonly #encoding: string;
-  /** Created with the first byte, because an empty body has no content-encoding. */
+  /** Created with the first byte of the body, because an empty body needs no decoder. */
   #decoder: Decoder | undefined;
   readonly #chunks: Uint8Array[] = [];
   #headers: Headers | undefined;
@@ -43,7 +43,7 @@ export class PushedResponse implements TransportResponse {
     return 'Response';
   }
 
-  /** Created on first access, because most calls never read the headers. */
+  /** Creates the Headers on first access, because most calls never read them. */
   get headers(): Headers {
     this.#headers ??= createHeaders(this.#rawHeaders);
     return this.#headers;
@@ -51,7 +51,7 @@ export class PushedResponse implements TransportResponse {
 
   completeBody(limit: number): Body | undefined {
     this.#limit = limit;
-    // The whole body may have arrived before the limit was set.
+    // The whole body may have arrived before the caller set the limit.
     const isTooLarge = this.#size > limit || this.#compressedSize > limit;
     if (isTooLarge) this.#overflow();
     if (this.#end === undefined) return undefined;
@@ -80,7 +80,7 @@ export class PushedResponse implements TransportResponse {
     return Buffer.concat(this.#chunks);
   }
 
-  /** Takes a chunk as it arrived. */
+  /** Adds a chunk of the body, which may still be compressed. */
   addChunk(chunk: Uint8Array): void {
     const [firstByte] = chunk;
     if (this.#end !== undefined || firstByte === undefined) return;
@@ -100,13 +100,13 @@ export class PushedResponse implements TransportResponse {
     else this.#decoder.write(chunk);
   }
 
-  /** Called when the last chunk has arrived. */
+  /** Called when the last chunk of the body has arrived. */
   end(): void {
     if (this.#decoder === undefined) this.#finish(undefined);
     else this.#decoder.end();
   }
 
-  /** Called when the connection broke. */
+  /** Called when the connection broke before the end of the body. */
   cut(): void {
     this.#finish('cut');
   }
@@ -131,7 +131,7 @@ export class PushedResponse implements TransportResponse {
   }
 }
 
-/** The values of a header, joined; empty when it is absent. */
+/** All values of a header, joined by commas. Empty if the header is absent. */
 function findHeader(rawHeaders: RawHeaders, name: string): string {
   const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -152,18 +152,18 @@ function createHeaders(rawHeaders: RawHeaders): Headers {
   return headers;
 }
 
-/** Undoes a content-encoding, chunk by chunk. */
+/** Undoes the content-encoding of a body, chunk by chunk. */
 export interface Decoder {
   write(chunk: Uint8Array): void;
   end(): void;
   destroy(): void;
 }
 
-/** How many codings are undone. Each costs memory, and a header fits thousands (CVE-2026-22036). */
+/** How many codings of one header are undone. More would cost much memory (CVE-2026-22036). */
 const maxCodings = 3;
 
 /**
- * Streams that undo a content-encoding, in the order to apply them. If one of the codings is
+ * Creates the streams that undo a content-encoding, in the order to apply them. If a coding is
  * unknown there are no streams, because fetch leaves such a body as it is, too.
  */
 function createDecodingStreams(encoding: string, firstByte: number): NodeStream.Transform[] {
@@ -178,7 +178,7 @@ function createDecodingStreams(encoding: string, firstByte: number): NodeStream.
   return streams.every((stream) => stream !== undefined) ? streams : [];
 }
 
-/** The lower half of the first byte in the zlib format. Raw deflate has another value there. */
+/** The lower half of the first byte of a body in the zlib format. Raw deflate has another value. */
 const zlibMethod = 8;
 
 function createStream(
@@ -191,7 +191,7 @@ function createStream(
     case 'x-gzip':
       return zlib.createGunzip();
     case 'deflate':
-      // Under this name some servers send zlib and others raw deflate, and browsers read both.
+      // As `deflate` some servers send zlib and others raw deflate, and browsers read both.
       return firstByte % 16 === zlibMethod ? zlib.createInflate() : zlib.createInflateRaw();
     case 'br':
       return zlib.createBrotliDecompress();
@@ -200,7 +200,7 @@ function createStream(
   }
 }
 
-/** Creates a decoder for a content-encoding and a body with this first byte. */
+/** Creates a decoder for a body with this content-encoding and this first byte. */
 function createDecoder(
   encoding: string,
   firstByte: number,

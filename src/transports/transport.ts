@@ -1,15 +1,18 @@
 import type { Evidence, TransportFacts } from '../errors/outcome.ts';
 
-/** Why a body was not read to its end. `incomplete`: it arrived, but its compressed data is cut. */
+/** Why the body of a response is unusable. `incomplete`: its compressed data ends too early. */
 export type BodyFault = 'stalled' | 'cut' | 'incomplete' | 'undecodable' | 'too_large' | 'not_text';
 
 /** Notifies a transport that its request has to end. */
 interface Stop {
-  /** Created on first access, because a transport that uses `onStop` does not need a signal. */
+  /** A signal for fetch. Created on first access, because `onStop` needs no signal. */
   readonly signal: AbortSignal;
-  /** Calls the listener once, immediately if the time is up. Returns a function that removes it. */
+  /**
+   * Calls the listener once, when the time is up or, if the time is up already, immediately. Returns
+   * a function that removes the listener.
+   */
   onStop(listener: (reason: Error) => void): () => void;
-  /** Throws if the time is up, even if the timer has not fired yet. Calls the listeners first. */
+  /** Throws if the time is up, even if its timer has not fired yet. Calls the listeners first. */
   check(): void;
 }
 
@@ -20,11 +23,11 @@ export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Ends the request and the response body. */
+  /** Notifies the transport when to end the request and the response body. */
   readonly stop: Stop;
 }
 
-/** A body as far as it has been read. */
+/** The body of a response, as far as the body has been read. */
 export interface Body {
   readonly bytes: Uint8Array;
   readonly fault: BodyFault | undefined;
@@ -39,23 +42,23 @@ export interface TransportResponse {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
-  /** The body as a stream, for transports that have one. */
+  /** The response body as a stream. Absent if the transport does not use streams. */
   readonly body?: ReadableStream<Uint8Array> | null;
-  /** The body if all of it has arrived; undefined otherwise. */
+  /** The response body if all of its bytes have arrived, otherwise undefined. */
   completeBody?(limit: number): Body | undefined;
-  /** Reads the body, at most `limit` bytes of it; never rejects. */
+  /** Reads at most `limit` bytes of the response body. Never rejects. */
   readBody?(limit: number): Promise<Body>;
-  /** Ends a body that will not be read. */
+  /** Ends a response body that no caller will read. */
   discardBody?(): void;
-  /** Closes the connection, even after the response ended, as it may hold a surplus response. */
+  /** Closes the connection even after the response ended, because a surplus response may follow. */
   closeConnection?(): void;
   /** The bytes that `readBody` has read so far. */
   partialBody?(): Uint8Array;
 }
 
-/** Sends requests, and knows what an error of this runtime proves. */
+/** Sends requests, and knows whether an error of this runtime proves that nothing was sent. */
 export interface Transport extends TransportFacts {
-  /** Whether ky has to create a `Request`; a transport that does not need one saves its cost. */
+  /** Whether the transport reads a `Request`. If not, ky saves the time of creating one. */
   readonly wantsRequest: boolean;
   /** Sends one request. Rejects with the error of the runtime. */
   send(request: TransportRequest, built: Request, evidence: Evidence): Promise<TransportResponse>;
@@ -69,5 +72,5 @@ export interface Transport extends TransportFacts {
 /** A custom fetch. The client calls it for every request except a GET with a body. */
 export type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
 
-/** Sends a GET request together with a body. */
+/** Your function that sends a GET request together with a body, which fetch cannot do. */
 export type GetWithBody = (request: Request, body: string) => Promise<Response>;
