@@ -14,7 +14,7 @@ export function parseFlags<const T extends FlagOptions>(
   options: T,
   allowPositionals = false,
 ) {
-  // A strict parse throws errors that contain the option only as text, so check the tokens first.
+  // The errors of a strict parse name the option only as text, so check the tokens first.
   const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'option') {
@@ -36,7 +36,8 @@ interface OptionToken {
 function checkOption(token: OptionToken, argument: string, options: FlagOptions): void {
   const { name, rawName, value, inlineValue } = token;
   if (!Object.hasOwn(options, name)) {
-    // Node reads -port as -p, -o, -r and -t. Text after `=` may be secret, so it is not shown.
+    // Node reads -port as -p, -o, -r and -t. The error omits the text after `=`, which may be
+    // secret.
     const [word = ''] = argument.replace(/^-+/, '').split('=');
     const similar = findSimilar(word, Object.keys(options));
     const question = similar === undefined ? '.' : `; did you mean --${similar}?`;
@@ -53,12 +54,14 @@ function checkOption(token: OptionToken, argument: string, options: FlagOptions)
   }
 }
 
-/** Runs a program with this process's arguments. If it throws, prints why and sets the status. */
+/**
+ * Runs a program with this process's arguments. If it throws, prints why and sets the exit status.
+ */
 export async function runProgram(
   name: string,
   main: (args: string[]) => Promise<number>,
 ): Promise<void> {
-  // The program that reads the lines may end first, such as `head` in a pipe.
+  // The reader of stdout may end before this program, as `head` does in a pipe.
   process.stdout.on('error', () => {});
   try {
     process.exitCode = await main(process.argv.slice(2));
@@ -74,7 +77,7 @@ export function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** Asks whether the operator agrees. If the input ends, the answer is no. */
+/** Asks the operator a question on the terminal. If the input ends, the answer is no. */
 export async function confirm(
   question: string,
   output: NodeJS.WritableStream = process.stdout,
@@ -88,6 +91,6 @@ export async function confirm(
   }
 }
 
-/** Identifies a credential without showing any part of it. */
+/** A hash that identifies a credential without showing any part of the credential. */
 export const fingerprint = (credential: string): string =>
   `sha256:${createHash('sha256').update(credential).digest('hex').slice(0, 12)}`;

@@ -1,4 +1,4 @@
-/** Aligns the cells of rows in columns. The last column has no spaces at its end. */
+/** Aligns the cells of rows in columns. The last column is not padded with spaces. */
 export function formatColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -24,5 +24,5 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, rest];
 }
 
-/** Replaces control characters, because those in a foreign string would act on the terminal. */
+/** Replaces control characters in a foreign string, because they would act on the terminal. */
 export const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');

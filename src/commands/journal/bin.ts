@@ -17,7 +17,7 @@ const candidateTimeoutMs = 10_000;
 
 type StoreCommand = Extract<Command, { store: unknown }>;
 
-/** Loads the client only when a command needs it. The build leaves it in a file of its own. */
+/** Loads the client, a separate file of the build, only when a command needs the client. */
 const loadClient = () => import('../../index.ts');
 
 async function list(
@@ -25,7 +25,7 @@ async function list(
   { olderThan, json, rebuild: shouldRebuild }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
   const { PaymentsClient } = await loadClient();
-  // The list needs no platform, because openOnce reads only the journal.
+  // Listing the open payments needs no platform, because openOnce reads only the journal.
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
   const payments = new PaymentsClient({ ...noPlatform, journal });
   if (shouldRebuild) await rebuild?.();
@@ -122,7 +122,7 @@ function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> 
   }
 }
 
-/** The client that the environment variables describe, or the error that says what is missing. */
+/** Creates the client from the environment variables, or an error that says what is missing. */
 async function createClient(
   journal: FullJournal,
   transfersFilter?: string | false,
@@ -136,7 +136,7 @@ async function createClient(
   }
 }
 
-/** The text that an operator needs to decide: entry, client, and payment beside its candidates. */
+/** The text that an operator needs to decide a payment: entry, client and possible transfers. */
 async function describeDecision(
   journal: FullJournal,
   reference: string,
@@ -212,7 +212,7 @@ async function main(args: string[]): Promise<number> {
   return 0;
 }
 
-/** An error with the message of a failure and of its cause, without passwords of the store. */
+/** An error with the message of a failure and of its cause, without the store's passwords. */
 function withoutPasswords(failure: unknown, address: string): Error {
   const { cause } = failure as Error;
   const causeLine = isError(cause) ? `\nThe cause: ${messageOf(cause)}` : '';
@@ -220,7 +220,7 @@ function withoutPasswords(failure: unknown, address: string): Error {
   return failure instanceof UsageError ? new UsageError(text) : new Error(text);
 }
 
-/** Node's error for a failed connect to several addresses has messages only in its inner errors. */
+/** If Node cannot connect to several addresses, only the inner errors have messages. */
 function messageOf(failure: unknown): string {
   const errors = fieldOf(failure, 'errors');
   if (Array.isArray(errors)) return errors.map(messageOf).join('; ');

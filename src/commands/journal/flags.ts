@@ -39,13 +39,13 @@ Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has fou
 
 const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 
-/** The kind of a store, and its file or URL. */
+/** The kind of a journal's store, and its file or URL. */
 export interface StoreAddress {
   readonly name: (typeof storeNames)[number];
   readonly address: string;
   /** The option `table` of postgresJournal. */
   readonly table: string | undefined;
-  /** The key prefix of a Redis client. */
+  /** The prefix that a Redis client adds to each key. */
   readonly prefix: string | undefined;
 }
 
@@ -71,7 +71,9 @@ export type Command =
       readonly reference: string;
       readonly verdict: string;
       readonly by: string | undefined;
-      /** The client's option, because this search has to see the transfers that createOnce sees. */
+      /**
+       * Like the option of the client, so that the command sees the same transfers as createOnce.
+       */
       readonly transfersFilter: string | false | undefined;
       readonly force: boolean;
       readonly yes: boolean;
@@ -101,7 +103,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** The arguments of each command, and its options other than the store. */
+/** The arguments of each command, and its options other than those of the store. */
 const commands: Readonly<
   Record<string, { readonly arguments: readonly string[]; readonly options: readonly string[] }>
 > = {
@@ -114,7 +116,7 @@ const commands: Readonly<
   prune: { arguments: [], options: ['paid-before', 'json'] },
 };
 
-/** @throws UsageError */
+/** @throws UsageError for wrong arguments */
 export function readCommand(args: string[]): Command {
   const { values, positionals } = parse(args);
   if (values.help) return { name: 'help' };
@@ -224,7 +226,7 @@ function parseDate(text: string | undefined): Date {
       `--paid-before takes a date, such as 2026-01-31 or 2026-01-31T12:00:00Z, and not "${text}".`,
     );
   }
-  // A wrong year would also remove payments that were just made, and createOnce would repeat them.
+  // A future date would also prune payments that were just made, and createOnce would repeat them.
   if (date.getTime() > Date.now()) {
     throw new UsageError(`--paid-before ${text} is in the future.`);
   }

@@ -3,10 +3,10 @@ import type { PaymentTransition, UndecidedPayment } from '../../once/open-once.t
 import type { JournalEntry, JournalTransition } from '../../journals/journal.ts';
 import { clean, formatColumns } from '../table.ts';
 
-/** Fields of an entry that hold a time. */
+/** Names of the fields of a journal entry that hold a time. */
 const timeNames = new Set(['claimedAt', 'expiresAt', 'firstClaimedAt', 'paidAt', 'resolvedAt']);
 
-/** The table that `list` prints. `now` is the time by the journal's clock. */
+/** The table of open payments that `list` prints. `now` is the time by the journal's clock. */
 export function formatTable(payments: readonly UndecidedPayment[], now: number): string {
   const rows = payments.map((payment) => {
     if (payment.state === 'unreadable') {
@@ -33,7 +33,7 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
   return `${formatColumns(table).join('\n')}\n\n${count} not decided.\n`;
 }
 
-/** The entry with all times in ISO 8601, as in `list --json`, also in its history. */
+/** An entry of the journal, as `list --json` prints entries, with all times in ISO 8601. */
 export const describeEntry = (reference: string, entry: JournalEntry): object => ({
   reference,
   ...Object.fromEntries(
@@ -45,14 +45,14 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   history: describeHistory(entry),
 });
 
-/** The history as openOnce shows it. Skips anything else that another program has written there. */
+/** The history of an entry as openOnce shows it. Skips what another program has written there. */
 const describeHistory = ({ history }: { history?: unknown }): readonly PaymentTransition[] =>
   (Array.isArray(history) ? history.filter(isObject) : []).map((transition) => {
     const { at, ...others } = transition as JournalTransition;
     return { at: formatTime(at), ...others };
   });
 
-/** One line for each field of an entry except its input, and one line for the client. */
+/** One line for each field of a payment's entry except its input, and one for the client. */
 export function formatEntry(
   reference: string,
   entry: JournalEntry,
@@ -73,7 +73,7 @@ export function formatEntry(
   return fields.map(([name = '', text]) => `${name.padEnd(width)}  ${text}\n`).join('');
 }
 
-/** One change of an entry: the time, the new state, and who made the change. */
+/** The line about one change of an entry: the time, the new state, and who made the change. */
 const formatTransition = ({ at, state, ...others }: PaymentTransition): string =>
   [at, state, ...Object.entries(others).map(([name, value]) => `${name} ${value}`)].join('  ');
 
@@ -91,7 +91,7 @@ const formatTime = (ms: number): string =>
 
 const formatExpiry = (ms: number): string => (ms > 0 ? `in ${formatAge(ms)}` : 'expired');
 
-/** A time span in words. */
+/** Describes a time span in words, such as `5 min`. */
 function formatAge(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return `${seconds} s`;

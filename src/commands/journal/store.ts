@@ -8,12 +8,12 @@ import { sqliteJournal } from '../../journals/sqlite.ts';
 import { UsageError } from '../program.ts';
 import type { StoreAddress } from './flags.ts';
 
-/** A journal with a connected store. */
+/** A journal whose store is connected. */
 export interface OpenedStore {
   readonly journal: FullJournal;
-  /** Whether the store has no entries at all, not even decided ones. */
+  /** Whether the store has no entries at all, not even of decided payments. */
   readonly isEmpty: () => Promise<boolean>;
-  /** Builds the index again. Absent for other stores than Redis, whose index is always complete. */
+  /** Rebuilds Redis' index of open payments. Absent for other stores: their index is complete. */
   readonly rebuild?: () => Promise<void>;
   /** How the store may lose a claim, and what to do. Undefined if the store reports no problem. */
   readonly warning?: string | undefined;
@@ -25,7 +25,7 @@ const anyEntrySql = (table = defaultTable) => `SELECT 1 FROM ${table} LIMIT 1`;
 
 const connectTimeoutMs = 10_000;
 
-/** @throws UsageError for a missing package, Error if the store cannot be reached. */
+/** @throws UsageError if a package is missing, Error if the store cannot be reached */
 export function openStore({ name, address, table, prefix }: StoreAddress): Promise<OpenedStore> {
   if (name === 'sqlite') return Promise.resolve(openSqlite(address));
   return name === 'postgres' ? openPostgres(address, table) : openRedis(address, prefix);
@@ -36,7 +36,7 @@ function openSqlite(file: string): OpenedStore {
   if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
   const journal = sqliteJournal(path, { create: false });
   const isEmpty = () => {
-    // No import, because the bundler would remove `node:` from its name.
+    // Does not import node:sqlite, because the bundler would remove `node:` from its name.
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const database = new DatabaseSync(path, { readOnly: true });
     try {
@@ -70,7 +70,7 @@ async function openPostgres(url: string, name = defaultTable): Promise<OpenedSto
   });
   const query: QueryPostgres = (text, values) => client.query(text, values);
   const journal = postgresJournal(query, { table });
-  // If the connection fails, the pending query rejects, so this event needs no handling.
+  // If the connection fails, the pending query rejects, so the error event needs no handling.
   client.on('error', () => {});
   await client.connect();
   return {
@@ -91,9 +91,9 @@ function addSchema(table: string, url: string): string {
 const collationSql = `SELECT collname FROM pg_attribute JOIN pg_collation ON pg_collation.oid = attcollation
  WHERE attrelid = to_regclass($1) AND attname = 'reference'`;
 
-/** Warns of another collation than C, because an upgrade of the system may damage its index. */
+/** Warns of another collation than C, because an upgrade of the system may damage the index. */
 async function warnOfCollation(query: QueryPostgres, table: string): Promise<string | undefined> {
-  // If this query fails there is no warning, because the operator needs the command nevertheless.
+  // A failure of this query gives no warning, because the operator needs the command nevertheless.
   const { rows } = await query(collationSql, [table]).catch(() => ({ rows: [] }));
   const collation = rows[0]?.['collname'];
   if (collation === undefined || collation === 'C') return undefined;
@@ -143,7 +143,7 @@ async function warnOfEviction(server: RedisConnection): Promise<string | undefin
   return `Redis has the maxmemory-policy ${policy}, so it may remove an entry of the journal, and its payment is then made again. Run: CONFIG SET maxmemory-policy noeviction, and set it in the configuration file, too.`;
 }
 
-/** Selects the database of the URL again, because if it does not exist, ioredis uses database 0. */
+/** Selects the database of the URL again, because ioredis replaces a missing one by database 0. */
 async function checkDatabase(server: RedisConnection): Promise<void> {
   const { db } = server.options;
   if (db === undefined || db === 0) return;
@@ -168,7 +168,7 @@ function wrapRedis(connection: RedisConnection, warning: string | undefined): Op
   };
 }
 
-/** Connects, and throws ioredis' error event, because the rejection has no cause. */
+/** Connects, and throws the error of ioredis' event, because the rejection has no cause. */
 async function connect(connection: RedisConnection): Promise<RedisConnection> {
   let cause: Error | undefined;
   connection.on('error', (error) => (cause ??= error));
@@ -181,13 +181,13 @@ async function connect(connection: RedisConnection): Promise<RedisConnection> {
   }
 }
 
-/** Checks a URL. The message does not show the URL, because it may contain a password. */
+/** Checks the URL of a store. The message does not show the URL, which may contain a password. */
 function checkUrl(flag: string, text: string, start: RegExp, example: string): void {
   if (URL.canParse(text) && start.test(text)) return;
   throw new UsageError(`--${flag} takes a URL, such as ${example}, and got something else.`);
 }
 
-/** Loads a package that is installed in the user's project. */
+/** Loads a database driver that is installed in the user's project. */
 function loadDriver(name: string, flag: string): unknown {
   // `npx -p payments-platform-sdk -p pg` installs the package beside this file instead.
   for (const base of [join(process.cwd(), 'package.json'), import.meta.url]) {
@@ -204,7 +204,7 @@ function loadDriver(name: string, flag: string): unknown {
   );
 }
 
-/** Removes passwords of the store from the text of an error. */
+/** Removes the passwords of the store's URL from the text of an error. */
 export function redactAddress(text: string, address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const secrets = [url?.password, url?.searchParams.get('password')].flatMap((secret) =>

@@ -37,7 +37,7 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
   const payments = createClient();
   if (order !== undefined && !yes) await confirmOrder(payments, order);
   const hasJwt = readVariable('PAYMENTS_JWT') !== '';
-  // Redacts the report, because a platform may send a credential back in any field.
+  // Removes credentials from the report, because a platform may send one back in any field.
   const redact = redactor(credentials().filter((credential) => credential !== ''));
   const watch = { payments, clock, readTls, hasJwt, order, onPaying: nameTransferAtExit };
   const probed = redactDeep(await runProbe(watch).finally(clearProgress), redact);
@@ -55,7 +55,7 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
 
 let hasReported = false;
 
-/** If the probe ends before its report, names the payment that it may have made. */
+/** If the probe ends before its report, prints how to find the transfer that it may have made. */
 function nameTransferAtExit(search: string): void {
   process.once('exit', () => {
     if (!hasReported) process.stderr.write(`A transfer may have been made. ${search}\n`);
@@ -65,7 +65,7 @@ function nameTransferAtExit(search: string): void {
 
 function createClient(): PaymentsClient {
   try {
-    // No retries by the client, because the probe paces and repeats its requests itself.
+    // The client makes no retries, because the probe paces and repeats its requests itself.
     const hooks = process.stderr.isTTY ? { onRequest: showProgress } : {};
     return new PaymentsClient({ validation: 'report', maxRetries: 0, hooks });
   } catch (cause) {
@@ -76,7 +76,7 @@ function createClient(): PaymentsClient {
 
 let requests = 0;
 
-/** Shows progress on one line, because the probe takes a minute, or several with a payment. */
+/** Shows the number of requests on one line, because the probe takes a minute or longer. */
 function showProgress({ method, path }: RequestEvent): void {
   requests += 1;
   process.stderr.write(`\r\u001B[K${requests} requests, now ${method} ${path}`);

@@ -7,7 +7,7 @@ import { paymentChecks } from './checks/payments.ts';
 import { recordChecks } from './checks/records.ts';
 import { timeChecks } from './checks/times.ts';
 
-/** Every question to a platform, in the order of the rows of docs/gaps.md and of the report. */
+/** Every question of the probe to a platform, in the order of docs/gaps.md and of the report. */
 export const checks: readonly Check[] = [
   ...filterChecks,
   ...recordChecks,

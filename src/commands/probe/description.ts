@@ -1,4 +1,4 @@
-/** How the platform changed a description, and which references would survive that change. */
+/** How the platform changes a payment's description, and which references survive that change. */
 interface Change {
   readonly summary: string;
   readonly advice: string;
@@ -6,7 +6,7 @@ interface Change {
 
 interface Step {
   readonly summary: string;
-  /** How to write references that survive this change. @default the summary */
+  /** How to write references that survive the change. @default the summary */
   readonly advice?: string;
   readonly change: (text: string) => string;
 }
@@ -22,7 +22,7 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** Finds the fewest changes that explain what came back; undefined if nothing has changed. */
+/** Finds the fewest changes that explain the received description. Undefined if it is equal. */
 export function describeChange(sent: string, received: unknown): Change | undefined {
   if (received === sent) return undefined;
   if (typeof received !== 'string' || received === '') {

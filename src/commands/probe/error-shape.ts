@@ -1,16 +1,16 @@
 import type { Reading } from './platform.ts';
 
-/** The form that the bodies of errors have in common. */
+/** The form that the platform's error bodies have in common. */
 interface ErrorShape {
   readonly isDocumented: boolean;
   readonly description: string;
-  /** Source text for the option isErrorBody; undefined if a proxy's body could look the same. */
+  /** Source text for the option isErrorBody. Undefined if a proxy's error could look the same. */
   readonly isErrorBody?: string | undefined;
 }
 
 type Kind = 'string' | 'number' | 'boolean';
 
-/** Compares the bodies of errors with the documented form, or else finds their common form. */
+/** Compares a platform's error bodies with the documented form, or else finds their form. */
 export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
   const isDocumented = errors.every(({ body }) => {
     const { error, code } = Object(body) as Record<string, unknown>;
@@ -33,7 +33,7 @@ export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
 function scalarFields(value: unknown, prefix = ''): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, field]: [string, unknown]) => {
-    // Names that are no identifiers are left out, because the suggested code could not use them.
+    // Skips names that are no identifiers, because the suggested TypeScript could not use them.
     if (!/^[A-Za-z_]\w{0,40}$/.test(name)) return [];
     const isScalar = ['string', 'number', 'boolean'].includes(typeof field);
     if (isScalar) return [`${prefix}${name}:${typeof field}`];

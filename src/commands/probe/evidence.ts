@@ -2,16 +2,16 @@ import { createUnknownId, nouns, readList, readPages, type Listing, type Noun } 
 import type { Platform, Reading } from './platform.ts';
 import type { TlsFacts } from './tls.ts';
 
-/** Reads facts of a connection that the client does not show. */
+/** Reads facts of the TLS connection that the client does not show. */
 export type ReadTls = (baseUrl: string) => Promise<TlsFacts>;
 
-/** A kind of record, and what was read of its list. */
+/** A kind of record, and the pages that the probe has read of its list. */
 export interface NounListing {
   readonly noun: Noun;
   readonly listing: Listing;
 }
 
-/** What the probe can read. Each part is read when a check first asks for it. */
+/** What the probe can read. Each part is read from the platform when a check first asks for it. */
 export class Evidence {
   readonly platform: Platform;
   readonly #unknownIds = new Map<Noun['name'], string>();
@@ -33,7 +33,9 @@ export class Evidence {
     return lists;
   }
 
-  /** Reads a list of one page again as two pages, to see a cursor. Undefined if that cannot be. */
+  /**
+   * Reads a list of one page again as two pages, to see a cursor. Undefined if that is impossible.
+   */
   async halves(noun: Noun): Promise<Listing | undefined> {
     const { rows, readings, isComplete } = await readList(this.platform, noun);
     if (!isComplete || readings.length > 1 || rows.length < 2) return undefined;
@@ -46,7 +48,7 @@ export class Evidence {
     return readPages(this.platform, nounOf(name).path, { [parameter]: value }, { pages });
   }
 
-  /** An id that most likely belongs to no record; always the same id for one kind of record. */
+  /** An id that most likely belongs to no record. Always the same id for one kind of record. */
   async unknownIdOf(name: Noun['name']): Promise<string> {
     const { rows } = await this.list(name);
     const id = this.#unknownIds.get(name) ?? createUnknownId(nounOf(name), rows);
@@ -63,7 +65,7 @@ export class Evidence {
     return readings;
   }
 
-  /** Reads transfers with a cursor that the platform has never sent. */
+  /** Reads the list of transfers with a cursor that the platform has never sent. */
   invalidCursor(): Promise<Reading> {
     return this.platform.get('/transfers', { limit: 100, cursor: 'payments-probe-no-cursor' });
   }

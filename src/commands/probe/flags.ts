@@ -46,7 +46,7 @@ export type Command =
       readonly json: boolean;
     };
 
-/** @throws UsageError */
+/** @throws UsageError for wrong arguments */
 export function readCommand(args: string[]): Command {
   const { values } = parseFlags(args, options);
   if (values.help) return { name: 'help' };
@@ -60,7 +60,7 @@ export function readCommand(args: string[]): Command {
     if (orphan !== undefined) throw new UsageError(`--${orphan[0]} needs --pay.`);
     return { name: 'probe', order: undefined, yes, compare, json };
   }
-  // Amounts have the same form as in the client, because a mistake costs money here.
+  // The amount must have the same form as in the client, because a mistake costs money here.
   if (!/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/.test(pay)) {
     throw new UsageError(`--pay takes a decimal above zero, such as 0.01, and not "${pay}".`);
   }

@@ -30,7 +30,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 type Guard = (value: unknown) => boolean;
 
-/** A list below the base URL (`/v0`), and what the API reference says of its records. */
+/** A list below the base URL (`/v0`), and what the API reference says about its records. */
 export interface Noun {
   readonly name: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans';
   readonly path: string;
@@ -109,21 +109,21 @@ export const nouns: readonly Noun[] = [
   },
 ];
 
-/** The pages of a list that were read, and their records. */
+/** The pages that the probe has read of a list, and their records. */
 export interface Listing {
   readonly readings: readonly Reading[];
   readonly rows: readonly Row[];
-  /** Whether the last page says that no page follows. */
+  /** Whether the last page that was read says that no page follows. */
   readonly isComplete: boolean;
-  /** Why the last page could not be read, or in what it differs from the documented envelope. */
+  /** Why the last page could not be read, or how it differs from the documented envelope. */
   readonly problem: string | undefined;
-  /** Whether `problem` is such a difference, in a page that could be read. */
+  /** Whether `problem` is a difference from the envelope, in a page that could be read. */
   readonly isContradictory: boolean;
 }
 
 /** How many transfers the probe reads to find their order. */
 export const sampleSize = 1_000;
-/** Enough for 1,000 transfers even if a platform ignores `limit` and sends pages of 50. */
+/** 20 pages hold 1,000 transfers even if a platform ignores `limit` and sends pages of 50. */
 const maxPages = 20;
 const otherPages = 3;
 
@@ -147,7 +147,7 @@ export async function readPages(
     readonly pages: number;
     readonly maxRows?: number;
     readonly limit?: number;
-    /** Whether to read pages again that an earlier check has read. */
+    /** Whether to request pages again that an earlier check has read. */
     readonly isFresh?: boolean;
   },
 ): Promise<Listing> {
@@ -180,9 +180,9 @@ export async function readPages(
 
 interface Envelope {
   readonly rows: readonly Row[];
-  /** Cursor of the next page; undefined on the last page. */
+  /** Cursor of the next page. Undefined on the last page. */
   readonly cursor?: string | undefined;
-  /** In what the page differs from the documented envelope. */
+  /** How the page differs from the documented envelope. */
   readonly problem?: string | undefined;
 }
 
@@ -206,7 +206,7 @@ export function readEnvelope(body: unknown): Envelope {
   };
 }
 
-/** Makes up an id that looks like the platform's own ids, and most likely belongs to no record. */
+/** Makes up an id that looks like the platform's own ids, but most likely belongs to no record. */
 export function createUnknownId({ prefix }: Noun, rows: readonly Row[]): string {
   const suffix = rows
     .map(({ id }) => id)
@@ -227,8 +227,8 @@ export function createUnknownId({ prefix }: Noun, rows: readonly Row[]): string 
 
 const digits = '0123456789';
 /**
- * How many characters at the end are random. The others stay, because they hold the version of a
- * UUID or the time of a ULID.
+ * How many characters at the end of a made-up id are random. The others stay, because they hold the
+ * version of a UUID or the time of a ULID.
  */
 const randomLength = 12;
 const pick = (from: string): string => from.charAt(Math.floor(Math.random() * from.length));

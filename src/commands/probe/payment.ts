@@ -11,69 +11,69 @@ import { readEnvelope, readPages, type Row } from './lists.ts';
 import { ProbeEnded, type Platform, type Reading } from './platform.ts';
 import { statusMeaning } from '../../values/transfer-status.ts';
 
-/** The transfer of `--pay`, confirmed on the terminal or by `--yes`. */
+/** The transfer that `--pay` makes after the operator has confirmed. */
 export interface PaymentOrder {
   readonly amount: string;
   readonly from: AccountId;
   readonly to: AccountId;
-  /** Whether requests with the same Idempotency-Key follow. */
+  /** Whether more requests with the same Idempotency-Key follow the first one. */
   readonly twice: boolean;
 }
 
-/** A request that should make a transfer, and its response. */
+/** A request of the probe that should make a transfer, and the response to the request. */
 export interface Creation {
-  /** The amount in the request. */
+  /** The amount of money in the request. */
   readonly amount: string;
   readonly id: string | undefined;
   readonly status: number | undefined;
   readonly headers: Headers;
   readonly body: Row;
-  /** Outcome of the call, or `accepted` if the call succeeded. */
+  /** Outcome of the request, or `accepted` if the call succeeded. */
   readonly outcome: 'accepted' | Outcome;
-  /** Status and code of a failure; empty after a success. */
+  /** Status and code of a failed request. Empty after a success. */
   readonly problem: string;
-  /** Whether the platform itself rejected the request, and would do so again. */
+  /** Whether the platform itself rejected the request, and would reject the same request again. */
   readonly isRefused: boolean;
 }
 
 /**
- * The requests that followed the first transfer of `--pay-twice`. Each is sent only if, after the
- * request before it, the platform may still honour the key.
+ * The requests that follow the first transfer of `--pay-twice`. Each is sent only if, after the
+ * request before it, the platform may still honour the Idempotency-Key.
  */
 export interface KeyTrial {
   /** A request with the same key, but another amount and description. */
   readonly other: Creation;
   /** A request with the same key and the same body. */
   readonly equal?: Creation;
-  /** A request with the body of `other` and a key of its own, which has to make a transfer. */
+  /** A request with the body of `other` and another key, which has to make another transfer. */
   readonly control?: Creation;
   readonly listed: ProbeListing;
 }
 
-/** The transfers of this probe in the list, found by their descriptions. */
+/** The transfers of this probe that the list shows, found by their descriptions. */
 interface ProbeListing {
   readonly rows: readonly Row[];
   readonly isComplete: boolean;
 }
 
-/** What the probe has seen of its transfer. */
+/** What the probe has seen of the transfer that it made. */
 export interface Payment {
   readonly description: string;
   /** A sentence that tells an operator how to find the transfer. */
   readonly search: string;
   readonly first: Creation;
   readonly keyTrial: KeyTrial | undefined;
-  /** The transfer as read by its id, and below as found in the list. */
+  /** The transfer as the platform returns it by its id, and below as the list shows it. */
   readonly record: Row | undefined;
   readonly listed: Row | undefined;
   /**
-   * Milliseconds from the response to the creation until the transfer could be read by its id.
-   * Undefined if it never could.
+   * Milliseconds from the response to the POST until the transfer could be read by its id.
+   * Undefined if the transfer could never be read.
    */
   readonly readableAfterMs: number | undefined;
   readonly listedAfterMs: number | undefined;
   readonly watchedMs: number;
-  /** The statuses that the probe has seen, in order, without repeats. */
+  /** The statuses of the transfer that the probe has seen, in order, without repeats. */
   readonly statuses: readonly string[];
 }
 
@@ -81,15 +81,15 @@ export const idempotencyHeader = 'Idempotency-Key';
 
 const pollDelaysMs = [0, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 const maxPagesOfPoll = 8;
-/** Waits for a transfer that is listed late, in all less than the 10 seconds that count as soon. */
+/** Pauses before each look for the transfer in the list, in all less than 10 seconds. */
 const lookDelaysMs = [0, 2_000, 4_000];
-/** Whether a status is final. An undocumented status is not. */
+/** Whether the status of a transfer is final. An undocumented status is not final. */
 export const isFinalStatus = (status: string): boolean =>
   (statusMeaning({ status }) ?? 'open') !== 'open';
 
 /**
- * Returns a reference of the maximum length that contains what a platform may rewrite: capitals,
- * double spaces, signs. Its first words stay unique after such a change.
+ * Returns a description of the maximum length that contains what a platform may rewrite: capitals,
+ * double spaces, signs. The first words stay unique even after such a change.
  */
 function createDescription(start: string): string {
   return `${start}  a/B-c.D_e:F#g ${'Reference0'.repeat(14)}`.slice(0, 140);
@@ -110,7 +110,7 @@ export async function checkAccounts(platform: Platform, order: PaymentOrder): Pr
 }
 
 /**
- * Makes the transfer, and watches it for up to a minute.
+ * Makes the transfer of `--pay`, and watches the transfer for up to a minute.
  * @param onPaying is called before the first byte is sent. `search` says how to find the transfer
  */
 export async function makePayment(
@@ -141,9 +141,10 @@ export async function makePayment(
 }
 
 /**
- * Tries whether the platform honours the key of the first request. An equal request alone proves
- * nothing, because a platform may recognise duplicates by their terms, or by the accounts alone.
- * Only two requests that differ in nothing but the key show that the platform reads the key.
+ * Tries whether the platform honours the Idempotency-Key of the first request. An equal request
+ * alone proves nothing, because a platform may recognise duplicates by their terms, or by the
+ * accounts alone. Only two requests that differ in nothing but the key show that the platform reads
+ * the key.
  */
 async function tryKey(
   platform: Platform,
@@ -160,7 +161,7 @@ async function tryKey(
     readonly first: Creation;
   },
 ): Promise<Omit<KeyTrial, 'listed'>> {
-  // The next amount with the same number of decimals, so that it stays small and keeps its form.
+  // Adds one unit of the last decimal, so that the amount stays small and keeps its form.
   const [, decimals = ''] = input.amount.split('.');
   const step = decimals === '' ? '1' : `0.${'1'.padStart(decimals.length, '0')}`;
   const otherInput = {
@@ -176,7 +177,7 @@ async function tryKey(
   return { other, equal, control: await create(platform, otherInput, `${key}-control`) };
 }
 
-/** Sends the request once, and describes the result, even if the request failed. */
+/** Sends the POST of a transfer once, and describes the result, even if the request failed. */
 async function create(
   platform: Platform,
   input: TransferCreateInput,
@@ -188,7 +189,7 @@ async function create(
   try {
     const { data, response } = await platform.write((payments) =>
       payments
-        // Without a key, the client rejects a response with an id that it has seen before.
+        // Without a key, the client rejects a response with the id of an earlier transfer.
         .withOptions(key === undefined ? {} : { idempotencyHeader })
         .transfers.create(input, { headers, maxRetries: 0 })
         .withResponse(),
@@ -207,7 +208,8 @@ async function create(
     if (error instanceof ProbeEnded) {
       return { ...failed, status: undefined, outcome: 'not_sent', problem: error.message };
     }
-    // A 401 does not end the probe here, because a proxy may send it after the platform has paid.
+    // A 401 does not end the probe here, because a proxy may send a 401 after the platform has
+    // paid.
     if (!(error instanceof PaymentsError)) throw error;
     const { outcome, retryable } = error;
     const status = error.attempts.at(-1)?.status;
@@ -218,10 +220,10 @@ async function create(
   }
 }
 
-/** Looks for the transfer, by its id and in the list, until both show it with a final status. */
+/** Looks for the transfer by its id and in the list, until both show a final status. */
 class Watch {
   readonly #platform: Platform;
-  /** The filter of the list; empty after the platform has rejected the filter. */
+  /** The account filter of the list. Empty after the platform has rejected the filter. */
   #filter: { readonly accountId?: AccountId };
   readonly #letters: string;
   readonly #start: number;
@@ -231,7 +233,7 @@ class Watch {
   #readableAfterMs: number | undefined;
   #listedAfterMs: number | undefined;
   readonly #statuses: string[] = [];
-  /** Cursor of the last page so far. A list that is oldest first shows new transfers there. */
+  /** Cursor of the last page so far, where a list that is oldest first shows new transfers. */
   #tail: string | undefined;
 
   constructor(platform: Platform, from: AccountId, id: string | undefined, letters: string) {
@@ -253,7 +255,7 @@ class Watch {
         await this.#readById();
         if (this.#listed === undefined) await this.#findInList();
       } catch (error) {
-        // Not thrown, because the report still has to name the transfer.
+        // Ends the watch without an error, because the report still has to name the transfer.
         if (error instanceof ProbeEnded) return;
         throw error;
       }
@@ -262,7 +264,7 @@ class Watch {
     }
   }
 
-  /** Whether the list shows the transfer, and no other one of this probe. */
+  /** Whether the list shows the probe's first transfer, and no other transfer of the probe. */
   async isAlone(): Promise<boolean> {
     for (const delay of lookDelaysMs) {
       await this.#platform.clock.wait(delay);
@@ -273,7 +275,7 @@ class Watch {
     return false;
   }
 
-  /** Reads the whole list, because each page may have a transfer of this probe. */
+  /** Reads the whole list of transfers, because each page may have a transfer of this probe. */
   async listAll(): Promise<ProbeListing> {
     try {
       const options = { pages: maxPagesOfPoll, isFresh: true };
@@ -335,7 +337,7 @@ class Watch {
     return this.#dropFilter(reading) ? this.#readPage(cursor) : reading;
   }
 
-  /** Whether the platform rejects the filter, so that the list has to be read without it. */
+  /** Whether the platform has just rejected the account filter, which is then left out. */
   #dropFilter(reading: Reading | undefined): boolean {
     const isRejected = reading?.status === 400 || reading?.status === 422;
     if (!isRejected || this.#filter.accountId === undefined) return false;

@@ -8,35 +8,35 @@ import {
 } from '../../index.ts';
 import { isObject } from '../../internal/objects.ts';
 
-/** The clock of the probe. Tests pass one that does not wait. */
+/** The clock that the probe uses. Tests pass a clock that does not wait. */
 export interface ProbeClock {
   now(): number;
   elapsed(): number;
   wait(ms: number): Promise<void>;
 }
 
-/** What one request has shown. */
+/** What one request of the probe has shown. */
 export interface Reading {
   readonly path: string;
   /** The HTTP status; undefined if no response came. */
   readonly status: number | undefined;
   readonly headers: Headers;
-  /** The parsed JSON body; undefined if the body is not JSON. */
+  /** The parsed JSON body of the response. Undefined if the body is not JSON. */
   readonly body: unknown;
   readonly durationMs: number;
-  /** When the response had arrived, by this machine's clock. */
+  /** Time when the response had arrived, by this machine's clock. */
   readonly receivedAt: number;
-  /** Why the body cannot be used; undefined for a 2xx with JSON. */
+  /** Why the response cannot be used. Undefined for a 2xx with JSON. */
   readonly problem: string | undefined;
 }
 
-/** Thrown to end the whole probe. The message says what to check. */
+/** Error that ends the whole probe. The message says what the user has to check. */
 export class ProbeEnded extends Error {}
 
 const maxRequests = 200;
-/** Four requests a second, so that even after a late one no second has more than five. */
+/** Milliseconds between two requests. If one starts late, no second has more than five. */
 const minGapMs = 250;
-/** A read is sent up to three times, as the client does by default. */
+/** The probe sends a read up to three times, as the client does by default. */
 const maxTries = 3;
 const retryDelayMs = 1_000;
 const maxWaitMs = 300_000;
@@ -45,7 +45,7 @@ const maxSilent = 3;
 
 type Query = NonNullable<AnyRequest['query']>;
 
-/** Sends all requests of the probe, and paces, counts and retries them. */
+/** Sends all requests of the probe, at a limited rate, and counts and retries the requests. */
 export class Platform {
   readonly readings: Reading[] = [];
   requests = 0;
@@ -69,7 +69,7 @@ export class Platform {
     return this.#clock;
   }
 
-  /** Reads a path once. Later checks get the same reading. */
+  /** Reads a path of the API once. Later checks get the same response. */
   get(path: string, query: Query = {}): Promise<Reading> {
     const key = JSON.stringify([path, query]);
     const reading = this.#cache.get(key) ?? this.read(path, query);
@@ -77,14 +77,14 @@ export class Platform {
     return reading;
   }
 
-  /** Reads a path now, even if an earlier check has read it. */
+  /** Reads a path of the API now, even if an earlier check has read the path. */
   async read(path: string, query: Query = {}): Promise<Reading> {
     const reading = await this.#readPatiently({ method: 'GET', path, api: 'versioned', query });
     this.#countSilence(reading);
     return reading;
   }
 
-  /** Reads a root endpoint, which takes its input in the body of a GET and the JWT. */
+  /** Reads an endpoint under the root URL, which takes its input in a GET's body, and the JWT. */
   readRoot(path: string, body: object): Promise<Reading> {
     return this.#readPatiently({ method: 'GET', path, api: 'root', body });
   }
@@ -96,12 +96,12 @@ export class Platform {
     return send(this.#payments);
   }
 
-  /** Whether the probe may still send this many requests. */
+  /** Whether the probe may send so many more requests before its limit. */
   hasLeft(requests: number): boolean {
     return this.requests + requests <= maxRequests;
   }
 
-  /** Waits until the next request may start. False if no request is left. */
+  /** Waits until the next request may start. False if the limit of requests is reached. */
   async #takeTurn(): Promise<boolean> {
     if (!this.hasLeft(1)) return false;
     const wait = this.#nextStart - this.#clock.elapsed();

@@ -12,7 +12,7 @@ const questionWidth = 44;
 const seenWidth = 50;
 const red = (text: string): string => `\u001B[31m${text}\u001B[39m`;
 
-/** The report for people: a table in groups, and the options to paste. */
+/** The report for people: the checks in groups, and the options of the client to paste. */
 export function formatReport(probed: Probed, hasColours: boolean): string {
   const { platform, requests, rows } = probed.report;
   const tables = groups.flatMap(([result, title]) => {
@@ -63,7 +63,7 @@ export function formatOptions({ suggestions, advice, report }: Probed): string {
     .join('');
 }
 
-/** A row that differs from the one of an earlier report. */
+/** A row of the report that differs from the same row of an earlier report. */
 export interface Change {
   readonly row: number;
   readonly question: string;
@@ -71,7 +71,7 @@ export interface Change {
   readonly after: string;
 }
 
-/** Finds rows with another result or fact. Details do not count: latencies always differ. */
+/** Finds rows with another result or fact than before. Details do not count, as latencies vary. */
 export function compareReports(before: Report, after: Report): Change[] {
   const keyOf = ({ row, question }: ReportRow): string => `${row} ${question}`;
   const describe = (row: ReportRow | undefined): string =>
@@ -84,7 +84,7 @@ export function compareReports(before: Report, after: Report): Change[] {
   });
 }
 
-/** The first sentence of a row is its fact. */
+/** The first sentence of a row, which is the fact that `--compare` compares. */
 const factOf = ({ seen }: ReportRow): string => seen.split(/(?<=\.) /)[0] ?? '';
 
 export function formatChanges(changes: readonly Change[], since: string): string {

@@ -6,7 +6,7 @@ import { checkAccounts, makePayment, type Payment, type PaymentOrder } from './p
 import { Platform, ProbeEnded, type ProbeClock } from './platform.ts';
 import type { PaymentsClient } from '../../index.ts';
 
-/** The fields that `--json` prints. `--compare` adds the field `changes`. */
+/** The report that `--json` prints. `--compare` adds the field `changes`. */
 export interface Report {
   readonly platform: string;
   readonly startedAt: string;
@@ -22,7 +22,7 @@ export interface ReportRow {
   readonly seen: string;
 }
 
-/** A report, and the texts that only the report for people shows. */
+/** The report of a run, and the texts that only the report for people shows. */
 export interface Probed {
   readonly report: Report;
   readonly suggestions: readonly (Suggestion & { readonly row: number })[];
@@ -34,17 +34,17 @@ interface ProbeOptions {
   readonly clock: ProbeClock;
   readonly readTls: ReadTls;
   readonly hasJwt: boolean;
-  /** The transfer to make, which the operator has confirmed. */
+  /** The transfer to make. Present only after the operator has confirmed. */
   readonly order?: PaymentOrder | undefined;
   /** Called before the first byte of a payment is sent. `search` says how to find the transfer. */
   readonly onPaying?: ((search: string) => void) | undefined;
 }
 
-/** How many requests must be left for making a payment and watching it. */
+/** How many requests must be left before the probe makes a payment and watches the transfer. */
 const requestsOfPayment = 80;
 
 /**
- * Runs all checks.
+ * Runs all checks of the probe against a platform.
  * @throws ProbeEnded if the platform does not respond or rejects the credential
  */
 export async function runProbe(options: ProbeOptions): Promise<Probed> {
@@ -54,7 +54,7 @@ export async function runProbe(options: ProbeOptions): Promise<Probed> {
   const seen = new Evidence(platform, readTls);
   const verdicts = new Map<Check, Verdict>();
   if (order !== undefined) await checkAccounts(platform, order);
-  // These checks come first, because a rejected JWT ends the probe, and the others take a minute.
+  // The checks with the JWT come first, because a rejected JWT ends the probe.
   for (const check of checks) {
     if (check.needs !== 'jwt') continue;
     const notTried = unknown('Not tried: needs PAYMENTS_JWT.');

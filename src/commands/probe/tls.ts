@@ -2,18 +2,18 @@ import { connect } from 'node:tls';
 
 const timeoutMs = 5_000;
 
-/** Facts of a connection that no response shows. */
+/** Facts of a TLS connection that no response shows. */
 export interface TlsFacts {
   readonly protocol: string;
   readonly certificate?: string;
 }
 
-/** Reads the protocol and the certificate of a server. Opens a connection, but sends no request. */
+/** Reads the TLS version and the certificate of a server, over a connection without a request. */
 export function readTls(baseUrl: string): Promise<TlsFacts> {
   const { hostname, port } = new URL(baseUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');
   return new Promise((resolve) => {
-    // Accepts any certificate, to report it. No request follows, and the client checks by itself.
+    // Accepts any certificate, to report it. That is safe, because no request follows here.
     const options = {
       host,
       port: Number(port || 443),

@@ -4,10 +4,10 @@ import type { Payment } from '../payment.ts';
 import type { Verdict } from './verdict.ts';
 
 interface CheckOf<Needs extends string, Seen> {
-  /** The row of docs/gaps.md that has the question. */
+  /** The row of docs/gaps.md that has the question of this check. */
   readonly row: number;
   readonly question: string;
-  /** What the check needs: requests that only read, the JWT, or a payment. */
+  /** What the check needs: only requests that read, the JWT, or a payment. */
   readonly needs: Needs;
   readonly decide: (seen: Seen) => Verdict | Promise<Verdict>;
 }
@@ -21,7 +21,7 @@ export type Check =
   /** A check that looks at the further requests of `--pay-twice`. */
   | CheckOf<'pay_twice', Payment>;
 
-/** A question that the probe answers by reading: `request` reads, `read` decides the verdict. */
+/** A check by requests that read. `request` sends the requests, and `read` decides the verdict. */
 export const reads = <Answer>(
   row: number,
   question: string,
@@ -30,7 +30,7 @@ export const reads = <Answer>(
   needs: 'reads' | 'jwt' = 'reads',
 ): Check => ({ row, question, needs, decide: async (seen) => read(await request(seen), seen) });
 
-/** A question that the probe answers by the payment that it made. */
+/** A check that decides by the payment that the probe made. */
 export const pays = (
   row: number,
   question: string,
@@ -38,6 +38,6 @@ export const pays = (
   needs: 'pay' | 'pay_twice' = 'pay',
 ): Check => ({ row, question, needs, decide });
 
-// Several checks share these requests. The first check sends one, and the others get its response.
+// Several checks use these lists. The first one reads a list, the others get the same pages.
 export const lists = (seen: Evidence): Promise<readonly NounListing[]> => seen.lists();
 export const transfers = (seen: Evidence): Promise<Listing> => seen.list('transfers');

@@ -10,7 +10,7 @@ const noAddress = `0x${'0'.repeat(40)}`;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
 const proxyHeaders = ['server', 'via', 'x-cache', 'x-served-by', 'x-powered-by'];
 
-/** All responses so far, which include at least the responses of the lists. */
+/** All responses that the probe has got so far, at least those of the lists. */
 async function allReadings(seen: Evidence): Promise<readonly Reading[]> {
   await seen.lists();
   return seen.platform.readings;
@@ -66,7 +66,7 @@ export const connectionChecks: readonly Check[] = [
     const { baseUrl } = seen.platform;
     const location = redirect.headers.get('location') ?? '';
     const target = URL.canParse(location, baseUrl) ? new URL(location, baseUrl) : undefined;
-    // The query of the target is left out, because it may contain a token.
+    // Leaves out the query of the redirect's target, because the query may contain a token.
     const where = target === undefined ? 'nowhere' : `${target.origin}${target.pathname}`;
     return contradicted(
       `GET ${redirect.path} redirects to ${where}.`,
@@ -92,13 +92,13 @@ export const connectionChecks: readonly Check[] = [
       option: { name: 'timeout', value, reason },
     };
   }),
-  // Assumption A5: docs/proof.md.
+  // Assumption A5 of docs/proof.md is checked here.
   reads(66, 'What is between this machine and the platform?', transfers, async (list, seen) => {
     const { headers = new Headers() } = list.readings[0] ?? {};
     const { baseUrl } = seen.platform;
     const proxy = findProxy(baseUrl);
     const isTls = baseUrl.startsWith('https:');
-    // Behind a proxy, a direct connection would show another server, or fail.
+    // If there is a proxy, a direct TLS connection would fail or show another server.
     const isDirect = isTls && proxy === undefined;
     const tls: TlsFacts = isDirect ? await seen.readTls(baseUrl) : { protocol: 'TLS' };
     const facts = [

@@ -48,12 +48,12 @@ export const errorChecks: readonly Check[] = [
   }),
 ];
 
-/** The platform's rejections of unknown ids and of an invalid cursor. */
+/** The responses with which the platform rejected unknown ids and an invalid cursor. */
 async function readErrors(seen: Evidence): Promise<readonly Reading[]> {
   const unknownIds = await seen.unknownIds();
   const all = [...unknownIds.map(({ reading }) => reading), await seen.invalidCursor()];
   const rejections = all.filter(({ status = 0 }) => status >= 400 && status < 500);
-  // JSON that cannot be parsed was cut on the way, so it does not show the form of errors.
+  // Skips JSON that cannot be parsed, because a truncated body does not show the form of errors.
   return rejections.filter(
     ({ headers, body }) => body !== undefined || !headers.get('content-type')?.includes('json'),
   );

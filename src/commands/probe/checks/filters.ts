@@ -16,9 +16,9 @@ interface Filter {
   readonly row: number;
   readonly name: Noun['name'];
   readonly parameter: 'accountId' | 'entityId';
-  /** Fields of a record, one of which has to hold the id. @default the parameter */
+  /** Fields of a listed record, one of which must hold the id. @default the parameter */
   readonly fields?: readonly [string, ...string[]];
-  /** Whether the client relies on the filter. @default true */
+  /** Whether the client relies on this filter of the platform. @default true */
   readonly isAssumed?: boolean;
 }
 
@@ -46,7 +46,7 @@ export const filterChecks: readonly Check[] = filters.map((filter) =>
 
 const ownerNames = { accountId: 'accounts', entityId: 'entities' } as const;
 
-/** Compares a filtered list with the whole list. */
+/** Compares a filtered list with the whole list, to see whether the platform filters. */
 async function checkFilter(
   { name, parameter, fields = [parameter], isAssumed = true }: Filter,
   { rows, problem }: Listing,
@@ -84,7 +84,7 @@ async function checkFilter(
     return { ...contradicted('Hides records.', figures, ban), withdraws: 'transfersNewestFirst' };
   }
   if (owners.length < 2) {
-    // With one owner the filter shows nothing. But for an unknown owner the list has to be empty.
+    // With one owner a filter excludes nothing. But for an unknown owner the list has to be empty.
     const other = await seen.filter(name, parameter, await seen.unknownIdOf(ownerNames[parameter]));
     if (other.rows.length > 0) {
       return reject('Ignored.', `${count(other.rows.length, name)} for an unknown id.`);
@@ -97,6 +97,6 @@ async function checkFilter(
   return honoured('Honoured.', `${count(filtered.rows.length, name)} of ${owner}.`);
 }
 
-/** The different ids in a field, with the id that has the fewest rows last. */
+/** The different ids in one field of the records. The id with the fewest records is last. */
 export const findOwners = (rows: readonly Row[], field: string): string[] =>
   tally(rows.map((row) => row[field]).filter(isFilled)).map(([owner]) => owner);

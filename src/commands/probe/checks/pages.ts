@@ -24,7 +24,7 @@ export const pageChecks: readonly Check[] = [
       return finding(`Ignored: ${status}.`, details);
     },
   ),
-  // Assumption A6: docs/proof.md.
+  // Assumption A6 of docs/proof.md is checked here.
   reads(59, 'Does each page say truly whether more follow?', lists, async (all, seen) => {
     const listings: NounListing[] = [];
     const problems: string[] = [];
@@ -71,7 +71,7 @@ export const pageChecks: readonly Check[] = [
       : unknown('Accepted; the check needs more than 100 transfers.', `${length} transfers.`);
   }),
   reads(65, 'Do lists come fresh, not from a cache?', lists, async (all, { platform }) => {
-    // Reads a page again, because a cache stores it at the first read and sends it at the second.
+    // Reads a page again, because a cache stores a page first, and sends it at the second read.
     const repeated = await platform.read('/transfers', { limit: 100 });
     const readings = [...all.flatMap(({ listing }) => listing.readings), repeated];
     const cached = readings.filter(({ headers }) => Number(headers.get('age')) > 0);

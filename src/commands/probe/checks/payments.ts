@@ -35,7 +35,7 @@ export const paymentChecks: readonly Check[] = [
       first.outcome === 'accepted'
         ? finding(`${first.status}.`, `It made ${first.id}.`)
         : notPaid(first);
-    // This row always says how to find the transfer, because an operator may have to look for it.
+    // The report always says how to find the transfer, because an operator may have to look for it.
     return { ...verdict, details: `${details} ${search}` };
   }),
   pays(36, 'Does the response to a creation have the documented fields?', ({ first, record }) => {
@@ -69,7 +69,7 @@ export const paymentChecks: readonly Check[] = [
       : contradicted('Only later.', details);
   }),
   pays(51, `Is ${idempotencyHeader} honoured?`, checkKey, 'pay_twice'),
-  // Assumption A1: docs/proof.md.
+  // Assumption A1 of docs/proof.md is checked here.
   pays(60, 'Does a description come back unchanged?', ({ description, first, record, listed }) => {
     const row = listed ?? record;
     if (row === undefined) return notSeen(first, 'read');
@@ -78,7 +78,7 @@ export const paymentChecks: readonly Check[] = [
     if (change === undefined) return confirmed('Yes.', `140 characters, ${where}.`);
     return contradicted(`It comes back ${change.summary}.`, `Seen ${where}.`, change.advice);
   }),
-  // Assumption A2: docs/proof.md.
+  // Assumption A2 of docs/proof.md is checked here.
   pays(61, 'How soon is a new transfer listed?', ({ first, listedAfterMs, watchedMs }) => {
     if (listedAfterMs === undefined) {
       return first.outcome === 'accepted'
@@ -96,7 +96,7 @@ export const paymentChecks: readonly Check[] = [
   }),
 ];
 
-/** Advice, because the probe sees only one transfer, perhaps while the platform is fast. */
+/** The report gives this advice, because one transfer does not show how slow a platform can be. */
 const lateEffectAdvice =
   'This is only the delay of the list. Ask the platform for how long after a timeout a POST may still create a transfer, and set the option gracePeriod to a longer time.';
 
@@ -126,7 +126,7 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
   if (equal?.isRefused === true) {
     return finding('Not honoured: an equal request with the same key was rejected.', made);
   }
-  // A platform that finds duplicates without reading the key responds in the same way. It then
+  // A platform that finds duplicates without reading the key responds in the same way, but then
   // makes no transfer for another key, either.
   if (control !== undefined && !isAnother(control)) {
     return unknown('Unclear: a request with another key made no other transfer.', made);

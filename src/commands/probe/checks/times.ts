@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from './verdict.ts';
 
-/** The client tolerates the same difference, because the clocks of one platform differ by less. */
+/** The client tolerates the same difference between two clocks of a platform. */
 const tolerableMs = 120_000;
 const minTimes = 10;
 const withdraws = 'transfersNewestFirst';
@@ -95,28 +95,28 @@ export const timeChecks: readonly Check[] = [
 
 const exactTime = (createdAt: unknown): number => parseCreatedAt(createdAt).earliest;
 
-/** The time of a response by the platform's clock, or else by this machine's. */
+/** The time of a response by the platform's clock or, without a Date header, by this machine's. */
 function platformTime({ headers, receivedAt }: Reading): number {
   const date = parseHttpDate(headers.get('date'));
   return Number.isNaN(date) ? receivedAt : date;
 }
 
-/** Why the probe does not suggest transfersNewestFirst, although the list is newest first. */
+/** Finds why the probe must not suggest transfersNewestFirst for a list that is newest first. */
 async function findOrderObstacle(
   seen: Evidence,
   { rows, readings }: Listing,
 ): Promise<string | undefined> {
   const dates = readings.map(({ headers }) => parseHttpDate(headers.get('date')));
   if (dates.some(Number.isNaN)) return 'transfersNewestFirst needs a Date in each response';
-  // The client stops a search after 100 transfers at the earliest.
+  // The client stops a search of the list after 100 transfers at the earliest.
   if (rows.length < 100) return 'transfersNewestFirst helps from 100 transfers on';
-  // The client's search reads the list of one account, so that list has to be newest first, too.
+  // The client searches the list of one account, so that list has to be newest first, too.
   const owner = findOwners(rows, 'sourceAccountId').at(-1) ?? '';
   const filtered = measureOrder((await seen.filter('transfers', 'accountId', owner)).rows);
   return ['newest first', 'few'].includes(filtered) ? undefined : 'the list of one account is not';
 }
 
-/** What the report says about each other order. */
+/** Verdicts for a list of transfers that is not newest first. */
 const otherOrders = {
   'oldest first': finding('Oldest first.'),
   none: finding('No order by createdAt.'),
@@ -125,8 +125,8 @@ const otherOrders = {
 };
 
 /**
- * Finds the order of transfers with the client's tolerance of two minutes. If all transfers are
- * within four minutes, there is no tolerance.
+ * Finds the order of a list of transfers, tolerating two minutes as the client does. If all
+ * transfers are within four minutes, the order must be exact.
  */
 function measureOrder(rows: readonly Row[]): 'newest first' | keyof typeof otherOrders {
   const times = rows.map(({ createdAt }) =>
@@ -136,7 +136,7 @@ function measureOrder(rows: readonly Row[]): 'newest first' | keyof typeof other
   if (new Set(times).size < minTimes) return 'few';
   const isOrdered = (list: readonly Row[], sorted: readonly number[]): boolean => {
     const check = new OrderCheck();
-    // The cast is safe, because all rows have a readable createdAt here.
+    // The cast is safe, because all transfers have a readable createdAt here.
     check.read(list as readonly { createdAt: string }[]);
     const [first = 0] = sorted;
     const isShort = Math.abs(first - (sorted.at(-1) ?? 0)) <= 240_000;

@@ -1,10 +1,10 @@
 export type Result = 'confirmed' | 'contradicted' | 'found' | 'unknown';
 
-/** An option that the client needs because of what the probe has seen. */
+/** An option that the probe suggests for the client, because of what the platform did. */
 export interface Suggestion {
   readonly name: string;
   readonly value: string | number | boolean;
-  /** The source text of a value that is a function. Other values are printed as JSON. */
+  /** TypeScript to print for the value if the value is a function. Others are printed as JSON. */
   readonly code?: string | undefined;
   readonly reason: string;
 }
@@ -13,10 +13,10 @@ export interface Verdict {
   readonly result: Result;
   /** One sentence that changes only if the platform changes, because `--compare` compares it. */
   readonly fact: string;
-  /** Figures and examples, which `--compare` ignores. */
+  /** Figures and examples for the report, which `--compare` ignores. */
   readonly details?: string | undefined;
   readonly option?: Suggestion | undefined;
-  /** What to do if no option helps. */
+  /** What the user of the client can do if no option helps. */
   readonly advice?: string | undefined;
   /** Name of an option that no check may suggest because of this verdict. */
   readonly withdraws?: string | undefined;
@@ -32,7 +32,7 @@ export const contradicted = judgeAs('contradicted');
 export const finding = judgeAs('found');
 export const unknown = judgeAs('unknown');
 
-/** A verdict with each value once, in order, and with how often each was seen. */
+/** A verdict that lists each value once, in order, with how often the probe has seen it. */
 export const findingOf = (values: readonly string[], separator = ', '): Verdict =>
   finding(
     `${[...new Set(values)].toSorted().join(separator)}.`,
@@ -41,7 +41,7 @@ export const findingOf = (values: readonly string[], separator = ', '): Verdict 
       .join(', ')}.`,
   );
 
-/** The number of each value, the most frequent first. */
+/** Counts how often each value occurs, the most frequent value first. */
 export function tally(values: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
