@@ -14,7 +14,7 @@ export function parseFlags<const T extends FlagOptions>(
   options: T,
   allowPositionals = false,
 ) {
-  // The errors of a strict parse name the option only as text, so check the tokens first.
+  // A strict parse throws errors that name the option only in their text, so check tokens first.
   const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'option') {
@@ -36,8 +36,7 @@ interface OptionToken {
 function checkOption(token: OptionToken, argument: string, options: FlagOptions): void {
   const { name, rawName, value, inlineValue } = token;
   if (!Object.hasOwn(options, name)) {
-    // Node reads -port as -p, -o, -r and -t. The error omits the text after `=`, which may be
-    // secret.
+    // Node reads -port as -p, -o, -r and -t. Text after `=` may be secret, so the error omits it.
     const [word = ''] = argument.replace(/^-+/, '').split('=');
     const similar = findSimilar(word, Object.keys(options));
     const question = similar === undefined ? '.' : `; did you mean --${similar}?`;
@@ -54,9 +53,7 @@ function checkOption(token: OptionToken, argument: string, options: FlagOptions)
   }
 }
 
-/**
- * Runs a program with this process's arguments. If it throws, prints why and sets the exit status.
- */
+/** Runs a program with this process's arguments. Prints an error, and sets the exit status. */
 export async function runProgram(
   name: string,
   main: (args: string[]) => Promise<number>,

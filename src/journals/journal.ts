@@ -170,13 +170,14 @@ export interface FullJournal extends Journal {
 
 /**
  * A failure of a journal that lasts until an operator repairs the setup. Code in once/ only checks
- * `retryable: false`, because it shares no code with this folder and users write journals, too.
+ * `retryable: false`, because that code imports only types of this folder, and users write
+ * journals, too.
  */
 export class LastingJournalError extends Error {
   readonly retryable = false;
 }
 
-/** The text of each entry as stored, because another program may have written other spaces. */
+/** The stored text of each entry. Another program may have put other spaces into the JSON. */
 const storedTexts = new WeakMap<JournalEntry, string>();
 
 /** Converts an entry to the text that a store keeps. No entry becomes an empty text. */

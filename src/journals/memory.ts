@@ -26,8 +26,8 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
     },
     now: () => Promise.resolve(now()),
     open: async function* () {
-      // Copies the references, because a payment that is removed and claimed again would be listed
-      // twice.
+      // Copies the references, because a payment that is removed and claimed again during the loop
+      // would be listed twice.
       const references = [...entries.keys()];
       for (const reference of references) {
         const entry = entries.get(reference);
@@ -48,7 +48,7 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
   return Object.assign(journal, { [memoryMark]: true });
 }
 
-/** Property that marks a journal as lost when the process ends. */
+/** Symbol that marks a journal whose entries are lost when the process ends. */
 export const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 
 /** Copies an entry, because the caller may change the entry that it passed or got. */

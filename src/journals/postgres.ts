@@ -10,7 +10,7 @@ import {
   type OpenEntry,
 } from './journal.ts';
 
-/** Finds open entries by their text, because JSON functions throw on some texts of a claim. */
+/** SQL that finds open entries by their text, because JSON functions would throw on some claims. */
 const isOpenSql = `entry !~ '"state" *: *"(paid|not_paid)"'`;
 const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
@@ -31,7 +31,7 @@ CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
 export const isTableName = (text: unknown): boolean =>
   typeof text === 'string' && /^(?:"[^"\0]+"|[a-z_]\w*)(?:\.(?:"[^"\0]+"|[a-z_]\w*))?$/i.test(text);
 
-/** Describes what a query returned instead of rows, but no values, which belong to a payment. */
+/** Describes the form of what a query returned instead of rows, without values of a payment. */
 function describeReply(reply: unknown): string {
   if (Array.isArray(reply)) return `[${reply.slice(0, 2).map(describeReply).join(', ')}]`;
   if (typeof reply !== 'object' || reply === null) return reply === null ? 'null' : typeof reply;
@@ -84,7 +84,10 @@ export function postgresJournal(
     forgets = false,
     table = 'payments_journal',
   }: {
-    /** Whether a fail-over may lose an entry. Then `createOnce` searches first. Default: false. */
+    /**
+     * Whether a fail-over may lose an entry. If so, `createOnce` searches the platform's list
+     * before every first claim. Default: false.
+     */
     forgets?: boolean | undefined;
     /**
      * Name of the table, as SQL spells it. Add the schema, so that no `search_path` selects another
@@ -168,8 +171,7 @@ export function postgresJournal(
       }
       problem = new LastingJournalError(insideTransaction);
     } catch (error) {
-      // After any other error the table may have the claim, so the caller reads whether it is
-      // there.
+      // After any other error the table may have the claim, so the caller reads the entry again.
       if (!(error instanceof LastingJournalError)) throw error;
       problem = error;
     }
@@ -191,7 +193,7 @@ export function postgresJournal(
       }
       if (after?.state === 'sending') return claim(reference, before, after);
       const row = await write(reference, before, after);
-      // The claim is in the same transaction, so a rollback would remove the claim and this entry.
+      // The claim and the paid entry are in one transaction, so a rollback would remove both.
       if (after?.state === 'paid' && Number(row?.['age']) <= 0) {
         throw new LastingJournalError(insideTransaction);
       }

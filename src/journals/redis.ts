@@ -42,7 +42,7 @@ else redis.call('SET', KEYS[1], after, 'PX', keepFor) end
 if isOpen == '' then redis.pcall('ZREM', index, reference) end
 return 1`;
 
-/** Creates a script that reads a page of entries on the node of the key, and runs `use` on each. */
+/** Creates a Lua script for one Redis node that reads a page of entries and runs `use` on each. */
 const createScanScript = (
   use: string,
 ): string => `local base = string.gsub(KEYS[1], '%-open%d*$', '')
@@ -122,8 +122,8 @@ export function redisJournal(
     const stored = await command('GET', keyOf(reference));
     if (stored === null) return undefined;
     if (typeof stored === 'string') return parseEntry(stored);
-    // An undefined reply does not prove that there is no entry, because an error has no result
-    // either.
+    // Undefined does not prove that Redis has no entry, because a REST interface returns no result
+    // for an error, either.
     throw new LastingJournalError(
       `redisJournal: command returned ${typeof stored} for GET; expected a string or null.\nReturn the reply of Redis unparsed, and reject on an error: docs/paying-once.md has the function for each client.`,
     );

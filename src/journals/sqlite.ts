@@ -115,7 +115,7 @@ function rejectSharedFile(path: string): void {
  */
 function createFileCheck(path: string): () => void {
   const { statSync } = getBuiltin('node:fs') as typeof NodeFs;
-  // The path is resolved now, because the working directory may change.
+  // The path of the file is resolved now, because the working directory may change later.
   const { resolve } = getBuiltin('node:path') as Path;
   const file = resolve(path);
   const identify = (): string | undefined => {
@@ -184,7 +184,7 @@ function prepareStatements(database: Database, create: boolean) {
   };
 }
 
-/** Whether an error is SQLITE_BUSY or extends it: another process has the lock. */
+/** Whether an error says that another process has the lock: SQLITE_BUSY or an extension of it. */
 function isBusy(error: unknown): boolean {
   const { errcode, errno } = error as { errcode?: unknown; errno?: unknown };
   return Number(errcode ?? errno) % 256 === 5;
@@ -240,7 +240,8 @@ export function sqliteJournal(
   try {
     prepare();
   } catch (error) {
-    // If another process has the lock, the first call prepares again, because only a call can wait.
+    // If another process has the lock, the first call prepares the statements again, because only a
+    // call can wait.
     if (!isBusy(error)) {
       database.close();
       throw cannotOpen(path, error);

@@ -83,9 +83,7 @@ export class Trial {
     return this.handles[this.#calls % this.handles.length] as Journal;
   }
 
-  /**
-   * Reads the entry through every handle, so that a handle that caches shows an old entry later.
-   */
+  /** Reads the entry through every handle, so that a handle that caches shows an old entry. */
   async read(reference: string, expected: JournalEntry | undefined): Promise<void> {
     for (const handle of this.handles) {
       const name = `read(${this.nameReference(reference)})`;

@@ -66,9 +66,8 @@ function loadProtocol(name: string): Protocol {
       scheduling: 'lifo',
       maxSockets: maxReadConnections,
     }),
-    // With fifo, a write first gets the connection that has been silent for the longest time. At
-    // the limit of connections, a write that gets a connection too early would wait again and
-    // again.
+    // With fifo, a write gets the connection that has been silent for the longest time. At the
+    // limit, a write that gets a connection too early would have to wait again and again.
     writes: createKeepingAgent(http, maxIdleMs.write, { scheduling: 'fifo' }),
   };
   protocols.set(name, protocol);
@@ -86,9 +85,8 @@ function createKeepingAgent(
     override keepSocketAlive(connection: Duplex): boolean {
       const { options } = this as unknown as { options: NodeHttp.AgentOptions };
       const { timeout } = options;
-      // Node keeps the idle connection for `timeout`, or for a shorter time that the server
-      // announced. If the connection already has a timer of the same length, Node starts no new
-      // timer.
+      // Node keeps the connection for `timeout`, or for a shorter time that the server announced.
+      // If the connection already has a timer of that length, Node starts no new one.
       options.timeout = idleMs;
       try {
         const isKept: unknown = super.keepSocketAlive(connection);

@@ -9,7 +9,7 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     // On Node, this transport is used only with a fetch that is not Node's own. Such a fetch may
     // have a custom dispatcher that makes several attempts and reports only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // If a connection is dead, Bun and Deno send again. getConnectionInit prevents that for writes.
+    // On a dead connection Bun and Deno send a request again, except for writes: getConnectionInit.
     sendsOnce: kind !== 'safe',
     wantsRequest: true,
     send: async ({ stop }, built) =>

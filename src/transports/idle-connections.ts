@@ -40,7 +40,7 @@ export function markIdle(socket: Socket, startedAt: number): void {
   const sinceElapsed = performance.now();
   const roundTripMs = sinceElapsed - startedAt;
   const last = idle.get(socket);
-  // The longer of two round trips, because a surplus response makes the latest look too short.
+  // Takes the longer of two round trips, because a surplus response makes one look too short.
   const longerMs = Math.max(roundTripMs, last?.roundTripMs ?? 0);
   idle.set(socket, {
     openSince: last?.openSince ?? sinceElapsed,
@@ -58,7 +58,7 @@ export const isUsed = (socket: Socket): boolean => idle.has(socket);
 /** Whether a used connection may take a request with this method. */
 export function canReuse(socket: Socket, method: string): boolean {
   const idleness = idle.get(socket);
-  // Bytes that arrived since the last response may be part of a surplus response.
+  // Bytes that arrived on the connection since the last response may be a surplus response.
   if (idleness === undefined || idleness.bytesRead !== socket.bytesRead) return false;
   if (idleness.sinceElapsed - idleness.openSince > maxAgeMs) return false;
   // The wall clock goes on while the machine is suspended. If it was set back, `ms` is below 0.

@@ -31,7 +31,7 @@ export const supportsResponseStreams = false;
 export const supportsRequestStreams = false;
 export const maxSafeTimeout = 2 ** 31 - 1;
 
-/** Replaces also isNetworkError of ky, because attempt.ts uses the transport's own error. */
+/** Replaces isNetworkError of ky, too, because attempt.ts uses the transport's own error. */
 const never = (): boolean => false;
 export default never;
 

@@ -83,7 +83,7 @@ const isOf = (object: object | null, { prototype }: { readonly prototype: object
 const isSecure = (socket: Socket | null): socket is TLSSocket =>
   isOf(socket, (builtinModule('node:tls') as typeof NodeTls).TLSSocket);
 
-/** Whether Node made the socket. Events of other sockets, such as a mock's, prove nothing. */
+/** Whether Node made the socket. Events of a mock's socket do not prove whether bytes were sent. */
 const isOwn = (socket: Socket | null): socket is Socket =>
   isOf(socket, (builtinModule('node:net') as typeof NodeNet).Socket) || isSecure(socket);
 
@@ -103,7 +103,7 @@ interface ExchangeOptions {
 /** The exchanges whose request was written and whose response has not ended. */
 const written = new Set<Exchange>();
 
-/** One request and its response. */
+/** Sends one request, and receives the response. */
 class Exchange {
   readonly response: Promise<TransportResponse>;
   readonly #request: TransportRequest;
@@ -119,7 +119,7 @@ class Exchange {
   #hasFailed = false;
   #resolve: (response: TransportResponse) => void = doNothing;
   #reject: (error: unknown) => void = doNothing;
-  /** The request on the current connection; undefined when the exchange is over. */
+  /** The request on the current connection. Undefined when the exchange is over. */
   #outgoing: NodeHttp.ClientRequest | undefined;
   #received: PushedResponse | undefined;
   /** How many bytes had arrived on a used connection when a read was written on it. */
@@ -215,11 +215,11 @@ class Exchange {
     if (outgoing !== this.#outgoing) return;
     // Undoes the unref() in agents.ts. A socket from a caller's own agent may have no ref().
     (socket as Partial<Socket>).ref?.();
-    // An agent at its limit hands over a used connection without setting reusedSocket.
+    // An agent at its limit of connections hands over a used one without setting reusedSocket.
     if (isUsed(socket)) outgoing.reusedSocket = true;
     if (!outgoing.reusedSocket) {
       if (socket.destroyed) {
-        // Connecting failed at once, for example without a route or a file descriptor.
+        // Connecting failed at once, for example because there is no route to the host.
         this.#break(outgoing, socket.errored ?? new Error('The connection could not be made.'));
         return;
       }
@@ -241,9 +241,8 @@ class Exchange {
       // While other requests wait for a response, this read waits one turn of the event loop, so
       // that all requests of the turn are written together and wake up an idle server only once.
       if (written.size > 0) waitTurns(1, end);
-      // Waits for the end of this event, because within the event Node would finish the request
-      // twice, and its diagnostics channel would report two requests. Fake timers cannot replace a
-      // promise.
+      // Ends the request after this event, because within the event Node would finish the request
+      // twice, and report two to diagnostics. Fake timers cannot replace the promise.
       else void Promise.resolve().then(end);
     } else this.#reuse(outgoing, socket);
   }
@@ -284,7 +283,7 @@ class Exchange {
     outgoing.end(rest);
   }
 
-  /** Writes the request to a mock library, whose responses may have no length. */
+  /** Writes the request to a mock library, and closes, as its response may have no length. */
   #endMocked(outgoing: NodeHttp.ClientRequest): void {
     if (!outgoing.headersSent) outgoing.setHeader('connection', 'close');
     this.#end(outgoing, this.#body);

@@ -220,7 +220,7 @@ function withoutPasswords(failure: unknown, address: string): Error {
   return failure instanceof UsageError ? new UsageError(text) : new Error(text);
 }
 
-/** If Node cannot connect to several addresses, only the inner errors have messages. */
+/** The message of an error. If all addresses fail, Node has messages only in inner errors. */
 function messageOf(failure: unknown): string {
   const errors = fieldOf(failure, 'errors');
   if (Array.isArray(errors)) return errors.map(messageOf).join('; ');

@@ -43,7 +43,7 @@ const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 export interface StoreAddress {
   readonly name: (typeof storeNames)[number];
   readonly address: string;
-  /** The option `table` of postgresJournal. */
+  /** Value of the option `table` of postgresJournal: the name of the table. */
   readonly table: string | undefined;
   /** The prefix that a Redis client adds to each key. */
   readonly prefix: string | undefined;
@@ -71,9 +71,7 @@ export type Command =
       readonly reference: string;
       readonly verdict: string;
       readonly by: string | undefined;
-      /**
-       * Like the option of the client, so that the command sees the same transfers as createOnce.
-       */
+      /** Value of the client's option, so that the search sees the same transfers as createOnce. */
       readonly transfersFilter: string | false | undefined;
       readonly force: boolean;
       readonly yes: boolean;

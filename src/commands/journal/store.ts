@@ -143,7 +143,7 @@ async function warnOfEviction(server: RedisConnection): Promise<string | undefin
   return `Redis has the maxmemory-policy ${policy}, so it may remove an entry of the journal, and its payment is then made again. Run: CONFIG SET maxmemory-policy noeviction, and set it in the configuration file, too.`;
 }
 
-/** Selects the database of the URL again, because ioredis replaces a missing one by database 0. */
+/** Selects the URL's database again, because ioredis uses database 0 if that does not exist. */
 async function checkDatabase(server: RedisConnection): Promise<void> {
   const { db } = server.options;
   if (db === undefined || db === 0) return;
@@ -168,7 +168,7 @@ function wrapRedis(connection: RedisConnection, warning: string | undefined): Op
   };
 }
 
-/** Connects, and throws the error of ioredis' event, because the rejection has no cause. */
+/** Connects to Redis. Throws the error of ioredis' event, because the rejection has no cause. */
 async function connect(connection: RedisConnection): Promise<RedisConnection> {
   let cause: Error | undefined;
   connection.on('error', (error) => (cause ??= error));
@@ -189,7 +189,7 @@ function checkUrl(flag: string, text: string, start: RegExp, example: string): v
 
 /** Loads a database driver that is installed in the user's project. */
 function loadDriver(name: string, flag: string): unknown {
-  // `npx -p payments-platform-sdk -p pg` installs the package beside this file instead.
+  // `npx -p payments-platform-sdk -p pg` installs the driver beside this file, so look there, too.
   for (const base of [join(process.cwd(), 'package.json'), import.meta.url]) {
     const load = createRequire(base);
     try {

@@ -17,7 +17,7 @@ interface Column {
 }
 
 const cellWidth = 24;
-/** With the names and the payment this makes a table of 100 characters. */
+/** Number of transfers in one table, which keeps the table within 100 characters. */
 const candidatesPerTable = 2;
 
 /** A table that shows the terms of the payment beside the terms of each candidate. */
@@ -34,7 +34,7 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
     if (transfer === undefined) return [];
     const destinations = [
       ...(isFilled(transfer[destination]) ? [transfer[destination]] : []),
-      // Without the other destination, a transfer to another kind would seem to have none.
+      // Also shows the other kind of destination. Otherwise the transfer would seem to have none.
       ...(isFilled(transfer[other]) ? [`${other}: ${transfer[other]}`] : []),
     ];
     const cells = { ...transfer, [destination]: destinations.join(' ') };
@@ -80,7 +80,7 @@ interface Cell {
   readonly isUnlike: boolean;
 }
 
-/** One row of the table. A long cell continues in the next lines. */
+/** Formats one row of the table of terms. A long cell continues in the next lines. */
 function formatRow(name: string, cells: readonly Cell[]): string {
   const wrapped = cells.map(({ text }) => wrap(clean(text), cellWidth));
   const height = Math.max(...wrapped.map(({ length }) => length));
@@ -106,7 +106,7 @@ export function formatCommands(
   if (store.prefix !== undefined) flags.push('--prefix', quote(store.prefix));
   const print = (verdict: string): string => {
     const names = [quote(reference), quote(verdict)];
-    // A reference that starts with a dash would be read as an option without `--` before it.
+    // Without `--` before it, a reference that starts with a dash would be read as an option.
     const args = reference.startsWith('-') ? [...flags, '--', ...names] : [...names, ...flags];
     return `  npx payments-journal resolve ${args.join(' ')}\n`;
   };
@@ -118,7 +118,7 @@ export function formatCommands(
   ].join('');
 }
 
-/** Prints the variable that holds the store's URL, or a placeholder, because of its password. */
+/** Prints the variable that holds the URL, or a placeholder, because a URL may have a password. */
 function printAddress({ name, address }: StoreAddress): string {
   if (name === 'sqlite' || !/[@?]/.test(address)) return quote(address);
   const variables = Object.keys(process.env).filter((each) => process.env[each] === address);

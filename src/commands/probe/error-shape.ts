@@ -24,7 +24,7 @@ export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
     return { isDocumented, description: [...new Set(types)].join(', ') };
   }
   const description = `{ ${common.map((field) => field.split(':')[0]).join(', ')} }`;
-  // One common field is not enough, because a gateway's own errors may be { message }, too.
+  // One common field does not identify the platform, as a gateway's errors may be { message }, too.
   if (common.length < 2) return { isDocumented, description };
   return { isDocumented, description, isErrorBody: writeGuard(common) };
 }

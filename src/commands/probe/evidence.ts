@@ -33,9 +33,7 @@ export class Evidence {
     return lists;
   }
 
-  /**
-   * Reads a list of one page again as two pages, to see a cursor. Undefined if that is impossible.
-   */
+  /** Reads a list of one page again as two pages, to see a cursor. Undefined if that cannot be. */
   async halves(noun: Noun): Promise<Listing | undefined> {
     const { rows, readings, isComplete } = await readList(this.platform, noun);
     if (!isComplete || readings.length > 1 || rows.length < 2) return undefined;

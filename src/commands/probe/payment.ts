@@ -41,9 +41,9 @@ export interface Creation {
  * request before it, the platform may still honour the Idempotency-Key.
  */
 export interface KeyTrial {
-  /** A request with the same key, but another amount and description. */
+  /** A request with the Idempotency-Key of the first one, but another amount and description. */
   readonly other: Creation;
-  /** A request with the same key and the same body. */
+  /** A request with the same Idempotency-Key and the same body as the first request. */
   readonly equal?: Creation;
   /** A request with the body of `other` and another key, which has to make another transfer. */
   readonly control?: Creation;
@@ -161,7 +161,7 @@ async function tryKey(
     readonly first: Creation;
   },
 ): Promise<Omit<KeyTrial, 'listed'>> {
-  // Adds one unit of the last decimal, so that the amount stays small and keeps its form.
+  // Adds one unit of the last decimal to the amount, which so stays small and keeps its form.
   const [, decimals = ''] = input.amount.split('.');
   const step = decimals === '' ? '1' : `0.${'1'.padStart(decimals.length, '0')}`;
   const otherInput = {
@@ -189,7 +189,7 @@ async function create(
   try {
     const { data, response } = await platform.write((payments) =>
       payments
-        // Without a key, the client rejects a response with the id of an earlier transfer.
+        // Without an Idempotency-Key, the client rejects a response with an earlier one's id.
         .withOptions(key === undefined ? {} : { idempotencyHeader })
         .transfers.create(input, { headers, maxRetries: 0 })
         .withResponse(),
@@ -208,8 +208,7 @@ async function create(
     if (error instanceof ProbeEnded) {
       return { ...failed, status: undefined, outcome: 'not_sent', problem: error.message };
     }
-    // A 401 does not end the probe here, because a proxy may send a 401 after the platform has
-    // paid.
+    // A 401 does not end the probe here, as a proxy may send it after the platform has paid.
     if (!(error instanceof PaymentsError)) throw error;
     const { outcome, retryable } = error;
     const status = error.attempts.at(-1)?.status;

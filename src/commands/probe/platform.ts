@@ -18,7 +18,7 @@ export interface ProbeClock {
 /** What one request of the probe has shown. */
 export interface Reading {
   readonly path: string;
-  /** The HTTP status; undefined if no response came. */
+  /** The HTTP status of the response. Undefined if no response came. */
   readonly status: number | undefined;
   readonly headers: Headers;
   /** The parsed JSON body of the response. Undefined if the body is not JSON. */
@@ -89,14 +89,14 @@ export class Platform {
     return this.#readPatiently({ method: 'GET', path, api: 'root', body });
   }
 
-  /** Sends one write, without retries. Only a payment that the operator confirmed calls this. */
+  /** Sends one write without retries. Only a payment that the operator confirmed uses this. */
   async write<T>(send: (payments: PaymentsClient) => Promise<T>): Promise<T> {
     if (!(await this.#takeTurn())) throw new ProbeEnded(spentMessage);
     this.writes += 1;
     return send(this.#payments);
   }
 
-  /** Whether the probe may send so many more requests before its limit. */
+  /** Whether the probe may send this many further requests before its limit. */
   hasLeft(requests: number): boolean {
     return this.requests + requests <= maxRequests;
   }

@@ -16,9 +16,9 @@ export type Check =
   | CheckOf<'reads', Evidence>
   /** A check that reads root endpoints with the JWT. */
   | CheckOf<'jwt', Evidence>
-  /** A check that looks at the transfer of `--pay`. */
+  /** A check that looks at the transfer that `--pay` makes. */
   | CheckOf<'pay', Payment>
-  /** A check that looks at the further requests of `--pay-twice`. */
+  /** A check that looks at the requests that `--pay-twice` adds. */
   | CheckOf<'pay_twice', Payment>;
 
 /** A check by requests that read. `request` sends the requests, and `read` decides the verdict. */

@@ -126,8 +126,8 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
   if (equal?.isRefused === true) {
     return finding('Not honoured: an equal request with the same key was rejected.', made);
   }
-  // A platform that finds duplicates without reading the key responds in the same way, but then
-  // makes no transfer for another key, either.
+  // A platform that finds duplicates without reading the Idempotency-Key responds in the same way,
+  // but then makes no transfer for another key, either.
   if (control !== undefined && !isAnother(control)) {
     return unknown('Unclear: a request with another key made no other transfer.', made);
   }

@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from './verdict.ts';
 
-/** The client tolerates the same difference between two clocks of a platform. */
+/** How far the clocks of one platform may differ. The client tolerates the same difference. */
 const tolerableMs = 120_000;
 const minTimes = 10;
 const withdraws = 'transfersNewestFirst';
