@@ -108,8 +108,8 @@ export interface PruneOptions {
 
 /**
  * Where `transfers.createOnce` records a payment before sending it. All processes that pay share
- * one journal. `swap` must resolve only when the entry is on disk, because the payment is made
- * twice if its entry is lost. Errors with `retryable: false` are not retried.
+ * one journal. `swap` resolves only once the entry is on disk, because a lost entry permits another
+ * payment. Errors with `retryable: false` are not retried.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';

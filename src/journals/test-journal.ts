@@ -9,8 +9,8 @@ import { describeValue, Mismatch, Trial, type OnOpenEntry } from './trial.ts';
 
 /*
  * The contract of a journal. Every case uses several journal objects (handles) on one store,
- * because a payment is made twice if two processes do not read the same entry. Assumptions A3 and
- * A4: docs/proof.md.
+ * because a payment is made twice if two processes do not read the same entry.
+ * Assumptions A3 and A4: docs/proof.md.
  */
 
 interface JournalCase {
