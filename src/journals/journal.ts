@@ -2,13 +2,13 @@ import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 
 /** One change of a payment's entry in the journal. */
 export interface JournalTransition {
-  /** Time of the change, in whole milliseconds by the journal's clock. */
+  /** Time of the entry's change, in whole milliseconds by the journal's clock. */
   readonly at: number;
   /** State of the payment's entry after the change. */
   readonly state: 'sending' | 'ambiguous' | 'paid' | 'not_paid';
   /** Operator who recorded the change by `transfers.resolveOnce`. Absent if a call made it. */
   readonly by?: string | undefined;
-  /** Name of the machine that wrote the change. */
+  /** Name of the machine that wrote the change to the journal. */
   readonly host?: string | undefined;
   /** Id of the call that claimed the payment. */
   readonly claimId?: string | undefined;
@@ -52,13 +52,13 @@ interface ClaimedEntry extends UnpaidEntry {
 
 /** A call has claimed the payment and may be sending it. */
 export interface SendingEntry extends ClaimedEntry {
-  /** The call that claimed the payment is in progress, or its process died. */
+  /** State of a payment whose call is in progress, or whose process died during the call. */
   readonly state: 'sending';
 }
 
 /** The platform lists transfers that may be the payment. An operator decides by `resolveOnce`. */
 export interface AmbiguousEntry extends ClaimedEntry {
-  /** Whether the payment was made is not known yet. */
+  /** State of a payment of which is not known whether it was made. */
   readonly state: 'ambiguous';
   /** Ids of the transfers that may be the payment, at most ten. */
   readonly candidates: readonly TransferId[];
@@ -96,7 +96,7 @@ export type OpenEntry = SendingEntry | AmbiguousEntry;
 export interface OpenPayment {
   /** The reference of the payment. */
   readonly reference: string;
-  /** The entry of the payment when the journal read it. */
+  /** The entry of the payment at the moment when the journal read the entry. */
   readonly entry: OpenEntry;
 }
 

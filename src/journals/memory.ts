@@ -51,7 +51,7 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
 /** Symbol that marks a journal whose entries are lost when the process ends. */
 export const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 
-/** Copies an entry, because the caller may change the entry that it passed or got. */
+/** Copies a journal entry, because a caller may change the entry that it passed or got. */
 const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>
   entry && { ...entry, input: { ...entry.input } };
 

@@ -57,7 +57,7 @@ export type PostgresQuery = (
 /** A {@link PostgresQuery} with an example, which the compiler prints if a type does not match. */
 export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
 
-/** SQL that reads when the transaction started, in milliseconds. now() returns that time. */
+/** SQL for the start of the database transaction in milliseconds, which now() returns. */
 const startedSql = '(extract(epoch FROM now()) * 1000)::float8 AS started';
 
 const insideTransaction =
@@ -115,7 +115,7 @@ export function postgresJournal(
     const result: unknown = await query(sql, values);
     const rows: unknown = (Object(result) as { rows?: unknown }).rows ?? result;
     if (Array.isArray(rows) && rows.every((row) => column in Object(row))) {
-      // Checks only that each row has the column. Code that uses a value checks its type.
+      // Checks only that each row has the expected column. Code that uses a value checks its type.
       return rows as PostgresRows;
     }
     throw new LastingJournalError(

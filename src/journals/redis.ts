@@ -216,7 +216,7 @@ async function buildIndex(command: RedisCommand): Promise<void> {
   await command('ZADD', indexKey, '0', '');
 }
 
-/** Rebuilds the index of open payments, for example after you copied entries. Not in a cluster. */
+/** Rebuilds the index of open payments after entries were copied. A cluster has no such index. */
 export async function rebuildRedisIndex(command: RedisCommand): Promise<void> {
   if (!(await isCluster(command))) await buildIndex(command);
 }

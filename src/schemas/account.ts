@@ -70,11 +70,11 @@ export interface AccountCreated {
 
 /** A wallet or bank account that belongs to an Entity and holds balances in one currency. */
 export interface Account extends AccountCreated {
-  /** Pending balance, a decimal string. */
+  /** Pending balance of the Account, a decimal string. */
   readonly pendingBalance: string;
-  /** Locked balance, a decimal string. */
+  /** Locked balance of the Account, a decimal string. */
   readonly lockedBalance: string;
-  /** Holding balance, a decimal string. */
+  /** Holding balance of the Account, a decimal string. */
   readonly holdingBalance: string;
   /** Your own free-form data about the Account. Absent or null if there is none. */
   readonly metadata?: Metadata | null | undefined;

@@ -87,7 +87,7 @@ export interface EntityCreated {
 
 /** An individual or a business that holds Accounts. */
 export interface Entity extends EntityCreated {
-  /** Whether the Entity is active. */
+  /** Whether the Entity is `active` or `inactive`. */
   readonly status: EntityStatus;
 }
 

@@ -108,9 +108,9 @@ export const builtInstructionSchema = lazy((): Schema<BuiltInstruction> =>
 export interface RefuelERC20Fee {
   /** Address of the token that the fee is paid in. */
   token: Hex;
-  /** Upper bound of the base fee, per unit of gas. */
+  /** Maximum base fee that the executor may pay per unit of gas. */
   maxBaseFeePerGas: Integer;
-  /** Upper bound of the priority fee, per unit of gas. */
+  /** Maximum priority fee that the executor may pay per unit of gas. */
   maxPriorityFeePerGas: Integer;
   /** What one run of the Instruction costs. */
   executionFee: Integer;
@@ -123,9 +123,9 @@ export interface RefuelERC20Arguments {
   token: Hex;
   /** Address whose balance is refilled. */
   target: Hex;
-  /** The balance below which the action refills. */
+  /** If the balance falls below this number, the action refills the balance. */
   threshold: Integer;
-  /** The balance that a refill leads to. */
+  /** The balance after a refill. */
   endBalance: Integer;
   /** What the executor of the action may charge and spend. */
   fee: RefuelERC20Fee;
@@ -142,7 +142,7 @@ export interface ActionArguments {
 // The API reference does not say which fields instructions.build requires: docs/gaps.md, row 15.
 /** Input of `instructions.build`. Every field is required. */
 export interface InstructionBuildInput {
-  /** The address that the Instruction is for. */
+  /** The on-chain address for which the platform builds the Instruction. */
   address: Hex;
   /** Number of the chain, such as 8453. */
   chainId: Integer;
@@ -186,7 +186,7 @@ export const instructionBuildInputSchema = lazy((): Schema<InstructionBuildInput
 
 /** Input of `instructions.list`: whose Instructions to list. */
 export interface InstructionListInput {
-  /** The address that the Instructions belong to. */
+  /** The on-chain address to which the Instructions belong. */
   address: Hex;
 }
 export const instructionListInputShape = () => ({ address: address() });

@@ -15,7 +15,7 @@ export type SchemaResult<T> =
           | readonly (
               | PropertyKey
               | {
-                  /** Key of one step of the path. */
+                  /** Key of one step of the path to the issue. */
                   readonly key: PropertyKey;
                 }
             )[]
@@ -37,7 +37,7 @@ export interface SchemaIssue {
 export interface SchemaError {
   /** Name of the error: `$ZodError` or `ZodError`. */
   readonly name: string;
-  /** The issues as JSON. */
+  /** Text of the issues as JSON. */
   readonly message: string;
   /** Each issue of the value. */
   readonly issues: readonly SchemaIssue[];
@@ -51,7 +51,7 @@ export interface SchemaError {
 export interface Schema<T> {
   /** The interface that Standard Schema, version 1, defines. */
   readonly '~standard': {
-    /** The version of Standard Schema. */
+    /** The version of Standard Schema that the schema implements. */
     readonly version: 1;
     /** Name of the library that made the schema: `zod`. */
     readonly vendor: string;
@@ -97,15 +97,15 @@ export interface Schema<T> {
     output: T;
     /** Type of a value that the schema accepts. */
     input: T;
-    /** Never present. @hidden */ version: never;
-    /** Never present. @hidden */ def: never;
-    /** Never present. @hidden */ deferred: never;
-    /** Never present. @hidden */ run: never;
-    /** Never present. @hidden */ parse: never;
-    /** Never present. @hidden */ traits: never;
-    /** Never present. @hidden */ pattern: never;
-    /** Never present. @hidden */ constr: never;
-    /** Never present. @hidden */ bag: never;
-    /** Never present. @hidden */ isst: never;
+    /** Field of zod, never present here. @hidden */ version: never;
+    /** Field of zod, never present here. @hidden */ def: never;
+    /** Field of zod, never present here. @hidden */ deferred: never;
+    /** Field of zod, never present here. @hidden */ run: never;
+    /** Field of zod, never present here. @hidden */ parse: never;
+    /** Field of zod, never present here. @hidden */ traits: never;
+    /** Field of zod, never present here. @hidden */ pattern: never;
+    /** Field of zod, never present here. @hidden */ constr: never;
+    /** Field of zod, never present here. @hidden */ bag: never;
+    /** Field of zod, never present here. @hidden */ isst: never;
   };
 }

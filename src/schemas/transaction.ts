@@ -49,7 +49,7 @@ export interface Transaction {
   readonly instructionId: Hex;
   /** Number of the chain, such as 8453. */
   readonly chainId: Integer;
-  /** The address that the Instruction belongs to. */
+  /** The on-chain address to which the Instruction belongs. */
   readonly address: Hex;
   /** Whether the transaction activated the Instruction. */
   readonly activation: boolean;
@@ -92,7 +92,7 @@ export const isKnownTransactionSort: (value: unknown) => value is KnownTransacti
 // The SDK assumes that transactions.list requires only the address: docs/gaps.md, row 18.
 /** Input of `transactions.list`: which on-chain transactions to list. */
 export interface TransactionListInput {
-  /** The address that the Instructions belong to. */
+  /** The on-chain address to which the Instructions belong. */
   address: Hex;
   /** Lists only transactions of these Instructions. */
   instructionIds?: readonly Hex[] | undefined;

@@ -81,7 +81,7 @@ function createKeepingAgent(
 ): NodeHttp.Agent {
   const proxy = findProxyOption(globalAgent);
   class KeepingAgent extends Agent {
-    /** Node calls this method when a response has ended. */
+    /** Node calls this method when a response has ended on a connection. */
     override keepSocketAlive(connection: Duplex): boolean {
       const { options } = this as unknown as { options: NodeHttp.AgentOptions };
       const { timeout } = options;

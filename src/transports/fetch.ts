@@ -6,8 +6,8 @@ import type { Fetch, GetWithBody, Transport, TransportResponse } from './transpo
 export function createFetchTransport(send: Fetch, kind: Kind): Transport {
   const here = runtime();
   return {
-    // On Node, this transport is used only with a fetch that is not Node's own. Such a fetch may
-    // have a custom dispatcher that makes several attempts and reports only the last one.
+    // On Node, this transport uses only a fetch that is not Node's own. An error of such a fetch
+    // proves nothing, because a dispatcher may make several attempts and report only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
     // On a dead connection Bun and Deno send a request again, except for writes: getConnectionInit.
     sendsOnce: kind !== 'safe',

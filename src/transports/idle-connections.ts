@@ -26,7 +26,7 @@ interface Idleness {
   /** When the last response ended, by the wall clock and by the monotonic clock. */
   readonly since: number;
   readonly sinceElapsed: number;
-  /** How long the last request and its response took. */
+  /** How long the connection's last request and its response took. */
   readonly roundTripMs: number;
   /** How long the connection has to be silent before a write may use the connection. */
   readonly silenceMs: number;

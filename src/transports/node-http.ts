@@ -125,7 +125,7 @@ class Exchange {
   /** How many bytes had arrived on a used connection when a read was written on it. */
   #bytesBefore: number | undefined;
   #isRepeated = false;
-  /** When the request was written, by the monotonic clock. */
+  /** When this exchange's request was written, by the monotonic clock. */
   #startedAt = 0;
 
   constructor(request: TransportRequest, { evidence, agent }: ExchangeOptions = {}) {
@@ -138,7 +138,7 @@ class Exchange {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // The URL is normalized, so it has a path and no `#`.
+    // The URL of a request is normalized, so the URL has a path and no `#`.
     const pathAt = request.url.indexOf('/', 'https://'.length);
     const { http, reads, writes, address } = loadOrigin(request.url.slice(0, pathAt));
     const ownAgent = method === 'GET' ? reads : writes;
@@ -184,7 +184,7 @@ class Exchange {
       outgoing.on('error', (error) => {
         this.#break(outgoing, error);
       });
-      // Listens to close, because after an unexpected status 101 there is no error event.
+      // Listens to the close event, because an unexpected status 101 causes no error event.
       outgoing.on('close', () => {
         // Creating an Error costs a stack, so return first in the usual case, where a request
         // closes after its exchange. A request of nock 14 closes before its response has ended.
@@ -265,7 +265,7 @@ class Exchange {
     });
   }
 
-  /** Writes the request with the rest of its body. Then nothing proves that it was not sent. */
+  /** Writes the request with the rest of its body. Then no error proves that nothing was sent. */
   #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
     try {
@@ -322,7 +322,7 @@ class Exchange {
     const socket = incoming.socket as Socket | null;
     const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
       outgoing.destroy();
-      // After the response has ended, destroying the request no longer closes the connection.
+      // Once the response has ended, destroying the request no longer closes the connection.
       socket?.destroy();
     });
     this.#received = received;

@@ -38,7 +38,7 @@ export class PushedResponse implements TransportResponse {
     this.#encoding = findHeader(headers, 'content-encoding');
   }
 
-  /** ky recognises a `Response` by this tag. */
+  /** ky recognises an object with this tag as a `Response`. */
   get [Symbol.toStringTag](): string {
     return 'Response';
   }

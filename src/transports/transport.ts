@@ -3,20 +3,20 @@ import type { Evidence, TransportFacts } from '../errors/outcome.ts';
 /** Why the body of a response is unusable. `incomplete`: its compressed data ends too early. */
 export type BodyFault = 'stalled' | 'cut' | 'incomplete' | 'undecodable' | 'too_large' | 'not_text';
 
-/** Notifies a transport that its request has to end. */
+/** Notifies a transport that its request has to end, such as at the deadline. */
 interface Stop {
   /** A signal for fetch. Created on first access, because `onStop` needs no signal. */
   readonly signal: AbortSignal;
   /**
-   * Calls the listener once, when the time is up or, if the time is up already, immediately. Returns
-   * a function that removes the listener.
+   * Calls the listener once when the request's time is up, immediately if the time is up already.
+   * Returns a function that removes the listener.
    */
   onStop(listener: (reason: Error) => void): () => void;
-  /** Throws if the time is up, even if its timer has not fired yet. Calls the listeners first. */
+  /** Calls the listeners and throws if the request's time is up, even if the timer is late. */
   check(): void;
 }
 
-/** One request, ready to send. */
+/** One request that is ready for a transport to send. */
 export interface TransportRequest {
   readonly method: string;
   /** The URL, already normalized as by `new URL(url).href`. */
@@ -52,7 +52,7 @@ export interface TransportResponse {
   discardBody?(): void;
   /** Closes the connection even after the response ended, because a surplus response may follow. */
   closeConnection?(): void;
-  /** The bytes that `readBody` has read so far. */
+  /** The bytes of the response body that `readBody` has read so far. */
   partialBody?(): Uint8Array;
 }
 

@@ -93,7 +93,7 @@ const collationSql = `SELECT collname FROM pg_attribute JOIN pg_collation ON pg_
 
 /** Warns of another collation than C, because an upgrade of the system may damage the index. */
 async function warnOfCollation(query: QueryPostgres, table: string): Promise<string | undefined> {
-  // A failure of this query gives no warning, because the operator needs the command nevertheless.
+  // If reading the collation fails, there is no warning, because the operator needs the command.
   const { rows } = await query(collationSql, [table]).catch(() => ({ rows: [] }));
   const collation = rows[0]?.['collname'];
   if (collation === undefined || collation === 'C') return undefined;

@@ -118,7 +118,7 @@ export function formatCommands(
   ].join('');
 }
 
-/** Prints the variable that holds the URL, or a placeholder, because a URL may have a password. */
+/** Prints the variable that holds a store's URL, or a placeholder, as a URL may have a password. */
 function printAddress({ name, address }: StoreAddress): string {
   if (name === 'sqlite' || !/[@?]/.test(address)) return quote(address);
   const variables = Object.keys(process.env).filter((each) => process.env[each] === address);

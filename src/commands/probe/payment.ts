@@ -161,7 +161,7 @@ async function tryKey(
     readonly first: Creation;
   },
 ): Promise<Omit<KeyTrial, 'listed'>> {
-  // Adds one unit of the last decimal to the amount, which so stays small and keeps its form.
+  // Raises the amount by its last decimal, so that the amount stays small and keeps its form.
   const [, decimals = ''] = input.amount.split('.');
   const step = decimals === '' ? '1' : `0.${'1'.padStart(decimals.length, '0')}`;
   const otherInput = {
@@ -189,7 +189,7 @@ async function create(
   try {
     const { data, response } = await platform.write((payments) =>
       payments
-        // Without an Idempotency-Key, the client rejects a response with an earlier one's id.
+        // Without an Idempotency-Key, the client rejects an id that an earlier response had.
         .withOptions(key === undefined ? {} : { idempotencyHeader })
         .transfers.create(input, { headers, maxRetries: 0 })
         .withResponse(),

@@ -34,7 +34,7 @@ export interface Reading {
 export class ProbeEnded extends Error {}
 
 const maxRequests = 200;
-/** Milliseconds between two requests. If one starts late, no second has more than five. */
+/** Milliseconds between two requests of the probe, so that no second has more than five. */
 const minGapMs = 250;
 /** The probe sends a read up to three times, as the client does by default. */
 const maxTries = 3;

@@ -13,7 +13,7 @@ export function readTls(baseUrl: string): Promise<TlsFacts> {
   const { hostname, port } = new URL(baseUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');
   return new Promise((resolve) => {
-    // Accepts any certificate, to report it. That is safe, because no request follows here.
+    // Accepts any certificate, because the probe only reports it, and sends no request here.
     const options = {
       host,
       port: Number(port || 443),

@@ -92,7 +92,7 @@ export const connectionChecks: readonly Check[] = [
       option: { name: 'timeout', value, reason },
     };
   }),
-  // Assumption A5 of docs/proof.md is checked here.
+  // Checks Assumption A5 of docs/proof.md, that a response belongs to its request.
   reads(66, 'What is between this machine and the platform?', transfers, async (list, seen) => {
     const { headers = new Headers() } = list.readings[0] ?? {};
     const { baseUrl } = seen.platform;

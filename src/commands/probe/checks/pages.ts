@@ -24,7 +24,7 @@ export const pageChecks: readonly Check[] = [
       return finding(`Ignored: ${status}.`, details);
     },
   ),
-  // Assumption A6 of docs/proof.md is checked here.
+  // Checks Assumption A6 of docs/proof.md, that a list has every transfer and ends.
   reads(59, 'Does each page say truly whether more follow?', lists, async (all, seen) => {
     const listings: NounListing[] = [];
     const problems: string[] = [];

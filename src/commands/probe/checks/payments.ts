@@ -69,7 +69,7 @@ export const paymentChecks: readonly Check[] = [
       : contradicted('Only later.', details);
   }),
   pays(51, `Is ${idempotencyHeader} honoured?`, checkKey, 'pay_twice'),
-  // Assumption A1 of docs/proof.md is checked here.
+  // Checks Assumption A1 of docs/proof.md, that the list shows a transfer with its reference.
   pays(60, 'Does a description come back unchanged?', ({ description, first, record, listed }) => {
     const row = listed ?? record;
     if (row === undefined) return notSeen(first, 'read');
@@ -78,7 +78,7 @@ export const paymentChecks: readonly Check[] = [
     if (change === undefined) return confirmed('Yes.', `140 characters, ${where}.`);
     return contradicted(`It comes back ${change.summary}.`, `Seen ${where}.`, change.advice);
   }),
-  // Assumption A2 of docs/proof.md is checked here.
+  // Checks Assumption A2 of docs/proof.md, that the list soon shows a new transfer.
   pays(61, 'How soon is a new transfer listed?', ({ first, listedAfterMs, watchedMs }) => {
     if (listedAfterMs === undefined) {
       return first.outcome === 'accepted'

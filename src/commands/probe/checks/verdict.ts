@@ -4,7 +4,7 @@ export type Result = 'confirmed' | 'contradicted' | 'found' | 'unknown';
 export interface Suggestion {
   readonly name: string;
   readonly value: string | number | boolean;
-  /** TypeScript to print for the value if the value is a function. Other values are JSON. */
+  /** TypeScript to print for an option's value that is a function. Other values are JSON. */
   readonly code?: string | undefined;
   readonly reason: string;
 }
