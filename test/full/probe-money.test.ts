@@ -21,7 +21,7 @@ async function pasteOptions(probed: Probed): Promise<ClientOptions> {
 }
 
 /** Here the probe advises against createOnce, because it cannot know what the filter hides. */
-const unusable = 'a filter that hides transfers';
+const unusable = 'a filter by accountId that hides the transfers from the account';
 
 const minute = 60_000;
 const errorBody = '50 Do errors have the documented Error body?';

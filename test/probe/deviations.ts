@@ -119,7 +119,7 @@ const nginxPage =
 
 export const deviatingPlatforms: readonly DeviatingPlatform[] = [
   {
-    name: 'filters ignored',
+    name: 'filters that it ignores',
     respond: ignoresFilters,
     rows: {
       '4 Does GET /accounts filter by entityId?': 'found: Ignored.',
@@ -131,7 +131,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^transfers\.list\(\{ accountId \}\) does not select/],
   },
   {
-    name: 'a filter ignored, and counterparties of one entity only',
+    name: 'a filter of counterparties that it ignores, and counterparties of one entity only',
     async respond(request, next, clock) {
       if (pathOf(request) !== '/v0/counterparties') return next();
       return keepRecords(await ignoresFilters(request, next, clock), isFirstEntity);
@@ -147,7 +147,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     rows: {},
   },
   {
-    name: 'a filter that hides transfers',
+    name: 'a filter by accountId that hides the transfers from the account',
     // The filter shows the transfers to an account, and hides the transfers from the account.
     async respond(request, next) {
       const account = new URL(request.url).searchParams.get('accountId');
@@ -164,7 +164,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^do not use createOnce/],
   },
   {
-    name: 'a filter that is rejected',
+    name: 'a filter by accountId that it rejects',
     respond: (request, next) =>
       pathOf(request) === '/v0/transfers' && new URL(request.url).searchParams.has('accountId')
         ? Response.json({ error: 'No such filter.', code: 'bad_query' }, { status: 400 })
@@ -172,7 +172,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     rows: { [mainFilter]: 'contradicted: Rejected with 400 bad_query.' },
   },
   {
-    name: 'another Error body',
+    name: 'an undocumented Error body',
     // Two of the errors have another field.
     respond: changeErrors(({ error, code }, status) => ({
       message: error,
@@ -207,7 +207,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
   },
   {
-    name: 'an Error body of one field, as gateways have',
+    name: 'an Error body of one field, as gateways send it',
     respond: changeErrors(({ error }) => ({ message: error })),
     rows: {
       [errorBody]: 'contradicted: No, they have { message }.',
@@ -233,7 +233,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^a rejected payment counts as unknown/],
   },
   {
-    name: 'descriptions cut at 35 and in capitals',
+    name: 'descriptions that it cuts at 35 characters and turns into capitals',
     respond: storeDescription((text) => text.slice(0, 35).toUpperCase()),
     rows: {
       [description]: 'contradicted: It comes back cut at 35 characters, in capitals.',
@@ -241,7 +241,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^use references of at most 35 characters, in capitals, or/],
   },
   {
-    name: 'descriptions without signs and double spaces',
+    name: 'descriptions from which it removes punctuation and double spaces',
     respond: storeDescription((text) => text.replaceAll(/[^\w ]|_/g, '').replaceAll(/ +/g, ' ')),
     rows: {
       [description]: 'contradicted: It comes back without signs, with single spaces.',
@@ -249,7 +249,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^use references without signs, without double spaces, or/],
   },
   {
-    name: 'descriptions that the list leaves out',
+    name: 'lists that leave out descriptions',
     async respond(request, next) {
       if (!isList(request)) return next();
       return withRecords(await next(), (record) => ({ ...record, description: undefined }));
@@ -270,7 +270,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
   },
   {
-    name: 'createdAt in the local time of the west, as if it were UTC',
+    name: 'createdAt in a local time behind UTC, as if it were UTC',
     respond: async (_, next) =>
       withRecords(await next(), (record) => shiftTime(record, -5 * 3_600_000, 'Z')),
     rows: {
@@ -279,7 +279,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
   },
   {
-    name: 'createdAt in the local time of the east, as if it were UTC',
+    name: 'createdAt in a local time ahead of UTC, as if it were UTC',
     respond: async (_, next) =>
       withRecords(await next(), (record) => shiftTime(record, 2 * 3_600_000, 'Z')),
     rows: {
@@ -312,49 +312,49 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^exclude the API from the cache/],
   },
   {
-    name: 'idempotency honoured',
+    name: 'an Idempotency-Key that it honours',
     respond: recognise(({ key }) => key),
     rows: { [idempotency]: 'found: Honoured.' },
     options: { idempotencyHeader: 'Idempotency-Key' },
   },
   {
-    name: 'idempotency honoured, with a conflict for other terms',
+    name: 'an Idempotency-Key that it honours, and a 409 if the terms of the payment differ',
     respond: recognise(({ key }) => key, { status: 409, isFor: (made, now) => made !== now }),
     rows: { [idempotency]: 'found: Honoured.' },
     options: { idempotencyHeader: 'Idempotency-Key' },
   },
   {
-    name: 'idempotency honoured, with a 422 for other terms',
+    name: 'an Idempotency-Key that it honours, and a 422 if the terms of the payment differ',
     respond: recognise(({ key }) => key, { status: 422, isFor: (made, now) => made !== now }),
     rows: { [idempotency]: 'found: Honoured.' },
     options: { idempotencyHeader: 'Idempotency-Key' },
   },
   {
-    name: 'an idempotency key that makes an equal request a conflict',
+    name: 'a 409 to an equal request with the same Idempotency-Key',
     respond: recognise(({ key }) => key, { status: 409, isFor: () => true }),
     rows: {
       [idempotency]: 'found: Not honoured: an equal request with the same key was rejected.',
     },
   },
   {
-    name: 'duplicates recognised by all terms',
+    name: 'a rule that takes an equal payment for a duplicate, whatever its Idempotency-Key is',
     respond: recognise(({ body }) => body),
     rows: { [idempotency]: anotherAmount },
   },
   {
-    name: 'duplicates recognised by their description',
+    name: 'a rule that takes a payment with the same description for a duplicate',
     respond: recognise(({ description }) => description),
     rows: { [idempotency]: anotherAmount },
   },
   {
-    name: 'duplicates recognised by their accounts',
+    name: 'a rule that takes a payment between the same accounts for a duplicate',
     respond: recognise(({ accounts }) => accounts),
     rows: {
       [idempotency]: 'unknown: Unclear: a request with another key made no other transfer.',
     },
   },
   {
-    name: 'duplicates recognised by all terms, and a limit below the other amount',
+    name: 'a rule that takes an equal payment for a duplicate, and a limit of amounts',
     async respond(request, next, clock) {
       if (request.method === 'POST' && (await request.clone().text()).includes('"0.02"')) {
         return Response.json({ error: 'Too much.', code: 'limit' }, { status: 422 });
@@ -366,14 +366,14 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
   },
   {
-    name: 'the first id for a key, and a second transfer',
+    name: 'a second transfer for the same Idempotency-Key, under the id of the first',
     respond: recognise(({ key }) => key, undefined, true),
     rows: {
       [idempotency]: 'found: Not honoured: the list has a transfer that no response named.',
     },
   },
   {
-    name: 'no clear response to another amount with the same key',
+    name: 'an unclear response to another amount with the same Idempotency-Key',
     async respond(request, next) {
       const isOther = request.method === 'POST' && (await request.clone().text()).includes('other');
       return isOther ? new Response('', { status: 502 }) : next();
@@ -393,7 +393,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
   },
   {
-    name: 'an old transfer without direction, and another field and status',
+    name: 'an old transfer that lacks direction and has an undocumented field and status',
     respond: async (request, next) =>
       withRecords(await next(), (record) => {
         if (record['id'] !== 'txfr_000007') return record;
@@ -409,7 +409,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
   },
   {
-    name: 'another currency by default',
+    name: 'a currency other than the documented default',
     respond: async (_, next) =>
       withRecords(await next(), (record) =>
         isTransfer(record) ? { ...record, currency: 'EUR' } : record,
@@ -442,7 +442,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^createOnce stays in doubt where it has to search such a list/],
   },
   {
-    name: 'smaller pages that hide records',
+    name: 'records that it hides if pages are small',
     respond: async (request, next) => {
       const { searchParams } = new URL(request.url);
       const response = await next();
@@ -479,7 +479,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^set baseUrl to where the platform redirects/],
   },
   {
-    name: 'another header for the id of a request, and rate limits',
+    name: 'another header for the id of a request, and headers of a rate limit',
     respond: async (_, next) => {
       const response = await next();
       response.headers.delete('x-request-id');
@@ -497,7 +497,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^error\.requestId is undefined: log error\.headers\['x-correlation-id'\]/],
   },
   {
-    name: 'a limit of 101 that is honoured, and unknown cursors that are ignored',
+    name: 'a limit of 101 that it honours, and unknown cursors that it ignores',
     respond: async (request, next) => {
       const url = new URL(request.url);
       const isUnknown = url.searchParams.get('cursor')?.includes('no-cursor') ?? false;
@@ -517,7 +517,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     },
   },
   {
-    name: 'no Date, and slow responses',
+    name: 'responses that are slow and have no Date',
     respond: async (_, next, clock) => {
       const response = await next();
       clock.jump(slowMs);
@@ -552,7 +552,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     advice: [/^the client rejects such ids/],
   },
   {
-    name: 'a list that this key may not read',
+    name: 'a list that the API key may not read',
     respond: (request, next) =>
       pathOf(request).startsWith('/v0/ibans')
         ? Response.json({ error: 'Not for this key.', code: 'forbidden' }, { status: 403 })

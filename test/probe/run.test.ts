@@ -52,8 +52,8 @@ test('the probe reads every list that has a cursor, and asks about every filter 
   expect(checks.map(({ question }) => question)).toEqual(expect.arrayContaining(filters));
 });
 
-describe('the requests of the probe', () => {
-  test('the probe sends no write unless told to pay, and waits at least 250 ms between requests', async () => {
+describe('the requests of payments-probe, the command that tries how a platform behaves', () => {
+  test('the probe sends no write unless you tell it to pay, and waits at least 250 ms between requests', async () => {
     const { probe, requests, writes } = setup();
     const { report } = await probe();
     expect(writes()).toEqual([]);
@@ -66,17 +66,20 @@ describe('the requests of the probe', () => {
   test.each([
     [false, 1],
     [true, 2],
-  ])('the probe pays as often as the option twice says: %s', async (twice, payments) => {
-    const { probe, writes, sandbox } = setup();
-    const before = sandbox.exportState().transfers.length;
-    await probe({ twice });
-    expect(writes().map(({ method, url }) => `${method} ${url.pathname}`)).toEqual(
-      Array.from({ length: payments }, () => 'POST /v0/transfers'),
-    );
-    expect(sandbox.exportState().transfers.length - before).toBe(payments);
-  });
+  ])(
+    'the probe makes two payments if the option twice is true, and otherwise one payment: %s',
+    async (twice, payments) => {
+      const { probe, writes, sandbox } = setup();
+      const before = sandbox.exportState().transfers.length;
+      await probe({ twice });
+      expect(writes().map(({ method, url }) => `${method} ${url.pathname}`)).toEqual(
+        Array.from({ length: payments }, () => 'POST /v0/transfers'),
+      );
+      expect(sandbox.exportState().transfers.length - before).toBe(payments);
+    },
+  );
 
-  test('the probe sends the same Idempotency-Key with both payments, and no key with a single payment', async () => {
+  test('the probe sends the same Idempotency-Key with both of two payments, and no key with a single payment', async () => {
     const keys: unknown[] = [];
     const deviation: Deviation = (request, next) => {
       if (request.method === 'POST') keys.push(request.headers.get('idempotency-key'));
@@ -88,7 +91,7 @@ describe('the requests of the probe', () => {
     expect(keys.at(-1)).toBeNull();
   });
 
-  test('the probe tries the same key with another amount, and last another key', async () => {
+  test('if a platform honours the Idempotency-Key, the probe sends the same key with another amount, and at the end a new key', async () => {
     const sent: [key: string | null, amount: string][] = [];
     const deviation: Deviation = async (request, next, clock) => {
       if (request.method === 'POST') {
@@ -113,7 +116,7 @@ describe('the requests of the probe', () => {
     expect(sandbox.transfers.list().length).toBe(22);
   });
 
-  test('the probe makes three transfers at most when a key returns the first id but pays each time', async () => {
+  test('the probe makes at most three transfers on a platform that returns the first id for the same Idempotency-Key but pays again', async () => {
     const respond = recognise(({ key }) => key, undefined, true);
     // Four transfers a page, so that the first match and the second are on different pages.
     const { probe, sandbox } = setup({ deviation: withPagesOf(4, respond), transfers: 20 });
@@ -131,23 +134,26 @@ describe('the requests of the probe', () => {
   test.each([
     ['longer than eight pages', 1, {}],
     ['without descriptions', 100, { description: null }],
-  ])('the probe suggests no idempotencyHeader when a list is %s', async (_, size, change) => {
-    const deviation: Deviation = async (request, next, clock) => {
-      const response = await recognise(({ key }) => key)(request, next, clock);
-      return withRecords(response, (record) => ({ ...record, ...change }));
-    };
-    const { probe, writes } = setup({
-      deviation: withPagesOf(size, deviation),
-      transfers: 40,
-      listOrder: 'newest_first',
-    });
-    const probed = await probe({ twice: true });
-    expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toBe(
-      'unknown: Unclear: the list could not be read to its end, or lacks a transfer.',
-    );
-    expect(probed.report.options['idempotencyHeader']).toBeUndefined();
-    expect(writes().length).toBe(3);
-  });
+  ])(
+    'the probe does not suggest the client option idempotencyHeader if the list of transfers is %s',
+    async (_, size, change) => {
+      const deviation: Deviation = async (request, next, clock) => {
+        const response = await recognise(({ key }) => key)(request, next, clock);
+        return withRecords(response, (record) => ({ ...record, ...change }));
+      };
+      const { probe, writes } = setup({
+        deviation: withPagesOf(size, deviation),
+        transfers: 40,
+        listOrder: 'newest_first',
+      });
+      const probed = await probe({ twice: true });
+      expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toBe(
+        'unknown: Unclear: the list could not be read to its end, or lacks a transfer.',
+      );
+      expect(probed.report.options['idempotencyHeader']).toBeUndefined();
+      expect(writes().length).toBe(3);
+    },
+  );
 
   test('the probe sends at most 200 requests to a platform with endless lists', async () => {
     const { probe, requests } = setup({
@@ -169,7 +175,7 @@ describe('the requests of the probe', () => {
     expect(report.requests).toBeLessThanOrEqual(200);
   });
 
-  test('the probe sends no 201st request, whichever check asks for it', async () => {
+  test('the probe sends no 201st request, neither a read nor a payment', async () => {
     const { payments, probeClock, requests } = setup({ transfers: 1 });
     const platform = new Platform(payments, probeClock);
     for (let count = 0; count < 205; count += 1) await platform.read('/transfers', { limit: 1 });
@@ -179,7 +185,7 @@ describe('the requests of the probe', () => {
     expect(platform.writes).toBe(0);
   });
 
-  test('the probe makes no payment when fewer than 80 requests are left to watch the payment', async () => {
+  test('the probe makes no payment if fewer than 80 of its 200 requests are left to watch the payment', async () => {
     const tries = new Map<string, number>();
     const { probe, writes } = setup({
       transfers: 20,
@@ -206,18 +212,21 @@ describe('the requests of the probe', () => {
   });
 });
 
-describe('the order of a list in the probe', () => {
+describe('the order of the list of transfers that payments-probe reports', () => {
   test.each([
     ['oldest_first', 'found: Oldest first.', {}],
     ['newest_first', 'found: Newest first.', { transfersNewestFirst: true }],
     ['shuffled', 'found: No order by createdAt.', {}],
-  ] as const)('the probe reports a list that is %s', async (listOrder, fact, options) => {
-    const probed = await setup({ listOrder }).probe();
-    expect(factsOf(probed)[order]).toBe(fact);
-    expect(probed.report.options).toEqual(options);
-  });
+  ] as const)(
+    'the probe reports that the platform lists transfers in the order %s',
+    async (listOrder, fact, options) => {
+      const probed = await setup({ listOrder }).probe();
+      expect(factsOf(probed)[order]).toBe(fact);
+      expect(probed.report.options).toEqual(options);
+    },
+  );
 
-  test('the probe reads 1,000 transfers of a longer list', async () => {
+  test('the probe reads only 1,000 transfers of a longer list to find the order of the list', async () => {
     const probed = await setup({
       listOrder: 'newest_first',
       transfers: 1_150,
@@ -228,14 +237,14 @@ describe('the order of a list in the probe', () => {
     expect(probed.report.options).toEqual({ transfersNewestFirst: true });
   });
 
-  test('the probe suggests no option from fewer than 100 transfers, and no order from fewer than ten times', async () => {
+  test('the probe suggests transfersNewestFirst only from 100 transfers, and reports an order only from ten different times', async () => {
     const few = await setup({ listOrder: 'newest_first', transfers: 60 }).probe();
     expect([factsOf(few)[order], few.report.options]).toEqual(['found: Newest first.', {}]);
     const atOnce = await setup({ listOrder: 'newest_first', gapMs: 0 }).probe();
     expect(factsOf(atOnce)[order]).toMatch(/^unknown: Too few transfers with different times; 100/);
   });
 
-  test('the probe suggests no option when the list of one account has another order', async () => {
+  test('the probe does not suggest transfersNewestFirst if the list of one account has another order', async () => {
     const deviation: Deviation = async (request, next) => {
       const response = await next();
       if (!new URL(request.url).searchParams.has('accountId')) return response;
@@ -248,12 +257,12 @@ describe('the order of a list in the probe', () => {
     expect([factsOf(probed)[order], probed.report.options]).toEqual(['found: Newest first.', {}]);
   });
 
-  test('the probe reports no order when transfers within a few seconds are disordered', async () => {
+  test('the probe reports that a list has no order even if the disordered transfers were created within a few seconds', async () => {
     const probed = await setup({ listOrder: 'shuffled', gapMs: 100 }).probe();
     expect(factsOf(probed)[order]).toBe('found: No order by createdAt.');
   });
 
-  test('the probe withdraws the option when createdAt of its payment is of another clock', async () => {
+  test('the probe does not suggest transfersNewestFirst if createdAt of its own payment is hours in the past', async () => {
     const hours = 3_600_000;
     const deviation: Deviation = async (request, next) =>
       withJson(await next(), (body) => {
@@ -271,7 +280,7 @@ describe('the order of a list in the probe', () => {
   });
 });
 
-describe('the probe on a platform in trouble', () => {
+describe('payments-probe on a platform in trouble', () => {
   const baseline = setup().probe().then(factsOf);
 
   test.each([
@@ -281,7 +290,7 @@ describe('the probe on a platform in trouble', () => {
     { kind: 'reset', when: 'before_commit' },
     { kind: 'truncated_body' },
   ] as const)(
-    'the probe reports the same rows although each read failed once: $kind',
+    'the probe reports the same results even if reads of transfers and accounts fail once with the fault $kind',
     async (fault) => {
       // An error that was cut is no evidence, and a rejected read is not sent again.
       const isCut = fault.kind === 'truncated_body';
@@ -295,7 +304,7 @@ describe('the probe on a platform in trouble', () => {
     },
   );
 
-  test('the probe obeys Retry-After', async () => {
+  test('the probe waits after a 429 for as long as Retry-After says', async () => {
     const { probe, requests, sandbox } = setup();
     const fault = { kind: 'status', status: 429, retryAfter: 20 } as const;
     sandbox.faults.add({ operation: 'accounts.list', fault });
@@ -304,7 +313,7 @@ describe('the probe on a platform in trouble', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(20_000);
   });
 
-  test('the probe ends when it would have to wait for longer than five minutes', async () => {
+  test('the probe ends with an error if Retry-After asks for a wait of more than five minutes', async () => {
     const { probe, requests, sandbox } = setup();
     const fault = { kind: 'status', status: 429, retryAfter: 3_600 } as const;
     sandbox.faults.add({ operation: 'accounts.list', fault });
@@ -316,7 +325,7 @@ describe('the probe on a platform in trouble', () => {
     ['PAYMENTS_API_KEY', '/accounts', (path: string) => path.startsWith('/v0/')],
     ['PAYMENTS_JWT', '/transactions', (path: string) => !path.startsWith('/v0/')],
   ])(
-    'the probe ends at the first 401, and says what to check: %s',
+    'the probe ends at the first 401, and names the environment variable with the rejected credential: %s',
     async (variable, path, isRejected) => {
       let rejections = 0;
       const { probe } = setup({
@@ -340,7 +349,7 @@ describe('the probe on a platform in trouble', () => {
     expect(requests.length).toBe(3);
   });
 
-  test('the probe ends when the platform stops responding in the middle', async () => {
+  test('the probe ends with an error if the platform stops responding after some requests', async () => {
     let count = 0;
     const { probe, requests } = setup({
       deviation: (_, next) => {
@@ -352,7 +361,7 @@ describe('the probe on a platform in trouble', () => {
     expect(requests.length).toBe(12 + 9);
   });
 
-  test('the probe ends at a URL that is no platform', async () => {
+  test('the probe ends with an error if the URL responds with HTML pages instead of lists', async () => {
     const { probe, writes } = setup({
       deviation: () =>
         new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } }),
@@ -364,28 +373,31 @@ describe('the probe on a platform in trouble', () => {
     expect(writes()).toEqual([]);
   });
 
-  test.each([403, 404])('the probe pays nothing if --to cannot be read: %i', async (status) => {
-    const { probe, writes } = setup({
-      deviation: (request, next) =>
-        pathOf(request) === '/v0/accounts/acc_000002'
-          ? Response.json({ error: 'No.', code: 'nothing_here' }, { status })
-          : next(),
-    });
-    expect(await endOf(probe({}))).toBe(
-      `--to acc_000002 is no account that this key can read: ${status} nothing_here\nNothing was paid.`,
-    );
-    expect(writes()).toEqual([]);
-  });
+  test.each([403, 404])(
+    'the probe pays nothing if the platform responds to a read of the account of --to with %i',
+    async (status) => {
+      const { probe, writes } = setup({
+        deviation: (request, next) =>
+          pathOf(request) === '/v0/accounts/acc_000002'
+            ? Response.json({ error: 'No.', code: 'nothing_here' }, { status })
+            : next(),
+      });
+      expect(await endOf(probe({}))).toBe(
+        `--to acc_000002 is no account that this key can read: ${status} nothing_here\nNothing was paid.`,
+      );
+      expect(writes()).toEqual([]);
+    },
+  );
 });
 
-describe('a payment of the probe that fails', () => {
+describe('a payment of payments-probe', () => {
   const pay = (rows: Record<string, string>) =>
     Object.values(checks)
       .filter(({ needs }) => needs === 'pay')
       .map(({ row, question }) => rows[`${row} ${question}`]);
 
   test.each([422, 429])(
-    'is not sent again when the platform rejects the payment: %i',
+    'is not sent again if the platform rejects the payment with %i',
     async (status) => {
       const { probe, writes, sandbox } = setup();
       sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status } });
@@ -398,7 +410,7 @@ describe('a payment of the probe that fails', () => {
     },
   );
 
-  test('is found in the list, and not sent again, when its response is lost', async () => {
+  test('is found in the list, and not sent again, if its response is lost', async () => {
     const { probe, writes, sandbox } = setup({ listOrder: 'newest_first' });
     const fault = { kind: 'reset', when: 'after_commit' } as const;
     sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -412,7 +424,7 @@ describe('a payment of the probe that fails', () => {
   });
 
   test.each([201, 401, 403, 405, 502])(
-    'is named, with how to look for it, when its response is an HTML page with %i',
+    'appears in the report with its description and how to look for it, if its response is an HTML page with %i',
     async (status) => {
       const { probe, writes, sandbox } = setup({
         deviation: async (request, next) => {
@@ -434,7 +446,7 @@ describe('a payment of the probe that fails', () => {
     },
   );
 
-  test('is not taken for another transfer when nothing was made', async () => {
+  test('is reported as unknown if the connection breaks and the list does not show the payment', async () => {
     const { probe, sandbox } = setup();
     const fault = { kind: 'reset', when: 'before_commit' } as const;
     sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -443,7 +455,7 @@ describe('a payment of the probe that fails', () => {
     );
   });
 
-  test('is in the report although the platform stops responding afterwards', async () => {
+  test('appears in the report even if the platform stops responding after the payment', async () => {
     let isGone = false;
     const { probe, writes } = setup({
       deviation: async (request, next) => {
@@ -459,7 +471,7 @@ describe('a payment of the probe that fails', () => {
   });
 });
 
-describe('the report of the probe', () => {
+describe('the report of payments-probe', () => {
   test('the report has one row for each check, with the question of the check', async () => {
     const { report } = await setup().probe();
     expect(Object.keys(report)).toEqual(['platform', 'startedAt', 'requests', 'rows', 'options']);
@@ -474,12 +486,12 @@ describe('the report of the probe', () => {
     }
   });
 
-  test('the checks of the probe are in the order of docs/gaps.md', () => {
+  test('the checks of the probe are in the order of the rows of docs/gaps.md', () => {
     const rows = checks.map(({ row }) => row);
     expect(rows).toEqual(rows.toSorted((one, other) => one - other));
   });
 
-  test('the report groups the rows, and shows what does not hold in red', async () => {
+  test('the report groups its rows by result, and shows the expectations that do not hold in red', async () => {
     const deviation: Deviation = async (_, next) => {
       const response = await next();
       response.headers.set('age', '9');
@@ -496,7 +508,7 @@ describe('the report of the probe', () => {
     expect(formatReport(probed, false)).not.toContain('\u001B');
   });
 
-  test('the report contains no control character of the platform', async () => {
+  test('the text of the report contains no control character that the platform has sent', async () => {
     const deviation: Deviation = async (_, next) =>
       withJson(await next(), (body) =>
         'code' in body ? { ...body, code: 'red\u001B[31m' } : { ...body, 'x\u001B[2J': 1 },
@@ -504,7 +516,7 @@ describe('the report of the probe', () => {
     expect(formatReport(await setup({ deviation }).probe(), false)).not.toContain('\u001B');
   });
 
-  test('the comparison of two reports lists what has changed, and no figures', async () => {
+  test('the comparison of two reports lists the results that have changed, but not figures such as the number of transfers', async () => {
     const { report: before } = await setup().probe();
     const { report: same } = await setup({ transfers: 180, latency: 0 }).probe();
     expect(compareReports(before, same)).toEqual([]);

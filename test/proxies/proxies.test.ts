@@ -88,7 +88,7 @@ test('nginx and haproxy are installed', () => {
   expect(missing, 'install with: apt-get install nginx-light haproxy').toEqual([]);
 });
 
-describe.skipIf(missing.length > 0)('behind a real proxy', () => {
+describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
   const timesOut = 'proxy_read_timeout 200ms;';
   const errorPage = 'error_page 500 502 503 504 /50x.html;';
 
@@ -126,7 +126,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
       nginxWith('error_page 502 503 504 @down; location @down { return 503 "Down."; }'),
     ],
     [
-      'an error page of nginx elsewhere',
+      'a redirect of nginx to an error page on another host',
       'hang',
       307,
       nginxWith('error_page 504 =307 https://status.example.com/;'),
@@ -144,7 +144,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
       haproxyWith('http-response deny deny_status 400 if { status 201 }'),
     ],
   ])(
-    'createOnce pays once when the response of a payment is replaced by %s',
+    'createOnce pays once even if the response to the payment is replaced by %s',
     async ([, manner, status, start]) => {
       const platform = await ledger();
       const { baseUrl } = await start(platform.port);
@@ -178,7 +178,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     ['a string', 'sk_test_proxies'],
     ['a function', () => 'sk_test_proxies'],
   ] as const)(
-    'createOnce pays once when auth_request of nginx turns the 504 of a payment into a 401, and the key is %s',
+    'createOnce pays once even if auth_request of nginx turns the 504 of a payment into a 401, and apiKey is %s',
     async ([, apiKey]) => {
       const platform = await ledger();
       // The key is valid for every request but the second, in which nginx asks for the error page.
@@ -205,39 +205,44 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
   test.for([
     ['ignores the headers of a request', ''],
     ['honours cache-control: no-cache', 'proxy_cache_bypass $http_cache_control;'],
-  ])('a takeover finds a late payment behind a cache of nginx that %s', async ([, location]) => {
-    const platform = await ledger();
-    const { baseUrl } = await nginx(platform.port, {
-      http: 'proxy_cache_path cache keys_zone=lists:1m;',
-      location: `proxy_cache lists; proxy_cache_valid 200 10m; ${location}`,
-    });
-    let now = Date.now();
-    const journal = memoryJournal({ now: () => now });
-    const input = {
-      sourceAccountId: 'acc_1',
-      counterpartyId: 'cpty_1',
-      amount: '1.00',
-      description: 'succeed late',
-    } as const;
-    const expiresAt = now + 60_000;
-    const times = { claimedAt: now, expiresAt, firstClaimedAt: now };
-    const claim = { state: 'sending', claimId: '1', host: 'h-1', platform: baseUrl } as const;
-    await journal.swap(input.description, undefined, { ...claim, ...times, input });
-    const payments = clientAtUrl(baseUrl, { journal });
-    await expect(payments.transfers.createOnce(input)).rejects.toMatchObject({
-      reason: 'in_doubt',
-    });
-    // The cache now has an empty list. Then the request of the earlier claim arrives after all.
-    expect(await pay(clientAtUrl(`http://127.0.0.1:${platform.port}/v0`), 'succeed late')).toEqual({
-      description: 'succeed late',
-      outcome: 'ok',
-    });
-    now = expiresAt + 1;
-    const { id } = await payments.transfers.createOnce(input);
-    expect([id, platform.payments]).toEqual(['txfr_1', ['succeed late']]);
-  });
+  ])(
+    'createOnce finds the payment of an expired claim, and does not pay again, behind a cache of nginx that %s',
+    async ([, location]) => {
+      const platform = await ledger();
+      const { baseUrl } = await nginx(platform.port, {
+        http: 'proxy_cache_path cache keys_zone=lists:1m;',
+        location: `proxy_cache lists; proxy_cache_valid 200 10m; ${location}`,
+      });
+      let now = Date.now();
+      const journal = memoryJournal({ now: () => now });
+      const input = {
+        sourceAccountId: 'acc_1',
+        counterpartyId: 'cpty_1',
+        amount: '1.00',
+        description: 'succeed late',
+      } as const;
+      const expiresAt = now + 60_000;
+      const times = { claimedAt: now, expiresAt, firstClaimedAt: now };
+      const claim = { state: 'sending', claimId: '1', host: 'h-1', platform: baseUrl } as const;
+      await journal.swap(input.description, undefined, { ...claim, ...times, input });
+      const payments = clientAtUrl(baseUrl, { journal });
+      await expect(payments.transfers.createOnce(input)).rejects.toMatchObject({
+        reason: 'in_doubt',
+      });
+      // The cache now has an empty list. Then the request of the earlier claim arrives after all.
+      expect(
+        await pay(clientAtUrl(`http://127.0.0.1:${platform.port}/v0`), 'succeed late'),
+      ).toEqual({
+        description: 'succeed late',
+        outcome: 'ok',
+      });
+      now = expiresAt + 1;
+      const { id } = await payments.transfers.createOnce(input);
+      expect([id, platform.payments]).toEqual(['txfr_1', ['succeed late']]);
+    },
+  );
 
-  test('the rejections of the platform pass through both proxies', async () => {
+  test('a payment that the platform rejects has the outcome rejected behind nginx and behind haproxy', async () => {
     const platform = await ledger();
     const proxies = [await nginx(platform.port), await haproxy(platform.port)];
     for (const { baseUrl } of proxies) {
@@ -257,7 +262,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     expect([end.outcome, end.status, platform.payments]).toEqual(['rejected', 308, []]);
   });
 
-  test('graceful reloads of haproxy under load leave almost no payment in doubt', async () => {
+  test('graceful reloads of haproxy under load leave almost no payment with the outcome unknown', async () => {
     const platform = await ledger({ delay: 5 });
     const proxy = await haproxy(platform.port);
     const payments = clientAtUrl(proxy.baseUrl);
@@ -283,7 +288,7 @@ describe.skipIf(missing.length > 0)('behind a real proxy', () => {
     expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.06);
   });
 
-  test('limit_req 20 a second without burst lets ten requests a second pass with few rejected requests', async () => {
+  test('behind limit_req of nginx, at 20 requests a second without burst, a client makes ten payments a second with few rejected requests', async () => {
     const platform = await ledger();
     const { baseUrl } = await nginx(platform.port, {
       http: 'limit_req_zone $binary_remote_addr zone=z:1m rate=20r/s; limit_req_status 429;',
@@ -322,7 +327,7 @@ async function farAway(port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('a server that closes idle connections leaves no payment in doubt', async () => {
+test('no payment has the outcome unknown even if the server closes each connection that was idle for a second', async () => {
   const platform = await ledger({ idle: 1_000 });
   const port = await farAway(platform.port);
   const ends: End[] = [];
@@ -354,7 +359,7 @@ const runtimes: readonly (readonly [string, readonly string[]])[] = [
 
 // Bun and Deno are available after test:runtimes.
 test.for(runtimes.filter(([, [program = '']]) => existsSync(program)))(
-  'a suspended process of %s reads the responses before it reports a timeout',
+  'a process of %s that was suspended reads the responses that have arrived before it reports a timeout',
   async ([, [program = '', ...args]]) => {
     const platform = await ledger({ delay: 300 });
     const script = fileURLToPath(new URL('paused.ts', import.meta.url));

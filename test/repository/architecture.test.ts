@@ -64,11 +64,11 @@ function layerOf(file: string): number {
   return layers.indexOf(file.includes('/') ? folder : '.');
 }
 
-test('every file of src/ belongs to a layer', () => {
+test('every file of src/ belongs to a folder that is a known layer', () => {
   expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
 });
 
-test('no layer of src/ uses a layer above it', () => {
+test('no file of src/ imports a file of a layer above its own layer', () => {
   const upward = internalImports.filter(
     ({ from, to }) => isSandbox(from) === isSandbox(to) && layerOf(to) > layerOf(from),
   );
@@ -91,7 +91,7 @@ test('no files of src/ import each other in a circle, types included', () => {
   expect(circles).toEqual([]);
 });
 
-test('the map in docs/contributing.md names every layer', () => {
+test('docs/contributing.md names every folder of src/', () => {
   const guide = readFileSync(join(root, 'docs/contributing.md'), 'utf8');
   const folders = new Set(files.filter((file) => file.includes('/')).map((f) => f.split('/')[0]));
   expect([...folders].filter((folder) => !guide.includes(` ${folder}/`))).toEqual([]);
@@ -110,20 +110,20 @@ test('journals/ and the client import only types of each other', () => {
 const needsNode =
   /^(commands\/|sandbox\/(bin\.ts|command\/|server\.ts|page\/page\.ts|openapi\/docstrings\.ts))/;
 
-test('the sandbox and the client import nothing of each other except shared layers', () => {
+test('the client imports nothing of the sandbox, and the sandbox imports only shared files of the client', () => {
   const shared =
     /^(sandbox\/|schemas\/|internal\/|errors\/redact\.ts$|version\.ts$|commands\/program\.ts$)/;
   expect(internalImports.filter(({ from, to }) => isSandbox(from) && !shared.test(to))).toEqual([]);
   expect(internalImports.filter(({ from, to }) => !isSandbox(from) && isSandbox(to))).toEqual([]);
 });
 
-test('the sandbox uses globals of Node only in its server, its page and its command', () => {
+test('the sandbox uses globals of Node.js only in its server, its page and its command', () => {
   const globals = /\b(process|Buffer|setImmediate|require)[.(]/;
   const portable = files.filter((file) => isSandbox(file) && !needsNode.test(file));
   expect(portable.filter((file) => globals.test(readSource(file)))).toEqual([]);
 });
 
-test('src/ imports ky in one file, zod as zod/mini, and node: modules as types', () => {
+test('src/ imports ky in one file only, zod only as zod/mini, and node: modules only as types, except where Node.js is required', () => {
   // A bundler for browsers and Workers has no node: modules; it never sees types.
   const isAllowed = ({ from, to, isTypeOnly }: Import): boolean => {
     if (to === 'zod/mini') return true;
@@ -135,7 +135,7 @@ test('src/ imports ky in one file, zod as zod/mini, and node: modules as types',
   expect(packageImports.filter((each) => !isAllowed(each))).toEqual([]);
 });
 
-test('the source has no any, no non-null assertion, no ts-ignore and no export *', () => {
+test('src/ contains no any, no non-null assertion, no ts-ignore and no export *', () => {
   const findEscapes = (node: ts.Node): string[] => {
     const isEscape =
       node.kind === ts.SyntaxKind.AnyKeyword ||
@@ -151,7 +151,7 @@ test('the source has no any, no non-null assertion, no ts-ignore and no export *
   ).toEqual([]);
 });
 
-test('the source recognises no value of the language or the runtime by instanceof', () => {
+test('src/ uses instanceof for no built-in class such as Date, except for Error in internal/thrown.ts', () => {
   // Jest and node:vm have a second copy of such classes, so use isError, isDate or the fields.
   const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.tsx?$/.test(file),
@@ -165,7 +165,7 @@ test('the source recognises no value of the language or the runtime by instanceo
   expect(foreignChecks).toEqual(['internal/thrown.ts: instanceof Error']);
 });
 
-test('no schema is built while its module is loaded', () => {
+test('no file of schemas/ builds a zod schema while the file is loaded', () => {
   const built = [...trees]
     .filter(([file]) => file.startsWith('schemas/') && file !== 'schemas/index.ts')
     .flatMap(([, tree]) => tree.statements.filter(ts.isVariableStatement))
@@ -195,7 +195,7 @@ test('sandbox/index.ts exports the type of each record whose changes are reporte
   ).toEqual([]);
 });
 
-test('importing a module sets no timer, sends no request and changes no global', () => {
+test('the import of a file of src/ sets no timer, sends no request and changes no global', () => {
   // bin.ts is a program, and msw keeps a registry on the global object.
   const modules = files.filter((file) => !/(?:bin|msw)\.ts$/.test(file));
   expect(modules.length).toBeGreaterThan(50);

@@ -13,7 +13,7 @@ const idsIn = (pattern: string, exclude: readonly string[] = []): string[] => {
   return [...new Set(named.flatMap((each) => each.match(/A\d/g) ?? []))].toSorted();
 };
 
-test('each assumption of docs/proof.md is named where code relies on it, and where code checks it', () => {
+test('comments name each assumption of docs/proof.md in the code that relies on it, and in the journal or command that checks it', () => {
   const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
   const ids = Array.from(page.matchAll(/^\| (A\d) /gm), ([, id = '']) => id);
   expect(ids).toEqual(['A1', 'A2', 'A3', 'A4', 'A5', 'A6']);

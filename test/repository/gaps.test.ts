@@ -23,7 +23,7 @@ const markOf: Readonly<Record<Check['needs'], string>> = {
 /** Why a row cannot be tried. */
 const reasons = ['W', 'N', 'D', 'T', 'O'];
 
-test('each row of docs/gaps.md that the probe tries has the mark of its checks, and each other row a reason', () => {
+test('docs/gaps.md marks each row that payments-probe tries with what the check needs, and each other row with a reason', () => {
   expect(marks.size).toBeGreaterThan(60);
   const wrong = [...marks].filter(([row, mark]) => {
     const needs = new Set(checks.filter((check) => check.row === row).map((check) => check.needs));
@@ -33,13 +33,13 @@ test('each row of docs/gaps.md that the probe tries has the mark of its checks, 
   expect(wrong).toEqual([]);
 });
 
-test('each check of the probe has a row in docs/gaps.md, and its own question', () => {
+test('each check of payments-probe has a row in docs/gaps.md, and a question that no other check has', () => {
   expect(checks.filter(({ row }) => !marks.has(row))).toEqual([]);
   const questions = checks.map(({ question }) => question);
   expect(new Set(questions).size).toBe(questions.length);
 });
 
-test('docs/gaps.md explains each mark', () => {
+test('docs/gaps.md explains each mark of its rows', () => {
   for (const mark of [...Object.values(markOf), ...reasons])
     expect(guide).toContain(`(\`${mark}\`)`);
 });

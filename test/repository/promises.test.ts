@@ -43,11 +43,14 @@ test('docs/errors.md lists the promises with the files that test them', () => {
   expect(items).toEqual(expectedItems);
 });
 
-test.each(Object.entries(promises))('%s', (_, held) => {
-  expect(held.length).toBeGreaterThan(0);
-  for (const [file, name] of held) {
-    const path = join(root, 'test', file);
-    expect(existsSync(path), file).toBe(true);
-    expect(readTitles(path), file).toContain(name);
-  }
-});
+test.each(Object.entries(promises))(
+  'each test that is listed for this promise exists: %s',
+  (_, held) => {
+    expect(held.length).toBeGreaterThan(0);
+    for (const [file, name] of held) {
+      const path = join(root, 'test', file);
+      expect(existsSync(path), file).toBe(true);
+      expect(readTitles(path), file).toContain(name);
+    }
+  },
+);

@@ -182,7 +182,7 @@ export const promises: Readonly<
       ],
       [
         'proxies/proxies.test.ts',
-        'limit_req 20 a second without burst lets ten requests a second pass with few rejected requests',
+        'behind limit_req of nginx, at 20 requests a second without burst, a client makes ten payments a second with few rejected requests',
       ],
     ],
   'A call that would be held back for longer than it may wait fails at once, with the data of the 429':
@@ -196,7 +196,7 @@ export const promises: Readonly<
     ['money/outcome.test.ts', 'ends as unknown unless the status proves a rejection'],
     [
       'proxies/proxies.test.ts',
-      'createOnce pays once when the response of a payment is replaced by %s',
+      'createOnce pays once even if the response to the payment is replaced by %s',
     ],
   ],
   'A pause of the process is not a timeout': [
@@ -206,11 +206,14 @@ export const promises: Readonly<
     ],
     [
       'proxies/proxies.test.ts',
-      'a suspended process of %s reads the responses before it reports a timeout',
+      'a process of %s that was suspended reads the responses that have arrived before it reports a timeout',
     ],
   ],
   'A write does not use a connection that a server may be closing because it was idle': [
-    ['proxies/proxies.test.ts', 'a server that closes idle connections leaves no payment in doubt'],
+    [
+      'proxies/proxies.test.ts',
+      'no payment has the outcome unknown even if the server closes each connection that was idle for a second',
+    ],
   ],
   'A budget bounds the retries of a client, so that retries cannot cause an outage': [
     [

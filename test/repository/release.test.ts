@@ -49,7 +49,7 @@ function release(tag: string): { status: number | null; output: string } {
 const first = 'declare function pay(): void;\n';
 const firstSection = '## 1.0.0 (2026-11-25)\n\n- First.\n';
 
-test('a release is rejected when its tag is not the version', () => {
+test('.ci/release.ts rejects a release if the tag is not the version in package.json', () => {
   commit('1.0.0', first, firstSection);
   expect(release('v1.0.1')).toMatchObject({
     status: 1,
@@ -58,7 +58,7 @@ test('a release is rejected when its tag is not the version', () => {
   expect(release('v1.0.0')).toEqual({ status: 0, output: 'v1.0.0 may be published.\n' });
 });
 
-test('a release is rejected when the changelog has no section with its version and a date', () => {
+test('.ci/release.ts rejects a release if the changelog has no section with the version and a date', () => {
   commit('1.0.0', first, '## Unreleased\n\n- First.\n');
   expect(release('v1.0.0')).toMatchObject({ status: 1 });
 });
@@ -74,7 +74,7 @@ test.each([
   ['a function is added', `${first}declare function payAll(): void;\n`, '', 0],
   ['only a comment differs', `/** Pays. */\n${first}`, '', 0],
 ])(
-  'a later release may break types only under a heading of the changelog: %s',
+  '.ci/release.ts accepts changed types only if they break no code or the changelog says what may break: %s',
   (_, types, breaks, status) => {
     commit('1.0.0', first, firstSection);
     git('tag', 'v1.0.0');

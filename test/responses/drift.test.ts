@@ -61,7 +61,7 @@ const records: readonly [
 const moneyFields = /^amount$|Balance$/;
 
 test.each(records)(
-  'a read of %s reports each drift, and returns the record as it came',
+  'a read of %s reports each field that differs from the documented shape, and returns the record unchanged',
   async (...row) => {
     const [operation, record, get, list] = row;
     for (const name of Object.keys(record)) {
@@ -121,14 +121,14 @@ test.each(records)(
   },
 );
 
-test('the error of an unusable read names the fields that are wrong', async () => {
+test('the error for a transfer with an unusable amount names each field that is wrong', async () => {
   const { payments } = clientOfBody({ ...transfer, status: undefined, amount: 12.5 });
   const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
   expect(error.message).toContain('an undocumented amount: got a number; expected a string');
   expect(error.issues.map(({ path }) => path)).toEqual(['status', 'amount']);
 });
 
-test('one old transfer without a direction does not make its list unreadable', async () => {
+test('transfers.list returns every transfer even if one of them lacks a direction', async () => {
   const items = Array.from({ length: 100 }, (_, number): object => transferNumber(number + 1));
   items[40] = { ...items[40], direction: undefined };
   const { payments, drifts } = clientOfBody(page(items));
@@ -141,21 +141,21 @@ test('one old transfer without a direction does not make its list unreadable', a
 });
 
 test.each<[string, unknown]>([
-  ['no hasMore', { data: [transfer], nextCursor: null }],
-  ['a hasMore that is a string', { ...page([transfer]), hasMore: 'false' }],
-  ['a hasMore that is null', { ...page([transfer]), hasMore: null }],
-  ['data that is an object', { ...page([]), data: {} }],
-  ['no data', { hasMore: false }],
+  ['a page without hasMore', { data: [transfer], nextCursor: null }],
+  ['a page with a string as hasMore', { ...page([transfer]), hasMore: 'false' }],
+  ['a page with null as hasMore', { ...page([transfer]), hasMore: null }],
+  ['a page with an object as data', { ...page([]), data: {} }],
+  ['a page without data', { hasMore: false }],
   ['an array instead of a page', [transfer]],
-  ['null', null],
-])('a list rejects %s', async (_, body) => {
+  ['null instead of a page', null],
+])('transfers.list rejects a response that is %s', async (_, body) => {
   const { payments, drifts } = clientOfBody(body);
   await failureOf(payments.transfers.list(), InvalidResponseError);
   await failureOf(payments.transfers.list().toArray({ max: 9 }), InvalidResponseError);
   expect(drifts).toEqual([]);
 });
 
-test('a list of the root API has to be an array of objects', async () => {
+test('instructions.list and transactions.list reject a response that is not an array of objects', async () => {
   const lists: readonly [Record<string, unknown>, Read][] = [
     [instruction, ({ instructions }) => instructions.list({ address })],
     [
@@ -173,7 +173,7 @@ test('a list of the root API has to be an array of objects', async () => {
   }
 });
 
-test('instructions.build returns any object, and rejects an array', async () => {
+test('instructions.build returns an object even if a field has the wrong type, and rejects an array', async () => {
   const build: Read = ({ instructions }) => instructions.build(newInstruction);
   const { payments, paths } = clientOfBody({ ...built, salt: '7' });
   expect(await build(payments)).toEqual({ ...built, salt: '7' });
@@ -181,7 +181,7 @@ test('instructions.build returns any object, and rejects an array', async () => 
   await failureOf(build(clientOfBody([built]).payments), InvalidResponseError);
 });
 
-test('unknown fields and unknown enum values are not reported as drift', async () => {
+test('a read does not report a field or an enum value that the SDK does not know as a difference', async () => {
   const newer = {
     ...transfer,
     status: 'on_hold',
@@ -199,7 +199,7 @@ test('unknown fields and unknown enum values are not reported as drift', async (
   expect(other.paths()).toEqual(['direction']);
 });
 
-test('a strict client rejects each drift in a read', async () => {
+test('a client with validation strict rejects a read if a field differs from the documented shape', async () => {
   for (const changes of [{ direction: undefined }, { amount: null }, { status: 7 }]) {
     const drifted = { ...transfer, ...changes };
     const reads: [unknown, Read][] = [
@@ -216,7 +216,7 @@ test('a strict client rejects each drift in a read', async () => {
   }
 });
 
-test('clientOptions of a sandbox make a client strict, in process and over HTTP', async () => {
+test('clientOptions of a sandbox set validation to strict, in the same process and over HTTP', async () => {
   const sandbox = new Sandbox();
   await using server = await listen(sandbox);
   for (const { validation } of [sandbox.clientOptions, server.clientOptions]) {
@@ -225,7 +225,7 @@ test('clientOptions of a sandbox make a client strict, in process and over HTTP'
   }
 });
 
-test('a read by request has to match its schema, although validation is report', async () => {
+test('payments.request rejects a read that does not match its schema, even if the client option validation is report', async () => {
   const { payments, drifts } = clientOfBody({ id: 5 }, { validation: 'report' });
   const schema = z.object({ id: z.string() });
   const get = payments.request({ method: 'GET', path: '/things', api: 'versioned', schema });

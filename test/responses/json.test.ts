@@ -98,10 +98,13 @@ test.each([
   ['12345678901234567e3', 12_345_678_901_234_567e3],
   ['1e30', 1e30],
   ['-0', -0],
-])('parseJson reads %s exactly, as a bigint where a number would lose digits', (text, value) => {
-  if (value === undefined) expect(() => parseJson(text)).toThrow(SyntaxError);
-  else expect(parseJson(`{"value":${text}}`)).toEqual({ value });
-});
+])(
+  'parseJson reads %s as a bigint if it is a whole number in digits that is not a safe integer, and otherwise as JSON.parse does',
+  (text, value) => {
+    if (value === undefined) expect(() => parseJson(text)).toThrow(SyntaxError);
+    else expect(parseJson(`{"value":${text}}`)).toEqual({ value });
+  },
+);
 
 test('parseJson keeps digits in a string or a key as a string', () => {
   const digits = '12345678901234567890';
@@ -113,7 +116,7 @@ test('parseJson keeps digits in a string or a key as a string', () => {
   });
 });
 
-test('stringifyJson writes a bigint as digits although BigInt.prototype.toJSON is patched', () => {
+test('stringifyJson writes a bigint as digits even if the application has set BigInt.prototype.toJSON', () => {
   const value = { salt: 10n ** 30n, list: [1n, { deep: -(2n ** 64n) }], text: '1' };
   const written = `{"salt":1${'0'.repeat(30)},"list":[1,{"deep":-18446744073709551616}],"text":"1"}`;
   expect(stringifyJson(value)).toBe(written);
@@ -138,7 +141,7 @@ test('stringifyJson writes dates as strings, omits undefined and keeps null', ()
   );
 });
 
-test('integers pass through a client without losing a digit', async () => {
+test('a client sends and receives the integer salt of an Instruction without losing a digit', async () => {
   const salt = 2n ** 200n + 1n;
   const { payments, requests } = clientOf((request) => {
     const text = JSON.stringify(request.method === 'POST' ? built : [instruction]);
@@ -170,7 +173,7 @@ const onePlace = spellingKinds.flatMap((way) =>
   ]),
 );
 
-test('parseJson drops a __proto__ key in any spelling at any depth', () => {
+test('parseJson drops a __proto__ key at any depth, even if its letters are written as escapes', () => {
   fc.assert(
     fc.property(spellings, (key) => {
       const evil = `{"${key}":{"polluted":true},"kept":1}`;
@@ -201,7 +204,7 @@ test('parseJson keeps keys such as constructor and prototype', () => {
 const nested = (levels: number, middle = ''): string =>
   `${'['.repeat(levels)}${middle}${']'.repeat(levels)}`;
 
-test('parseJson rejects deep nesting', () => {
+test('parseJson rejects JSON that is nested more deeply than its limit', () => {
   expect(parseJson(nested(maxDepth))).toBeInstanceOf(Array);
   expect(() => parseJson(nested(maxDepth + 1))).toThrow(JsonLimitError);
   expect(() => parseJson(`{"a":${nested(maxDepth, '1')}}`)).toThrow(JsonLimitError);

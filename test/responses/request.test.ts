@@ -6,7 +6,7 @@ import { apiKey, failureOf, jwt, clientOf } from '../support/clients.ts';
 import { seededSandbox, clientOfSeededSandbox, owner } from '../support/platform.ts';
 import { recordingServer } from '../support/recording-server.ts';
 
-test('request sends the API key to the versioned API and the JWT to the root API', async () => {
+test('payments.request sends the API key to the versioned API and the JWT to the root API', async () => {
   const { payments, requests } = clientOf();
   await payments.request({ method: 'GET', path: '/reports', api: 'versioned' });
   await payments.request({ method: 'GET', path: '/reports', api: 'root' });
@@ -17,7 +17,7 @@ test('request sends the API key to the versioned API and the JWT to the root API
 });
 
 test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#', '\u{1f600}'])(
-  'request encodes a query like a form: %j',
+  'payments.request encodes a query as URLSearchParams does: %j',
   async (text) => {
     const { payments, requests } = clientOf();
     const query = { [text]: text, after: text };
@@ -29,7 +29,7 @@ test.each(['', 'plain-1_2.3*', '~', "it's", 'é', 'a&b=c', '100%', '+1 2', '/?#'
 );
 
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
-  'request sends the method %s',
+  'payments.request sends the method %s',
   async (method) => {
     const { payments, requests } = clientOf();
     const query = { a: '1 2', b: 3n, c: undefined };
@@ -46,7 +46,7 @@ test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
   },
 );
 
-test('request sends any JSON value as a body', async () => {
+test('payments.request sends any JSON value as a body', async () => {
   const { payments, requests } = clientOf();
   for (const body of [[1, 2], 'text', 5, true, null]) {
     await payments.request({ method: 'POST', path: '/x', api: 'versioned', body });
@@ -54,7 +54,7 @@ test('request sends any JSON value as a body', async () => {
   }
 });
 
-test('request sends a GET with a body over a real connection', async () => {
+test('payments.request sends a GET with a body over a real connection', async () => {
   const sandbox = seededSandbox();
   const server = await recordingServer((request, body) => sandbox.getWithBody(request, body));
   try {
@@ -76,7 +76,7 @@ test('request sends a GET with a body over a real connection', async () => {
   }
 });
 
-test('request reaches an endpoint for which the SDK has no method', async () => {
+test('payments.request calls a path that the caller chooses, and returns what the schema of the caller selects', async () => {
   const { payments } = clientOfSeededSandbox();
   const account = await payments.request({
     method: 'GET',
@@ -87,7 +87,7 @@ test('request reaches an endpoint for which the SDK has no method', async () => 
   expect(account).toEqual({ id: 'acc_000001', name: 'Source' });
 });
 
-test('request without a schema returns the body unchanged', async () => {
+test('payments.request without a schema returns the body unchanged', async () => {
   const text = '{"deep":[{"n":12345678901234567890}],"text":"é"}';
   const { payments } = clientOf(() => new Response(text));
   const { data, response } = await payments
@@ -97,7 +97,7 @@ test('request without a schema returns the body unchanged', async () => {
   expect(await response.text()).toBe(text);
 });
 
-test('request without a schema returns undefined for an empty response', async () => {
+test('payments.request without a schema returns undefined for an empty response', async () => {
   for (const response of [
     () => new Response(null, { status: 204 }),
     () => new Response(null, { status: 202 }),
@@ -109,7 +109,7 @@ test('request without a schema returns undefined for an empty response', async (
   }
 });
 
-test('request with a schema rejects an empty response', async () => {
+test('payments.request with a schema rejects an empty response', async () => {
   const { payments } = clientOf(() => new Response(null, { status: 204 }));
   const request = {
     method: 'GET',
@@ -123,7 +123,7 @@ test('request with a schema rejects an empty response', async () => {
   });
 });
 
-test('request rejects a read that does not match the schema, with the path of the mistake', async () => {
+test('payments.request rejects a read that does not match the schema, and names the path of each mistake', async () => {
   const { payments } = clientOfSeededSandbox();
   const schema = z.object({ data: z.array(z.object({ id: z.number('a number, please') })) });
   const error: unknown = await payments
@@ -141,7 +141,7 @@ test('request rejects a read that does not match the schema, with the path of th
   });
 });
 
-test('request returns an accepted write although the write does not match the schema', async () => {
+test('payments.request returns the response to an accepted write even if the response does not match the schema', async () => {
   const drift: unknown[] = [];
   const { payments } = clientOf(() => Response.json({ id: 5 }), {
     hooks: { onDrift: (event) => drift.push(event) },
@@ -152,7 +152,7 @@ test('request returns an accepted write although the write does not match the sc
   expect(drift).toMatchObject([{ operation: 'request', issues: [{ path: 'id' }] }]);
 });
 
-test('request accepts any implementation of Standard Schema', async () => {
+test('payments.request accepts any implementation of Standard Schema', async () => {
   const { payments } = clientOf(() => Response.json({ n: '5' }));
   const standard = (
     validate: (
@@ -182,7 +182,7 @@ test('request accepts any implementation of Standard Schema', async () => {
   });
 });
 
-test('request rejects a schema that returns a promise', async () => {
+test('payments.request rejects a schema that validates asynchronously', async () => {
   const { payments } = clientOf();
   const schema = z.object({}).check(z.refine(() => Promise.resolve(true)));
   await expect(
@@ -193,7 +193,7 @@ test('request rejects a schema that returns a promise', async () => {
   });
 });
 
-test('request does not send a POST again, because a POST may be a creation', async () => {
+test('payments.request does not send a POST again, because a POST may be a creation', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 503 }));
   const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
   await expect(payments.request(request)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ test('request does not send a POST again, because a POST may be a creation', asy
   expect(requests).toHaveLength(1);
 });
 
-describe('request', () => {
+describe('payments.request', () => {
   const good = { method: 'GET', path: '/accounts', api: 'versioned' } as const;
   const paths = [
     '',
@@ -243,24 +243,28 @@ describe('request', () => {
       { ...good, path },
       'path',
     ]),
-    ['another method', { ...good, method: 'TRACE' }, 'method'],
+    ['an unknown method', { ...good, method: 'TRACE' }, 'method'],
     ['a method in small letters', { ...good, method: 'get' }, 'method'],
-    ['a method that every object has', { ...good, method: 'toString' }, 'method'],
+    ['the method "toString", which every object has', { ...good, method: 'toString' }, 'method'],
     ['no method', { path: '/x', api: 'root' }, 'method'],
-    ['another API', { ...good, api: 'v0' }, 'api'],
+    ['an unknown API', { ...good, api: 'v0' }, 'api'],
     ['no API', { method: 'GET', path: '/x' }, 'api'],
-    ['a query that is text', { ...good, query: 'a=1' }, 'query'],
+    ['a query that is a string', { ...good, query: 'a=1' }, 'query'],
     ['a query of null', { ...good, query: null }, 'query'],
-    ['URLSearchParams', { ...good, query: new URLSearchParams('a=1') }, 'query'],
+    ['a query of URLSearchParams', { ...good, query: new URLSearchParams('a=1') }, 'query'],
     ['a list inside of a query list', { ...good, query: { a: [['1']] } }, 'query.a'],
     ['a query value of null', { ...good, query: { a: null } }, 'query.a'],
     ['a body with a function', { ...good, method: 'POST', body: { f: () => 1 } }, 'body.f'],
     ['a body that is a function', { ...good, method: 'POST', body: () => 1 }, 'body'],
-    ['a schema that is none', { ...good, schema: { parse: () => 1 } }, 'schema'],
+    [
+      'an object that is not a Standard Schema as schema',
+      { ...good, schema: { parse: () => 1 } },
+      'schema',
+    ],
     ['an unknown field', { ...good, headers: {} }, 'headers'],
-    ['nothing', undefined, ''],
-    ['null', null, ''],
-    ['text', '/accounts', ''],
+    ['no argument', undefined, ''],
+    ['null as its argument', null, ''],
+    ['a string as its argument', '/accounts', ''],
   ];
 
   test.each(requests)('rejects %s and sends nothing', async (_, request, at) => {
@@ -283,24 +287,27 @@ test.each<[string, unknown]>([
   ['an issue of null', { issues: [null] }],
   ['a path with null in it', { issues: [{ message: 'x', path: [null] }] }],
   ['an object with a then method', { then: () => undefined }],
-])('an accepted write by request resolves although its schema returns %s', async (_, received) => {
-  const { payments } = clientOf(() => Response.json({ id: 'thing_1' }, { status: 201 }));
-  const schema = {
-    '~standard': { version: 1, vendor: 'none', validate: () => received },
-  } as unknown as ResponseSchema<unknown>;
-  expect(
-    await payments.request({ method: 'POST', path: '/things', api: 'versioned', schema }),
-  ).toEqual({ id: 'thing_1' });
-});
+])(
+  'payments.request resolves an accepted write even if the schema returns %s',
+  async (_, received) => {
+    const { payments } = clientOf(() => Response.json({ id: 'thing_1' }, { status: 201 }));
+    const schema = {
+      '~standard': { version: 1, vendor: 'none', validate: () => received },
+    } as unknown as ResponseSchema<unknown>;
+    expect(
+      await payments.request({ method: 'POST', path: '/things', api: 'versioned', schema }),
+    ).toEqual({ id: 'thing_1' });
+  },
+);
 
-test('an error has only the start of a very long path', async () => {
+test('the error of payments.request holds only the first 200 characters of a longer path', async () => {
   const { payments } = clientOf(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
 });
 
-test('a request is sent unchanged although its JWT equals the method', async () => {
+test('payments.request sends a POST unchanged even if the JWT of the client is the word POST', async () => {
   const { payments, requests } = clientOf(() => Response.json({}), { jwt: 'POST' });
   await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
   expect(requests).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);

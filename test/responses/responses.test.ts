@@ -32,15 +32,15 @@ const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ],
   ['white space', 'empty', responseBytes(200, ' \r\n\t ')],
   ['an HTML page', 'not_json', responseBytes(200, html)],
-  ['a word', 'not_json', responseBytes(200, 'OK')],
+  ['a word that is not JSON', 'not_json', responseBytes(200, 'OK')],
   [
     'bytes that are not UTF-8',
     'not_json',
     responseBytes(200, bytes('{"id":"', [0xff, 0xfe], '"}')),
   ],
-  ['JSON with something behind it', 'not_json', responseBytes(200, `${good}}`)],
-  ['a cut object', 'truncated', responseBytes(200, good.slice(0, -1))],
-  ['a cut text', 'truncated', responseBytes(200, good.slice(0, 9))],
+  ['JSON with a character behind it', 'not_json', responseBytes(200, `${good}}`)],
+  ['JSON without its last brace', 'truncated', responseBytes(200, good.slice(0, -1))],
+  ['JSON that ends within a string', 'truncated', responseBytes(200, good.slice(0, 9))],
   [
     'shorter than its content-length',
     'truncated',
@@ -52,24 +52,24 @@ const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
     'empty',
     bytes('HTTP/1.1 204 No Content\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n'),
   ],
-  ['gzip in name only', 'not_json', responseBytes(200, transfer, gzip)],
+  ['plain JSON that is declared as gzip', 'not_json', responseBytes(200, transfer, gzip)],
   ['gzip with a wrong checksum', 'not_json', responseBytes(200, corrupt, gzip)],
   ['gzip that is cut', 'truncated', responseBytes(200, packed.subarray(0, -12), gzip)],
   ['null', 'shape', responseBytes(200, null)],
   ['an array', 'shape', responseBytes(200, [transfer])],
-  ['a text', 'shape', responseBytes(200, '"txfr_1"')],
+  ['a JSON string', 'shape', responseBytes(200, '"txfr_1"')],
   ['a number', 'shape', responseBytes(200, 7)],
   ['an object without an id', 'shape', responseBytes(200, { ...transfer, id: undefined })],
   ['an object whose id is a number', 'shape', responseBytes(200, { ...transfer, id: 1 })],
   [
-    'a hundred thousand levels',
+    'JSON with a hundred thousand nested levels',
     'too_large',
     responseBytes(200, `{"id":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
   ],
 ];
 
 test.each(unusable)(
-  'a read rejects with a reason when its response is %s',
+  'a read rejects with an InvalidResponseError if the body of its success response is %s',
   async (_, reason, sent) => {
     const server = await rawServer(sent);
     const error = await failureOf(
@@ -87,7 +87,7 @@ test.each(unusable)(
 );
 
 test.each(unusable)(
-  'an accepted creation is unknown and is not resent when its response is %s',
+  'a creation has the outcome unknown and is not sent again if the body of its success response is %s',
   async (_, reason, sent) => {
     const server = await rawServer(sent);
     const drifts: DriftEvent[] = [];
@@ -101,7 +101,7 @@ test.each(unusable)(
   },
 );
 
-test('an accepted write with an id resolves whatever shape the rest of its response has', async () => {
+test('a creation resolves if its success response has an id, even if other fields are missing or wrong', async () => {
   const drifted = { id: 'txfr_9', status: 7, surprise: [true] };
   const drifts: DriftEvent[] = [];
   const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
@@ -123,13 +123,13 @@ test.each<[string, unknown]>([
   ['without a suffix', 'txfr_'],
   ['with a slash', 'txfr_1/2'],
   ['that is empty', ''],
-])('an accepted write is unknown when its response has an id %s', async (_, id) => {
+])('a creation has the outcome unknown if its success response has an id %s', async (_, id) => {
   const { payments } = clientOf(() => respond(201, { ...transferCreated, id }));
   const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
   expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', issues: [{ path: 'id' }] });
 });
 
-test('settings.update accepts any object and no other response', async () => {
+test('settings.update accepts any object as its response, and rejects an array', async () => {
   const drifts: DriftEvent[] = [];
   const hooks = { onDrift: (event: DriftEvent) => drifts.push(event) };
   const { payments } = clientOf(() => respond(200, { ...settings, updatedAt: 5 }), { hooks });
@@ -140,19 +140,19 @@ test('settings.update accepts any object and no other response', async () => {
   expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
 });
 
-test('a response keeps unknown fields and unknown enum values', async () => {
+test('a read returns fields and enum values that the SDK does not know, even if validation is strict', async () => {
   const newer = { ...transfer, status: 'on_hold', type: 'pigeon', fee: { amount: 1 }, tags: [] };
   const { payments } = clientOf(() => respond(200, newer), { validation: 'strict' });
   expect(await payments.transfers.get('txfr_1')).toEqual(newer);
 });
 
-test('a response may start with a byte order mark', async () => {
+test('a read accepts a response that starts with a byte order mark', async () => {
   const repeated = good.replace('{', '{"id":"txfr_0",');
   const server = await rawServer(responseBytes(200, bytes([0xef, 0xbb, 0xbf], repeated)));
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a __proto__ key in a response reaches neither the record nor a prototype', async () => {
+test('a __proto__ key in a response changes neither the returned record nor any prototype', async () => {
   const proto = '"__proto__":{"polluted":1}';
   const evil = good.replace('{', `{${proto},"metadata":{${proto}},`);
   const { payments } = clientOf(() => respond(200, evil));
@@ -163,7 +163,7 @@ test('a __proto__ key in a response reaches neither the record nor a prototype',
 });
 
 test.each([200, 201, 202, 204, 299])(
-  'a deletion resolves after %i with any body',
+  'counterparties.delete resolves after a response with status %i, whatever the body is',
   async (status) => {
     for (const body of [undefined, html, '{"cut":', null]) {
       if (status === 204 && body !== undefined) continue;
@@ -269,7 +269,7 @@ test.each(transports)(
   },
 );
 
-test('a compressed error body that unpacks to nothing is read up to 1 MiB', async () => {
+test('an endless compressed error body that unpacks to nothing is read up to 1 MiB', async () => {
   // The head of a zlib stream, then empty blocks.
   const { step, sent } = endless(
     'HTTP/1.1 422 No\r\ncontent-encoding: deflate\r\n\r\nx\x01',
@@ -331,7 +331,7 @@ test('withResponse returns the response with its body unread', async () => {
   expect([gone.data, gone.response.status]).toEqual([undefined, 204]);
 });
 
-test('an accepted write resolves although the reason phrase of its status is invalid', async () => {
+test('a creation resolves even if the text after the status 201 contains characters that HTTP forbids', async () => {
   const body = JSON.stringify(transferCreated);
   const server = await rawServer(
     Buffer.from(`HTTP/1.1 201 创建\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
@@ -341,14 +341,17 @@ test('an accepted write resolves although the reason phrase of its status is inv
   expect(response.status).toBe(201);
 });
 
-test.each([300, 304, 399])('a response with status %i is an ApiError', async (status) => {
-  const received = (body: unknown) => () =>
-    new Response(status === 304 ? null : JSON.stringify(body), { status });
-  const read = clientOf(received(transfer)).payments.transfers.get('txfr_1');
-  expect(await failureOf(read, ApiError)).toMatchObject({ status, outcome: 'rejected' });
-  const write = clientOf(received(transferCreated)).payments.transfers.create(newTransfer);
-  expect(await failureOf(write, ApiError)).toMatchObject({ status, outcome: 'unknown' });
-});
+test.each([300, 304, 399])(
+  'a response with status %i rejects a call with an ApiError',
+  async (status) => {
+    const received = (body: unknown) => () =>
+      new Response(status === 304 ? null : JSON.stringify(body), { status });
+    const read = clientOf(received(transfer)).payments.transfers.get('txfr_1');
+    expect(await failureOf(read, ApiError)).toMatchObject({ status, outcome: 'rejected' });
+    const write = clientOf(received(transferCreated)).payments.transfers.create(newTransfer);
+    expect(await failureOf(write, ApiError)).toMatchObject({ status, outcome: 'unknown' });
+  },
+);
 
 const lists: readonly {
   readonly of: string;
@@ -400,7 +403,7 @@ test.each(lists)(
   },
 );
 
-test('the error for a long page reports a mistake outside of its items', async () => {
+test('the error for a page with 450 transfers and a wrong hasMore names hasMore', async () => {
   const items = Array.from({ length: 450 }, () => transfer);
   const { payments } = clientOf(() => respond(200, { ...page(items), hasMore: 'yes' }));
   for (let turn = 0; turn < 2; turn += 1) {
@@ -409,7 +412,7 @@ test('the error for a long page reports a mistake outside of its items', async (
   }
 });
 
-test('the check of a response with 50,000 fields and items takes linear time', async () => {
+test('the validation of a response with 50,000 fields and items takes linear time', async () => {
   const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, 1]));
   const data = Array.from({ length: 50_000 }, () => 1);
   const { payments } = clientOf((request) =>

@@ -26,7 +26,7 @@ const transfer = {
   createdAt: '2026-01-01T00:00:00Z',
 };
 
-test('a response schema keeps unknown fields and unknown values', () => {
+test('TransferSchema keeps fields and enum values that the SDK does not know', () => {
   const grown = { ...transfer, status: 'paused', type: 'pigeon', fee: { amount: '0.01' } };
   expect(schemas.TransferSchema.parse(grown)).toEqual(grown);
 });
@@ -39,18 +39,23 @@ test('an optional field of TransferSchema may be absent or null', () => {
   }
 });
 
-test.each(Object.keys(transfer))('TransferSchema requires the string %s', (field) => {
-  expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: undefined }).success).toBe(false);
-  expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: null }).success).toBe(false);
-  expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: 1 }).success).toBe(false);
-});
+test.each(Object.keys(transfer))(
+  'TransferSchema rejects a transfer if %s is missing, null or a number',
+  (field) => {
+    expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: undefined }).success).toBe(
+      false,
+    );
+    expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: null }).success).toBe(false);
+    expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: 1 }).success).toBe(false);
+  },
+);
 
-test('TransferSchema accepts a string of any format', () => {
+test('TransferSchema accepts an id, an amount and a time of any format', () => {
   const odd = { ...transfer, id: 'T-1', amount: '1,00', createdAt: 'yesterday' };
   expect(schemas.TransferSchema.safeParse(odd).success).toBe(true);
 });
 
-test('an integer field of a schema accepts any size but no fraction', () => {
+test('BuiltInstructionSchema accepts a salt of any size, but no fraction', () => {
   const built = { salt: 1n << 80n, maxExecutions: 1, action: '0x', arguments: '0x' };
   expect(schemas.BuiltInstructionSchema.parse(built)).toEqual(built);
   for (const salt of [1.5, '1', null, Number.NaN]) {
@@ -58,7 +63,7 @@ test('an integer field of a schema accepts any size but no fraction', () => {
   }
 });
 
-test('pageSchema checks every item', () => {
+test('pageSchema rejects a page if any of its items or hasMore is invalid', () => {
   const page = schemas.pageSchema(schemas.TransferSchema);
   const good = { data: [transfer], hasMore: false, nextCursor: null };
   expect(page.parse(good)).toEqual(good);
@@ -66,14 +71,14 @@ test('pageSchema checks every item', () => {
   expect(page.safeParse({ ...good, hasMore: 'no' }).success).toBe(false);
 });
 
-test('ErrorBodySchema rejects a body without its two strings', () => {
+test('ErrorBodySchema rejects a body without the string code', () => {
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no', code: 'x', details: null }).success).toBe(
     true,
   );
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no' }).success).toBe(false);
 });
 
-test('the schema and the guard of an id accept the same values', () => {
+test('the schema of an id, such as AccountIdSchema, accepts the same values as its guard, such as isAccountId', () => {
   for (const [schema, guard, good] of [
     [schemas.AccountIdSchema, isAccountId, 'acc_1'],
     [schemas.CounterpartyIdSchema, isCounterpartyId, 'cpty_1'],
@@ -90,7 +95,7 @@ test('the schema and the guard of an id accept the same values', () => {
   }
 });
 
-test('the JSON Schema of an input has the prefixes of ids and requires exactly one destination', () => {
+test('the JSON Schema of TransferCreateInputSchema and OnceInputSchema has the prefixes of ids and requires exactly one destination', () => {
   for (const schema of [schemas.TransferCreateInputSchema, schemas.OnceInputSchema]) {
     const { properties, oneOf } = z.toJSONSchema(schema);
     expect(properties).toMatchObject({
@@ -106,7 +111,7 @@ test('the JSON Schema of an input has the prefixes of ids and requires exactly o
   expect(JSON.stringify(z.toJSONSchema(ids))).toContain('"pattern":"^acc_');
 });
 
-test('the JSON Schema of an id accepts the same ids as its guard', () => {
+test('the JSON Schema of AccountIdSchema accepts the same ids as isAccountId', () => {
   const { pattern = '' } = z.toJSONSchema(schemas.AccountIdSchema);
   const suffixes = [
     '1',
@@ -140,14 +145,14 @@ test('OnceInputSchema requires a reference and exactly one destination', () => {
   expect([counterpartyId, check(both)]).toEqual(['cpty_1', ['destinationAccountId']]);
 });
 
-test('hasTransferStatus compares the status of a Transfer with several statuses', () => {
+test('hasTransferStatus returns true if the status of a Transfer is one of the statuses in the arguments', () => {
   const completed = { ...schemas.TransferSchema.parse(transfer), status: 'completed' };
   expect(hasTransferStatus(completed, 'completed')).toBe(true);
   expect(hasTransferStatus(completed, 'pending', 'failed')).toBe(false);
   expect(hasTransferStatus(completed, 'failed', 'completed')).toBe(true);
 });
 
-test('hasTransferStatus rejects an array of statuses', () => {
+test('hasTransferStatus throws if it receives an array of statuses', () => {
   const completed = { ...schemas.TransferSchema.parse(transfer), status: 'completed' };
   expect(() => hasTransferStatus(completed, ['completed'] as never)).toThrow(
     /statuses\[0\].*hasTransferStatus\(transfer, 'failed', 'cancelled'\)/s,
