@@ -26,7 +26,7 @@ function setup(auto: number | 'off' = 1000) {
   };
 }
 
-test('a sandbox without autoAdvance takes no automatic step', async () => {
+test('a sandbox without the option autoAdvance moves no transfer by itself', async () => {
   const { clock, sandbox, pay, status } = setup('off');
   const id = pay();
   expect(clock.pending).toBe(0);
@@ -72,7 +72,7 @@ test('autoAdvance keeps the kycStatus of a rejected Entity', async () => {
   expect(sandbox.entities.get(id)).toMatchObject({ kycStatus: 'rejected', tosStatus: 'approved' });
 });
 
-test('autoAdvance takes the next step one interval after update has set a status', async () => {
+test('autoAdvance moves the kycStatus of an Entity one interval after entities.update has set it', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const kyc = () => sandbox.entities.get(id).kycStatus;
@@ -88,7 +88,7 @@ test('autoAdvance takes the next step one interval after update has set a status
 });
 
 test.each(['fail', 'cancel'] as const)(
-  'autoAdvance moves no money after a transfer was ended by hand: %s',
+  'autoAdvance moves no money after transfers.%s or transfers.advance has ended a transfer',
   async (end) => {
     const { clock, sandbox, pay, status, balances } = setup();
     const id = pay();
@@ -104,7 +104,7 @@ test.each(['fail', 'cancel'] as const)(
   },
 );
 
-test('autoAdvance waits for a whole interval after a step by hand', async () => {
+test('autoAdvance waits for a whole interval after a call of transfers.advance', async () => {
   const { clock, sandbox, pay, status } = setup();
   const id = pay();
   await clock.advance(900);
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('transfers.advance leads to the end that the description of a transfer selects', () => {
+test('transfers.advance moves a transfer with the description sandbox:fail, cancel or hang towards that end', () => {
   const { sandbox, pay } = setup('off');
   const failing = pay('sandbox:fail');
   expect(sandbox.transfers.advance(failing).status).toBe('processing');
@@ -147,7 +147,7 @@ test('transfers.advance leads to the end that the description of a transfer sele
   expect(sandbox.transfers.advance(pay('sandbox:hang')).status).toBe('processing');
 });
 
-test('advanceClock takes every automatic step that is due', () => {
+test('advanceClock takes every step of autoAdvance that is due', () => {
   const { sandbox, pay, status } = setup();
   const one = pay();
   sandbox.advanceClock(1000);
@@ -159,7 +159,7 @@ test('advanceClock takes every automatic step that is due', () => {
   expect(status(other)).toBe('completed');
 });
 
-test('the timer of autoAdvance waits for the remaining time after advanceClock', async () => {
+test('after advanceClock the timer of autoAdvance waits only for the rest of the interval', async () => {
   const { clock, sandbox, pay, status } = setup();
   const id = pay();
   sandbox.advanceClock(600);
@@ -169,7 +169,7 @@ test('the timer of autoAdvance waits for the remaining time after advanceClock',
   expect(status(id)).toBe('processing');
 });
 
-test('a request takes a due automatic step even if the timer has not fired', async () => {
+test('a request takes the steps of autoAdvance that are due even if the timer has not fired', async () => {
   const { clock, sandbox, pay } = setup();
   const id = pay();
   clock.jump(2000);
@@ -177,7 +177,7 @@ test('a request takes a due automatic step even if the timer has not fired', asy
   expect(body).toMatchObject({ status: 'completed' });
 });
 
-test('autoAdvance takes overdue steps in the order in which they were due', async () => {
+test('autoAdvance moves a transfer that is overdue, and not a newer transfer that is not yet due', async () => {
   const { clock, sandbox, pay, status } = setup();
   const early = pay();
   clock.jump(4500);
@@ -189,7 +189,7 @@ test('autoAdvance takes overdue steps in the order in which they were due', asyn
   expect(status(late)).toBe('processing');
 });
 
-test('autoAdvance uses the timers of the runtime when the clock is a function', async () => {
+test('autoAdvance uses the timers of the runtime if the option clock is a function', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 5 });
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
@@ -200,7 +200,7 @@ test('autoAdvance uses the timers of the runtime when the clock is a function', 
   await expect.poll(() => sandbox.entities.get(id).kycStatus).toBe('approved');
 });
 
-test('advanceClock changes the times of new records and responses', async () => {
+test('advanceClock moves createdAt of new records and the date of responses', async () => {
   const { clock, sandbox } = setup('off');
   const before = clock.now();
   sandbox.advanceClock(3_600_000);
@@ -217,7 +217,7 @@ test('advanceClock changes the times of new records and responses', async () => 
   }
 });
 
-test('each response takes the latency of the sandbox, and the log shows that time', async () => {
+test('each response of a sandbox takes as long as the option latency says, and sandbox.log shows that time', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, latency: 250 });
   const pending = call(sandbox, 'POST', '/entities', { email: 'a@b.example' });

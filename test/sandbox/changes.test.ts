@@ -31,7 +31,7 @@ function setup(options: SandboxOptions = {}) {
   return { sandbox, ...records, changes, stop, take, pay };
 }
 
-test('onChange reports a transfer and both balances, before and after', () => {
+test('onChange of a sandbox reports a transfer and both balances, each with the values before and after', () => {
   const { sandbox, changes, take, pay } = setup();
   const id = pay();
   expect(changes).toMatchObject([
@@ -59,7 +59,7 @@ test('onChange reports a transfer and both balances, before and after', () => {
   ]);
 });
 
-test('onChange reports each change of every noun', () => {
+test('onChange of a sandbox reports each change of every kind of record', () => {
   const { sandbox, entity, source, take } = setup();
   const { entities, accounts, counterparties, ibans, instructions, settings } = sandbox;
   entities.update(entity.id, { kycStatus: 'rejected' });
@@ -104,7 +104,7 @@ test('onChange reports each change of every noun', () => {
   ]);
 });
 
-test('onChange reports a change only after the operation has changed all of its records', () => {
+test('onChange of a sandbox reports a change only after the operation has changed all of its records', () => {
   const { sandbox, source, entity } = setup();
   const payee = sandbox.counterparties.create({ entityId: entity.id });
   const input = { sourceAccountId: source.id, counterpartyId: payee.id, amount: '10' };
@@ -122,7 +122,7 @@ test('onChange reports a change only after the operation has changed all of its 
   ]);
 });
 
-test('onChange reports the changes of requests and of automatic steps, and none of rejected requests', async () => {
+test('onChange of a sandbox reports changes by requests and by autoAdvance, and nothing for a rejected request', async () => {
   const clock = new VirtualClock();
   const { sandbox, take, source } = setup({ clock, autoAdvance: 1000 });
   await call(sandbox, 'PATCH', `/accounts/${source.id}`, { name: 'Other' });
@@ -135,7 +135,7 @@ test('onChange reports the changes of requests and of automatic steps, and none 
   expect(take()).toEqual(['entity.status ent_000002', 'entity.status ent_000002']);
 });
 
-test('an onChange listener that changes records, changes its argument or throws affects no other listener', () => {
+test('a listener of onChange that changes records, changes its argument or throws affects no other listener', () => {
   const { sandbox, source, stop } = setup();
   stop();
   const rethrow = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation(() => {});
@@ -155,7 +155,7 @@ test('an onChange listener that changes records, changes its argument or throws 
   expect(rethrow.mock.calls[0]?.[0]).toThrow('of the listener');
 });
 
-test('listChanges keeps the latest ten thousand changes, and ids continue after a reset', () => {
+test('listChanges of a sandbox keeps the latest ten thousand changes, and the ids of changes continue after a reset', () => {
   const { sandbox, source, changes } = setup();
   for (let count = 0; count < 10_005; count += 1) sandbox.accounts.fund(source.id, '1');
   const list = sandbox.listChanges();
@@ -197,7 +197,7 @@ test('GET /_sandbox/changes lists the changes after an id, or streams them', asy
   response.destroy();
 });
 
-test('a state that was exported, imported and exported again is the same document', async () => {
+test('a state that is exported from one sandbox and imported into another sandbox is exported from there as the same text', async () => {
   const sandbox = seedDemo(new Sandbox());
   const server = await listen(sandbox);
   onTestFinished(() => server.close());

@@ -12,7 +12,7 @@ test.each([
   expect(createdAt(new Sandbox({ clock }))).toBe('1970-01-01T00:00:01.000Z');
 });
 
-test('the sandbox calls now as a method of its clock object', () => {
+test('the sandbox calls now of its option clock as a method of that object', () => {
   class Ticking {
     #now = 0;
     now() {
@@ -25,7 +25,7 @@ test('the sandbox calls now as a method of its clock object', () => {
 });
 
 test.each([undefined, Date])(
-  'the sandbox uses the system time without a clock and with Date (%#)',
+  'the sandbox uses the system time if the option clock is undefined or the class Date (%#)',
   (clock) => {
     const before = Date.now();
     const at = Date.parse(createdAt(new Sandbox({ clock })));
@@ -40,7 +40,7 @@ test('the sandbox rejects a clock that returns no valid time', () => {
   expect(() => new Sandbox({ clock: () => 'noon' })).toThrow('must return a valid Date');
 });
 
-test('a request rejects when the clock of the sandbox stops returning valid times', async () => {
+test('a request to a sandbox rejects if the clock of the sandbox returns an invalid time', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now });
   now = Number.NaN;
@@ -49,7 +49,7 @@ test('a request rejects when the clock of the sandbox stops returning valid time
   );
 });
 
-test('a request rejects and changes nothing when the clock of the sandbox throws once', async () => {
+test('a request to a sandbox rejects and changes nothing if the clock of the sandbox throws once', async () => {
   let broken = false;
   const sandbox = new Sandbox({
     clock() {
@@ -65,7 +65,7 @@ test('a request rejects and changes nothing when the clock of the sandbox throws
   expect(sandbox.entities.list()).toEqual([]);
 });
 
-test("the fault delay waits on the timer of the sandbox's clock", async () => {
+test('the fault "delay" waits with setTimeout of the option clock of the sandbox', async () => {
   const waits: number[] = [];
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({
@@ -84,7 +84,7 @@ test("the fault delay waits on the timer of the sandbox's clock", async () => {
   expect((await pending).status).toBe(200);
 });
 
-test('the fault delay clears its timer when the caller aborts', async () => {
+test('the fault "delay" clears its timer when the caller aborts', async () => {
   const cleared: unknown[] = [];
   const clock = {
     now: () => 0,
@@ -103,7 +103,7 @@ test('the fault delay clears its timer when the caller aborts', async () => {
   expect(cleared).toEqual(['the timer']);
 });
 
-test('the fault delay waits on fake timers that were installed after the sandbox', async () => {
+test('the fault "delay" waits with fake timers even if a test installs them after it has created the sandbox', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 3_600_000 } });
   vi.useFakeTimers();
@@ -116,7 +116,7 @@ test('the fault delay waits on fake timers that were installed after the sandbox
   }
 });
 
-test('the fault delay rejects at once when the caller has aborted before', async () => {
+test('the fault "delay" rejects at once if the caller has aborted before the request arrives', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 60_000 } });
   const url = 'https://h/v0/entities';

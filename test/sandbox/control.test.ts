@@ -34,7 +34,7 @@ async function setup(options?: ListenOptions) {
   return { sandbox, server, ask, key: { authorization: `Bearer ${sandbox.apiKey}` } };
 }
 
-test('control moves transfers, money and verification, and responds with the changed record', async () => {
+test('endpoints under /_sandbox/ advance transfers, fund Accounts and approve Entities, and respond with the changed record', async () => {
   const { sandbox, ask } = await setup();
   const { source, destination, entity } = createAccounts(sandbox);
   const pay = () =>
@@ -75,7 +75,7 @@ test('control moves transfers, money and verification, and responds with the cha
   expect(deposit).toMatchObject({ status: 200, body: { availableBalance: '96.50' } });
 });
 
-test('control creates what the API creates, without a key', async () => {
+test('POST /_sandbox/entities, accounts and transfers create what the API creates, without an API key', async () => {
   const { sandbox, ask } = await setup();
   const { entity, source, destination } = createAccounts(sandbox);
   const create = async (noun: string, input: unknown) =>
@@ -115,18 +115,21 @@ test.each([
   ['GET', '/_sandbox/log?after=x', undefined, 400, 'invalid_query'],
   ['GET', '/_sandbox/nothing', undefined, 404, 'not_found'],
   ['GET', '/_sandbox/reset', undefined, 405, 'method_not_allowed'],
-])('control responds to %s %s with %j by %i %s', async (method, path, body, status, code) => {
-  const { sandbox, ask } = await setup();
-  createAccounts(sandbox);
-  const before = sandbox.exportState();
-  expect(await ask(method, path, body)).toMatchObject({
-    status,
-    body: { error: aString, code },
-  });
-  expect(sandbox.exportState()).toEqual(before);
-});
+])(
+  'the sandbox server responds to %s %s with the body %j by %i %s, and changes nothing',
+  async (method, path, body, status, code) => {
+    const { sandbox, ask } = await setup();
+    createAccounts(sandbox);
+    const before = sandbox.exportState();
+    expect(await ask(method, path, body)).toMatchObject({
+      status,
+      body: { error: aString, code },
+    });
+    expect(sandbox.exportState()).toEqual(before);
+  },
+);
 
-test('control adds, lists and removes faults as JSON, including "always"', async () => {
+test('/_sandbox/faults adds, lists and removes fault rules as JSON, and times may be "always"', async () => {
   const { ask, key } = await setup();
   const always = {
     operation: 'entities.list',
@@ -150,7 +153,7 @@ test('control adds, lists and removes faults as JSON, including "always"', async
   expect((await ask('GET', '/v0/entities', undefined, key)).status).toBe(200);
 });
 
-test('GET /_sandbox/log returns the requests to the API and none to control', async () => {
+test('GET /_sandbox/log returns the requests to the API, and no requests to /_sandbox/', async () => {
   const { ask, key } = await setup();
   await ask('POST', '/v0/entities', '{"email":"a@b.example"}', key);
   await ask('POST', '/_sandbox/entities/ent_000001/approve');
@@ -221,7 +224,7 @@ test('GET /_sandbox/log resumes an event stream after last-event-id without a ga
   response.destroy();
 });
 
-test('control exports and imports the state with its ids', async () => {
+test('GET and PUT /_sandbox/state export and import the records of the sandbox with their ids', async () => {
   const { sandbox, ask, key } = await setup();
   createAccounts(sandbox);
   const saved = await ask('GET', '/_sandbox/state');
@@ -235,14 +238,14 @@ test('control exports and imports the state with its ids', async () => {
   expect(body).toMatchObject({ id: 'ent_000002' });
 });
 
-test('POST /_sandbox/reset with a seed creates the demo again with new ids', async () => {
+test('POST /_sandbox/reset with the seed "demo" creates the demo records again with new ids', async () => {
   const { sandbox, ask } = await setup();
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   expect(sandbox.entities.list().map(({ id }) => id)).toEqual(['ent_000003', 'ent_000004']);
 });
 
-test('POST /_sandbox/clock advances the clock', async () => {
+test('POST /_sandbox/clock advances the clock of the sandbox', async () => {
   const { ask, key } = await setup();
   expect(await ask('POST', '/_sandbox/clock', '{"advanceMs":60000}')).toMatchObject({
     status: 200,
@@ -262,7 +265,7 @@ test('GET /_sandbox/log?latest returns the latest entries, oldest first', async 
 });
 
 test.each(['cross-site', 'same-site'])(
-  'control rejects a request that an image of another page sends: Sec-Fetch-Site %s',
+  'endpoints under /_sandbox/ reject a request from a page of another site: Sec-Fetch-Site %s',
   async (site) => {
     const { ask } = await setup();
     const reply = await ask('GET', '/_sandbox/log', undefined, { 'sec-fetch-site': site });
@@ -270,27 +273,33 @@ test.each(['cross-site', 'same-site'])(
   },
 );
 
-test.each(['same-origin', 'none'])('control is allowed for Sec-Fetch-Site %s', async (site) => {
-  const { ask } = await setup();
-  expect(await ask('GET', '/_sandbox/log', undefined, { 'sec-fetch-site': site })).toMatchObject({
-    status: 200,
-  });
-});
+test.each(['same-origin', 'none'])(
+  'endpoints under /_sandbox/ accept a request with Sec-Fetch-Site %s',
+  async (site) => {
+    const { ask } = await setup();
+    expect(await ask('GET', '/_sandbox/log', undefined, { 'sec-fetch-site': site })).toMatchObject({
+      status: 200,
+    });
+  },
+);
 
 test.each([
   ['empty records', '{}'],
   ['records of an unknown account', '{"id":"iban_1","accountId":"acc_9","entityId":"ent_9"}'],
-])('PUT /_sandbox/state reports at most a hundred problems of many %s', async (_, record) => {
-  const { ask } = await setup();
-  const records = Array(20_000).fill(record).join();
-  const reply = await ask('PUT', '/_sandbox/state', `{"version":1,"closedIbans":[${records}]}`);
-  expect(reply.status).toBe(422);
-  const { error, details } = reply.body as { error: string; details: { fields: object } };
-  expect(Object.keys(details.fields)).toHaveLength(100);
-  expect(error).toMatch(/; there may be more\.$/);
-});
+])(
+  'PUT /_sandbox/state reports a hundred mistakes of a state that has 20,000 %s',
+  async (_, record) => {
+    const { ask } = await setup();
+    const records = Array(20_000).fill(record).join();
+    const reply = await ask('PUT', '/_sandbox/state', `{"version":1,"closedIbans":[${records}]}`);
+    expect(reply.status).toBe(422);
+    const { error, details } = reply.body as { error: string; details: { fields: object } };
+    expect(Object.keys(details.fields)).toHaveLength(100);
+    expect(error).toMatch(/; there may be more\.$/);
+  },
+);
 
-test('PUT /_sandbox/state reports a hundred problems of 150 accounts of an unknown entity', async () => {
+test('PUT /_sandbox/state reports a hundred mistakes if 150 Accounts belong to an Entity that does not exist', async () => {
   const { sandbox, ask } = await setup();
   createAccounts(sandbox);
   const state = sandbox.exportState();
@@ -306,7 +315,7 @@ test('PUT /_sandbox/state reports a hundred problems of 150 accounts of an unkno
   expect(Object.keys(details.fields)).toHaveLength(100);
 });
 
-test('PUT /_sandbox/state accepts 64 MiB, and other control requests accept 1 MiB', async () => {
+test('PUT /_sandbox/state accepts a body of up to 64 MiB, and POST /_sandbox/reset of up to 1 MiB', async () => {
   const { sandbox, ask } = await setup();
   const state = JSON.stringify(sandbox.exportState());
   expect((await ask('PUT', '/_sandbox/state', state + ' '.repeat(20_000_000))).status).toBe(204);
@@ -317,7 +326,7 @@ test('PUT /_sandbox/state accepts 64 MiB, and other control requests accept 1 Mi
   expect((await ask('POST', '/_sandbox/reset', ' '.repeat(2 ** 20 + 1))).status).toBe(413);
 });
 
-test('GET /_sandbox/state takes the due automatic steps before it reads the state', async () => {
+test('GET /_sandbox/state takes the steps of autoAdvance that are due before it reads the records', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 1000 });
   const server = await listen(sandbox);
@@ -338,16 +347,19 @@ test.each([
   ['127.9.9.9:1', 200],
   ['LOCALHOST:4010', 200],
   ['[::1]:4010', 200],
-])('the server responds to the Host header %j with %i on every path', async (host, status) => {
-  const { ask, key } = await setup();
-  for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
-    const reply = await ask('GET', path, undefined, { ...key, host });
-    expect(reply.status).toBe(status);
-    if (status === 403) expect(reply.body).toMatchObject({ code: 'host_refused' });
-  }
-});
+])(
+  'the sandbox server responds to the Host header %j with %i on every path',
+  async (host, status) => {
+    const { ask, key } = await setup();
+    for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
+      const reply = await ask('GET', path, undefined, { ...key, host });
+      expect(reply.status).toBe(status);
+      if (status === 403) expect(reply.body).toMatchObject({ code: 'host_refused' });
+    }
+  },
+);
 
-test('the server accepts the Host headers of allowHosts', async () => {
+test('the sandbox server accepts the Host headers in the option allowHosts', async () => {
   const { ask } = await setup({ allowHosts: ['Platform', 'two.example:4010'] });
   const statusUnder = async (host: string) =>
     (await ask('GET', '/_sandbox/state', undefined, { host })).status;
@@ -356,7 +368,7 @@ test('the server accepts the Host headers of allowHosts', async () => {
   expect(await statusUnder('three.example')).toBe(403);
 });
 
-test('control rejects a request from every other origin, without a change', async () => {
+test('endpoints under /_sandbox/ reject a request from a page of every other origin, and change nothing', async () => {
   const { sandbox, server, ask } = await setup();
   const { port } = server;
   const { source } = createAccounts(sandbox);
@@ -380,7 +392,7 @@ test('control rejects a request from every other origin, without a change', asyn
   expect(await fund(`http://127.0.0.1:${port}`)).toBe(200);
 });
 
-test('the server lets a page of another port of this machine read the API', async () => {
+test('the sandbox server lets a page of another port of the same machine read the API', async () => {
   const { ask, key } = await setup();
   const origin = 'http://localhost:5173';
   const preflight = await ask('OPTIONS', '/v0/transfers', undefined, {
@@ -408,7 +420,7 @@ test('the server lets a page of another port of this machine read the API', asyn
   expect(preflightResponse.headers).not.toHaveProperty('access-control-allow-methods');
 });
 
-test('the server responds to a wrong base path with the correct path, and logs the request', async () => {
+test('the sandbox server responds to a path with a wrong prefix with a 404 that names the correct path, and logs the request', async () => {
   const { sandbox, ask, key } = await setup();
   sandbox.accounts.list();
   for (const [wrong, right] of [
@@ -425,7 +437,7 @@ test('the server responds to a wrong base path with the correct path, and logs t
   expect(sandbox.log).toMatchObject([{ status: 404 }, { status: 404 }, { status: 404 }]);
 });
 
-test('the content security policy of the page forbids frames and other origins', async () => {
+test('the content security policy of the page that the sandbox server shows forbids frames and other origins', async () => {
   const { ask } = await setup();
   const { status, headers } = await ask('GET', '/');
   expect(status).toBe(200);
@@ -436,7 +448,7 @@ test('the content security policy of the page forbids frames and other origins',
   expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
 });
 
-test('the content security policy of the page allows its own scripts and no other', async () => {
+test('the content security policy of the page that the sandbox server shows allows the scripts of the page and no other', async () => {
   const { headers } = await createPageReply(
     '<script>alert(1)</script><p>text</p><script>2</script>',
   );
@@ -446,7 +458,7 @@ test('the content security policy of the page allows its own scripts and no othe
   );
 });
 
-test('the server disconnects a reader of the log who leaves too many bytes unread', async () => {
+test('the sandbox server disconnects a reader of GET /_sandbox/log that leaves too many bytes unread', async () => {
   const { server, ask, key } = await setup();
   const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
     headers: { accept: 'text/event-stream' },

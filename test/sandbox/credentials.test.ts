@@ -14,7 +14,7 @@ async function ask(sandbox: Sandbox, url: string, authorization?: string) {
   return { status, ...(body as { error: string; code: string }), body };
 }
 
-test('endpoints under /v0 accept the API key, and root endpoints the JWT', async () => {
+test('the sandbox accepts the API key at endpoints under /v0, and the JWT at root endpoints', async () => {
   const sandbox = new Sandbox();
   expect((await ask(sandbox, versioned, `Bearer ${sandbox.apiKey}`)).status).toBe(200);
   expect((await ask(sandbox, versioned, `bearer  ${sandbox.apiKey}`)).status).toBe(200);
@@ -29,16 +29,19 @@ test.each([
   [versioned, 'Bearer sk_other', 'is not known'],
   [root, 'Bearer a.b.c', 'is not known'],
   [root, '', 'No credential arrived'],
-])('a request to %s with the credential %o gets 401', async (url, authorization, words) => {
-  const response = await ask(new Sandbox(), url, authorization);
-  expect(response).toMatchObject({ status: 401, code: 'unauthorized' });
-  expect(response.error).toContain(words);
-  expect(response.error).not.toContain('sk_other');
-  expect(response.body).toMatchObject({ details: null });
-  expect(ErrorBodySchema.safeParse(response.body).success).toBe(true);
-});
+])(
+  'the sandbox responds to a request to %s with the credential %o with 401',
+  async (url, authorization, words) => {
+    const response = await ask(new Sandbox(), url, authorization);
+    expect(response).toMatchObject({ status: 401, code: 'unauthorized' });
+    expect(response.error).toContain(words);
+    expect(response.error).not.toContain('sk_other');
+    expect(response.body).toMatchObject({ details: null });
+    expect(ErrorBodySchema.safeParse(response.body).success).toBe(true);
+  },
+);
 
-test('the 401 names the right endpoint when an API key or a JWT arrives at the wrong one', async () => {
+test('if an API key or a JWT arrives at the wrong endpoint, the 401 of the sandbox says where the credential belongs', async () => {
   const sandbox = new Sandbox();
   const jwt = await ask(sandbox, versioned, `Bearer ${sandbox.jwt}`);
   expect(jwt.status).toBe(401);
@@ -70,7 +73,7 @@ test("the client shows the message of the sandbox's 401 without a redaction", as
   }
 });
 
-test('a request without a credential gets 401 before its body is validated', async () => {
+test('the sandbox responds to a request without a credential with 401 even if the body is not JSON', async () => {
   const sandbox = new Sandbox();
   const response = await sandbox.fetch(versioned, { method: 'POST', body: '{"email":"a@b.c"}' });
   expect(response.status).toBe(401);
@@ -88,7 +91,7 @@ test('a sandbox has fixed credentials in the format of the platform', () => {
   expect(new Sandbox().clientOptions.apiKey).toBe(sandbox.apiKey);
 });
 
-test('a sandbox accepts the credentials of its options', async () => {
+test('a sandbox with the options apiKey and jwt accepts these credentials, and not the default ones', async () => {
   const sandbox = new Sandbox({ apiKey: 'sk_mine', jwt: 'a.b.' });
   expect(sandbox.clientOptions).toMatchObject({ apiKey: 'sk_mine', jwt: 'a.b.' });
   expect((await ask(sandbox, versioned, 'Bearer sk_mine')).status).toBe(200);

@@ -47,7 +47,7 @@ function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
 }
 const textOf = (response: Response) => response.text();
 
-test('the fault status responds with an Error body and changes nothing', async () => {
+test('the fault "status" responds with an Error body, and the request takes no effect', async () => {
   const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 503, retryAfter: 2 });
   const { status, headers, body } = await send();
@@ -65,7 +65,7 @@ test('the fault status responds with an Error body and changes nothing', async (
   expect((await send()).status).toBe(201);
 });
 
-test('the fault status after_commit responds with its message and headers, and the request takes effect', async () => {
+test('the fault "status" with after_commit responds with its own message and headers, and the request takes effect', async () => {
   const { inject, send, committed } = setup();
   inject({
     kind: 'status',
@@ -84,7 +84,7 @@ test('the fault status after_commit responds with its message and headers, and t
   expect(committed()).toBe(1);
 });
 
-test('the fault status below 400 keeps the real body when the request took effect', async () => {
+test('the fault "status" with a status below 400 keeps the real body if the request took effect', async () => {
   const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 202 });
   expect(await send()).toMatchObject({ status: 202, body: { id: 'txfr_000001' } });
@@ -104,7 +104,7 @@ test.each([
   [{ kind: 'html' }, 502, 0],
   [{ kind: 'html', status: 200 }, 200, 0],
   [{ kind: 'html', status: 504, when: 'after_commit' }, 504, 1],
-] as const)('the fault html responds with an HTML page: %j', async (fault, status, count) => {
+] as const)('the fault "html" responds with an HTML page: %j', async (fault, status, count) => {
   const { inject, raw, committed } = setup();
   inject(fault);
   const response = await raw();
@@ -114,7 +114,7 @@ test.each([
   expect(committed()).toBe(count);
 });
 
-test('the message of an error contains the text of the HTML page that the fault html sends', async () => {
+test('the message of an error contains the text of the HTML page that the fault "html" sends', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
@@ -126,45 +126,51 @@ test('the message of an error contains the text of the HTML page that the fault 
 test.each([
   ['before_commit', 0],
   ['after_commit', 1],
-] as const)('the fault reset (%s) rejects as the fetch of Node.js does', async (when, count) => {
-  const { inject, raw, committed } = setup();
-  inject({ kind: 'reset', when });
-  const error: unknown = await raw().catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(TypeError);
-  expect(error).toMatchObject({
-    message: 'fetch failed',
-    cause: { message: 'read ECONNRESET', code: 'ECONNRESET', errno: -104, syscall: 'read' },
-  });
-  expect(committed()).toBe(count);
-});
+] as const)(
+  'the fault "reset" with %s rejects with the same error as the fetch of Node.js when a connection breaks',
+  async (when, count) => {
+    const { inject, raw, committed } = setup();
+    inject({ kind: 'reset', when });
+    const error: unknown = await raw().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toMatchObject({
+      message: 'fetch failed',
+      cause: { message: 'read ECONNRESET', code: 'ECONNRESET', errno: -104, syscall: 'read' },
+    });
+    expect(committed()).toBe(count);
+  },
+);
 
 test.each([
   [{ kind: 'truncated_body' }, 1, 201],
   [{ kind: 'truncated_body', when: 'after_commit' }, 1, 201],
   [{ kind: 'truncated_body', when: 'before_commit' }, 0, 500],
-] as const)('the fault truncated_body ends in the middle: %j', async (fault, count, status) => {
-  const { inject, raw, committed } = setup();
-  inject(fault);
-  const response = await raw();
-  expect(response.status).toBe(status);
-  const reader = readerOf(response);
-  const first = await reader.read();
-  const size = first.value?.length ?? 0;
-  expect(size).toBeGreaterThan(10);
-  expect(Number(response.headers.get('content-length'))).toBeGreaterThan(size);
-  const half = new TextDecoder().decode(first.value);
-  expect(half).toMatch(/^\{"/);
-  expect(() => void JSON.parse(half)).toThrow(SyntaxError);
-  const error: unknown = await reader.read().catch((reason: unknown) => reason);
-  expect(error).toEqual(new TypeError('terminated'));
-  expect(committed()).toBe(count);
-});
+] as const)(
+  'the fault "truncated_body" ends the body of a response in the middle: %j',
+  async (fault, count, status) => {
+    const { inject, raw, committed } = setup();
+    inject(fault);
+    const response = await raw();
+    expect(response.status).toBe(status);
+    const reader = readerOf(response);
+    const first = await reader.read();
+    const size = first.value?.length ?? 0;
+    expect(size).toBeGreaterThan(10);
+    expect(Number(response.headers.get('content-length'))).toBeGreaterThan(size);
+    const half = new TextDecoder().decode(first.value);
+    expect(half).toMatch(/^\{"/);
+    expect(() => void JSON.parse(half)).toThrow(SyntaxError);
+    const error: unknown = await reader.read().catch((reason: unknown) => reason);
+    expect(error).toEqual(new TypeError('terminated'));
+    expect(committed()).toBe(count);
+  },
+);
 
 test.each([
   [{ kind: 'stalled_body' }, 1, 201],
   [{ kind: 'stalled_body', when: 'before_commit' }, 0, 500],
 ] as const)(
-  'the fault stalled_body stops in the middle of the body until the caller aborts: %j',
+  'the fault "stalled_body" stops in the middle of the body until the caller aborts: %j',
   async (fault, count, status) => {
     const { inject, raw, committed } = setup();
     inject(fault);
@@ -184,7 +190,7 @@ test.each([
   },
 );
 
-test('the fault stalled_body removes its abort listener when the body is cancelled', async () => {
+test('the fault "stalled_body" removes its abort listener when the caller cancels the body', async () => {
   const { inject, raw } = setup();
   inject({ kind: 'stalled_body' });
   const { signal } = controller();
@@ -199,7 +205,7 @@ test.each([
   [{ kind: 'hang' }, 0],
   [{ kind: 'hang', when: 'after_commit' }, 1],
 ] as const)(
-  'the fault hang sends no response until its caller aborts: %o',
+  'the fault "hang" sends no response until the caller aborts: %o',
   async (fault, count) => {
     const { inject, raw, committed } = setup();
     inject(fault);
@@ -216,7 +222,7 @@ test.each([
   },
 );
 
-test('the fault hang rejects at once when the caller aborts while the request arrives', async () => {
+test('the fault "hang" rejects at once if the caller aborts while the request arrives', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'hang' }, { operation: 'entities.list' });
   const { signal, abort } = controller();
@@ -228,7 +234,7 @@ test('the fault hang rejects at once when the caller aborts while the request ar
 });
 
 test.each(['hang', 'stalled_body'] as const)(
-  'the fault %s ends by an abort even after a garbage collection',
+  'an abort ends a request with the fault "%s" even after a garbage collection',
   async (kind) => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
@@ -250,7 +256,7 @@ test.each(['hang', 'stalled_body'] as const)(
   },
 );
 
-test('the fault delay lets a request take effect at once and responds late', async () => {
+test('the fault "delay" lets a request take effect at once and responds late', async () => {
   const timers: { run: () => void; ms: number }[] = [];
   const setTimeout = (run: () => void, ms: number): number => timers.push({ run, ms });
   const { inject, send, committed } = setup({ clock: { now: () => 0, setTimeout } });
@@ -264,7 +270,7 @@ test('the fault delay lets a request take effect at once and responds late', asy
   expect((await pending).status).toBe(201);
 });
 
-test('the fault delay removes its abort listener when the delay is over', async () => {
+test('the fault "delay" removes its abort listener when the delay is over', async () => {
   const { sandbox, inject, raw } = setup();
   inject({ kind: 'delay', ms: 200 });
   const { signal } = controller();
@@ -275,7 +281,7 @@ test('the fault delay removes its abort listener when the delay is over', async 
   expect(getEventListeners(signal, 'abort')).toHaveLength(during - 1);
 });
 
-test('the fault delay ends when the caller aborts', async () => {
+test('the fault "delay" ends when the caller aborts', async () => {
   const { sandbox, inject, raw } = setup();
   inject({ kind: 'delay', ms: 60_000 });
   const { signal, abort } = controller();
@@ -286,7 +292,7 @@ test('the fault delay ends when the caller aborts', async () => {
   expect(sandbox.log.at(-1)).toMatchObject({ fault: 'delay', status: undefined });
 });
 
-test('a fault rule affects one request by default, or times requests after a number of others', async () => {
+test('a fault rule affects one request by default, and the fields after and times say how many it skips and then affects', async () => {
   const { inject, send } = setup();
   const statuses = async (count: number) => {
     const seen: number[] = [];
@@ -301,7 +307,7 @@ test('a fault rule affects one request by default, or times requests after a num
   expect(await statuses(5)).toEqual([500, 500, 500, 500, 500]);
 });
 
-test('a request gets the fault of the oldest fault rule, and counts for every rule', async () => {
+test('if several fault rules match a request, the oldest rule applies, and the request counts for every rule', async () => {
   const { inject, send } = setup();
   inject({ kind: 'status', status: 500 });
   inject({ kind: 'status', status: 501 }, { after: 1 });
@@ -330,7 +336,7 @@ test('a fault rule applies to one operation, or with "*" to every request', asyn
   expect((await send()).status).toBe(500);
 });
 
-test('a fault applies before authorisation and validation', async () => {
+test('a fault affects even a request without a credential and with a body that is not JSON', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'status', status: 503 });
   const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
@@ -341,7 +347,7 @@ test('a fault applies before authorisation and validation', async () => {
   await expect(refused.text()).rejects.toThrow('terminated');
 });
 
-test('the fault status below 400 does not hide that the sandbox rejected the request', async () => {
+test('the fault "status" with a status below 400 does not hide that the sandbox rejected the request', async () => {
   const { sandbox, inject, committed } = setup();
   inject({ kind: 'status', status: 202 });
   const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
@@ -349,7 +355,7 @@ test('the fault status below 400 does not hide that the sandbox rejected the req
   expect(committed()).toBe(0);
 });
 
-test('a fault rule does not change when the caller changes its object', async () => {
+test('a fault rule keeps its values even if the caller later changes the object that it gave to faults.add', async () => {
   const { sandbox, send } = setup();
   const fault = { kind: 'status' as const, status: 503 };
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -357,7 +363,7 @@ test('a fault rule does not change when the caller changes its object', async ()
   expect(await send()).toMatchObject({ status: 503 });
 });
 
-test('the faults of a body skip responses without a body', async () => {
+test('the faults "truncated_body" and "empty_page" skip a 204, and wait for a response that has a body or a page', async () => {
   const { sandbox, inject } = setup();
   const remove = () => call(sandbox, 'DELETE', '/counterparties/cpty_000001');
   sandbox.counterparties.create({ entityId: 'ent_000001' });
@@ -378,7 +384,7 @@ interface Page {
 const listed = async (sandbox: Sandbox, query: string) =>
   (await call(sandbox, 'GET', `/accounts?${query}`)).body as Page;
 
-test('the fault repeated_cursor repeats the cursor of the request, from the second page on', async () => {
+test('the fault "repeated_cursor" responds with the cursor of the request as nextCursor, from the second page on', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list' });
   const first = await listed(sandbox, 'limit=1');
@@ -393,7 +399,7 @@ test('the fault repeated_cursor repeats the cursor of the request, from the seco
   expect(third).toMatchObject({ hasMore: false, nextCursor: null });
 });
 
-test('the fault repeated_cursor also applies when everything fits on the first page', async () => {
+test('the fault "repeated_cursor" also applies if all records fit on the first page', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list', times: Infinity });
   const first = await listed(sandbox, '');
@@ -408,7 +414,7 @@ test('the fault repeated_cursor also applies when everything fits on the first p
   }
 });
 
-test('the fault empty_page skips no item and gives each page another cursor', async () => {
+test('the fault "empty_page" inserts empty pages with new cursors, and no record is lost', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'empty_page' }, { operation: 'accounts.list', times: 2 });
   inject({ kind: 'empty_page' }, { operation: 'accounts.list', after: 3, times: 2 });
@@ -506,7 +512,7 @@ function controller() {
   return { signal: target.signal, abort: (reason: unknown) => target.abort(reason) };
 }
 
-test('a fault rule with percent affects its share, and the same requests in every run', async () => {
+test('a fault rule with percent affects that share of the requests, and the same requests in every run with the same seed', async () => {
   const play = async (seed: number) => {
     const sandbox = new Sandbox();
     const fault = { kind: 'status', status: 503 } as const;
@@ -525,7 +531,7 @@ test('a fault rule with percent affects its share, and the same requests in ever
 });
 
 test.each([5, 60, 100])(
-  'half of %i percent of failures happen before the commit and half after it',
+  'with createFailureRules, %i percent of the requests fail, half of them before and half of them after they take effect',
   async (percent) => {
     const sandbox = new Sandbox();
     for (const faultRule of createFailureRules(percent, 1)) sandbox.faults.add(faultRule);
@@ -542,7 +548,7 @@ test.each([5, 60, 100])(
   },
 );
 
-test('a fault rule with percent survives an import and is not exported', () => {
+test('a fault rule with percent stays in a sandbox that imports a state, and is not part of an exported state', () => {
   const sandbox = new Sandbox();
   const [faultRule] = createFailureRules(5, 1);
   if (faultRule === undefined) throw new Error('there are no rules');

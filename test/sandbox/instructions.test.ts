@@ -24,7 +24,7 @@ const input = {
 } as const;
 const decoded = (blob: string) => parseJson(Buffer.from(blob.slice(2), 'hex').toString('utf8'));
 
-test('build returns an Instruction with arguments that keep every digit', async () => {
+test('POST /instruction/build returns an Instruction whose encoded arguments keep every digit', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', input);
   expect(status).toBe(200);
   expect(BuiltInstructionSchema.safeParse(body).success).toBe(true);
@@ -37,7 +37,7 @@ test('build returns an Instruction with arguments that keep every digit', async 
   expect(decoded((body as { arguments: string }).arguments)).toEqual(input.actionArguments);
 });
 
-test('build returns one action address for each kind of action, whatever its arguments', async () => {
+test('POST /instruction/build returns one action address for each kind of action, whatever the arguments are', async () => {
   const actionOf = async (actionArguments: unknown) => {
     const response = await call(new Sandbox(), 'POST', '/instruction/build', {
       ...input,
@@ -59,16 +59,19 @@ test.each([
   [{ ...input, actionArguments: { a: 1, b: 2 } }, 'actionArguments'],
   [{ ...input, actionArguments: { refuelERC20: {} } }, 'actionArguments.refuelERC20.fee'],
   [{ ...input, nickname: 'x' }, 'nickname'],
-])('POST /instruction/build rejects invalid input (%#)', async (body, field) => {
-  const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
-  expect(response.status).toBe(422);
-  expect(response.body).toMatchObject({ code: 'validation_failed' });
-  expect(Object.keys((response.body as { details: { fields: object } }).details.fields)).toContain(
-    field,
-  );
-});
+])(
+  'POST /instruction/build rejects invalid input with a 422 that names the field (case %#)',
+  async (body, field) => {
+    const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
+    expect(response.status).toBe(422);
+    expect(response.body).toMatchObject({ code: 'validation_failed' });
+    expect(
+      Object.keys((response.body as { details: { fields: object } }).details.fields),
+    ).toContain(field);
+  },
+);
 
-test('POST of a built Instruction registers it, and GET lists it by its address in any case', async () => {
+test('instructions.create of a sandbox stores a built Instruction, and GET /instructions/all finds it by address in any case', async () => {
   const sandbox = new Sandbox();
   const built = await call(sandbox, 'POST', '/instruction/build', input);
   const {
@@ -116,7 +119,7 @@ test('POST of a built Instruction registers it, and GET lists it by its address 
   expect(sandbox.instructions.list()).toHaveLength(2);
 });
 
-test('instructions.create makes the same Instruction from the input and from the result of a build', () => {
+test('instructions.create of a sandbox makes the same Instruction from the input of a build as from the result', () => {
   const [one, two] = [new Sandbox(), new Sandbox()];
   const fromInput = one.instructions.create(input);
   const fromBuilt = two.instructions.create({
@@ -132,7 +135,7 @@ test('instructions.create makes the same Instruction from the input and from the
   expect(fromInput.nickname).toBe('');
 });
 
-test('instructions.create rejects the same Instruction twice unless its salt differs', () => {
+test('instructions.create of a sandbox rejects a second Instruction with the same terms, unless the salt differs', () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   expect(() => sandbox.instructions.create({ ...input, nickname: 'again' })).toThrow(
@@ -146,18 +149,21 @@ test.each([
   ['0xff00', 'bytes that are no text'],
   ['0x7b7d', 'an object without the kind'],
   ['0x5', 'half a byte'],
-] as const)('instructions.create accepts arguments of other builders: %s, %s', (blob, _what) => {
-  const { instructedTokenAddress } = new Sandbox().instructions.create({
-    address: owner,
-    salt: 1,
-    maxExecutions: 1,
-    action: token,
-    arguments: blob,
-  });
-  expect(instructedTokenAddress).toBe(`0x${'0'.repeat(40)}`);
-});
+] as const)(
+  'instructions.create of a sandbox accepts arguments that the sandbox did not build: %s, %s',
+  (blob, _what) => {
+    const { instructedTokenAddress } = new Sandbox().instructions.create({
+      address: owner,
+      salt: 1,
+      maxExecutions: 1,
+      action: token,
+      arguments: blob,
+    });
+    expect(instructedTokenAddress).toBe(`0x${'0'.repeat(40)}`);
+  },
+);
 
-test('instructions.execute counts, sums and records the time, up to maxExecutions', () => {
+test('instructions.execute of a sandbox counts executions, adds up their values and rejects more than maxExecutions', () => {
   let now = 1_700_000_000_000;
   const sandbox = new Sandbox({ clock: () => (now += 60_000) });
   const { instructionId } = sandbox.instructions.create(input);
@@ -181,7 +187,7 @@ test('instructions.execute counts, sums and records the time, up to maxExecution
   expect(sandbox.transactions.list()).toHaveLength(3);
 });
 
-test('instructions.deactivate ends an Instruction', async () => {
+test('instructions.deactivate of a sandbox ends an Instruction, which then rejects execute', async () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   sandbox.instructions.execute(instructionId);

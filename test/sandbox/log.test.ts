@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { flushPromises } from '../support/virtual-clock.ts';
 import { call, having } from './calls.ts';
 
-test('the log keeps requests in their order', async () => {
+test('sandbox.log lists the requests in their order', async () => {
   const sandbox = new Sandbox({ clock: () => 0 });
   const time = '1970-01-01T00:00:00.000Z';
   await call(sandbox, 'POST', '/entities', { email: 'a@b.example' });
@@ -77,7 +77,7 @@ test('the log keeps requests in their order', async () => {
   ]);
 });
 
-test('the log numbers the credentials that arrive', async () => {
+test('sandbox.log shows a number for each credential, and the same number if the credential arrives again', async () => {
   const sandbox = new Sandbox();
   const send = (authorization: string) =>
     sandbox.fetch('https://h/v0/entities', { headers: { authorization } });
@@ -89,7 +89,7 @@ test('the log numbers the credentials that arrive', async () => {
   expect(sandbox.log.map(({ key }) => key)).toEqual([1, 2, 3, undefined, 1]);
 });
 
-test('the log records the fault, and a status if the sandbox sent a response', async () => {
+test('sandbox.log shows the fault of a request, and a status only if the sandbox sent a response', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'status', status: 503 } });
   sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });
@@ -101,7 +101,7 @@ test('the log records the fault, and a status if the sandbox sent a response', a
   ]);
 });
 
-test('the log names the record that a request created, although the response was lost', async () => {
+test('sandbox.log names the record that a request created even if the response was lost', async () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   const { id: sourceAccountId } = sandbox.accounts.create({ entityId });
@@ -125,13 +125,13 @@ test('the log names the record that a request created, although the response was
   ]);
 });
 
-test('the log keeps a body as a string when the body is not JSON', async () => {
+test('sandbox.log keeps a body as a string if the body is not JSON', async () => {
   const sandbox = new Sandbox();
   await sandbox.fetch('https://h/v0/entities', { method: 'POST', body: '{"half' });
   expect(sandbox.log[0]?.body).toBe('{"half');
 });
 
-test('the log holds no headers, and no credential in any part of a request', async () => {
+test('sandbox.log holds no headers, and no credential in any part of a request', async () => {
   const sandbox = new Sandbox();
   const { apiKey, jwt } = sandbox;
   const foreign = 'sk_live_somebody_elses_key';
@@ -159,13 +159,13 @@ test('the log holds no headers, and no credential in any part of a request', asy
   expect(sandbox.log[1]?.body).toBe('not json: [redacted]');
 });
 
-test('the log does not redact a string that is too short for a credential', async () => {
+test('sandbox.log does not redact the letter e in a path if the credential is only that letter', async () => {
   const sandbox = new Sandbox();
   await sandbox.fetch('https://h/v0/entities', { headers: { authorization: 'Bearer e' } });
   expect(sandbox.log[0]?.path).toBe('/v0/entities');
 });
 
-test('an entry of the log does not change when its record changes', async () => {
+test('an entry of sandbox.log keeps the body of its request even if the record changes later', async () => {
   const sandbox = new Sandbox();
   sandbox.entities.create({ email: 'a@b.example' });
   const metadata = { a: 1 };
@@ -174,7 +174,7 @@ test('an entry of the log does not change when its record changes', async () => 
   expect(sandbox.log[0]?.body).toEqual({ entityId: 'ent_000001', metadata: { a: 1 } });
 });
 
-test('the log keeps the latest ten thousand requests', async () => {
+test('sandbox.log keeps the latest ten thousand requests', async () => {
   const sandbox = new Sandbox();
   const request = { headers: new Headers(), method: 'GET' };
   for (let count = 0; count < 10_005; count += 1) {
@@ -185,7 +185,7 @@ test('the log keeps the latest ten thousand requests', async () => {
   expect(sandbox.log.at(-1)?.path).toBe('/10004');
 });
 
-test('the log numbers its entries in the order in which they complete', async () => {
+test('sandbox.log numbers its entries in the order in which the requests end', async () => {
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({ clock: { now: () => 0, setTimeout: (run) => timers.push(run) } });
   const heard: unknown[] = [];
@@ -207,7 +207,7 @@ test('the log numbers its entries in the order in which they complete', async ()
   expect(heard).toHaveLength(2);
 });
 
-test('the log cuts a long body after it has redacted the credentials', async () => {
+test('sandbox.log redacts the credentials in a long body before it cuts the body', async () => {
   const sandbox = new Sandbox();
   const text = `${'x'.repeat(65_500)} ${sandbox.apiKey} ${'y'.repeat(1000)}`;
   await call(sandbox, 'POST', '/entities', { email: text });
@@ -219,7 +219,7 @@ test('the log cuts a long body after it has redacted the credentials', async () 
   expect(sandbox.log[1]?.body).toEqual({ email: 'x'.repeat(60_000) });
 });
 
-test('the log cuts a response of more than 10 kB, and keeps a shorter response as a JSON value', async () => {
+test('sandbox.log cuts a response of more than 10 kB, and keeps a shorter response as a JSON value', async () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   const create = (name: string) => call(sandbox, 'POST', '/accounts', { entityId, name });
@@ -237,7 +237,7 @@ test('the log cuts a response of more than 10 kB, and keeps a shorter response a
   });
 });
 
-describe('the memory of the log', () => {
+describe('the memory that sandbox.log uses', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const measureMebibytes = async () => {
@@ -253,15 +253,18 @@ describe('the memory of the log', () => {
 
   test.each([
     ['JSON', () => JSON.stringify({ email: long() })],
-    ['no JSON', () => `no JSON ${long()}`],
+    ['text that is not JSON', () => `no JSON ${long()}`],
     ['a list of short strings', () => JSON.stringify(Array(2 ** 17).fill('12345'))],
-  ])('the log retains no more of a long body than it shows: %s', async (_, createBody) => {
-    const sandbox = new Sandbox();
-    const before = await measureMebibytes();
-    for (let count = 0; count < 20; count += 1) {
-      await sandbox.fetch('https://h/v0/entities', { method: 'POST', body: createBody() });
-    }
-    expect((await measureMebibytes()) - before).toBeLessThan(10);
-    expect(sandbox.log).toHaveLength(20);
-  });
+  ])(
+    'sandbox.log keeps no memory for the part of a long body that it has cut: %s',
+    async (_, createBody) => {
+      const sandbox = new Sandbox();
+      const before = await measureMebibytes();
+      for (let count = 0; count < 20; count += 1) {
+        await sandbox.fetch('https://h/v0/entities', { method: 'POST', body: createBody() });
+      }
+      expect((await measureMebibytes()) - before).toBeLessThan(10);
+      expect(sandbox.log).toHaveLength(20);
+    },
+  );
 });

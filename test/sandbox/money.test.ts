@@ -14,7 +14,7 @@ const amount = fc
   .map(([whole, fraction]) => (fraction === '' ? String(whole) : `${whole}.${fraction}`))
   .filter((text) => /[1-9]/.test(text));
 
-test('accounts.fund adds amounts exactly', () => {
+test('accounts.fund of a sandbox adds amounts exactly', () => {
   fc.assert(
     fc.property(fc.array(amount, { minLength: 1, maxLength: 10 }), (amounts) => {
       const sandbox = new Sandbox();
@@ -28,7 +28,7 @@ test('accounts.fund adds amounts exactly', () => {
   );
 });
 
-test('random transfers in any status neither create nor lose money', () => {
+test('random transfers in a sandbox neither create nor lose money, whatever their status is', () => {
   const step = fc.oneof(
     fc.record({
       do: fc.constant('create' as const),

@@ -36,7 +36,7 @@ test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
   },
 );
 
-test('a timer fires while a client calls the msw handlers', async () => {
+test('a timer of the application fires before a loop of requests to the msw handlers has ended', async () => {
   const { sandbox, key } = setup();
   let calls = 0;
   let firedAfter: number | undefined;
@@ -81,7 +81,7 @@ test.each([
     { baseUrl: 'http://127.0.0.1:4010/v0', rootUrl: 'http://127.0.0.1:4011/' },
     'http://127.0.0.1:4011',
   ],
-])('the msw handlers respond at the URLs of the options %j', async (options, rootUrl) => {
+])('the msw handlers respond at the URLs of their options %j', async (options, rootUrl) => {
   const { key, jwt } = setup(options);
   const baseUrl = options.baseUrl.replace(/\/$/, '');
   expect((await fetch(`${baseUrl}/accounts`, { headers: key })).status).toBe(200);
@@ -90,7 +90,7 @@ test.each([
 });
 
 test.each(['/instructions/all', '/transactions'])(
-  'the msw handlers respond to GET %s with 400 and a hint, because msw removes its body',
+  'the msw handlers respond to GET %s with 400 and a hint, because msw removes the body of a GET',
   async (path) => {
     const { sandbox } = setup({ baseUrl: 'http://api.example.com/v0' });
     const body = JSON.stringify({ address: `0x${'1'.repeat(40)}` });
@@ -114,7 +114,7 @@ test.each(['/instructions/all', '/transactions'])(
   },
 );
 
-test('the fault reset breaks the connection through msw', async () => {
+test('the fault "reset" of a sandbox behind msw breaks the connection', async () => {
   const { sandbox, key } = setup();
   sandbox.faults.add({
     operation: 'entities.create',
@@ -126,7 +126,7 @@ test('the fault reset breaks the connection through msw', async () => {
   expect(sandbox.entities.list()).toHaveLength(1);
 });
 
-test('the fault hang sends no response through msw until the caller aborts', async () => {
+test('the fault "hang" of a sandbox behind msw sends no response until the caller aborts', async () => {
   const { sandbox, key } = setup();
   sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });
   const target = new AbortController();
@@ -140,7 +140,7 @@ test('the fault hang sends no response through msw until the caller aborts', asy
   expect(await seen).toEqual(new Error('enough'));
 });
 
-test('msw prints no error when the caller aborts', async () => {
+test('msw prints no error if the caller aborts a request to the sandbox', async () => {
   const { sandbox, key } = setup();
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
@@ -158,7 +158,7 @@ test('msw prints no error when the caller aborts', async () => {
   expect((await fetch(url, { headers: key })).status).toBe(200);
 });
 
-test('an error inside the sandbox becomes a 500 of msw', async () => {
+test('msw responds with 500 if the clock of the sandbox is broken', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now });
   const server = setupServer(...handlers(sandbox));
@@ -173,7 +173,7 @@ test('an error inside the sandbox becomes a 500 of msw', async () => {
   expect(await response.text()).toContain('must return a valid Date');
 });
 
-test('msw passes on faults of the body and the headers of a status fault', async () => {
+test('msw passes on a truncated body and the headers of the fault "status"', async () => {
   const { sandbox, key } = setup();
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
   sandbox.faults.add({ operation: '*', fault: { kind: 'truncated_body' } });

@@ -52,7 +52,7 @@ test('openapi.json describes exactly the 20 operations', () => {
   expect(endpoints).toHaveLength(20);
 });
 
-test('x-gap in openapi.json names every row of docs/gaps.md', () => {
+test('the fields x-gap in openapi.json name every row of docs/gaps.md', () => {
   const gaps = readFileSync(new URL('../../docs/gaps.md', import.meta.url), 'utf8');
   const rows = [...gaps.matchAll(/^\| (\d+) +\|/gm)].map(([, row]) => Number(row));
   const marks = [...text.matchAll(/"x-gap":(?:(\d+)|\[([\d,]+)\])/g)];
@@ -77,7 +77,7 @@ test('the validator of the OpenAPI schema finds no error in openapi.json', async
   expect(valid).toBe(true);
 });
 
-test('the check of responses finds a response that openapi.json does not describe', async () => {
+test('the check from createResponseCheck finds a response that openapi.json does not describe', async () => {
   const findViolation = await createResponseCheck();
   const received = { operation: 'transfers.create', status: 201 } as const;
   const transfer = {
@@ -103,7 +103,7 @@ async function serve(): Promise<string> {
   return server.rootUrl;
 }
 
-test('the server serves openapi.json with its own URLs, without a key', async () => {
+test('the sandbox server serves openapi.json with its own URLs, and does not ask for an API key', async () => {
   const root = await serve();
   const response = await fetch(`${root}/openapi.json`);
   const served = (await response.json()) as typeof document;
@@ -113,7 +113,7 @@ test('the server serves openapi.json with its own URLs, without a key', async ()
   expect((await fetch(`${root}/openapi.json`, { method: 'HEAD' })).status).toBe(200);
 });
 
-test('a page of another port of this machine may read openapi.json', async () => {
+test('the sandbox server lets a page of another port of the same machine read openapi.json', async () => {
   const root = await serve();
   const origin = 'http://localhost:8080';
   const { headers } = await fetch(`${root}/openapi.json`, { headers: { origin } });
@@ -128,10 +128,13 @@ test.each([
   ['PATCH', '/v0/settings', 'PATCH /v0/platform/settings'],
   ['GET', '/v0/settings', 'PATCH /v0/platform/settings'],
   ['GET', '/instructions', 'GET /instructions/all'],
-])('the 404 to %s %s names the nearest %s and openapi.json', async (method, path, nearest) => {
-  const response = await fetch(`${await serve()}${path}`, { method });
-  const { error, code } = (await response.json()) as { error: string; code: string };
-  expect([response.status, code]).toEqual([404, 'not_found']);
-  expect(error).toContain(`The nearest one is ${nearest}.`);
-  expect(error).toContain('/openapi.json');
-});
+])(
+  'the 404 of the sandbox to %s %s names the nearest endpoint, %s, and openapi.json',
+  async (method, path, nearest) => {
+    const response = await fetch(`${await serve()}${path}`, { method });
+    const { error, code } = (await response.json()) as { error: string; code: string };
+    expect([response.status, code]).toEqual([404, 'not_found']);
+    expect(error).toContain(`The nearest one is ${nearest}.`);
+    expect(error).toContain('/openapi.json');
+  },
+);

@@ -65,7 +65,7 @@ test.each([
   ['newest_first', ['ent_000005', 'ent_000004', 'ent_000003', 'ent_000002', 'ent_000001']],
   ['shuffled', ['ent_000005', 'ent_000002', 'ent_000004', 'ent_000001', 'ent_000003']],
 ] as const)(
-  'a list in the order %s continues at its cursor after an insertion',
+  'a list of a sandbox with listOrder %s repeats and skips no record if a record is created between two pages',
   async (listOrder, ids) => {
     const sandbox = entities(5, { listOrder });
     const seen: string[] = [];
@@ -89,7 +89,7 @@ test('a sandbox rejects a listOrder that does not exist', () => {
   );
 });
 
-test('the page that ends at the last item has no next cursor', async () => {
+test('a page of the sandbox that ends at the last item has no next cursor', async () => {
   const sandbox = entities(4);
   const first = await page(sandbox, '/entities?limit=2');
   expect(first.hasMore).toBe(true);
@@ -143,7 +143,7 @@ test('the sandbox rejects unknown, malformed and repeated query parameters', asy
   expect(write).toMatchObject({ status: 400, body: { code: 'invalid_query' } });
 });
 
-test('the sandbox rejects a cursor with another list, filter or limit', async () => {
+test('the sandbox rejects a cursor that is sent with another list, filter or limit', async () => {
   const sandbox = entities(1);
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   for (let made = 0; made < 4; made += 1) {
@@ -170,7 +170,7 @@ test('the sandbox rejects a cursor with another list, filter or limit', async ()
   expect(idsOf(rest)).toEqual(['cpty_000003', 'cpty_000004']);
 });
 
-test('the sandbox rejects a cursor after any change to the cursor', async () => {
+test('the sandbox rejects a cursor if the caller has changed any character of the cursor', async () => {
   const sandbox = entities(3);
   const { nextCursor } = await page(sandbox, '/entities?limit=2');
   const cursor = String(nextCursor);
@@ -197,7 +197,7 @@ test('the sandbox rejects a cursor after any change to the cursor', async () => 
   );
 });
 
-test('the sandbox rejects another base64url encoding of a cursor', async () => {
+test('the sandbox rejects a cursor with another last character, even if base64url decodes both cursors to the same bytes', async () => {
   const sandbox = entities(3);
   const cursor = String((await page(sandbox, '/entities?limit=2')).nextCursor);
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -210,7 +210,7 @@ test('the sandbox rejects another base64url encoding of a cursor', async () => {
   expect(accepted).toEqual([cursor]);
 });
 
-test('a list of the sandbox returns every remaining item once during insertions and deletions', async () => {
+test('a list of the sandbox returns every item that remains once, even if items are created and deleted between pages', async () => {
   const step = fc.record({
     added: fc.nat({ max: 3 }),
     removed: fc.array(fc.nat({ max: 1000 }), { maxLength: 4 }),

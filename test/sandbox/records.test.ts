@@ -70,7 +70,7 @@ test.each([
     },
   ],
   [
-    'GET /counterparties/{id} shows four digits of an account number',
+    'GET /counterparties/{id} shows only the last four digits of an account number',
     ['GET', '/counterparties/cpty_000001'],
     200,
     CounterpartySchema,
@@ -105,7 +105,7 @@ test.each([
     },
   ],
   [
-    'PATCH /platform/settings without a field shows the Settings of a new Platform',
+    'PATCH /platform/settings without a field responds with the Settings of a new sandbox',
     ['PATCH', '/platform/settings', {}],
     200,
     SettingsSchema,
@@ -159,12 +159,12 @@ test.each<[title: string, act: Act, expected: object]>([
     { type: 'business', status: 'active', kycStatus: 'not_started' },
   ],
   [
-    'approve completes KYC and the terms of service',
+    'entities.approve of a sandbox sets kycStatus and tosStatus to approved',
     ({ entities }) => entities.approve('ent_000002'),
     { status: 'active', kycStatus: 'approved', tosStatus: 'approved' },
   ],
   [
-    'reject changes KYC and not the terms of service',
+    'entities.reject of a sandbox changes kycStatus and not tosStatus',
     ({ entities }) => entities.reject(entityId),
     { status: 'active', kycStatus: 'rejected', tosStatus: 'approved' },
   ],
@@ -201,20 +201,32 @@ test.each<[title: string, act: Act, expected: object]>([
     { chain: 'base', autoEarn: false },
   ],
   [
-    'an Account can have a type, a currency and a chain that the API cannot choose',
+    'accounts.create of a sandbox accepts a type, a currency and a chain, which the API does not accept',
     ({ accounts }) => accounts.create({ entityId, ...bank }),
     bank,
   ],
-  ['a number of eight digits shows four', masked('12345678'), { accountNumber: '****5678' }],
-  ['a number of seven digits shows three', masked('1234567'), { accountNumber: '****567' }],
-  ['a number of four digits shows two', masked('1234'), { accountNumber: '****34' }],
   [
-    'a wallet has no field of a bank account',
+    'a Counterparty shows the last four of eight digits of its account number',
+    masked('12345678'),
+    { accountNumber: '****5678' },
+  ],
+  [
+    'a Counterparty shows the last three of seven digits of its account number',
+    masked('1234567'),
+    { accountNumber: '****567' },
+  ],
+  [
+    'a Counterparty shows the last two of four digits of its account number',
+    masked('1234'),
+    { accountNumber: '****34' },
+  ],
+  [
+    'a Counterparty of type wallet has no field of a bank account',
     ({ counterparties }) => counterparties.create({ entityId, ...wallet }),
     { ...wallet, bankName: null, accountNumber: null, routingNumber: null },
   ],
   [
-    'a Counterparty without other fields is a wallet on the chain of the Settings',
+    'a Counterparty that is created with an Entity only is a wallet on the chain of the Settings',
     ({ counterparties, settings }) => {
       settings.update({ defaultChain: 'arbitrum' });
       return counterparties.create({ entityId });
@@ -232,12 +244,12 @@ test.each<[title: string, act: Act, expected: object]>([
     { type: 'bank_account', bankName: 'B' },
   ],
   [
-    'a bank account without other fields has numbers that the sandbox makes up',
+    'a Counterparty that is created with the type bank_account only has numbers that the sandbox makes up',
     ({ counterparties }) => counterparties.create({ entityId, type: 'bank_account' }),
     { ...madeUp, accountNumber: matching(/^\*{4}\d{4}$/), walletAddress: null, chain: null },
   ],
   [
-    'an IBAN uses the fields of its input',
+    'ibans.create of a sandbox uses the iban, bic, bankName and currency of its input',
     ({ ibans }) => ibans.create({ accountId, entityId, ...ownIban }),
     { accountId, entityId, ...ownIban },
   ],
@@ -268,14 +280,14 @@ test('an IBAN that the sandbox makes up has valid check digits and is unique', (
   expect(new Set(ibans.list().map(({ iban }) => iban)).size).toBe(202);
 });
 
-test('two new Counterparties have different routing numbers', () => {
+test('two new Counterparties of a sandbox have different routing numbers', () => {
   const { counterparties } = setup();
   const create = () => counterparties.create({ entityId, type: 'bank_account' }).routingNumber;
   expect(create()).not.toBe(create());
 });
 
 test.each(['wallet', 'bank_account'] as const)(
-  'the fields of a Counterparty of type %s, with null as absent, can create another one',
+  'counterparties.create of a sandbox accepts the fields of a Counterparty of type %s, and takes null for absent',
   (type) => {
     const { counterparties } = setup();
     const { id, createdAt: _, ...read } = counterparties.create({ entityId, type });
@@ -336,7 +348,7 @@ test.each<
     ({ entities }, patch) => entities.update(entityId, patch),
     [{ status: 'inactive', tosStatus: 'pending' }, { kycStatus: 'under_review' }, {}],
   ],
-])('%s changes the fields of a patch and updatedAt, and nothing else', async (...row) => {
+])('%s changes the fields of its input and updatedAt, and nothing else', async (...row) => {
   const [, read, update, patches] = row;
   const sandbox = setup(1_000);
   for (const patch of patches) {
@@ -354,64 +366,83 @@ test.each<
 test.each<[title: string, add: (sandbox: Sandbox, amount: string) => { updatedAt: string }]>([
   ['sandbox.accounts.fund', ({ accounts }, amount) => accounts.fund(accountId, amount)],
   ['sandbox.ibans.deposit', ({ ibans }, amount) => ibans.deposit('iban_000001', amount)],
-])('%s adds exactly, shows at least two decimals and changes updatedAt', (_title, add) => {
-  const sandbox = setup(1_000);
-  let { updatedAt } = sandbox.accounts.get(accountId);
-  const many = '9'.repeat(30);
-  for (const [amount, availableBalance] of [
-    ['0.1', '100.10'],
-    ['0.2', '100.30'],
-    ['0.000000000000000001', '100.300000000000000001'],
-    ['0.699999999999999999', '101.00'],
-    [many, `1${'0'.repeat(27)}100.00`],
-  ] as const) {
-    const account = add(sandbox, amount);
-    expect(account).toMatchObject({ availableBalance });
-    expect(account).toEqual(sandbox.accounts.get(accountId));
-    expect(account.updatedAt > updatedAt).toBe(true);
-    ({ updatedAt } = account);
-  }
-  expect(sandbox.accounts.get('acc_000002').availableBalance).toBe('5.00');
-});
+])(
+  '%s adds the amount exactly, shows at least two decimals and changes updatedAt',
+  (_title, add) => {
+    const sandbox = setup(1_000);
+    let { updatedAt } = sandbox.accounts.get(accountId);
+    const many = '9'.repeat(30);
+    for (const [amount, availableBalance] of [
+      ['0.1', '100.10'],
+      ['0.2', '100.30'],
+      ['0.000000000000000001', '100.300000000000000001'],
+      ['0.699999999999999999', '101.00'],
+      [many, `1${'0'.repeat(27)}100.00`],
+    ] as const) {
+      const account = add(sandbox, amount);
+      expect(account).toMatchObject({ availableBalance });
+      expect(account).toEqual(sandbox.accounts.get(accountId));
+      expect(account.updatedAt > updatedAt).toBe(true);
+      ({ updatedAt } = account);
+    }
+    expect(sandbox.accounts.get('acc_000002').availableBalance).toBe('5.00');
+  },
+);
 
 const badAmounts = ['0', '0.00', '-1', '1e3', '', ' 1', '1.', '.5', 'ten', '1,5'];
 const unverified = ['not_started', 'pending', 'under_review', 'rejected'] as const;
 
 test.each<[what: string, act: Act, message: string]>([
   ...[...badAmounts, '1.0000000000000000001'].map((amount): [string, Act, string] => [
-    `funding with ${JSON.stringify(amount)}`,
+    `an Account funded with the amount ${JSON.stringify(amount)}`,
     ({ accounts }) => accounts.fund(accountId, amount),
     'amount',
   ]),
   // @ts-expect-error: amounts are strings
-  ['funding with a number', ({ accounts }) => accounts.fund(accountId, 5), 'got number'],
+  ['an Account funded with a number', ({ accounts }) => accounts.fund(accountId, 5), 'got number'],
   [
-    'a deposit below zero',
+    'a deposit with an amount below zero',
     ({ ibans }) => ibans.deposit('iban_000001', '-1'),
     'Expected a decimal amount',
   ],
-  ['funding acc_9', ({ accounts }) => accounts.fund('acc_9', '5'), 'No account "acc_9" exists'],
-  ['a deposit to iban_9', ({ ibans }) => ibans.deposit('iban_9', '1'), 'No iban "iban_9" exists'],
-  ['approving ent_9', ({ entities }) => entities.approve('ent_9'), 'No entity "ent_9" exists'],
-  ['reading ent_9', ({ entities }) => entities.get('ent_9'), 'No entity "ent_9" exists'],
   [
-    'an Entity without an email',
+    'money for an Account that does not exist',
+    ({ accounts }) => accounts.fund('acc_9', '5'),
+    'No account "acc_9" exists',
+  ],
+  [
+    'a deposit to an IBAN that does not exist',
+    ({ ibans }) => ibans.deposit('iban_9', '1'),
+    'No iban "iban_9" exists',
+  ],
+  [
+    'the approval of an Entity that does not exist',
+    ({ entities }) => entities.approve('ent_9'),
+    'No entity "ent_9" exists',
+  ],
+  [
+    'a read of an Entity that does not exist',
+    ({ entities }) => entities.get('ent_9'),
+    'No entity "ent_9" exists',
+  ],
+  [
+    'an Entity with an invalid email',
     ({ entities }) => entities.create({ email: 'nobody' }),
     'email: expected an email',
   ],
   [
-    'an unknown KYC status',
+    'an Entity with an unknown KYC status',
     // @ts-expect-error: no such status is documented
     ({ entities }) => entities.update(entityId, { kycStatus: 'done' }),
     'kycStatus: expected one of not_started, pending',
   ],
   [
-    'auto-earn without a vault',
+    'Settings with autoEarnEnabled and without a vault',
     ({ settings }) => settings.update({ autoEarnEnabled: true }),
     'expected a vault, because autoEarnEnabled is true',
   ],
   [
-    'an Account of ent_9',
+    'an Account of an Entity that does not exist',
     ({ accounts }) => accounts.create({ entityId: 'ent_9' }),
     'no Entity "ent_9"',
   ],
@@ -422,7 +453,7 @@ test.each<[what: string, act: Act, message: string]>([
     'type: expected one of wallet, bank',
   ],
   [
-    'a Counterparty of ent_9',
+    'a Counterparty of an Entity that does not exist',
     ({ counterparties }) => counterparties.create({ entityId: 'ent_9' }),
     'no Entity "ent_9"',
   ],
@@ -433,18 +464,18 @@ test.each<[what: string, act: Act, message: string]>([
     'expected one of wallet',
   ],
   [
-    'a wallet with a bank',
+    'a Counterparty of type wallet with a bank',
     ({ counterparties }) => counterparties.create({ entityId, type: 'wallet', bankName: 'B' }),
     'bankName: a Counterparty of type wallet has no such field',
   ],
   [
-    'a bank account with an address',
+    'a Counterparty with both a bank and a wallet address',
     ({ counterparties }) =>
       counterparties.create({ entityId, walletAddress: '0x1', bankName: 'B' }),
     'walletAddress: a Counterparty of type bank_account has no such field',
   ],
   [
-    'an account number of three digits',
+    'a Counterparty with an account number of three digits',
     masked('123'),
     'accountNumber: expected an account number of 4 characters or more',
   ],
@@ -455,11 +486,15 @@ test.each<[what: string, act: Act, message: string]>([
     'accountId: this field is required',
   ],
   [
-    'an IBAN of acc_9',
+    'an IBAN of an Account that does not exist',
     ({ ibans }) => ibans.create({ accountId: 'acc_9' }),
     'no Account "acc_9" exists',
   ],
-  ['an IBAN of ent_9', ({ ibans }) => ibans.create({ accountId, entityId: 'ent_9' }), 'no Entity'],
+  [
+    'an IBAN of an Entity that does not exist',
+    ({ ibans }) => ibans.create({ accountId, entityId: 'ent_9' }),
+    'no Entity',
+  ],
   [
     'an IBAN of another Entity than its Account',
     ({ ibans }) => ibans.create({ accountId: 'acc_000003', entityId }),
@@ -489,17 +524,20 @@ test.each([
   ['PATCH', '/platform/settings', { webhookUrl: 'ftp://x' }, 'webhookUrl'],
   ['PATCH', '/platform/settings', { updatedAt: 'now' }, 'updatedAt'],
   ['POST', '/accounts', { entityId: 'ent_1' }, 'entityId'],
-])('%s %s rejects %o by its field, and changes nothing', async (method, path, input, field) => {
-  const sandbox = setup();
-  const { ids: _before, ...before } = sandbox.exportState();
-  const { status, body } = await call(sandbox, method, path, input);
-  expect(status).toBe(422);
-  const code = path === '/accounts' ? 'unknown_entity' : 'validation_failed';
-  expect(body).toMatchObject({ code, error: matching(new RegExp(field)) });
-  expect((body as { details: object }).details).toEqual({ fields: { [field]: aString } });
-  const { ids: _after, ...after } = sandbox.exportState();
-  expect(after).toEqual(before);
-});
+])(
+  '%s %s rejects the body %o, names the wrong field and changes nothing',
+  async (method, path, input, field) => {
+    const sandbox = setup();
+    const { ids: _before, ...before } = sandbox.exportState();
+    const { status, body } = await call(sandbox, method, path, input);
+    expect(status).toBe(422);
+    const code = path === '/accounts' ? 'unknown_entity' : 'validation_failed';
+    expect(body).toMatchObject({ code, error: matching(new RegExp(field)) });
+    expect((body as { details: object }).details).toEqual({ fields: { [field]: aString } });
+    const { ids: _after, ...after } = sandbox.exportState();
+    expect(after).toEqual(before);
+  },
+);
 
 test.each([
   ['/entities', ['ent_000001', 'ent_000002']],
@@ -510,7 +548,7 @@ test.each([
   ['/ibans?entityId=ent_000001', ['iban_000001', 'iban_000002']],
   ['/ibans?accountId=acc_000002', ['iban_000002']],
   ['/ibans?entityId=ent_000001&accountId=acc_000003', []],
-])('GET %s lists its records, oldest first', async (path, ids) => {
+])('GET %s of a sandbox lists the matching records, oldest first', async (path, ids) => {
   const sandbox = setup();
   const { entities, accounts, counterparties, ibans } = sandbox;
   const records = [entities, accounts, counterparties, ibans].flatMap((noun) => [...noun.list()]);
@@ -523,34 +561,37 @@ test.each([
 test.each([
   ['counterparties', 'cpty', 'counterparty', { entityId }],
   ['ibans', 'iban', 'iban', { accountId }],
-] as const)('DELETE /%s/{id} removes one record, and its id is not used again', async (...row) => {
-  const [noun, prefix, name, input] = row;
-  const sandbox = setup();
-  const { [noun]: records } = sandbox;
-  const [kept, gone] = [`${prefix}_000001`, `${prefix}_000002`];
-  const deleted = await call(sandbox, 'DELETE', `/${noun}/${gone}`);
-  expect([deleted.status, deleted.body]).toEqual([204, undefined]);
-  for (const method of ['GET', 'DELETE']) {
-    const { status, body } = await call(sandbox, method, `/${noun}/${gone}`);
-    expect(status).toBe(404);
-    expect(body).toMatchObject({ code: `${name}_not_found`, details: null });
-  }
-  expect(() => records.get(gone)).toThrow(`No ${name}`);
-  expect(() => {
-    records.delete(gone);
-  }).toThrow(`No ${name}`);
-  expect(records.list().map(({ id }) => id)).toEqual([kept]);
-  expect(records.create(input as never).id).toBe(`${prefix}_000003`);
-});
+] as const)(
+  'DELETE /%s/{id} of a sandbox removes one record, and no new record gets its id',
+  async (...row) => {
+    const [noun, prefix, name, input] = row;
+    const sandbox = setup();
+    const { [noun]: records } = sandbox;
+    const [kept, gone] = [`${prefix}_000001`, `${prefix}_000002`];
+    const deleted = await call(sandbox, 'DELETE', `/${noun}/${gone}`);
+    expect([deleted.status, deleted.body]).toEqual([204, undefined]);
+    for (const method of ['GET', 'DELETE']) {
+      const { status, body } = await call(sandbox, method, `/${noun}/${gone}`);
+      expect(status).toBe(404);
+      expect(body).toMatchObject({ code: `${name}_not_found`, details: null });
+    }
+    expect(() => records.get(gone)).toThrow(`No ${name}`);
+    expect(() => {
+      records.delete(gone);
+    }).toThrow(`No ${name}`);
+    expect(records.list().map(({ id }) => id)).toEqual([kept]);
+    expect(records.create(input as never).id).toBe(`${prefix}_000003`);
+  },
+);
 
-test('ibans.deposit rejects a deleted IBAN', () => {
+test('ibans.deposit of a sandbox rejects a deposit to a deleted IBAN', () => {
   const { ibans, accounts } = setup();
   ibans.delete('iban_000001');
   expect(() => ibans.deposit('iban_000001', '1')).toThrow('was deleted, so deposits are rejected');
   expect(accounts.get(accountId).availableBalance).toBe('100.00');
 });
 
-test('DELETE of a Counterparty fails the pending transfers to it, and no others', async () => {
+test('DELETE of a Counterparty sets the pending transfers to the Counterparty to failed, and no other transfer', async () => {
   const sandbox = setup();
   const send = (amount: string, to: 'cpty_000001' | 'cpty_000002') =>
     sandbox.transfers.create({ sourceAccountId: accountId, amount, counterpartyId: to }).id;
@@ -581,15 +622,18 @@ test.each<[title: string, read: Act]>([
   ['the metadata of accounts.get', ({ accounts }) => accounts.get(accountId).metadata ?? {}],
   ['counterparties.get', ({ counterparties }) => counterparties.get('cpty_000001')],
   ['ibans.get', ({ ibans }) => ibans.get('iban_000001')],
-])('%s returns a copy', (_title, read) => {
-  const sandbox = setup();
-  const before = { ...read(sandbox) };
-  const copy = read(sandbox);
-  for (const key of [...Object.keys(copy), 'extra']) Reflect.set(copy, key, 'changed');
-  expect(read(sandbox)).toEqual(before);
-});
+])(
+  '%s of a sandbox returns a copy, so a change of the copy does not change the sandbox',
+  (_title, read) => {
+    const sandbox = setup();
+    const before = { ...read(sandbox) };
+    const copy = read(sandbox);
+    for (const key of [...Object.keys(copy), 'extra']) Reflect.set(copy, key, 'changed');
+    expect(read(sandbox)).toEqual(before);
+  },
+);
 
-test('metadata of an Account does not change when the caller changes its object', () => {
+test('the metadata of an Account stays the same if the caller changes the object that it gave to accounts.create', () => {
   const { accounts } = setup();
   const metadata = { list: [1] };
   const { id } = accounts.create({ entityId, metadata });

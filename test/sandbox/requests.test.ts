@@ -23,7 +23,7 @@ test.each([
 });
 
 test.each(['https://h/instruction/build', 'https://h/a/b/instruction/build'])(
-  'fetch of a sandbox responds to root paths: %s',
+  'fetch of a sandbox responds to paths of the root API, after any path prefix: %s',
   async (url) => {
     const sandbox = new Sandbox();
     const init = { method: 'POST', headers: jwt(sandbox), body: '{}' };
@@ -67,12 +67,15 @@ test.each([
   ['HEAD', '/ibans/iban_1', 'GET, DELETE'],
   ['GET', '/instruction/build', 'POST'],
   ['POST', '/transactions', 'GET'],
-])('%s %s gets a 405 with the methods of the path', async (method, path, allow) => {
-  const { status, body, headers } = await call(new Sandbox(), method, path);
-  expect(status).toBe(405);
-  expect(headers.get('allow')).toBe(allow);
-  expect(body).toMatchObject({ code: 'method_not_allowed' });
-});
+])(
+  'the sandbox responds to %s %s with 405 and names the methods of the path',
+  async (method, path, allow) => {
+    const { status, body, headers } = await call(new Sandbox(), method, path);
+    expect(status).toBe(405);
+    expect(headers.get('allow')).toBe(allow);
+    expect(body).toMatchObject({ code: 'method_not_allowed' });
+  },
+);
 
 test.each([
   ['/entities/ent_9', 'entity_not_found'],
@@ -81,14 +84,14 @@ test.each([
   ['/transfers/a%2Fb', 'transfer_not_found'],
   ['/counterparties/cpty_9', 'counterparty_not_found'],
   [`/ibans/${'x'.repeat(300)}`, 'iban_not_found'],
-])('the sandbox responds to GET %s with 404', async (path, code) => {
+])('the sandbox responds to GET %s, whose id does not exist, with 404', async (path, code) => {
   const { status, body } = await call(new Sandbox(), 'GET', path);
   expect(status).toBe(404);
   expect(body).toMatchObject({ code });
   expect((body as { error: string }).error.length).toBeLessThan(200);
 });
 
-test('the sandbox decodes an id in a path once', async () => {
+test('the sandbox decodes the percent-encoding of an id in a path once and not twice', async () => {
   const sandbox = new Sandbox();
   createAccounts(sandbox);
   expect((await call(sandbox, 'GET', '/accounts/acc%5F000001')).status).toBe(200);
@@ -152,7 +155,7 @@ test('the sandbox reads a body as JSON whatever its content type', async () => {
   expect(response.status).toBe(201);
 });
 
-test('the 422 names every invalid field with its expected value', async () => {
+test('a 422 of the sandbox names every invalid field and says what the sandbox expected', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', {
     address: 'abc',
     salt: '1',
@@ -180,15 +183,18 @@ test.each([
   ['POST', '/entities', { email: 'nobody', fullName: null, businessName: 7 }],
   ['POST', '/accounts', { entityId: 'acc_1', metadata: [], name: null }],
   ['POST', '/transfers', { amount: '0', currency: '', description: 5 }],
-])('the 422 to %s %s has a message for each field', async (method, path, wrong) => {
-  const { status, body } = await call(new Sandbox(), method, path, wrong);
-  expect(status).toBe(422);
-  const { error, details } = body as { error: string; details: { fields: object } };
-  for (const field of Object.keys(wrong)) expect(details.fields).toHaveProperty(field);
-  for (const message of Object.values(details.fields)) expect(error).toContain(message);
-});
+])(
+  'the 422 of the sandbox to %s %s has a message for each wrong field',
+  async (method, path, wrong) => {
+    const { status, body } = await call(new Sandbox(), method, path, wrong);
+    expect(status).toBe(422);
+    const { error, details } = body as { error: string; details: { fields: object } };
+    for (const field of Object.keys(wrong)) expect(details.fields).toHaveProperty(field);
+    for (const message of Object.values(details.fields)) expect(error).toContain(message);
+  },
+);
 
-test('the sandbox responds to any JSON with a specific message, and never with a defect', async () => {
+test('the sandbox responds to random JSON with a success or a 422 with a clear message, and never throws', async () => {
   const names =
     'email fullName businessName entityId name metadata sourceAccountId amount destinationAccountId counterpartyId currency description address autoEarnEnabled autoEarnVault defaultChain webhookUrl chainId salt maxExecutions actionArguments refuelERC20 fee instructionIds from take'.split(
       ' ',
@@ -228,7 +234,7 @@ test('the sandbox responds to any JSON with a specific message, and never with a
   );
 });
 
-test('the two GETs with a body explain a missing body', async () => {
+test('GET /instructions/all and GET /transactions respond to a missing body with a 400 that says how to send a body', async () => {
   const sandbox = new Sandbox();
   for (const path of ['/instructions/all', '/transactions']) {
     const response = await sandbox.fetch(`https://h${path}`, { headers: jwt(sandbox) });
@@ -241,7 +247,7 @@ test('the two GETs with a body explain a missing body', async () => {
   }
 });
 
-test('a GET that has no body in the API reference ignores a body', async () => {
+test('the sandbox ignores the body of a GET that has no body in the API reference', async () => {
   const sandbox = new Sandbox();
   const headers = key(sandbox);
   const request = new Request('https://h/v0/entities', { headers });
@@ -263,7 +269,7 @@ test('fetch of a sandbox ignores a server object as its second argument', async 
   expect((await sandbox.fetch(request(), { method: 'DELETE' })).status).toBe(405);
 });
 
-test('fetch and getWithBody of clientOptions work without their sandbox as this', async () => {
+test('fetch and getWithBody of sandbox.clientOptions work even if they are called without the sandbox as this', async () => {
   const sandbox = new Sandbox();
   const { fetch, getWithBody } = sandbox;
   expect(sandbox.clientOptions).toEqual({
@@ -299,7 +305,7 @@ test('fetch of a sandbox accepts and rejects the same arguments as the global fe
   );
 });
 
-test('fetch of a sandbox rejects without an effect when its signal was aborted before', async () => {
+test('fetch of a sandbox rejects and changes nothing if its signal was aborted before the call', async () => {
   const sandbox = new Sandbox();
   const reason = new Error('changed my mind');
   const init = { method: 'POST', headers: key(sandbox), body: '{"email":"a@b.example"}' };

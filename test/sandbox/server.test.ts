@@ -35,7 +35,7 @@ async function byHand({ port }: SandboxServer, head: string): Promise<string> {
   return text(socket);
 }
 
-test('the server listens on a free port of the loopback interface and returns its URLs', async () => {
+test('the sandbox server listens on a free port of the loopback interface and returns its URLs', async () => {
   const { sandbox, server, create, list } = await setup();
   expect(server.port).toBeGreaterThan(0);
   expect(server.rootUrl).toBe(`http://127.0.0.1:${server.port}`);
@@ -56,7 +56,7 @@ test('the server listens on a free port of the loopback interface and returns it
   expect(body).toMatchObject({ data: [{ id: 'ent_000001' }] });
 });
 
-test('the server reads the body of a GET', async () => {
+test('the sandbox server reads the body of a GET', async () => {
   const { sandbox, server } = await setup();
   const address = `0x${'1'.repeat(40)}` as const;
   const created = sandbox.instructions.create({
@@ -76,7 +76,7 @@ test('the server reads the body of a GET', async () => {
   expect(reply).toContain(created.instructionId);
 });
 
-test('the server sends 204 without a body and without a content type', async () => {
+test('the sandbox server sends a 204 without a body and without a content type', async () => {
   const { sandbox, server, headers } = await setup();
   const { entity } = createAccounts(sandbox);
   const { id } = sandbox.counterparties.create({ entityId: entity.id });
@@ -93,7 +93,7 @@ test.each([
   ['the whole URL, as proxies send it', 'http://api.example.com/v0/entities', 200],
   ['a path that begins with two slashes', '//v0/entities', 200],
   ['no path at all', '*', 404],
-])('the server accepts a request line with %s', async (_name, target, status) => {
+])('the sandbox server responds to a request line with %s', async (_name, target, status) => {
   const { server, headers } = await setup();
   const reply = await byHand(
     server,
@@ -102,7 +102,7 @@ test.each([
   expect(reply).toContain(`HTTP/1.1 ${status} `);
 });
 
-test('the server rejects a body of more than 1 MiB and accepts a body of exactly 1 MiB', async () => {
+test('the sandbox server rejects a body of more than 1 MiB and accepts a body of exactly 1 MiB', async () => {
   const { create, committed, list } = await setup();
   const email = '{"email":"a@b.example"}';
   const large = await create(email + ' '.repeat(1024 * 1024 - email.length));
@@ -118,7 +118,7 @@ test('the server rejects a body of more than 1 MiB and accepts a body of exactly
   expect((await list()).status).toBe(200);
 });
 
-test('the server reads a body that is too large to its end and keeps the connection', async () => {
+test('the sandbox server reads a body that is too large to its end, so the connection can carry the next request', async () => {
   const { server, headers } = await setup();
   const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;
   const socket = connect(server.port, '127.0.0.1');
@@ -130,7 +130,7 @@ test('the server reads a body that is too large to its end and keeps the connect
   expect((await replies).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
-test('the server decodes a character that is split between two chunks', async () => {
+test('the sandbox server decodes a character that is split between two chunks of the body', async () => {
   const { server, headers, sandbox } = await setup();
   const { entity } = createAccounts(sandbox);
   const body = Buffer.from(JSON.stringify({ entityId: entity.id, name: 'Café' }));
@@ -146,16 +146,19 @@ test('the server decodes a character that is split between two chunks', async ()
 test.each([
   ['before_commit', 0],
   ['after_commit', 1],
-] as const)('the fault reset %s breaks the connection of the server', async (when, count) => {
-  const { inject, create, committed } = await setup();
-  inject({ kind: 'reset', when });
-  const error: unknown = await create().catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'ECONNRESET' } });
-  expect(committed()).toBe(count);
-  expect((await create()).status).toBe(201);
-});
+] as const)(
+  'the fault "reset" with %s breaks the connection to the sandbox server',
+  async (when, count) => {
+    const { inject, create, committed } = await setup();
+    inject({ kind: 'reset', when });
+    const error: unknown = await create().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'ECONNRESET' } });
+    expect(committed()).toBe(count);
+    expect((await create()).status).toBe(201);
+  },
+);
 
-test('the fault truncated_body announces the full length and ends early', async () => {
+test('the fault "truncated_body" of the sandbox server announces the full length of the body and ends early', async () => {
   const { inject, create, committed, server, headers } = await setup();
   inject({ kind: 'truncated_body' });
   const response = await create();
@@ -174,7 +177,7 @@ test('the fault truncated_body announces the full length and ends early', async 
   expect(body).toMatch(/^\{"data":\[/);
 });
 
-test('the fault stalled_body of the server waits until the caller aborts', async () => {
+test('the fault "stalled_body" of the sandbox server sends half of the body and then waits until the caller aborts', async () => {
   const { inject, create, committed } = await setup();
   inject({ kind: 'stalled_body' });
   const response = await create();
@@ -193,25 +196,28 @@ test('the fault stalled_body of the server waits until the caller aborts', async
 test.each([
   [{ kind: 'hang' }, 0],
   [{ kind: 'hang', when: 'after_commit' }, 1],
-] as const)('the fault hang of the server sends not one byte: %o', async (fault, count) => {
-  const { inject, server, headers, committed, sandbox } = await setup();
-  inject(fault);
-  const socket = connect(server.port, '127.0.0.1');
-  const received: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => received.push(chunk));
-  const body = '{"email":"a@b.example"}';
-  socket.write(
-    `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
-  await expect.poll(() => sandbox.log.length).toBe(1);
-  await flushPromises();
-  expect(received).toEqual([]);
-  expect(socket.readyState).toBe('open');
-  expect(committed()).toBe(count);
-  socket.destroy();
-});
+] as const)(
+  'the fault "hang" of the sandbox server sends not one byte: %o',
+  async (fault, count) => {
+    const { inject, server, headers, committed, sandbox } = await setup();
+    inject(fault);
+    const socket = connect(server.port, '127.0.0.1');
+    const received: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => received.push(chunk));
+    const body = '{"email":"a@b.example"}';
+    socket.write(
+      `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await expect.poll(() => sandbox.log.length).toBe(1);
+    await flushPromises();
+    expect(received).toEqual([]);
+    expect(socket.readyState).toBe('open');
+    expect(committed()).toBe(count);
+    socket.destroy();
+  },
+);
 
-test('the faults status and html arrive unchanged from the server', async () => {
+test('the sandbox server sends the status, headers and body of the faults "status" and "html"', async () => {
   const { inject, create } = await setup();
   inject({ kind: 'status', status: 429, retryAfter: 7 });
   const limited = await create();
@@ -225,7 +231,7 @@ test('the faults status and html arrive unchanged from the server', async () => 
   expect(await page.text()).toContain('a page of a proxy');
 });
 
-test('the fault delay sends nothing before the delay is over', async () => {
+test('the fault "delay" of the sandbox server sends nothing before the delay is over', async () => {
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({
     clock: { now: () => 0, setTimeout: (run) => timers.push(run) },
@@ -242,7 +248,7 @@ test('the fault delay sends nothing before the delay is over', async () => {
   expect((await pending).status).toBe(200);
 });
 
-test('the fault delay ends when the caller disconnects', async () => {
+test('the fault "delay" of the sandbox server ends when the caller disconnects', async () => {
   const cleared: unknown[] = [];
   const sandbox = new Sandbox({
     clock: {
@@ -262,7 +268,7 @@ test('the fault delay ends when the caller disconnects', async () => {
   await expect.poll(() => cleared).toEqual(['timer']);
 });
 
-test('the server continues to serve when a caller disconnects during an upload', async () => {
+test('the sandbox server continues to serve after a caller has disconnected in the middle of a body', async () => {
   const { server, headers, sandbox, list } = await setup();
   const socket = connect(server.port, '127.0.0.1');
   socket.write(
@@ -274,7 +280,7 @@ test('the server continues to serve when a caller disconnects during an upload',
   expect(sandbox.log.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('an error inside the sandbox becomes a 500 with the code sandbox_defect', async () => {
+test('the sandbox server responds with 500 and the code sandbox_defect if the clock of the sandbox is broken', async () => {
   let now = 0;
   const server = await listen(new Sandbox({ clock: () => now }));
   onTestFinished(() => server.close());
@@ -285,7 +291,7 @@ test('an error inside the sandbox becomes a 500 with the code sandbox_defect', a
   expect((body as { error: string }).error).toContain('must return a valid Date');
 });
 
-test('close of the server ends open connections at once and can be called twice', async () => {
+test('close of the sandbox server ends open connections at once and can be called twice', async () => {
   const { inject, server, list, create, sandbox } = await setup();
   await list();
   inject({ kind: 'hang' });
@@ -301,7 +307,7 @@ test('close of the server ends open connections at once and can be called twice'
   await expect(list()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
 
-test('a server declared with await using closes at the end of its scope', async () => {
+test('a sandbox server that is declared with await using closes at the end of its scope', async () => {
   let url: string;
   {
     await using server = await listen(new Sandbox(), { port: 0 });
@@ -311,7 +317,7 @@ test('a server declared with await using closes at the end of its scope', async 
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('listen rejects with cannot_listen when the port is taken', async () => {
+test('listen for a sandbox rejects with the code cannot_listen if another process uses the port', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();
@@ -326,7 +332,7 @@ test('listen rejects with cannot_listen when the port is taken', async () => {
   });
 });
 
-test('listen rejects an invalid host or port', async () => {
+test('listen for a sandbox rejects an invalid host or port', async () => {
   await expect(listen(new Sandbox(), { host: 'no such host' })).rejects.toMatchObject({
     code: 'cannot_listen',
     message: matching(/on port 0 of no such host: getaddrinfo /),
@@ -340,7 +346,7 @@ test.each([
   ['localhost', 'localhost'],
   ['::1', '[::1]'],
   ['::', 'localhost'],
-])('a server on %s is reached at %s', async (host, name) => {
+])('a sandbox server that listens on %s can be reached at %s', async (host, name) => {
   const server = await listen(new Sandbox(), { host }).catch((error: unknown) => {
     // Some machines have no IPv6.
     if (host.includes(':')) return undefined;
@@ -352,7 +358,7 @@ test.each([
   expect((await fetch(server.baseUrl)).status).toBe(404);
 });
 
-test('the server answers two requests on one connection', async () => {
+test('the sandbox server responds to two requests on one connection', async () => {
   const { sandbox, server, headers } = await setup();
   const socket: Socket = connect(server.port, '127.0.0.1');
   const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;

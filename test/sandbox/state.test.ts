@@ -25,7 +25,7 @@ function demo() {
 /** The state after JSON, as in a file. */
 const carried = (state: unknown): unknown => parseJson(stringifyJson(state));
 
-test('importState restores a state that has been JSON', async () => {
+test('importState of a sandbox restores a state that was written as JSON and parsed again', async () => {
   const one = demo();
   const other = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
   other.importState(carried(one.exportState()));
@@ -47,7 +47,7 @@ test('importState restores a state that has been JSON', async () => {
   expect(body).toMatchObject([{ salt: 2n ** 70n }]);
 });
 
-test('exportState shares no object with the sandbox', () => {
+test('the state from exportState does not change if the sandbox changes, and the sandbox does not change the state that it imports', () => {
   const sandbox = demo();
   const state = sandbox.exportState();
   sandbox.transfers.fail('txfr_000001');
@@ -59,7 +59,7 @@ test('exportState shares no object with the sandbox', () => {
   expect(state.transfers[0]?.status).toBe('pending');
 });
 
-test('a cursor stays valid after importState', async () => {
+test('a cursor from one sandbox is valid in another sandbox that has imported its state', async () => {
   const one = demo();
   const page = await call(one, 'GET', '/transfers?limit=2');
   const { nextCursor } = page.body as { nextCursor: string };
@@ -69,7 +69,7 @@ test('a cursor stays valid after importState', async () => {
   expect(body).toMatchObject({ data: [{ id: 'txfr_000003' }, { id: 'txfr_000004' }] });
 });
 
-test('reset removes everything but the counters of ids', async () => {
+test('reset of a sandbox removes every record, but new records do not reuse ids', async () => {
   const sandbox = demo();
   await call(sandbox, 'GET', '/entities/ent_000001');
   sandbox.reset();
@@ -97,7 +97,7 @@ test('reset removes everything but the counters of ids', async () => {
   });
 });
 
-test('ids after importState continue after the highest id of the state, its records and the sandbox', () => {
+test('after importState a new record gets an id above every id of the imported state and of the sandbox before', () => {
   const idAfter = (state: Partial<SandboxState>) => {
     const sandbox = new Sandbox();
     sandbox.entities.create({ email: 'a@b.example' });
@@ -113,7 +113,7 @@ test('ids after importState continue after the highest id of the state, its reco
   expect(idAfter({ entities: [{ ...entity, id: 'ent_7000000' }] })).toBe('ent_7000001');
 });
 
-test('autoAdvance moves an open transfer after importState', async () => {
+test('autoAdvance moves the open transfers of an imported state until they complete', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, autoAdvance: 1000 });
   sandbox.importState(demo().exportState());
@@ -131,12 +131,12 @@ test('autoAdvance moves an open transfer after importState', async () => {
 
 const state = demo().exportState();
 test.each([
-  ['nothing', undefined, 'expected an object'],
-  ['a list', [], 'expected an object'],
-  ['another version', { version: 2 }, 'version: expected 1'],
-  ['a field that does not exist', { version: 1, entitys: [] }, 'entitys: this field is not known'],
+  ['undefined', undefined, 'expected an object'],
+  ['an array', [], 'expected an object'],
+  ['a state of another version', { version: 2 }, 'version: expected 1'],
+  ['an unknown field', { version: 1, entitys: [] }, 'entitys: this field is not known'],
   [
-    'a status that does not exist',
+    'an unknown status',
     { ...state, transfers: [{ ...state.transfers[0], status: 'gone' }] },
     'transfers[0].status: expected one of pending',
   ],
@@ -146,36 +146,39 @@ test.each([
     'accounts[0].entityId: there is no "ent_000001"',
   ],
   [
-    'an id twice',
+    'the same id twice',
     { ...state, entities: [...state.entities, state.entities[0]] },
     'entities[2].id: "ent_000001" is there twice',
   ],
   [
-    'an id that is no number',
+    'an id without digits',
     { ...state, ibans: [{ ...state.ibans[0], id: 'iban_x' }] },
     'ibans[0].id: expected "iban_" and digits',
   ],
   [
-    'a balance that is no amount',
+    'a negative balance',
     { ...state, accounts: [{ ...state.accounts[0], availableBalance: '-1' }] },
     'accounts[0].availableBalance: expected a decimal amount',
   ],
   [
-    'a fault that does not exist',
+    'an unknown fault',
     { version: 1, faults: [{ operation: '*', fault: { kind: 'flood' } }] },
     'faults[0]: The rule of sandbox.faults.add',
   ],
   [
-    'a clock beyond all dates',
+    'a clock offset beyond all dates',
     { version: 1, clockOffsetMs: Number.MAX_SAFE_INTEGER },
     'clockOffsetMs: expected milliseconds',
   ],
-])('importState rejects %s, names the place and changes nothing', (_name, wrong, words) => {
-  const sandbox = demo();
-  const before = sandbox.exportState();
-  const attempt = () => {
-    sandbox.importState(wrong);
-  };
-  expect(attempt).toThrow(expect.objectContaining({ status: 422, message: containing(words) }));
-  expect(sandbox.exportState()).toEqual(before);
-});
+])(
+  'importState rejects a state with an error: %s. The error names the field, and the sandbox stays unchanged',
+  (_name, wrong, words) => {
+    const sandbox = demo();
+    const before = sandbox.exportState();
+    const attempt = () => {
+      sandbox.importState(wrong);
+    };
+    expect(attempt).toThrow(expect.objectContaining({ status: 422, message: containing(words) }));
+    expect(sandbox.exportState()).toEqual(before);
+  },
+);

@@ -41,7 +41,7 @@ function setup(firstMs = start) {
   return { sandbox, one, two, list, minutely };
 }
 
-test('every action on chain creates a transaction record', async () => {
+test('the sandbox creates a transaction for the creation, execution and deactivation of an Instruction', async () => {
   const { sandbox, one } = setup();
   const { status, body } = await call(sandbox, 'GET', '/transactions', {
     address: owner,
@@ -69,7 +69,7 @@ test('every action on chain creates a transaction record', async () => {
   expect(new Set(sandbox.transactions.list().map((record) => record.transactionHash)).size).toBe(6);
 });
 
-test('a transaction record has the status of its execution', () => {
+test('transactionStatus of a transaction is the status that instructions.execute was given, and otherwise Success', () => {
   const { sandbox } = setup();
   expect(sandbox.transactions.list().map((record) => record.transactionStatus)).toEqual([
     'Success',
@@ -81,7 +81,7 @@ test('a transaction record has the status of its execution', () => {
   ]);
 });
 
-test('transactions.list filters by address and by instruction, in any case', async () => {
+test('transactions.list of the sandbox filters by address and by instruction, in upper and lower case', async () => {
   const { one, two, list } = setup();
   const all = await list();
   expect(all).toHaveLength(5);
@@ -93,7 +93,7 @@ test('transactions.list filters by address and by instruction, in any case', asy
   expect(await list({ instructionIds: [] })).toEqual([]);
 });
 
-test('from and to of transactions.list are inclusive, to the millisecond', async () => {
+test('transactions.list of the sandbox includes a transaction at exactly from or to, compared in milliseconds', async () => {
   const { list } = setup();
   const all = await list();
   const at = (minute: number, ms = 0) => new Date(start + minute * 60_000 + ms).toISOString();
@@ -106,7 +106,7 @@ test('from and to of transactions.list are inclusive, to the millisecond', async
   expect(await list({ from: '2026-01-01T01:01:00+01:00' })).toEqual(all.slice(1));
 });
 
-test('transactions.list includes a record when from or to is the time that the record shows', async () => {
+test('transactions.list of the sandbox includes a transaction if from or to is the time in seconds that the transaction shows', async () => {
   const { list } = setup(start + 500);
   const all = await list();
   const formatMinute = (minute: number) => new Date(start + minute * 60_000).toISOString();
@@ -115,7 +115,7 @@ test('transactions.list includes a record when from or to is the time that the r
   expect(await list({ from: formatMinute(3), to: formatMinute(3) })).toEqual([all[2]]);
 });
 
-test('transactions.list sorts in both orders, then skips and takes', async () => {
+test('transactions.list of the sandbox sorts in both orders before it applies skip and take', async () => {
   const { list } = setup();
   const all = await list();
   expect(await list({ sort: 'Ascending' })).toEqual(all);
@@ -125,7 +125,7 @@ test('transactions.list sorts in both orders, then skips and takes', async () =>
   expect(await list({ skip: 5 })).toEqual([]);
 });
 
-test('transactions.list returns pageSize records by default and 100 at most', async () => {
+test('transactions.list of the sandbox returns pageSize transactions by default and 100 at most', async () => {
   const { sandbox, two, list } = setup();
   for (let count = 0; count < 120; count += 1) sandbox.instructions.execute(two);
   expect(await list()).toHaveLength(50);
@@ -141,7 +141,7 @@ test.each([
   [{ from: 'yesterday' }, 'from'],
   [{ instructionIds: ['x'] }, 'instructionIds[0]'],
   [{ address: undefined }, 'address'],
-])('transactions.list rejects %o', async (more, field) => {
+])('transactions.list of the sandbox rejects %o', async (more, field) => {
   const { sandbox } = setup();
   const { status, body } = await call(sandbox, 'GET', '/transactions', { address: owner, ...more });
   expect(status).toBe(422);
@@ -150,7 +150,7 @@ test.each([
   });
 });
 
-test('sandbox.transactions.list returns copies', () => {
+test('sandbox.transactions.list returns copies, so a change of a copy does not change the sandbox', () => {
   const { sandbox } = setup();
   for (const record of sandbox.transactions.list()) {
     Object.assign(record, { transactionStatus: 'changed' });

@@ -30,7 +30,7 @@ function setup() {
   };
 }
 
-test('POST /transfers creates a book transfer and responds with four fields', async () => {
+test('POST /transfers of the sandbox creates a transfer of type book and responds with four of its fields', async () => {
   const { sandbox, source, destination } = setup();
   const { status, body } = await call(sandbox, 'POST', '/transfers', {
     sourceAccountId: source.id,
@@ -74,7 +74,7 @@ test('the type of a Counterparty decides the type of the transfer', async () => 
   expect(toWallet).not.toHaveProperty('description');
 });
 
-test('transfers.advance moves the money of a book transfer step by step', () => {
+test('transfers.advance moves the money of a transfer between two Accounts step by step', () => {
   const { sandbox, book, bothBalances } = setup();
   const { id } = book('12.345');
   expect(bothBalances()).toEqual([
@@ -91,7 +91,7 @@ test('transfers.advance moves the money of a book transfer step by step', () => 
   expect(sandbox.transfers.get(id).amount).toBe('12.345');
 });
 
-test('the money for a Counterparty leaves the platform when the transfer completes', () => {
+test('the money of a transfer to a Counterparty leaves the sandbox when the transfer completes', () => {
   const { sandbox, source, bank, balances } = setup();
   const { id } = sandbox.transfers.create({
     sourceAccountId: source.id,
@@ -105,23 +105,20 @@ test('the money for a Counterparty leaves the platform when the transfer complet
 });
 
 test.each([
-  ['fail a pending one', 0, 'fail', 'failed'],
-  ['fail a processing one', 1, 'fail', 'failed'],
-  ['cancel a pending one', 0, 'cancel', 'cancelled'],
-] as const)(
-  'a failed or cancelled transfer gives the money back: %s',
-  (_name, steps, move, status) => {
-    const { sandbox, book, bothBalances } = setup();
-    const before = bothBalances();
-    const { id } = book('40');
-    for (let step = 0; step < steps; step += 1) sandbox.transfers.advance(id);
-    expect(sandbox.transfers[move](id).status).toBe(status);
-    expect(sandbox.transfers.get(id).status).toBe(status);
-    expect(bothBalances()).toEqual(before);
-  },
-);
+  ['a pending transfer fails', 0, 'fail', 'failed'],
+  ['a processing transfer fails', 1, 'fail', 'failed'],
+  ['a pending transfer is cancelled', 0, 'cancel', 'cancelled'],
+] as const)('the source Account gets its money back if %s', (_name, steps, move, status) => {
+  const { sandbox, book, bothBalances } = setup();
+  const before = bothBalances();
+  const { id } = book('40');
+  for (let step = 0; step < steps; step += 1) sandbox.transfers.advance(id);
+  expect(sandbox.transfers[move](id).status).toBe(status);
+  expect(sandbox.transfers.get(id).status).toBe(status);
+  expect(bothBalances()).toEqual(before);
+});
 
-test('a transfer that has ended rejects every further step', () => {
+test('transfers.advance, fail and cancel reject a transfer that has ended', () => {
   const { sandbox, book, bothBalances } = setup();
   const completed = book('1').id;
   sandbox.transfers.advance(completed);
@@ -139,7 +136,7 @@ test('a transfer that has ended rejects every further step', () => {
   expect(bothBalances()).toEqual(before);
 });
 
-test('a processing transfer can no longer be cancelled', () => {
+test('transfers.cancel rejects a transfer that is already processing', () => {
   const { sandbox, book, bothBalances } = setup();
   const { id } = book('1');
   sandbox.transfers.advance(id);
@@ -156,7 +153,7 @@ test('a processing transfer can no longer be cancelled', () => {
   }
 });
 
-test('a creation rejects an amount above the available balance, to the last decimal', async () => {
+test('POST /transfers of the sandbox rejects an amount above the available balance, to the last decimal', async () => {
   const { sandbox, source, destination, bothBalances } = setup();
   const before = bothBalances();
   const terms = { sourceAccountId: source.id, destinationAccountId: destination.id };
@@ -177,7 +174,7 @@ test('a creation rejects an amount above the available balance, to the last deci
   );
 });
 
-test('a creation can spend available money only, neither locked nor pending money', async () => {
+test('a transfer of the sandbox can spend the available balance only, and not the locked or pending balance', async () => {
   const { sandbox, source, destination, book } = setup();
   book('60');
   const back = await call(sandbox, 'POST', '/transfers', {
@@ -196,7 +193,7 @@ test.each([
     /^got counterpartyId, too/,
   ],
   ['no destination', {}, /^expected destinationAccountId or/],
-])('a creation rejects %s', async (_name, destinations, says) => {
+])('POST /transfers of the sandbox rejects a body with %s', async (_name, destinations, says) => {
   const { sandbox, source } = setup();
   const { status, body } = await call(sandbox, 'POST', '/transfers', {
     sourceAccountId: source.id,
@@ -210,7 +207,7 @@ test.each([
   });
 });
 
-test('the rejection of a creation names the field of the inactive Account or Counterparty', async () => {
+test('a 422 to POST /transfers names the field with an unknown, inactive or unsuitable Account or Counterparty', async () => {
   const { sandbox, entity, source, destination } = setup();
   const euros = sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' });
   const closed = sandbox.accounts.create({ entityId: entity.id });
@@ -312,7 +309,7 @@ test('GET /transfers?accountId lists the transfers that an Account sent or recei
   expect(await idsOf('?accountId=acc_9')).toEqual([]);
 });
 
-test('each step of a transfer changes updatedAt of both Accounts', () => {
+test('each change of balances by a transfer changes updatedAt of both Accounts', () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => (now += 1000) });
   const { source, destination } = createAccounts(sandbox);

@@ -29,8 +29,8 @@ function setup(options: ClientOptions = {}, sandbox = new Sandbox()) {
   return { sandbox, payments, countMade: () => sandbox.transfers.list().length - earlier };
 }
 
-describe('a timer beside a client of a sandbox', () => {
-  test('fires during a loop of createOnce', async () => {
+describe('a timer of the application, while a client calls a sandbox in the same process,', () => {
+  test('fires before a loop of createOnce has ended', async () => {
     const { payments } = setup();
     let firedAfter: number | undefined;
     let made = 0;
@@ -39,7 +39,7 @@ describe('a timer beside a client of a sandbox', () => {
     expect(firedAfter).toBeLessThan(100);
   });
 
-  test('stops a batch in the middle with an abort', async () => {
+  test('can abort a batch in the middle', async () => {
     const { payments, countMade } = setup();
     const controller = new AbortController();
     setTimeout(() => {
@@ -55,7 +55,7 @@ describe('a timer beside a client of a sandbox', () => {
     expect(countMade()).toBe(500);
   });
 
-  test('ends a loop over a batch that breaks when a flag is set', async () => {
+  test('can set a flag that ends a loop over a batch', async () => {
     const { payments, countMade } = setup();
     let isStopping = false;
     setTimeout(() => (isStopping = true), 0);
@@ -66,7 +66,7 @@ describe('a timer beside a client of a sandbox', () => {
     expect(countMade()).toBeLessThan(500);
   });
 
-  test('ends a loop over a list with an abort', async () => {
+  test('can abort the reading of a list in the middle', async () => {
     const { payments, sandbox } = setup();
     for (let count = 0; count < 300; count += 1) sandbox.transfers.create(createInput(count));
     const controller = new AbortController();
@@ -78,7 +78,7 @@ describe('a timer beside a client of a sandbox', () => {
     expect(sandbox.log.length).toBeLessThan(300);
   });
 
-  test('fires during a loop of GETs with a body', async () => {
+  test('fires before a loop of instructions.list, which sends a GET with a body, has ended', async () => {
     const { payments } = setup();
     const address = `0x${'a'.repeat(40)}` as const;
     let hasFired = false;
@@ -95,7 +95,7 @@ describe('an abort of a request to a sandbox', () => {
     return sandbox.fetch('https://h/v0/entities', { method: 'POST', headers, body, signal });
   };
 
-  test('loses the response of a request that took effect, when it comes after the arrival', async () => {
+  test('loses only the response if the request has already taken effect', async () => {
     const sandbox = new Sandbox();
     const controller = new AbortController();
     sandbox.onLog(() => {
@@ -105,14 +105,14 @@ describe('an abort of a request to a sandbox', () => {
     expect(sandbox.entities.list()).toHaveLength(1);
   });
 
-  test('prevents the effect of a request, when it comes before the arrival', async () => {
+  test('prevents the effect of the request if the abort comes before the request arrives', async () => {
     const sandbox = new Sandbox();
     const sent = send(sandbox, AbortSignal.abort(new Error('left')));
     await expect(sent).rejects.toThrow('left');
     expect([sandbox.entities.list(), sandbox.log]).toEqual([[], []]);
   });
 
-  test('wins over the broken connection of the fault reset', async () => {
+  test('rejects with the reason of the abort, even if the fault "reset" breaks the connection, too', async () => {
     const sandbox = new Sandbox();
     sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });
     const controller = new AbortController();
@@ -123,7 +123,7 @@ describe('an abort of a request to a sandbox', () => {
   });
 });
 
-describe('the time of a test, with a sandbox', () => {
+describe('simulated time in a test with a sandbox', () => {
   const delayMs = 1_800_000;
   const recordFailures = () => {
     const failures: unknown[] = [];
@@ -132,7 +132,7 @@ describe('the time of a test, with a sandbox', () => {
   };
 
   test.each([{}, { toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const }])(
-    'passes while no response is pending when fake timers advance: %j',
+    'lets no request time out even if fake timers advance by half an hour in one step: %j',
     async ({ toFake }) => {
       vi.useFakeTimers(toFake && { toFake: [...toFake] });
       onTestFinished(() => void vi.useRealTimers());
@@ -149,7 +149,7 @@ describe('the time of a test, with a sandbox', () => {
     },
   );
 
-  test('stops a batch in the middle when fake timers advance past responses with a latency', async () => {
+  test('passes between the responses of a sandbox with a latency, so a fake timer can abort a batch in the middle', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { payments, countMade } = setup({}, new Sandbox({ latency: 10 }));
@@ -166,7 +166,7 @@ describe('the time of a test, with a sandbox', () => {
     expect(countMade()).toBe(11);
   });
 
-  test('passes while no response is pending when the clock of the client advances', async () => {
+  test('lets no request time out even if the VirtualClock of the client advances by half an hour in one step', async () => {
     const clock = new VirtualClock();
     const { failures, hooks } = recordFailures();
     const { payments, countMade } = setup({ clock, hooks });
@@ -177,7 +177,7 @@ describe('the time of a test, with a sandbox', () => {
     await result;
   });
 
-  test('does not stop a sandbox that is loaded after the timers were replaced', async () => {
+  test('does not stop a sandbox that is loaded after a test has replaced the timers', async () => {
     const never = () => 0;
     for (const name of ['setImmediate', 'setTimeout']) vi.stubGlobal(name, never);
     vi.resetModules();
@@ -190,15 +190,18 @@ describe('a sandbox outside of Node.js', () => {
   test.each([
     ['a MessageChannel', MessageChannel],
     ['a timer, without MessageChannel', undefined],
-  ])('gives the event loop a turn by %s', async (_, Channel) => {
-    vi.stubGlobal('MessageChannel', Channel);
-    vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
-    vi.resetModules();
-    const { Sandbox: Reloaded } = await import('payments-platform-sdk/sandbox');
-    const sandbox = new Reloaded();
-    let hasFired = false;
-    setTimeout(() => (hasFired = true), 0);
-    for (let count = 0; count < 200; count += 1) await sandbox.fetch('https://h/v0/entities');
-    expect(hasFired).toBe(true);
-  });
+  ])(
+    'lets a timer of the application fire between responses by means of %s',
+    async (_, Channel) => {
+      vi.stubGlobal('MessageChannel', Channel);
+      vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
+      vi.resetModules();
+      const { Sandbox: Reloaded } = await import('payments-platform-sdk/sandbox');
+      const sandbox = new Reloaded();
+      let hasFired = false;
+      setTimeout(() => (hasFired = true), 0);
+      for (let count = 0; count < 200; count += 1) await sandbox.fetch('https://h/v0/entities');
+      expect(hasFired).toBe(true);
+    },
+  );
 });

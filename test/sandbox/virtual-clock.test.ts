@@ -21,7 +21,7 @@ test('advance of a VirtualClock fires the due timers in order, and no later time
   expect([clock.now(), clock.pending]).toEqual([start + 20, 1]);
 });
 
-test('a timer that a firing timer sets fires in the same advance of a VirtualClock', async () => {
+test('a timer that another timer sets fires in the same advance of a VirtualClock if it is due by then', async () => {
   const clock = new VirtualClock(0);
   let firedAt = Number.NaN;
   const setNext = async (): Promise<void> => {
@@ -41,7 +41,7 @@ test('a cleared timer of a VirtualClock does not fire', async () => {
   expect(hasFired).toBe(false);
 });
 
-test('a timer of 0 ms of a VirtualClock fires without advance', async () => {
+test('a timer of 0 ms of a VirtualClock fires without a call of advance', async () => {
   const clock = new VirtualClock(7);
   await new Promise<void>((resolve) => {
     clock.setTimeout(resolve, 0);

@@ -52,7 +52,7 @@ function setup(options: SandboxOptions = {}) {
   return { clock, sandbox, source, destination, rename, deliveries, completed, completes, point };
 }
 
-test('a webhook body says that its shape is made up, and nothing is sent without a webhookUrl', async () => {
+test('the default body of a webhook contains "sandbox": true, and no webhook is sent without a webhookUrl', async () => {
   const { sandbox, source, destination, point, completes, completed } = setup({
     webhook: undefined,
   });
@@ -94,7 +94,7 @@ test('a webhook body says that its shape is made up, and nothing is sent without
   });
 });
 
-test('a webhook has the body and the headers that the webhook function returns', async () => {
+test('a webhook has the body and the headers that the option webhook returns', async () => {
   const { point, rename, completes, deliveries, sandbox } = setup({
     webhook: (change) =>
       change.type === 'account.updated'
@@ -112,7 +112,7 @@ test('a webhook has the body and the headers that the webhook function returns',
   expect(deliveries()).toMatchObject([{ response: { echo: '[redacted]' } }]);
 });
 
-test('the log cuts the long body of a webhook', async () => {
+test('sandbox.log cuts the long body of a webhook', async () => {
   const body = { text: 'x'.repeat(100_000) };
   const { point, rename, completes, completed } = setup({
     webhook: ({ type }) => (type === 'account.updated' ? { body } : undefined),
@@ -125,7 +125,7 @@ test('the log cuts the long body of a webhook', async () => {
   expect(completed()[0]?.body).toMatch(/^.{65536}… \(100011 characters\)$/);
 });
 
-test('the log says why a webhook function failed', async () => {
+test('sandbox.log says why the option webhook failed', async () => {
   for (const [webhook, note] of [
     [() => ({ text: 1 }), 'expected { body } or undefined'],
     [
@@ -167,7 +167,7 @@ test('a webhook is sent again after 1, 2, 4, 8 and 16 seconds, and then the sand
   expect(new Set(completed().map(({ requestId }) => requestId)).size).toBe(1);
 });
 
-test('one advance of the clock covers several tries of a webhook', async () => {
+test('one call of advanceClock sends a failed webhook again as often as it is due in that time', async () => {
   const { sandbox, point, rename, completes, completed } = setup();
   point(`${closedPort.origin}/`);
   rename('a');
@@ -180,7 +180,7 @@ test('one advance of the clock covers several tries of a webhook', async () => {
   expect(completed()[5]?.note).toContain('gave up');
 });
 
-test('a webhook handler that was down for a minute receives only the deliveries that still have tries', async () => {
+test('a webhook handler that was down for a minute receives only the webhooks that the sandbox has not given up', async () => {
   const { clock, point, rename, completes, completed } = setup();
   let isDown = true;
   const { bodies, url } = await receive((_request, response) => {
@@ -211,7 +211,7 @@ test('a webhook handler that was down for a minute receives only the deliveries 
   ]);
 });
 
-test('a webhook is sent again when the handler has not completed its response in 5 seconds', async () => {
+test('a webhook is sent again if the handler has not completed its response in 5 seconds', async () => {
   const { clock, point, rename, completes, completed, sandbox } = setup();
   let isHanging = true;
   const { bodies, url } = await receive((_request, response) => {
@@ -242,7 +242,7 @@ test('a webhook is sent again when the handler has not completed its response in
   ]);
 });
 
-test('a try of a webhook goes to the current webhookUrl, and not at all when the URL is null', async () => {
+test('a webhook that is sent again goes to the current webhookUrl, and is not sent if webhookUrl is null by then', async () => {
   const { sandbox, clock, point, rename, completes, completed } = setup();
   point(`${closedPort.origin}/`);
   rename('a');
@@ -267,7 +267,7 @@ test('a try of a webhook goes to the current webhookUrl, and not at all when the
   expect(completed()).toEqual([]);
 });
 
-test('a webhook is not sent again to a webhookUrl that is not allowed', async () => {
+test('a webhook is not sent again if webhookUrl has changed to a host that is not allowed', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   const { clock, point, rename, completes, completed } = setup();
   point(`${closedPort.origin}/`);
@@ -281,7 +281,7 @@ test('a webhook is not sent again to a webhookUrl that is not allowed', async ()
   expect(lookup).not.toHaveBeenCalled();
 });
 
-test('a reset of the sandbox during a try ends the delivery', async () => {
+test('a reset of the sandbox while a webhook waits for its response prevents further tries', async () => {
   const { sandbox, clock, point, rename } = setup();
   const { bodies, url } = await receive(() => {});
   point(url);
@@ -300,20 +300,27 @@ test.each([
   ['http://10.0.0.1/x', '10.0.0.1'],
   ['http://[::2]/x', '[::2]'],
   ['http://0.0.0.0/x', '0.0.0.0'],
-])('the webhookUrl %s is kept but not called, and the log says so once', async (url, host) => {
-  const lookup = vi.spyOn(dns, 'lookup');
-  const { point, rename, deliveries, clock, sandbox } = setup();
-  point(url);
-  rename('a', 'b');
-  await clock.advance(60_000);
-  expect(sandbox.settings.get().webhookUrl).toBe(url);
-  expect(deliveries()).toMatchObject([
-    { path: url, status: undefined, note: containing(`Not called: ${host} is neither localhost`) },
-  ]);
-  expect(lookup).not.toHaveBeenCalled();
-});
+])(
+  'the sandbox keeps the webhookUrl %s in the Settings but does not call the URL, and sandbox.log says so once',
+  async (url, host) => {
+    const lookup = vi.spyOn(dns, 'lookup');
+    const { point, rename, deliveries, clock, sandbox } = setup();
+    point(url);
+    rename('a', 'b');
+    await clock.advance(60_000);
+    expect(sandbox.settings.get().webhookUrl).toBe(url);
+    expect(deliveries()).toMatchObject([
+      {
+        path: url,
+        status: undefined,
+        note: containing(`Not called: ${host} is neither localhost`),
+      },
+    ]);
+    expect(lookup).not.toHaveBeenCalled();
+  },
+);
 
-test('a webhook is sent to a host of webhookHosts, at the address that was resolved', async () => {
+test('a webhook is sent to a host in the option webhookHosts, which is looked up once', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   lookup.mockResolvedValue([{ address: '127.0.0.1', family: 4 }] as never);
   const { port, requests } = await receive();
@@ -327,7 +334,7 @@ test('a webhook is sent to a host of webhookHosts, at the address that was resol
   expect(lookup).toHaveBeenCalledTimes(1);
 });
 
-test('a webhook is not sent to localhost when localhost resolves to a public address', async () => {
+test('a webhook is not sent to localhost if localhost resolves to a public address', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   lookup.mockResolvedValue([{ address: '203.0.113.9', family: 4 }] as never);
   const { point, rename, completes, completed } = setup();
@@ -339,7 +346,7 @@ test('a webhook is not sent to localhost when localhost resolves to a public add
   ]);
 });
 
-test('a webhook is sent to a second address of localhost when nothing listens on the first', async () => {
+test('a webhook is sent to the second local address of localhost if nothing listens on the first', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   lookup.mockResolvedValue([
     { address: '203.0.113.9', family: 4 },
@@ -387,22 +394,25 @@ test.each([
   ['duplicate', ['a', 'a', 'b', 'c'], 0],
   ['reorder', ['b', 'a', 'c'], 0],
   ['delay', ['b', 'c', 'a'], 5000],
-] as const)('the webhook fault %s makes a, b, c arrive as %j', async (kind, expected, ms) => {
-  const { bodies, url } = await receive();
-  const { sandbox, clock, point, rename, deliveries } = setup();
-  sandbox.faults.add({ operation: 'webhook', fault: kind === 'delay' ? { kind, ms } : { kind } });
-  point(url);
-  rename('a', 'b', 'c');
-  await expect.poll(() => bodies.includes('c')).toBe(true);
-  await clock.advance(ms);
-  await expect.poll(() => bodies).toEqual(expected);
-  const faults = deliveries().filter(({ fault }) => fault === kind);
-  expect(faults.map(({ body }) => body)).toEqual(kind === 'duplicate' ? ['a', 'a'] : ['a']);
-  if (kind === 'drop') expect(faults[0]?.note).toBe('Not sent: a fault dropped it.');
-  expect(sandbox.faults.list()).toEqual([]);
-});
+] as const)(
+  'the fault "%s" makes the webhooks a, b and c arrive as %j',
+  async (kind, expected, ms) => {
+    const { bodies, url } = await receive();
+    const { sandbox, clock, point, rename, deliveries } = setup();
+    sandbox.faults.add({ operation: 'webhook', fault: kind === 'delay' ? { kind, ms } : { kind } });
+    point(url);
+    rename('a', 'b', 'c');
+    await expect.poll(() => bodies.includes('c')).toBe(true);
+    await clock.advance(ms);
+    await expect.poll(() => bodies).toEqual(expected);
+    const faults = deliveries().filter(({ fault }) => fault === kind);
+    expect(faults.map(({ body }) => body)).toEqual(kind === 'duplicate' ? ['a', 'a'] : ['a']);
+    if (kind === 'drop') expect(faults[0]?.note).toBe('Not sent: a fault dropped it.');
+    expect(sandbox.faults.list()).toEqual([]);
+  },
+);
 
-test('the fault reorder sends a delivery after a second if no later delivery overtakes it', async () => {
+test('the fault "reorder" sends a webhook after a second if no later webhook overtakes it', async () => {
   const { bodies, url } = await receive();
   const { sandbox, clock, point, rename } = setup();
   sandbox.faults.add({ operation: 'webhook', times: 'always', fault: { kind: 'reorder' } });
@@ -415,7 +425,7 @@ test('the fault reorder sends a delivery after a second if no later delivery ove
   await expect.poll(() => bodies).toEqual(['b', 'a', 'c']);
 });
 
-test('the faults of webhooks affect no request, and the faults of requests affect no webhook', async () => {
+test('a fault of webhooks affects no request, and faults.add rejects a fault of requests for webhooks and the reverse', async () => {
   const { sandbox } = setup();
   const { faults } = sandbox;
   faults.add({ operation: 'webhook', fault: { kind: 'drop' } });
@@ -427,6 +437,6 @@ test('the faults of webhooks affect no request, and the faults of requests affec
   expect(add('webhook', 'hang')).toThrow('hang does not affect webhook');
 });
 
-test('a sandbox rejects a webhookHosts entry that is no host name', () => {
+test('a sandbox rejects the option webhookHosts if an entry is not the name of a host', () => {
   expect(() => new Sandbox({ webhookHosts: ['http://a/'] })).toThrow('must be names of hosts');
 });

@@ -33,7 +33,7 @@ async function setup(options: SandboxOptions & { worlds?: boolean } = {}) {
   return { sandbox, server, control, clientOf, statusOf };
 }
 
-test('each key of a server with worlds gets its own copy of the initial state', async () => {
+test('on a sandbox server with worlds, each API key works on its own copy of the initial records', async () => {
   const { sandbox, clientOf, control } = await setup();
   sandbox.entities.create({ email: 'later@example.com' });
   const [one, two] = [clientOf('one'), clientOf('two')];
@@ -49,7 +49,7 @@ test('each key of a server with worlds gets its own copy of the initial state', 
   expect(sandbox.log).toEqual([]);
 });
 
-test('the JWT with the name of a world selects that world for root endpoints', async () => {
+test('on a sandbox server with worlds, root endpoints use the world that the JWT names', async () => {
   const { clientOf, control } = await setup();
   const address = '0x00000000000000000000000000000000000000aa';
   const list = await clientOf('one').transactions.list({ address });
@@ -58,7 +58,7 @@ test('the JWT with the name of a world selects that world for root endpoints', a
   expect((await control('GET', 'worlds')).body).toEqual(['one']);
 });
 
-test('the printed key selects the default world, as /_sandbox/ without a world does', async () => {
+test('on a sandbox server with worlds, the default API key and a path under /_sandbox/ without a world use the default world', async () => {
   const { sandbox, statusOf, control } = await setup();
   expect(await statusOf(sandbox.apiKey)).toBe(200);
   expect((await control('GET', 'worlds')).body).toEqual([]);
@@ -75,13 +75,16 @@ test.each([
   ['sk_live_one', 401],
   ['jwt_sandbox_one', 401],
   ['sk_sandbox_a-1', 200],
-])('a server with worlds responds to the key %s with %i', async (key, status) => {
-  const { statusOf, sandbox } = await setup();
-  expect(await statusOf(key)).toBe(status);
-  expect(JSON.stringify(sandbox.log)).not.toContain(key);
-});
+])(
+  'a sandbox server with worlds responds to the API key %s with status %i',
+  async (key, status) => {
+    const { statusOf, sandbox } = await setup();
+    expect(await statusOf(key)).toBe(status);
+    expect(JSON.stringify(sandbox.log)).not.toContain(key);
+  },
+);
 
-test('a server without worlds rejects every other key, and control names the flag --worlds', async () => {
+test('a sandbox server without worlds rejects other API keys, and responds to /_sandbox/worlds with a hint at --worlds', async () => {
   const { statusOf, control } = await setup({ worlds: false });
   expect(await statusOf('sk_sandbox_one')).toBe(401);
   for (const path of ['worlds', 'worlds/one', 'worlds/one/state']) {
@@ -92,7 +95,7 @@ test('a server without worlds rejects every other key, and control names the fla
   }
 });
 
-test('a control request for one world leaves the other worlds unchanged', async () => {
+test('a request to /_sandbox/worlds/one leaves the other worlds of the sandbox server unchanged', async () => {
   const { sandbox, control, clientOf } = await setup();
   const before = sandbox.exportState();
   const funded = await control('POST', 'worlds/one/accounts/acc_000001/fund', '{"amount":"1"}');
@@ -113,7 +116,7 @@ test('a control request for one world leaves the other worlds unchanged', async 
   expect((await control('GET', 'worlds/two/changes')).body).toEqual([]);
 });
 
-test('DELETE removes a world, and its key then gets a new world', async () => {
+test('DELETE /_sandbox/worlds/{name} removes a world, and its API key then works on a new copy of the initial records', async () => {
   const clock = new VirtualClock();
   const { control, clientOf } = await setup({ clock, autoAdvance: 1000 });
   const pending = clock.pending;
@@ -138,12 +141,15 @@ test.each([
   ['POST', 'worlds/one', 405, 'method_not_allowed'],
   ['GET', 'worlds/one/nothing', 404, 'not_found'],
   ['GET', 'worlds/one/worlds/two/state', 404, 'not_found'],
-])('control of worlds responds to %s %s with %i %s', async (method, path, status, code) => {
-  const { control } = await setup();
-  expect(await control(method, path)).toMatchObject({ status, body: { code } });
-});
+])(
+  'the sandbox server responds to %s /_sandbox/%s with %i %s',
+  async (method, path, status, code) => {
+    const { control } = await setup();
+    expect(await control(method, path)).toMatchObject({ status, body: { code } });
+  },
+);
 
-test('a control request for a world from another origin gets 403', async () => {
+test('a request to /_sandbox/worlds/{name} from a page of another origin gets 403', async () => {
   const { server } = await setup();
   const response = await fetch(`${server.rootUrl}/_sandbox/worlds/one/state`, {
     headers: { origin: 'https://evil.example' },
@@ -151,7 +157,7 @@ test('a control request for a world from another origin gets 403', async () => {
   expect(response.status).toBe(403);
 });
 
-test('POST /_sandbox/reset with the seed start restores the initial state, with the same ids', async () => {
+test('POST /_sandbox/reset with the seed "start" restores the initial records with their ids', async () => {
   const { sandbox, control } = await setup();
   const before = sandbox.exportState();
   for (const prefix of ['', 'worlds/one/']) {
@@ -168,7 +174,7 @@ test('POST /_sandbox/reset with the seed start restores the initial state, with 
   }
 });
 
-test('a world that was exported, imported and exported again is the same document', async () => {
+test('a state that is exported from one world and imported into another world is exported from there as the same text', async () => {
   const { server, control, clientOf } = await setup();
   await clientOf('one').settings.update({ webhookUrl: 'https://hooks.example/x' });
   const urlOf = (name: string) => `${server.rootUrl}/_sandbox/worlds/${name}/state`;
@@ -188,7 +194,7 @@ test('GET /_sandbox/health responds as soon as the server listens', async () => 
   });
 });
 
-test('fifty clients in worlds of their own see no record of each other', async () => {
+test('fifty clients with an API key each see no record of each other on a sandbox server with worlds', async () => {
   const { clientOf, sandbox } = await setup();
   const before = sandbox.exportState();
   const use = async (name: string) => {
