@@ -162,7 +162,7 @@ export const promises: Readonly<
   'On Node.js nothing below the SDK sends a write again': [
     [
       'transports/node-http.test.ts',
-      'a write on a %s connection that is reset after the first byte is unknown and is sent once',
+      'a write has the outcome unknown and is sent once if a %s connection is reset after the first byte',
     ],
   ],
   'No redirect is followed, and its target receives no request': [chaos],
@@ -255,7 +255,7 @@ export const promises: Readonly<
     ['errors/errors.test.ts', 'an error holds no request, response, credential or object of ky'],
     [
       'secrets/responses.test.ts',
-      'no error shows a secret, in any spelling, from this part of a response: %s',
+      'no error shows a secret that a response contains in %s, however the secret is encoded',
     ],
   ],
   'An endless, highly compressed or deeply nested response uses no more memory than the limit': [

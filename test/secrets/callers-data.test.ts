@@ -18,15 +18,15 @@ const since = '2026-01-01T00:00:00Z';
  */
 const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLike<unknown>])[] = [
   ['an id', ({ transfers }) => transfers.get(both as 'txfr_')],
-  ['an id with the right start', ({ accounts }) => accounts.get(`acc_${both}`)],
-  ['an id that is a list', ({ ibans }) => ibans.delete([apiKey] as never)],
+  ['the end of an id', ({ accounts }) => accounts.get(`acc_${both}`)],
+  ['an id that is an array', ({ ibans }) => ibans.delete([apiKey] as never)],
   ['an amount', ({ transfers }) => transfers.create({ ...newTransfer, amount: apiKey })],
-  ['an account', ({ transfers }) => transfers.create({ ...newTransfer, ...wrongAccount })],
+  ['a sourceAccountId', ({ transfers }) => transfers.create({ ...newTransfer, ...wrongAccount })],
   ['an unknown field', ({ transfers }) => transfers.create(named(apiKey) as never)],
   ['an unknown field named after the JWT', ({ entities }) => entities.create(named(jwt) as never)],
-  ['an input that is a text', ({ entities }) => entities.create(apiKey as never)],
+  ['an input that is a string', ({ entities }) => entities.create(apiKey as never)],
   ['an unknown setting', ({ settings }) => settings.update({ [apiKey]: true } as never)],
-  ['a vault', ({ settings }) => settings.update({ autoEarnVault: apiKey })],
+  ['the setting autoEarnVault', ({ settings }) => settings.update({ autoEarnVault: apiKey })],
   ['metadata that JSON would lose', ({ accounts }) => accounts.update('acc_1', lost(apiKey))],
   ['nested metadata', ({ accounts }) => accounts.update('acc_1', lost('a', { [jwt]: Number.NaN }))],
   ['a cursor', ({ transfers }) => transfers.list({ cursor: [apiKey] as never })],
@@ -37,7 +37,10 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
     'an unknown field of a GET',
     ({ transactions }) => transactions.list({ address, ...named(apiKey) }),
   ],
-  ['the from of a list', ({ transactions }) => transactions.list({ address, from: apiKey })],
+  [
+    'the field from of transactions.list',
+    ({ transactions }) => transactions.list({ address, from: apiKey }),
+  ],
   [
     'an action',
     ({ instructions }) =>
@@ -54,64 +57,85 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
         actionArguments: { a: { [apiKey]: () => jwt } },
       }),
   ],
-  ['the max of toArray', ({ transfers }) => transfers.list().toArray({ max: apiKey as never })],
-  ['a reconciliation', ({ transfers }) => transfers.reconcile(named(apiKey) as never, { since })],
   [
-    'the since of a reconciliation',
+    'the option max of toArray',
+    ({ transfers }) => transfers.list().toArray({ max: apiKey as never }),
+  ],
+  [
+    'a field of a payment to reconcile',
+    ({ transfers }) => transfers.reconcile(named(apiKey) as never, { since }),
+  ],
+  [
+    'the option since of reconcile',
     ({ transfers }) => transfers.reconcile(newTransfer, { since: apiKey }),
   ],
   [
-    'the skew of a reconciliation',
+    'the option clockSkew of reconcile',
     ({ transfers }) => transfers.reconcile(newTransfer, { since, clockSkew: apiKey as never }),
   ],
   [
-    'the timeout of a wait',
+    'the option timeout of waitFor',
     ({ transfers }) => transfers.waitFor('txfr_1', { timeout: apiKey as never }),
   ],
-  ['a wait with an unknown option', ({ transfers }) => transfers.waitFor('txfr_1', named(apiKey))],
-  ['a path', (payments) => ask(payments, { path: apiKey })],
+  ['an unknown option of waitFor', ({ transfers }) => transfers.waitFor('txfr_1', named(apiKey))],
+  ['a path without a slash', (payments) => ask(payments, { path: apiKey })],
   ['a path with a space', (payments) => ask(payments, { path: `/${both}` })],
   ['a path with a query', (payments) => ask(payments, { path: `/echo?key=${apiKey}` })],
-  ['a method', (payments) => ask(payments, { method: apiKey })],
-  ['an api', (payments) => ask(payments, { api: apiKey })],
-  ['an unknown field of a request', (payments) => ask(payments, { [apiKey]: jwt })],
-  ['a query of a request', (payments) => ask(payments, { query: apiKey })],
-  ['a query field of a request', (payments) => ask(payments, { query: { [apiKey]: [[jwt]] } })],
-  ['a body of a request', (payments) => ask(payments, { body: { [apiKey]: () => jwt } })],
-  ['a schema of a request', (payments) => ask(payments, { schema: apiKey })],
-  ['a request that is a text', (payments) => payments.request(apiKey as never)],
+  ['the field method of payments.request', (payments) => ask(payments, { method: apiKey })],
+  ['the field api of payments.request', (payments) => ask(payments, { api: apiKey })],
+  ['an unknown field of payments.request', (payments) => ask(payments, { [apiKey]: jwt })],
+  ['the query of payments.request', (payments) => ask(payments, { query: apiKey })],
+  [
+    'a field in the query of payments.request',
+    (payments) => ask(payments, { query: { [apiKey]: [[jwt]] } }),
+  ],
+  [
+    'a field in the body of payments.request',
+    (payments) => ask(payments, { body: { [apiKey]: () => jwt } }),
+  ],
+  ['the schema of payments.request', (payments) => ask(payments, { schema: apiKey })],
+  ['the only argument of payments.request', (payments) => payments.request(apiKey as never)],
   ['an unknown option', optioned({ [apiKey]: jwt })],
-  ['options that are a text', optioned(apiKey)],
-  ['a header for the credential', optioned({ headers: { authorization: `Bearer ${apiKey}` } })],
-  ['a header named after the key', optioned({ headers: { [apiKey]: 'x' } })],
-  ['a whole header for a name', optioned({ headers: { [`x: Bearer ${both}`]: 'x' } })],
+  ['options that are a string', optioned(apiKey)],
+  ['a header authorization', optioned({ headers: { authorization: `Bearer ${apiKey}` } })],
+  ['the name of a header', optioned({ headers: { [apiKey]: 'x' } })],
+  [
+    'a whole header in the place of its name',
+    optioned({ headers: { [`x: Bearer ${both}`]: 'x' } }),
+  ],
   ['a header with a line break', optioned({ headers: { 'x-key': `${apiKey}\n` } })],
-  ['a query parameter', optioned({ query: { [apiKey]: { jwt } } })],
-  ['a body field', optioned({ body: { [apiKey]: Number.NaN, deep: { [jwt]: Symbol(jwt) } } })],
-  ['the timeouts of a call', optioned({ timeout: apiKey, totalTimeout: jwt })],
-  ['a signal', optioned({ signal: apiKey })],
+  ['a parameter in the option query', optioned({ query: { [apiKey]: { jwt } } })],
+  [
+    'a field in the option body',
+    optioned({ body: { [apiKey]: Number.NaN, deep: { [jwt]: Symbol(jwt) } } }),
+  ],
+  ['the options timeout and totalTimeout', optioned({ timeout: apiKey, totalTimeout: jwt })],
+  ['the option signal', optioned({ signal: apiKey })],
 ];
 
-test.for(wrong)('an error repeats no secret that was given as %s', async ([, call]) => {
-  const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
-  const error = await failureOf(
-    attempted(() => call(payments)),
-    ValidationError,
-  );
-  expect(requests).toEqual([]);
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(wrong)(
+  'a ValidationError repeats no secret that the caller gave as %s',
+  async ([, call]) => {
+    const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
+    const error = await failureOf(
+      attempted(() => call(payments)),
+      ValidationError,
+    );
+    expect(requests).toEqual([]);
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
 test.for([
-  ['as it is', encodeURI(apiKey), '/echo/[redacted]/end'],
-  ['encoded', encodeURIComponent(apiKey), '[redacted]'],
+  ['the API key as it is', encodeURI(apiKey), '/echo/[redacted]/end'],
+  ['the encoded API key', encodeURIComponent(apiKey), '[redacted]'],
   [
-    'encoded in lower case',
+    'the API key encoded in lower case',
     encodeURIComponent(apiKey).replaceAll(/%../g, (hex) => hex.toLowerCase()),
     '[redacted]',
   ],
-  ['a JWT', jwt, '/echo/[redacted]/end'],
-])('an error redacts a secret in the path of a request: %s', async ([, segment, path]) => {
+  ['the JWT', jwt, '/echo/[redacted]/end'],
+])('the error of payments.request redacts a secret in the path: %s', async ([, segment, path]) => {
   const { payments } = clientOf(() => Response.json({ error: 'No.' }, { status: 404 }), {
     apiKey,
     jwt,

@@ -61,7 +61,7 @@ const echoing = (status: number): Response =>
   );
 
 describe('the events of hooks', () => {
-  test('no event shows a credential that responses echo', async () => {
+  test('no event shows a credential that a response repeats', async () => {
     for (const act of [
       (payments: PaymentsClient) => payments.transfers.get('txfr_1'),
       (payments: PaymentsClient) => payments.instructions.list({ address }),
@@ -74,7 +74,7 @@ describe('the events of hooks', () => {
     }
   });
 
-  test('no event shows a credential when the connections of a call break', async () => {
+  test('no event shows a credential even if the error of a broken connection contains one', async () => {
     const error = Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` });
     const events = await eventsDuring(
       () => Promise.reject(error),
@@ -137,7 +137,7 @@ describe('the events of hooks', () => {
   );
 
   test.each([401, 422, 500])(
-    'no result, error or event of a batch shows a credential that a %i echoes',
+    'no result, error or event of a batch shows a credential that a response with status %i repeats',
     async (status) => {
       const failing = (name: string) => new Error(`${name}: redis://user:${apiKey}@host ${jwt}`);
       const journals: readonly Journal[] = [
@@ -189,18 +189,22 @@ describe('the events of hooks', () => {
     (payments: PaymentsClient) => PromiseLike<unknown>,
   ])[] = [
     [
-      'a value',
+      'a field of a record',
       { ...transfer, direction: { [apiKey]: jwt } },
       ({ transfers }) => transfers.get('txfr_1'),
     ],
     [
-      'a page',
+      'an item of a page',
       { ...page([{ ...transfer, direction: { [apiKey]: jwt }, [apiKey]: jwt }]), [apiKey]: jwt },
       ({ transfers }) => transfers.list(),
     ],
-    ['a write', { id: 'txfr_1', [apiKey]: jwt }, ({ transfers }) => transfers.create(newTransfer)],
     [
-      'a schema of the caller',
+      'the response to a creation',
+      { id: 'txfr_1', [apiKey]: jwt },
+      ({ transfers }) => transfers.create(newTransfer),
+    ],
+    [
+      'the messages of a schema of the caller',
       { [apiKey]: jwt, a: apiKey },
       (payments) =>
         payments.request({ method: 'PUT', path: '/a', api: 'versioned', schema: quoting }),
@@ -208,7 +212,7 @@ describe('the events of hooks', () => {
   ];
 
   test.for(drifting)(
-    'no drift event shows a credential of the response: %s',
+    'no onDrift event shows a credential that a response contains in %s',
     async ([, body, act]) => {
       const events = await eventsDuring(
         () => Response.json(body, { headers: { 'x-request-id': apiKey } }),

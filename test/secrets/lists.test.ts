@@ -24,7 +24,7 @@ const cursors = [
 ] as const;
 
 test.for(cursors)(
-  'the error for a cursor loop shows no secret in a cursor with %s',
+  'the error of a list whose cursor repeats shows no secret if the cursor contains %s',
   async ([, cursor]) => {
     const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
     const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
@@ -34,7 +34,7 @@ test.for(cursors)(
 );
 
 test.for(cursors)(
-  'the error for a missing cursor shows no secret in a cursor with %s',
+  'the error of a list whose second page lacks a cursor shows no secret if the first cursor contains %s',
   async ([, cursor]) => {
     const { payments } = clientOf(
       (_, __, count) =>
@@ -48,7 +48,7 @@ test.for(cursors)(
 );
 
 test.for(cursors)(
-  'the error of a failed page shows no secret in a cursor with %s',
+  'the error of a list whose second page fails shows no secret if the cursor contains %s',
   async ([, cursor]) => {
     const { payments } = clientOf(
       (_, __, count) =>
@@ -63,7 +63,7 @@ test.for(cursors)(
   },
 );
 
-test('the error of an unreadable second page shows no credential', async () => {
+test('the error of a list whose second page has the wrong shape shows no credential from that page', async () => {
   const { payments } = clientOf(
     (_, __, count) =>
       Response.json(count === 1 ? page([transfer], 'next') : { [apiKey]: jwt, data: apiKey }),
@@ -73,20 +73,23 @@ test('the error of an unreadable second page shows no credential', async () => {
   expect(leaksOf(await failureOf(call, InvalidResponseError))).toEqual([]);
 });
 
-test('the error for repeated pages by position shows no credential', async () => {
+test('the error of transactions.list for a page that repeats shows no credential from the records', async () => {
   const record = { ...transactionNumber(1), note: apiKey, [jwt]: jwt };
   const { payments } = clientOf(() => Response.json([record]), credentials);
   const call = payments.transactions.list({ address }).toArray({ max: 99 });
   expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
 });
 
-test.for(cursors)('the error of reconcile redacts a cursor that holds %s', async ([, cursor]) => {
-  const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
-  const call = payments.transfers.reconcile(newTransfer, { since });
-  expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
-});
+test.for(cursors)(
+  'the error of transfers.reconcile shows no secret if a cursor of the list contains %s',
+  async ([, cursor]) => {
+    const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
+    const call = payments.transfers.reconcile(newTransfer, { since });
+    expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
+  },
+);
 
-test('the error of a rejected reconcile shows no credential', async () => {
+test('the error of transfers.reconcile shows no credential if the list fails with a 500 that repeats the credential', async () => {
   const { payments } = clientOf(
     () => Response.json({ error: apiKey, details: { [apiKey]: jwt } }, { status: 500 }),
     credentials,
@@ -116,22 +119,25 @@ const waits: readonly (readonly [WaitError['reason'], readonly object[]])[] = [
   ['failed', [{ ...noted, status: 'cancelled' }]],
 ];
 
-test.for(waits)('the error of an ended wait shows no credential: %s', async ([reason, seen]) => {
-  const clock = new VirtualClock();
-  const { payments } = clientOf(
-    (_, __, count) => Response.json(seen[Math.min(count, seen.length) - 1]),
-    { ...credentials, clock },
-  );
-  const call: Promise<PaymentsError> = failureOf(
-    payments.transfers.waitFor('txfr_1', { timeout: 5_000 }),
-    WaitError,
-  );
-  const error = await clock.runTimersDuring(call);
-  expect(error).toMatchObject({ reason });
-  expect(leaksOf(error)).toEqual([]);
-});
+test.for(waits)(
+  'the error of transfers.waitFor with the reason "%s" shows no credential from the transfer',
+  async ([reason, seen]) => {
+    const clock = new VirtualClock();
+    const { payments } = clientOf(
+      (_, __, count) => Response.json(seen[Math.min(count, seen.length) - 1]),
+      { ...credentials, clock },
+    );
+    const call: Promise<PaymentsError> = failureOf(
+      payments.transfers.waitFor('txfr_1', { timeout: 5_000 }),
+      WaitError,
+    );
+    const error = await clock.runTimersDuring(call);
+    expect(error).toMatchObject({ reason });
+    expect(leaksOf(error)).toEqual([]);
+  },
+);
 
-test('the error of a rejected wait shows no credential', async () => {
+test('the error of transfers.waitFor shows no credential if the read fails with a 503 that repeats the credential', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () => new Response(`${apiKey} ${jwt}`, { status: 503, headers: { 'x-request-id': apiKey } }),

@@ -24,9 +24,9 @@ const clients: readonly (readonly [string, ClientOptions])[] = [
   ['functions', { apiKey: () => apiKey, jwt: () => Promise.resolve(jwt) }],
 ];
 
-describe('inspected objects', () => {
+describe('console.log, JSON.stringify and the properties of an object', () => {
   test.for(clients)(
-    'no view of a client shows its credentials when they are %s',
+    'show no credential of a client whose options apiKey and jwt are %s',
     async ([, options]) => {
       const payments = workedWith(options);
       expect(leaksOf(payments)).toEqual([]);
@@ -47,13 +47,13 @@ describe('inspected objects', () => {
     'settings',
     'instructions',
     'transactions',
-  ] as const)('no view of payments.%s shows a credential', async (name) => {
+  ] as const)('show no credential in payments.%s', async (name) => {
     const payments = workedWith();
     await payments.transfers.get('txfr_1');
     expect(leaksOf(payments[name])).toEqual([]);
   });
 
-  test('no view of a list shows a credential, before or after the list is read', async () => {
+  test('show no credential in a list, before or after the list is read', async () => {
     const payments = workedWith();
     for (const list of [payments.transfers.list(), payments.transactions.list({ address })]) {
       expect(leaksOf(list)).toEqual([]);
@@ -65,7 +65,7 @@ describe('inspected objects', () => {
     }
   });
 
-  test('no view of a promise shows a credential: pending, fulfilled or rejected', async () => {
+  test('show no credential in the promise of a call, whether the promise is pending, fulfilled or rejected', async () => {
     const payments = workedWith({});
     const call = payments.transfers.get('txfr_1');
     const withResponse = call.withResponse();
@@ -84,31 +84,34 @@ describe('inspected objects', () => {
     expect(leaksOf(broken)).toEqual([]);
   });
 
-  test('no view of a client of a Sandbox shows a credential', () => {
+  test('show no credential of a client that calls a Sandbox', () => {
     const sandbox = new Sandbox({ apiKey, jwt });
     expect(leaksOf(new PaymentsClient(sandbox.clientOptions))).toEqual([]);
   });
 
   const arrivals: readonly (readonly [string, string])[] = [
-    ['a path', `/echo/${encodeURI(apiKey)}`],
-    ['an encoded path', `/echo/${encodeURIComponent(apiKey)}/${jwt}`],
+    ['a path with a credential', `/echo/${encodeURI(apiKey)}`],
+    ['a path with an encoded credential', `/echo/${encodeURIComponent(apiKey)}/${jwt}`],
     [
-      'a path encoded in lower case',
+      'a path with a credential that is encoded in lower case',
       `/echo/${encodeURIComponent(apiKey).replaceAll('%2F', '%2f')}`,
     ],
   ];
 
-  test.for(arrivals)('the log of a Sandbox shows no credential of %s', async ([, path]) => {
-    const sandbox = new Sandbox({ apiKey, jwt });
-    const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
-    for (const api of ['versioned', 'root'] as const) {
-      await payments.request({ method: 'GET', path, api }).catch(() => undefined);
-    }
-    expect(sandbox.log).toHaveLength(2);
-    expect(leaksOf(sandbox.log)).toEqual([]);
-  });
+  test.for(arrivals)(
+    'show no credential in sandbox.log after a request to %s',
+    async ([, path]) => {
+      const sandbox = new Sandbox({ apiKey, jwt });
+      const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
+      for (const api of ['versioned', 'root'] as const) {
+        await payments.request({ method: 'GET', path, api }).catch(() => undefined);
+      }
+      expect(sandbox.log).toHaveLength(2);
+      expect(leaksOf(sandbox.log)).toEqual([]);
+    },
+  );
 
-  test('the log of a Sandbox shows no credential in queries and bodies', async () => {
+  test('show no credential in sandbox.log after requests with a credential in the query or the body', async () => {
     const sandbox = new Sandbox({ apiKey, jwt });
     const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
     const body = { [apiKey]: [{ [jwt]: apiKey }], text: `Bearer ${apiKey}` };
@@ -121,18 +124,25 @@ describe('inspected objects', () => {
   });
 
   test.for([
-    ['no JSON', `key=${encodeURIComponent(apiKey)}&jwt=${jwt}`],
-    ['half of a JSON text', `{"key":"${apiKey.replaceAll('/', '\\/')}","jwt":"${jwt}"`],
-    ['JSON inside of JSON', JSON.stringify({ a: `{"k":"${apiKey.replaceAll('/', '\\/')}"}` })],
-  ] as const)('the log of a Sandbox shows no credential in a body that is %s', async ([, body]) => {
-    const sandbox = new Sandbox({ apiKey, jwt });
-    const headers = { authorization: `Bearer ${apiKey}` };
-    await sandbox.fetch('https://sandbox.invalid/v0/transfers', { method: 'POST', headers, body });
-    expect(sandbox.log).toHaveLength(1);
-    expect(leaksOf(sandbox.log)).toEqual([]);
-  });
+    ['not JSON', `key=${encodeURIComponent(apiKey)}&jwt=${jwt}`],
+    ['JSON that is cut in the middle', `{"key":"${apiKey.replaceAll('/', '\\/')}","jwt":"${jwt}"`],
+    ['JSON within JSON', JSON.stringify({ a: `{"k":"${apiKey.replaceAll('/', '\\/')}"}` })],
+  ] as const)(
+    'show no credential in sandbox.log after a request with a credential in a body that is %s',
+    async ([, body]) => {
+      const sandbox = new Sandbox({ apiKey, jwt });
+      const headers = { authorization: `Bearer ${apiKey}` };
+      await sandbox.fetch('https://sandbox.invalid/v0/transfers', {
+        method: 'POST',
+        headers,
+        body,
+      });
+      expect(sandbox.log).toHaveLength(1);
+      expect(leaksOf(sandbox.log)).toEqual([]);
+    },
+  );
 
-  test('the log of a Sandbox shows no credential of another platform', async () => {
+  test('show no credential in sandbox.log even if the credential does not belong to the Sandbox', async () => {
     const sandbox = new Sandbox();
     const { payments } = clientOfSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
     const body = { entityId: 'ent_1', name: apiKey, metadata: { [apiKey]: apiKey } } as const;

@@ -11,33 +11,33 @@ test('redact replaces a secret and keeps the text around it', () => {
 });
 
 test.for([
-  ['in a URL', encodeURIComponent(opaque)],
-  ['in a URL in lower case', 'Zx9%2fYw8%2bVu7%3dTs6%26Q'],
-  ['in JSON with escaped slashes', opaque.replaceAll('/', '\\/')],
-  ['escaped in part', 'Zx9%2FYw8+Vu7=Ts6&Q'],
-  ['escaped twice in part', 'Zx9%252FYw8+Vu7=Ts6&Q'],
-  ['escaped twice', encodeURIComponent(encodeURIComponent(opaque))],
-  ['in JSON in JSON', opaque.replaceAll('/', '\\\\\\/')],
-  ['in HTML', opaque.replace('&', '&amp;')],
-  ['in HTML by number', 'Zx9&#x2F;Yw8&#43;Vu7&#x3D;Ts6&Q'],
-])('redact replaces the whole text when a secret is %s', ([, text]) => {
+  ['encoded as in a URL', encodeURIComponent(opaque)],
+  ['encoded as in a URL, in lower case', 'Zx9%2fYw8%2bVu7%3dTs6%26Q'],
+  ['written in JSON with escaped slashes', opaque.replaceAll('/', '\\/')],
+  ['encoded only in part', 'Zx9%2FYw8+Vu7=Ts6&Q'],
+  ['encoded twice in part', 'Zx9%252FYw8+Vu7=Ts6&Q'],
+  ['encoded twice', encodeURIComponent(encodeURIComponent(opaque))],
+  ['written in JSON within JSON', opaque.replaceAll('/', '\\\\\\/')],
+  ['written in HTML with &amp;', opaque.replace('&', '&amp;')],
+  ['written in HTML with numbers of characters', 'Zx9&#x2F;Yw8&#43;Vu7&#x3D;Ts6&Q'],
+])('redact replaces the whole text if a secret in the text is %s', ([, text]) => {
   expect(redact(`The token ${text} is not known.`)).toBe('[redacted]');
 });
 
-test('redact replaces a secret to its end when a credential pattern matches its middle', () => {
+test('redact replaces a secret to its end even if a pattern for credentials matches only a part of the secret', () => {
   const odd = `sk_live_a,b;c'd"e>tail`;
   for (const text of [`Bearer ${odd}`, odd, encodeURIComponent(odd), JSON.stringify(odd)]) {
     expect(redactor([odd])(text)).not.toContain('tail');
   }
 });
 
-test('redact replaces a secret to its end when another secret is its prefix', () => {
+test('redact replaces a secret to its end even if it begins with another secret', () => {
   expect(redactor(['token-1', 'token-12'])('not token-12, not token-1.')).toBe(
     'not [redacted], not [redacted].',
   );
 });
 
-test('redact replaces keys and tokens that are not those of the client', () => {
+test('redact also replaces API keys and tokens that do not belong to the client', () => {
   const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2ln';
   expect(redact(`not sk_live_theirs, not ${jwt}, not Bearer abc; x=1%20sk_test_1`)).toBe(
     'not [redacted], not [redacted], not [redacted]; x=1%20[redacted]',

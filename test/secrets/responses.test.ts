@@ -32,9 +32,9 @@ const apis: readonly (readonly [string, (payments: PaymentsClient) => PromiseLik
 
 /** Each part of a response that an error shows. */
 const places: readonly (readonly [string, (text: string) => Response])[] = [
-  ['error', (text) => rejection({ error: `The key ${text} is not known.` })],
-  ['code', (text) => rejection({ error: 'No.', code: text })],
-  ['details', (text) => rejection({ error: 'No.', details: `saw ${text}` })],
+  ['the field error', (text) => rejection({ error: `The key ${text} is not known.` })],
+  ['the field code', (text) => rejection({ error: 'No.', code: text })],
+  ['the field details', (text) => rejection({ error: 'No.', details: `saw ${text}` })],
   ['a value deep in details', (text) => rejection({ details: { a: [{ b: ['x', { c: text }] }] } })],
   ['a key of details', (text) => rejection({ details: { [text]: 1 } })],
   ['a key deep in details', (text) => rejection({ details: [{ a: { [`${text}!`]: [text] } }] })],
@@ -42,18 +42,27 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
     'JSON inside of details',
     (text) => rejection({ details: JSON.stringify({ headers: { authorization: text } }) }),
   ],
-  ['the bare JSON', (text) => page(400, `{"error":"${text}","details":{"${text}":["${text}"]}}`)],
-  ['a page', (text) => page(502, `<html><body><h1>Bad gateway</h1><p>${text}</p></body></html>`)],
-  ['an attribute of a page', (text) => page(502, `<a href="/retry?key=${text}">Retry</a>`)],
-  ['plain text', (text) => page(500, text)],
+  [
+    'a JSON body without a content type',
+    (text) => page(400, `{"error":"${text}","details":{"${text}":["${text}"]}}`),
+  ],
+  [
+    'an HTML page',
+    (text) => page(502, `<html><body><h1>Bad gateway</h1><p>${text}</p></body></html>`),
+  ],
+  ['an attribute of an HTML page', (text) => page(502, `<a href="/retry?key=${text}">Retry</a>`)],
+  ['a body of plain text', (text) => page(500, text)],
   ['a header', (text) => page(400, '{}', { 'x-echo': `a, ${text}; q=1` })],
-  ['the request id', (text) => page(503, '', { 'x-request-id': text })],
-  ['cf-ray', (text) => page(503, '', { 'cf-ray': text })],
-  ['a redirect', (text) => page(302, '', { location: `https://elsewhere.example/?key=${text}` })],
+  ['the header x-request-id', (text) => page(503, '', { 'x-request-id': text })],
+  ['the header cf-ray', (text) => page(503, '', { 'cf-ray': text })],
+  [
+    'the target of a redirect',
+    (text) => page(302, '', { location: `https://elsewhere.example/?key=${text}` }),
+  ],
 ];
 
 test.for(places)(
-  'no error shows a secret, in any spelling, from this part of a response: %s',
+  'no error shows a secret that a response contains in %s, however the secret is encoded',
   async ([, response]) => {
     const failing = await whichFail(spellings, async (spell) => {
       for (const [, call] of apis) {
@@ -71,7 +80,7 @@ test.for(places)(
 const awkward = `${apiKey}!#$%'()*,-.:;<>?@[]^_\`{|}~Tk1Wo0Qi\\Hd6Ys3Lp$&Gf9Cu5Ae`;
 
 test.for(places)(
-  'no error shows a key with every visible character from this part of a response: %s',
+  'no error shows an API key with unusual characters that a response contains in %s',
   async ([, response]) => {
     const failing = await whichFail(spellings, async (spell) => {
       const respond = (): Response => response(spell(awkward));
@@ -96,7 +105,7 @@ const classes = [
 ] as const;
 
 test.for(classes)(
-  'the error for a %d that echoes the whole request shows no credential',
+  'the error for a response with status %d that repeats the whole request shows no credential',
   async ([status, kind]) => {
     for (const secret of [apiKey, jwt]) {
       const { payments, requests } = clientOf(() => echo(status, secret), credentials);
@@ -114,7 +123,7 @@ test.for(classes)(
   },
 );
 
-test('no attempt on an error shows a credential', async () => {
+test('the attempts of an error show no credential that the responses repeat', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => echo(503, apiKey), { apiKey, jwt, clock, maxRetries: 2 });
   const error = await clock.runTimersDuring(
@@ -124,7 +133,7 @@ test('no attempt on an error shows a credential', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error redacts a secret that arrives in two chunks', async () => {
+test('an error redacts a secret that arrives in two chunks of a body', async () => {
   const [first, second] = [apiKey.slice(0, 20), apiKey.slice(20)];
   const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
   const server = await rawServer((exchange) => {
@@ -143,7 +152,7 @@ test('an error redacts a secret that arrives in two chunks', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error redacts a response over node:http like any other', async () => {
+test('an error redacts the response to a GET with a body, too', async () => {
   const server = await rawServer(
     `HTTP/1.1 400 Bad\r\nconnection: close\r\nx-request-id: ${jwt}\r\n\r\n{"error":"${jwt}","details":"${apiKey}"}`,
   );
@@ -152,7 +161,7 @@ test('an error redacts a response over node:http like any other', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error shows no half of a secret where its body is cut', async () => {
+test('an error shows no half of a secret if the error cuts the body within the secret', async () => {
   for (const padding of [2_000, 2_020, 2_040, 2_047, 4_080]) {
     const text = `${'x '.repeat(padding / 2)}${apiKey} ${jwt}`;
     const { payments } = clientOf(
@@ -165,23 +174,39 @@ test('an error shows no half of a secret where its body is cut', async () => {
 });
 
 const unusable: readonly (readonly [string, string, () => Response])[] = [
-  ['no JSON', 'not_json', () => page(200, `<p>${apiKey} and ${jwt}</p>`)],
+  ['not JSON', 'not_json', () => page(200, `<p>${apiKey} and ${jwt}</p>`)],
   [
-    'half of a JSON text',
+    'JSON that is cut in the middle',
     'truncated',
     () => page(200, `{"id":"txfr_1","a":"${apiKey}","b":"${jwt}`),
   ],
-  ['half of a key', 'truncated', () => page(200, `{"id":"${apiKey.slice(0, -4)}`)],
-  ['nothing', 'empty', () => page(200, '', { 'x-request-id': apiKey, 'request-id': jwt })],
-  ['another shape', 'shape', () => Response.json({ id: 7, a: apiKey, [jwt]: [apiKey] })],
-  ['a list', 'shape', () => Response.json([apiKey, jwt])],
-  ['deep nesting', 'too_large', () => page(200, `${'['.repeat(80)}"${apiKey}"${']'.repeat(80)}`)],
-  ['no UTF-8', 'not_json', () => new Response(Buffer.from(`\xFF${apiKey}${jwt}`, 'latin1'))],
-  ['escaped JSON', 'shape', () => page(200, `{"a":"${apiKey.replaceAll('/', '\\/')}"}`)],
+  [
+    'JSON that is cut within the API key',
+    'truncated',
+    () => page(200, `{"id":"${apiKey.slice(0, -4)}`),
+  ],
+  ['empty', 'empty', () => page(200, '', { 'x-request-id': apiKey, 'request-id': jwt })],
+  [
+    'an object of the wrong shape',
+    'shape',
+    () => Response.json({ id: 7, a: apiKey, [jwt]: [apiKey] }),
+  ],
+  ['an array instead of an object', 'shape', () => Response.json([apiKey, jwt])],
+  [
+    'JSON with too many nested levels',
+    'too_large',
+    () => page(200, `${'['.repeat(80)}"${apiKey}"${']'.repeat(80)}`),
+  ],
+  ['not UTF-8', 'not_json', () => new Response(Buffer.from(`\xFF${apiKey}${jwt}`, 'latin1'))],
+  [
+    'JSON with escaped slashes',
+    'shape',
+    () => page(200, `{"a":"${apiKey.replaceAll('/', '\\/')}"}`),
+  ],
 ];
 
 test.for(unusable)(
-  'the error for an unusable 2xx shows no secret: %s',
+  'the error for a success response that is %s shows no secret',
   async ([, reason, response]) => {
     const { payments } = clientOf(response, credentials);
     for (const call of [
@@ -196,7 +221,7 @@ test.for(unusable)(
   },
 );
 
-test('the error for an accepted write with an unusable body shows no secret', async () => {
+test('the error for a creation whose success response is not JSON shows no secret', async () => {
   const { payments } = clientOf(() => page(201, `created ${apiKey} ${jwt}`), credentials);
   const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
   expect(leaksOf(error)).toEqual([]);
@@ -237,7 +262,7 @@ const tedious: readonly (readonly [string, string])[] = [
 ];
 
 test.for(tedious)(
-  'the time of redaction grows linearly with the body: %s',
+  'an error redacts a body that repeats a text in linear time: %s',
   async ([text, otherCredential]) => {
     const { payments } = clientOf(() => page(400, text.repeat(2 ** 17 / text.length)), {
       ...credentials,
@@ -267,7 +292,7 @@ const quoting: ResponseSchema<unknown> = {
   },
 };
 
-test('the error for schema issues that quote the response shows no secret', async () => {
+test('the error shows no secret if a schema of the caller quotes the response in its messages', async () => {
   const { payments } = clientOf(() => Response.json({ [apiKey]: jwt, a: apiKey }), credentials);
   const call = payments.request({
     method: 'GET',
@@ -305,7 +330,7 @@ const keyInUrl = 'sk_test_4242424242';
 test.each([
   ['host', `https://${keyInUrl}.example.com/v0`],
   ['path', `https://api.example.com/${keyInUrl}/v0`],
-])('an error redacts a base URL with the key in its %s', async (_, baseUrl) => {
+])('an error redacts the API key in the %s of the base URL', async (_, baseUrl) => {
   for (const status of [302, 400, 502]) {
     const options = { baseUrl, apiKey: keyInUrl, maxRetries: 0 };
     const { payments } = clientOf(() => page(status, 'no'), options);

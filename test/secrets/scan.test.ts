@@ -21,13 +21,13 @@ class Prototyped extends Clean {
   }
 }
 
-test('leaksOf finds no secret in a clean error', () => {
+test('leaksOf, which lists the places of an object that show a secret, finds none in an error without a secret', () => {
   expect(leaksOf(new Clean('clean'))).toEqual([]);
 });
 
 const planted: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['the message', new Clean(`so ${apiKey}`), ['message', 'stack', 'String()', 'util.inspect']],
-  ['the message alone', hide('message', apiKey), ['message', 'String()']],
+  ['the message but not in the stack', hide('message', apiKey), ['message', 'String()']],
   ['the stack', hide('stack', `Error: ${jwt}\n    at line 1`), ['stack', 'util.inspect']],
   ['the name', Object.assign(new Clean('x'), { name: apiKey }), ['String()', 'toJSON']],
   ['toString()', hide('toString', () => apiKey), ['String()']],
@@ -48,7 +48,7 @@ const planted: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['a hidden field', hide('token', apiKey), ['util.inspect', 'properties']],
   ['a field named after the secret', hide(apiKey, 1), ['util.inspect', 'properties']],
   ['a symbol named after the secret', hide(Symbol(jwt), 1), ['util.inspect', 'properties']],
-  ['a getter of the prototype', new Prototyped('x'), ['properties']],
+  ['a getter that the prototype has', new Prototyped('x'), ['properties']],
   ['the cause', new Clean('x', { cause: new Error(jwt) }), ['cause', 'util.inspect', 'properties']],
   ['a hidden cause', hide('cause', apiKey), ['cause']],
   [
@@ -57,7 +57,7 @@ const planted: readonly (readonly [string, unknown, readonly string[]])[] = [
     ['cause'],
   ],
   [
-    'an error among several',
+    'one error of an AggregateError',
     new Clean('x', { cause: new AggregateError([new Error(apiKey)]) }),
     ['cause', 'properties'],
   ],
@@ -65,7 +65,7 @@ const planted: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['a Request', hide('request', bearing(apiKey)), ['util.inspect', 'properties']],
   ['a Map', hide('headers', new Map([['authorization', jwt]])), ['util.inspect', 'properties']],
   ['bytes', hide('rawPacket', Buffer.from(`so ${apiKey}`)), ['properties']],
-  ['ten levels down', hide('a', nested(8)), ['util.inspect', 'properties']],
+  ['an object ten levels down', hide('a', nested(8)), ['util.inspect', 'properties']],
   ['what a getter throws', throwing(), ['properties']],
 ];
 
@@ -74,13 +74,13 @@ test.for(planted)('leaksOf finds a secret in %s', ([, value, expected]) => {
   expect(views).toEqual(expect.arrayContaining([...expected]));
 });
 
-test('every view of leaksOf finds a secret', () => {
+test('each way in which leaksOf looks at an object finds at least one of the planted secrets', () => {
   const views = planted.flatMap(([, value]) => leaksOf(value));
   const names = new Set(views.map((leak) => leak.slice(0, leak.indexOf(':'))));
   expect([...names].toSorted()).toEqual(viewNames.toSorted());
 });
 
-test.for(spellings)('containsSecret recognises a secret %s', ([, spell]) => {
+test.for(spellings)('containsSecret recognises a secret that is written %s', ([, spell]) => {
   expect(containsSecret(spell(apiKey))).toBe(true);
   expect(containsSecret(spell(jwt))).toBe(true);
   expect(containsSecret(spell(apiKey.slice(20)))).toBe(true);

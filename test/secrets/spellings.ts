@@ -13,12 +13,18 @@ export const spellings: readonly (readonly [string, (secret: string) => string])
   ['in a URL', encodeURIComponent],
   ['in a form', (secret) => new URLSearchParams({ key: secret }).toString()],
   ['in a URL inside of a URL', (secret) => encodeURIComponent(encodeURIComponent(secret))],
-  ['in a URL, every mark, lower case', marks((character) => `%${hex(character)}`)],
+  [
+    'in a URL with all punctuation encoded in lower case',
+    marks((character) => `%${hex(character)}`),
+  ],
   ['in JSON with escaped slashes', (secret) => secret.replaceAll('/', '\\/')],
   ['in JSON inside of JSON, with escaped slashes', (secret) => secret.replaceAll('/', '\\\\\\/')],
   ['in JSON behind a line break', (secret) => `\\n${secret.replaceAll('/', '\\/')}`],
-  ['in JSON, every mark', marks((character) => `\\u00${hex(character)}`)],
+  ['in JSON with all punctuation escaped', marks((character) => `\\u00${hex(character)}`)],
   ['in HTML', (secret) => secret.replaceAll('&', '&amp;')],
-  ['in HTML by number', marks((character) => `&#${character.charCodeAt(0)};`)],
-  ['in HTML by hexadecimal number', marks((character) => `&#x${hex(character)};`)],
+  [
+    'in HTML with decimal numbers of characters',
+    marks((character) => `&#${character.charCodeAt(0)};`),
+  ],
+  ['in HTML with hexadecimal numbers of characters', marks((character) => `&#x${hex(character)};`)],
 ];

@@ -78,7 +78,7 @@ export function scenarios(name: string, store: () => Store): void {
       await testJournal(() => store().open());
     });
 
-    test('createOnce pays once when many callers call at once', async () => {
+    test('createOnce pays once even if ten callers call it at the same time', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient(sandbox.clientOptions);
       const mine = newInput();
@@ -92,7 +92,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('createOnce takes a claim over only when the claim has expired', async () => {
+    test('createOnce pays for a reference that another caller has claimed only after the claim has expired', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient(sandbox.clientOptions);
       const journal = store().open();
@@ -109,7 +109,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toMatchObject({ state: 'paid' });
     });
 
-    test('createOnce pays once when a rejected call is followed by a lost response', async () => {
+    test('createOnce pays once if the platform rejects the first call and the response to the second call is lost', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: store().open() });
       const operation = 'transfers.create';
@@ -133,7 +133,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('resolveOnce rejects a transfer for a reference without an entry', async () => {
+    test('resolveOnce rejects a transfer for a reference that the journal does not contain', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -144,7 +144,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toBeUndefined();
     });
 
-    test('resolveOnce rejects a transfer that is paid under another reference', async () => {
+    test('resolveOnce rejects a transfer that the journal already holds under another reference', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -158,7 +158,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toEqual(claim);
     });
 
-    test('openOnce lists each payment once, and prune deletes all, over several pages', async () => {
+    test('open of the journal lists each of 1,890 open payments once, and prune deletes each of 210 paid payments', async () => {
       const journal = store().open();
       const start = newInput().description;
       const references = Array.from({ length: 2_100 }, (_, index) => `${start} ${index}`);
@@ -177,7 +177,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(reads.filter((entry) => entry !== undefined)).toEqual([]);
     });
 
-    test('prune rejects a time that is invalid', async () => {
+    test('prune rejects an invalid date and deletes nothing', async () => {
       const mine = newInput();
       const journal = store().open();
       await journal.swap(mine.description, undefined, createPaid(mine, 3));

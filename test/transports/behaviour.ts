@@ -103,7 +103,7 @@ const bomb = (): Uint8Array => (packedSpaces ??= gzipSync(Buffer.alloc(2 ** 24 +
 let packedSpaces: Uint8Array | undefined;
 
 const inCoding = (coding: Coding): Behaviour => ({
-  name: `an answer in ${coding}`,
+  name: `a read decodes a response in ${coding}, or rejects it as not JSON where the transport cannot decode it`,
   async run({ transport, sdk, serve, read }) {
     const server = await serve((exchange) => {
       const content = compress[coding](Buffer.from(bodyFor(exchange)));
@@ -139,7 +139,7 @@ const unusable = (
 
 const writes: readonly Behaviour[] = [
   {
-    name: 'a POST is sent byte for byte',
+    name: 'a POST sends the expected path, headers and body',
     writes: true,
     async run({ serve, client }) {
       const server = await serve((exchange) => {
@@ -163,7 +163,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a PATCH is sent byte for byte',
+    name: 'a PATCH sends the expected path and body',
     writes: true,
     async run({ serve, client }) {
       const server = await serve(succeed);
@@ -174,7 +174,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a DELETE is sent without a body, and its 204 is no error',
+    name: 'a DELETE is sent without a body, and resolves after a 204',
     writes: true,
     async run({ serve, client }) {
       const server = await serve('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
@@ -184,7 +184,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a list of many pages is complete, and requests each page once',
+    name: 'transfers.list yields every transfer of 20 pages, and requests each page once',
     writes: true,
     async run({ serve, client }) {
       const server = await serve(({ target, write }) => {
@@ -207,7 +207,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a POST is unknown and arrives once when its connection is reset',
+    name: 'a POST has the outcome unknown and arrives once if its connection is reset',
     writes: true,
     async run({ sdk, serve, client }) {
       const server = await serve((exchange) => {
@@ -234,7 +234,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a POST to a refused connection is not_sent only where the transport proves it',
+    name: 'a POST over a refused connection has the outcome not_sent only if the transport proves that nothing was sent',
     writes: true,
     async run({ sdk, transport, client }) {
       const call = client({ baseUrl: closedPort.baseUrl }).transfers.create(newTransfer);
@@ -243,7 +243,7 @@ const writes: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a POST that is aborted in flight is unknown',
+    name: 'a POST has the outcome unknown if the caller aborts after the POST has arrived',
     writes: true,
     async run({ sdk, serve, client }) {
       const server = await serve(() => undefined);
@@ -260,7 +260,7 @@ const writes: readonly Behaviour[] = [
 
 const reads: readonly Behaviour[] = [
   {
-    name: 'a GET is sent byte for byte',
+    name: 'a GET sends the expected path, headers and body, and no further byte',
     async run({ transport, serve, read }) {
       const server = await serve(succeed);
       assert.equal(nameOf(await read(server)), 'txfr_0');
@@ -303,7 +303,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a chunked response is read, although a chunk ends within a character',
+    name: 'a read decodes a chunked response even if a chunk ends within a character',
     async run({ transport, serve, client }) {
       const server = await serve((exchange) => {
         const text = bodyFor(exchange).replace(/"(?:nickname|description)":"[^"]*"/, (field) =>
@@ -329,7 +329,7 @@ const reads: readonly Behaviour[] = [
   inCoding('br'),
   inCoding('deflate'),
   {
-    name: 'an informational response is skipped',
+    name: 'a read skips an informational response before the final response',
     async run({ serve, read }) {
       const server = await serve((exchange) => {
         exchange.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n');
@@ -339,7 +339,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a 204 to a read is an InvalidResponseError',
+    name: 'a read rejects a 204 with an InvalidResponseError',
     async run({ sdk, serve, read }) {
       const server = await serve('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
       const error = await failureOf(read(server), sdk.InvalidResponseError);
@@ -365,7 +365,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a redirect is not followed',
+    name: 'a read does not follow a redirect',
     async run({ sdk, serve, read }) {
       const elsewhere = await serve(succeed);
       for (const status of [302, 307]) {
@@ -378,30 +378,30 @@ const reads: readonly Behaviour[] = [
     },
   },
   unusable(
-    'a response that is not JSON is an InvalidResponseError',
+    'a read rejects a response that is not JSON with an InvalidResponseError',
     responseBytes(200, '<!doctype html><h1>Hi</h1>'),
     'not_json',
   ),
   unusable(
-    'a response that is not UTF-8 is an InvalidResponseError',
+    'a read rejects a response that is not UTF-8 with an InvalidResponseError',
     responseBytes(200, Buffer.from('{"id":"\xff"}', 'latin1')),
     'not_json',
   ),
   unusable(
-    'JSON that stops in the middle is a truncated response',
+    'a read rejects JSON that stops in the middle as truncated',
     responseBytes(200, Buffer.from('{"id":"txfr_0","sta')),
     'truncated',
   ),
   // These bodies are complete documents: only the framing shows that they are truncated.
   unusable(
-    'a body shorter than its content-length is a truncated response',
+    'a read rejects a body that is shorter than its content-length as truncated',
     (exchange) => {
       exchange.reply(partialResponse('content-length: 5000\r\n') + bodyFor(exchange));
     },
     'truncated',
   ),
   unusable(
-    'a chunked body that a reset cuts off is a truncated response',
+    'a read rejects a chunked body that a reset cuts off as truncated',
     (exchange) => {
       const text = bodyFor(exchange);
       const size = text.length.toString(16);
@@ -412,7 +412,7 @@ const reads: readonly Behaviour[] = [
     'truncated',
   ),
   unusable(
-    'gzip that stops in the middle is a truncated response',
+    'a read rejects gzip that stops in the middle as truncated, or as not JSON where the transport cannot decode gzip',
     (exchange) => {
       const whole = gzipSync(bodyFor(exchange));
       const half = whole.subarray(0, whole.length / 2);
@@ -421,7 +421,7 @@ const reads: readonly Behaviour[] = [
     ({ codings }) => (codings.includes('gzip') ? 'truncated' : 'not_json'),
   ),
   {
-    name: 'gzip without its checksum is a truncated response, unless the transport accepts it',
+    name: 'a read rejects gzip without its checksum as truncated, unless the transport accepts such gzip',
     async run({ sdk, transport, serve, read }) {
       const server = await serve((exchange) => {
         const whole = gzipSync(bodyFor(exchange));
@@ -453,7 +453,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a compressed body counts with its uncompressed size',
+    name: 'the limit of 16 MiB counts the size of a compressed body after it is decompressed',
     async run({ sdk, transport, serve, read }) {
       const server = await serve(responseBytes(200, bomb(), { 'content-encoding': 'gzip' }));
       const error = await failureOf(read(server), sdk.InvalidResponseError);
@@ -461,7 +461,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a response without headers ends in a TimeoutError',
+    name: 'a read rejects with a TimeoutError if the server sends no headers',
     async run({ sdk, serve, read }) {
       const server = await serve(() => undefined);
       const error = await failureOf(read(server, { timeout: 250 }), sdk.TimeoutError);
@@ -470,7 +470,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a body that stalls ends in a TimeoutError',
+    name: 'a read rejects with a TimeoutError if the body stops in the middle and the connection stays open',
     async run({ sdk, serve, read }) {
       const server = await serve(({ write }) => {
         write(partialResponse('content-length: 500\r\nx-request-id: req_9\r\n') + '{"id"');
@@ -482,7 +482,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'totalTimeout ends a body that arrives byte by byte',
+    name: 'totalTimeout ends a read whose body arrives byte by byte',
     async run({ sdk, serve, read }) {
       const server = await serve(({ write, socket }) => {
         write(partialResponse('content-length: 5000\r\n'));
@@ -503,7 +503,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a read over a refused connection is not_sent only where the transport proves it',
+    name: 'a read over a refused connection has the outcome not_sent only if the transport proves that nothing was sent',
     async run({ sdk, transport, client }) {
       const error = await failureOf(
         transport.read.send(client({ baseUrl: closedPort.baseUrl })),
@@ -516,7 +516,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a read whose connection is reset is unknown',
+    name: 'a read has the outcome unknown if its connection is reset',
     async run({ sdk, serve, read }) {
       const server = await serve((exchange) => {
         exchange.reset();
@@ -527,7 +527,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a call that was aborted before it started is not_sent',
+    name: 'a read has the outcome not_sent if its signal was aborted before the call',
     async run({ sdk, transport, serve, client }) {
       const server = await serve(succeed);
       const call = transport.read.send(client(server), { signal: AbortSignal.abort('gone') });
@@ -541,7 +541,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a call that is aborted in flight closes its connection',
+    name: 'a read that the caller aborts before the response closes its connection',
     async run({ sdk, transport, serve, client }) {
       const server = await serve(() => undefined);
       const controller = new AbortController();
@@ -558,7 +558,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a call that is aborted while its body arrives closes its connection',
+    name: 'a read that the caller aborts while the body arrives closes its connection',
     async run({ sdk, transport, serve, client }) {
       const server = await serve(({ write }) => {
         write(partialResponse('content-length: 500\r\n') + '{"id"');
@@ -650,7 +650,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'a credential that the server echoes appears in no error and no hook',
+    name: 'a credential that the server repeats in a response appears in no error and in no event of a hook',
     async run({ sdk, serve, read }) {
       const echo =
         (status: number): Step =>
@@ -715,7 +715,7 @@ const reads: readonly Behaviour[] = [
     },
   },
   {
-    name: 'fifty concurrent calls receive their own responses',
+    name: 'fifty concurrent reads each receive their own response',
     async run({ transport, serve, client }) {
       const waiting: Exchange[] = [];
       const server = await serve((exchange) => {

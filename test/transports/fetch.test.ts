@@ -64,7 +64,7 @@ const transports = [
   },
 ];
 
-test.each(transports)('a POST over $way is sent byte for byte', async (way) => {
+test.each(transports)('a POST over $way sends exactly the expected bytes', async (way) => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const description = 'Grüße, 5 €, 🧾';
   await clientAt(server, way.options).transfers.create({ ...newTransfer, description });
@@ -82,26 +82,29 @@ test.each(transports)('a POST over $way is sent byte for byte', async (way) => {
   ]);
 });
 
-test.each(transports)('a GET over $way is sent byte for byte without body headers', async (way) => {
-  const server = await rawServer(
-    responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
-  );
-  await clientAt(server, way.options).transfers.list({
-    accountId: 'acc_1',
-    limit: 7,
-    cursor: 'a b&c=d/é',
-  });
-  expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
-    [
-      'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
-      ...way.lines(`127.0.0.1:${server.port}`, []),
-      '',
-      '',
-    ].join('\r\n'),
-  ]);
-});
+test.each(transports)(
+  'a GET over $way sends exactly the expected bytes, without headers for a body',
+  async (way) => {
+    const server = await rawServer(
+      responseBytes(200, { data: [], hasMore: false, nextCursor: null }),
+    );
+    await clientAt(server, way.options).transfers.list({
+      accountId: 'acc_1',
+      limit: 7,
+      cursor: 'a b&c=d/é',
+    });
+    expect(server.connections.map(({ bytes }) => bytes.toString())).toEqual([
+      [
+        'GET /v0/transfers?cursor=a+b%26c%3Dd%2F%C3%A9&limit=7&accountId=acc_1 HTTP/1.1',
+        ...way.lines(`127.0.0.1:${server.port}`, []),
+        '',
+        '',
+      ].join('\r\n'),
+    ]);
+  },
+);
 
-test('a custom fetch receives every request with method, URL, headers, body and signal', async () => {
+test('the option fetch receives a request with method, URL, headers, body and signal, and nothing else sends the request', async () => {
   const server = await rawServer(responseBytes(500));
   const stub = vi.fn<typeof fetch>();
   vi.stubGlobal('fetch', stub);
@@ -134,7 +137,7 @@ test('a custom fetch receives every request with method, URL, headers, body and 
 /** Makes this process look like one of a runtime that is not known. */
 const leaveNode = () => vi.stubGlobal('process', { env: {} });
 
-test('the global fetch is used even if it was installed after the client was created', async () => {
+test('on an unknown runtime a client uses the global fetch even if that fetch was installed after the client was created', async () => {
   const server = await rawServer(responseBytes(500));
   const payments = clientAt(server);
   leaveNode();
@@ -171,7 +174,7 @@ const refused = (): Promise<never> => {
 };
 
 test.each(['option', 'global'])(
-  'a refused connection over the %s fetch proves nothing',
+  'a creation over the %s fetch has the outcome unknown even if fetch reports a refused connection',
   async (how) => {
     const send = vi.fn<typeof fetch>().mockImplementation(refused);
     if (how === 'global') {
@@ -192,7 +195,7 @@ test.each(['option', 'global'])(
 
 test.each<[string, () => Promise<Response>]>([
   ['rejects with undefined', () => Promise.reject(undefined as unknown as Error)],
-  ['rejects with a text', () => Promise.reject('no' as unknown as Error)],
+  ['rejects with a string', () => Promise.reject('no' as unknown as Error)],
   [
     'rejects with an error in an odd shape',
     () =>
@@ -200,7 +203,7 @@ test.each<[string, () => Promise<Response>]>([
         Object.assign(new Error(), { message: { no: 1 }, stack: ['no'], name: 7, code: 404 }),
       ),
   ],
-  ['resolves to nothing', () => Promise.resolve(undefined as unknown as Response)],
+  ['resolves to undefined', () => Promise.resolve(undefined as unknown as Response)],
   [
     'throws at once',
     () => {
@@ -213,7 +216,7 @@ test.each<[string, () => Promise<Response>]>([
   expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
 });
 
-test.each(transports)('a redirect over $way is not followed', async ({ options }) => {
+test.each(transports)('the client does not follow a redirect over $way', async ({ options }) => {
   const elsewhere = await rawServer(responseBytes(200, transfer));
   for (const kind of kinds) {
     for (const status of [301, 302, 303, 307, 308]) {
@@ -235,19 +238,22 @@ test.each([
   ['gzip', gzipSync],
   ['GZip', gzipSync],
   ['deflate', deflateSync],
-] as const)('a response with the content-encoding %s is read', async (coding, compress) => {
-  const content = compress(JSON.stringify(transfer));
-  const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
-  expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
-});
+] as const)(
+  'the client reads a response with the content-encoding %s',
+  async (coding, compress) => {
+    const content = compress(JSON.stringify(transfer));
+    const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
+    expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
+  },
+);
 
-test('a response with status 999 is a ServerError', async () => {
+test('a response with status 999 rejects a creation with a ServerError and the outcome unknown', async () => {
   const server = await rawServer(responseBytes(999, 'What?'));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
   expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
 });
 
-test('an informational response before the final response is skipped', async () => {
+test('the client skips an informational response before the final response', async () => {
   const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
   const server = await rawServer(
     Buffer.concat([Buffer.from(hint), responseBytes(201, transferCreated)]),
@@ -263,7 +269,7 @@ const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcom
   return outcomes;
 };
 
-test('a refused connection on Node.js proves that nothing was sent', async () => {
+test('on Node.js every call has the outcome not_sent if the connection is refused', async () => {
   expect(await refusedEverywhere()).toEqual({
     'safe GET': 'not_sent',
     'safe POST': 'not_sent',
@@ -281,7 +287,7 @@ function disguise(source: string): void {
   });
 }
 
-test('a read on Bun has the outcome unknown after a refused connection, because Bun may repeat a read', async () => {
+test('on Bun a read has the outcome unknown if the connection is refused, because Bun may repeat a read', async () => {
   vi.stubGlobal('Bun', {});
   disguise('function fetch() { [native code] }');
   expect(await refusedEverywhere()).toEqual({
@@ -294,7 +300,7 @@ test('a read on Bun has the outcome unknown after a refused connection, because 
 });
 
 test.each(['Bun', 'Deno'])(
-  'a refused connection proves nothing on %s when fetch was replaced before the package was loaded',
+  'on %s a call has the outcome unknown after a refused connection if fetch was replaced before the package was loaded',
   async (name) => {
     vi.stubGlobal(name, {});
     disguise(
@@ -304,7 +310,7 @@ test.each(['Bun', 'Deno'])(
   },
 );
 
-test('a refused connection on an unknown runtime proves nothing', async () => {
+test('on Cloudflare Workers every call has the outcome unknown if the connection is refused', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   const outcomes = await refusedEverywhere();
   expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
@@ -314,46 +320,49 @@ test.each([
   ['Node', undefined, undefined],
   ['Bun', {}, { keepalive: false }],
   ['Deno', { createHttpClient: (options: object) => ({ made: options }) }, 'fresh'],
-])('a write on %s is sent in the form that is not repeated', async (name, runtime, sealed) => {
-  const inits: (RequestInit | undefined)[] = [];
-  const types: (string | null)[] = [];
-  const bodies: string[] = [];
-  vi.resetModules();
-  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
-  if (runtime !== undefined) vi.stubGlobal(name, runtime);
-  let blobs = 0;
-  class CountedBlob extends Blob {
-    constructor(...args: ConstructorParameters<typeof Blob>) {
-      super(...args);
-      blobs += 1;
+])(
+  'a write on %s is passed to fetch with the options that stop the runtime from sending the write twice',
+  async (name, runtime, sealed) => {
+    const inits: (RequestInit | undefined)[] = [];
+    const types: (string | null)[] = [];
+    const bodies: string[] = [];
+    vi.resetModules();
+    const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+    if (runtime !== undefined) vi.stubGlobal(name, runtime);
+    let blobs = 0;
+    class CountedBlob extends Blob {
+      constructor(...args: ConstructorParameters<typeof Blob>) {
+        super(...args);
+        blobs += 1;
+      }
     }
-  }
-  vi.stubGlobal('Blob', CountedBlob);
-  const payments = new Fresh({
-    baseUrl: 'https://api.example.com/v0',
-    apiKey,
-    fetch: async (request, init) => {
-      inits.push(init);
-      types.push(request.headers.get('content-type'));
-      bodies.push(await request.text());
-      return respond(201, request.method === 'GET' ? transfer : transferCreated);
-    },
-  });
-  await payments.transfers.create(newTransfer);
-  await payments.transfers.get('txfr_1');
-  const added = inits.map((init) => {
-    const { signal: _, cache: __, ...rest } = init ?? {};
-    return rest;
-  });
-  const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
-  expect(added).toEqual([sealed === 'fresh' ? fresh : (sealed ?? {}), {}]);
-  // Deno receives a Blob, which must not set a content type.
-  expect(blobs).toBe(name === 'Deno' ? 1 : 0);
-  expect(types).toEqual(['application/json', null]);
-  expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
-});
+    vi.stubGlobal('Blob', CountedBlob);
+    const payments = new Fresh({
+      baseUrl: 'https://api.example.com/v0',
+      apiKey,
+      fetch: async (request, init) => {
+        inits.push(init);
+        types.push(request.headers.get('content-type'));
+        bodies.push(await request.text());
+        return respond(201, request.method === 'GET' ? transfer : transferCreated);
+      },
+    });
+    await payments.transfers.create(newTransfer);
+    await payments.transfers.get('txfr_1');
+    const added = inits.map((init) => {
+      const { signal: _, cache: __, ...rest } = init ?? {};
+      return rest;
+    });
+    const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
+    expect(added).toEqual([sealed === 'fresh' ? fresh : (sealed ?? {}), {}]);
+    // Deno receives a Blob, which must not set a content type.
+    expect(blobs).toBe(name === 'Deno' ? 1 : 0);
+    expect(types).toEqual(['application/json', null]);
+    expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
+  },
+);
 
-test('the cache option is not passed to a runtime that rejects it', async () => {
+test('the client does not pass the option cache to fetch if the Request of the runtime rejects that option', async () => {
   const seen: (RequestInit | undefined)[] = [];
   class RejectingRequest extends Request {
     constructor(input: string | URL | Request, init?: RequestInit) {
@@ -376,7 +385,7 @@ test('the cache option is not passed to a runtime that rejects it', async () => 
   expect(seen).toEqual([{ signal: expect.any(AbortSignal) as AbortSignal }]);
 });
 
-test('a call in a runtime without fetch fails before it sends', async () => {
+test('a creation in a runtime without fetch rejects with a ConfigurationError, and nothing is sent', async () => {
   const { payments: sandboxed } = clientOf(() => respond(200, transfer));
   const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
   leaveNode();
@@ -397,7 +406,7 @@ test('an abort of a call closes the connection', async () => {
   await server.closed(0);
 });
 
-test('a DELETE cancels its unread body', async () => {
+test('a DELETE cancels the body of its response without reading the body', async () => {
   const cancel = vi.fn();
   const { payments } = clientOf(() => new Response(new ReadableStream({ cancel })));
   await payments.ibans.delete('iban_1');
@@ -405,9 +414,12 @@ test('a DELETE cancels its unread body', async () => {
 });
 
 test.each<[string, object]>([
-  ['of a network error', Response.error()],
-  ['below 200', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
-])('a response with a status %s is an ApiError', async (_, response) => {
+  ['0, as Response.error() has', Response.error()],
+  [
+    '101, which is below 200',
+    { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' },
+  ],
+])('a response with the status %s rejects a call with an ApiError', async (_, response) => {
   const { payments } = clientOf(() => response as Response);
   for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
     const error = await failureOf(call, ApiError);
@@ -415,7 +427,7 @@ test.each<[string, object]>([
   }
 });
 
-test('the message of a failure without a code quotes the failure', async () => {
+test('the message of a ConnectionError quotes the error of fetch if that error has no code', async () => {
   const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
@@ -423,9 +435,9 @@ test('the message of a failure without a code quotes the failure', async () => {
 });
 
 test.each<[string, unknown, RegExp]>([
-  ['gives nothing', undefined, /not a Response/],
-  ['gives text', '{"id":"txfr_1"}', /not a Response/],
-  ['gives an object without headers', { ok: true, status: 200 }, /not a Response/],
+  ['resolves to undefined instead of a Response', undefined, /not a Response/],
+  ['resolves to a string', '{"id":"txfr_1"}', /not a Response/],
+  ['resolves to an object without headers', { ok: true, status: 200 }, /not a Response/],
   [
     'has followed a redirect',
     Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
@@ -454,7 +466,7 @@ const fromNodeFetch = (status: number, text: string) => ({
   arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
 });
 
-test('a Response of another class is read', async () => {
+test('the client reads a response object of another class, such as that of node-fetch', async () => {
   const responses: unknown[] = [
     fromNodeFetch(201, JSON.stringify(transferCreated)),
     {
@@ -503,7 +515,7 @@ test('a call does not wait for a body that it does not use', async () => {
   expect(error).toMatchObject({ outcome: 'rejected', retryAfterMs: 30_000 });
 });
 
-test('a failure before fetch is called is not_sent and is not retried', async () => {
+test('a creation has the outcome not_sent and is not retried if its Request cannot be constructed', async () => {
   const customFetch = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',

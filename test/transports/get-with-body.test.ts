@@ -78,7 +78,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     transport.choose();
   });
 
-  test.each(both)('$operation sends a GET with its body byte for byte', async (call) => {
+  test.each(both)('$operation sends exactly the expected bytes', async (call) => {
     const server = await rawServer(responseBytes(200, call.good));
     expect(await call.send(clientAt(server))).toEqual(call.good);
     expect(server.connections).toHaveLength(1);
@@ -88,23 +88,26 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(server.arrivals[0]?.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test.each(both)('$operation sends the same bytes when it is retried', async (call) => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const onRetry = vi.fn<(event: object) => void>();
-    const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
-    expect(await call.send(clientAt(server, { hooks: { onRetry } }))).toEqual(call.good);
-    const bytes = server.connections.map((connection) => connection.bytes.toString());
-    expect(bytes).toEqual(Array(2).fill(expectedBytes(server.port, call.target, call.sent)));
-    expect(onRetry).toHaveBeenCalledExactlyOnceWith({
-      operation: call.operation,
-      method: 'GET',
-      call: expect.any(Number) as number,
-      path: call.target,
-      attempt: 2,
-      delayMs: 0,
-      reason: 'status 503',
-    });
-  });
+  test.each(both)(
+    '$operation sends the same bytes again if the first response is a 503',
+    async (call) => {
+      vi.spyOn(Math, 'random').mockReturnValue(0);
+      const onRetry = vi.fn<(event: object) => void>();
+      const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
+      expect(await call.send(clientAt(server, { hooks: { onRetry } }))).toEqual(call.good);
+      const bytes = server.connections.map((connection) => connection.bytes.toString());
+      expect(bytes).toEqual(Array(2).fill(expectedBytes(server.port, call.target, call.sent)));
+      expect(onRetry).toHaveBeenCalledExactlyOnceWith({
+        operation: call.operation,
+        method: 'GET',
+        call: expect.any(Number) as number,
+        path: call.target,
+        attempt: 2,
+        delayMs: 0,
+        reason: 'status 503',
+      });
+    },
+  );
 
   test('each GET with a body uses a new connection, although the server would keep the connection', async () => {
     const kept = responseBytes(200, [instruction], { connection: 'keep-alive' });
@@ -122,15 +125,18 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     ['x-gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ] as const)('a response with the content-encoding %s is read', async (coding, compress) => {
-    const content = compress(JSON.stringify([{ ...instruction, nickname: text }]));
-    const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
-    const [first] = await both[0].send(clientAt(server));
-    expect(first).toMatchObject({ nickname: text });
-  });
+  ] as const)(
+    'the client reads a response with the content-encoding %s',
+    async (coding, compress) => {
+      const content = compress(JSON.stringify([{ ...instruction, nickname: text }]));
+      const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
+      const [first] = await both[0].send(clientAt(server));
+      expect(first).toMatchObject({ nickname: text });
+    },
+  );
 
   test.each(['gzip', 'br', 'deflate'])(
-    'a body that is garbage instead of %s is an InvalidResponseError',
+    'a body that is declared as %s but is plain text rejects the call with an InvalidResponseError',
     async (coding) => {
       const server = await rawServer(
         responseBytes(200, 'not compressed', { 'content-encoding': coding }),
@@ -143,7 +149,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     },
   );
 
-  test('a chunked response is read', async () => {
+  test('the client reads a chunked response', async () => {
     const content = JSON.stringify([instruction]);
     const cut = [content.slice(0, 10), content.slice(10)];
     const chunks = cut.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
@@ -238,17 +244,20 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
         reply(responseBytes(200, whole.subarray(0, 60), { 'content-encoding': 'gzip' }));
       },
     ],
-  ])('%s is a truncated response and is retried', async (_, step) => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const server = await rawServer(step);
-    const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
-    expect(error).toMatchObject({ reason: 'truncated', outcome: 'unknown', retryable: true });
-    expect(server.arrivals).toHaveLength(3);
-    const healed = await rawServer(step, responseBytes(200, [instruction]));
-    expect(await both[0].send(clientAt(healed))).toEqual([instruction]);
-  });
+  ])(
+    '%s rejects the call as truncated after two retries, and a retry may succeed',
+    async (_, step) => {
+      vi.spyOn(Math, 'random').mockReturnValue(0);
+      const server = await rawServer(step);
+      const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
+      expect(error).toMatchObject({ reason: 'truncated', outcome: 'unknown', retryable: true });
+      expect(server.arrivals).toHaveLength(3);
+      const healed = await rawServer(step, responseBytes(200, [instruction]));
+      expect(await both[0].send(clientAt(healed))).toEqual([instruction]);
+    },
+  );
 
-  test('a response with status 999 is an error with the outcome unknown', async () => {
+  test('a response with status 999 rejects the call with the outcome unknown', async () => {
     const server = await rawServer(responseBytes(999, 'What?'));
     const error = await failureOf(both[0].send(clientAt(server), { maxRetries: 0 }), PaymentsError);
     expect(error.outcome).toBe('unknown');
@@ -256,9 +265,12 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
   });
 
   test.each([
-    ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-    ['something that is not HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
-  ])('%s is a ConnectionError', async (_, bytes) => {
+    [
+      'a 101 that changes the protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    ],
+    ['a response that is not HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
+  ])('%s rejects the call with a ConnectionError', async (_, bytes) => {
     const server = await rawServer(bytes);
     const error = await failureOf(
       both[0].send(clientAt(server), { maxRetries: 0 }),
@@ -267,7 +279,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(error.outcome).toBe('unknown');
   });
 
-  test('a 204 to a GET with a body is an empty response', async () => {
+  test('a response with status 204 rejects the call, because the body is empty', async () => {
     const server = await rawServer('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
     const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
     expect(error).toMatchObject({ reason: 'empty', status: 204 });
@@ -286,7 +298,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(elsewhere.connections).toHaveLength(0);
   });
 
-  test('a refused connection proves on Node.js, and not on Bun, that nothing was sent', async () => {
+  test('a call with a refused connection has the outcome not_sent on Node.js and unknown on Bun', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const error = await failureOf(both[0].send(clientAt(closedPort)), ConnectionError);
     // Bun may have sent the request earlier, over a connection that was closed.
@@ -304,21 +316,24 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
       'a runtime without node:http',
       () => vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined),
     ],
-  ])('a GET with a body is rejected before it is sent on %s', async (_, pretend) => {
-    const server = await rawServer(responseBytes(200, [instruction]));
-    const payments = clientAt(server);
-    pretend();
-    for (const call of both) {
-      const error = await failureOf(call.send(payments), ConfigurationError);
-      expect(error).toMatchObject({ operation: call.operation, outcome: 'not_sent' });
-      expect(error.message).toContain('getWithBody');
-    }
-    expect(server.connections).toHaveLength(0);
-    // The alternative in the message works there, too.
-    const getWithBody = () => Promise.resolve(respond(200, [instruction]));
-    const helped = clientAt(server, { getWithBody });
-    expect(await both[0].send(helped)).toEqual([instruction]);
-  });
+  ])(
+    'a GET with a body is rejected before it is sent on %s, unless the client has the option getWithBody',
+    async (_, pretend) => {
+      const server = await rawServer(responseBytes(200, [instruction]));
+      const payments = clientAt(server);
+      pretend();
+      for (const call of both) {
+        const error = await failureOf(call.send(payments), ConfigurationError);
+        expect(error).toMatchObject({ operation: call.operation, outcome: 'not_sent' });
+        expect(error.message).toContain('getWithBody');
+      }
+      expect(server.connections).toHaveLength(0);
+      // The alternative in the message works there, too.
+      const getWithBody = () => Promise.resolve(respond(200, [instruction]));
+      const helped = clientAt(server, { getWithBody });
+      expect(await both[0].send(helped)).toEqual([instruction]);
+    },
+  );
 
   test('a GET with a body is sent over the getWithBody option and not over the fetch option', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));
@@ -356,7 +371,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('a custom getWithBody that fails leaves the outcome unknown', async () => {
+  test('a call has the outcome unknown if the option getWithBody rejects, even with a refused connection', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), {
       code: 'ECONNREFUSED',
       syscall: 'connect',

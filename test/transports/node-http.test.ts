@@ -66,7 +66,7 @@ function lastingAgent(): Agent {
   return agent;
 }
 
-test('a call over node:http creates no Headers of its response when nothing reads them', async () => {
+test('a call over node:http creates no Headers of its response unless the caller asks for the response', async () => {
   const append = vi.spyOn(Headers.prototype, 'append');
   onTestFinished(() => append.mockRestore());
   const appendedNames = () => append.mock.calls.map(([name]) => name.toLowerCase());
@@ -78,7 +78,7 @@ test('a call over node:http creates no Headers of its response when nothing read
   expect(appendedNames()).toContain('content-length');
 });
 
-test('a header that Headers cannot hold is omitted from the response', async () => {
+test('a call over node:http succeeds even if a response header has characters that the class Headers rejects', async () => {
   const server = await rawServer(
     Buffer.concat([
       Buffer.from('HTTP/1.1 201 Created\r\nx-odd: a\tb\x85c\r\nx-ok: yes\r\n', 'latin1'),
@@ -101,7 +101,7 @@ test('node:http receives the headers as an object, because tracers and agents co
 });
 
 test.each(['a stub of fetch that throws', 'no fetch'])(
-  'a refused connection over node:http proves that nothing was sent when there is %s',
+  'a creation over node:http has the outcome not_sent after a refused connection even if there is %s',
   async (which) => {
     const stub = vi.fn(() => Promise.reject(new Error('not called')));
     vi.stubGlobal('fetch', which === 'no fetch' ? undefined : stub);
@@ -119,7 +119,7 @@ test.each([
   ['a test run', { VITEST: 'true' }, 1],
   ['production', { NODE_ENV: 'production', VITEST: undefined, JEST_WORKER_ID: undefined }, 0],
 ])(
-  'a warning about a replaced global fetch appears once, in a test run only: %s',
+  'a client over node:http warns once, and only in a test run, that a replaced global fetch is not used: %s',
   async (_, environment, count) => {
     vi.resetModules();
     const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
@@ -147,7 +147,7 @@ test('a call over node:http constructs no Headers, Request or Response, which wo
   expect(create).not.toHaveBeenCalled();
 });
 
-test('a TLS handshake that breaks proves that nothing was sent, from the first call on', async () => {
+test('a creation has the outcome not_sent if its TLS handshake breaks, even in the first call of a process', async () => {
   let connectionCount = 0;
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -169,14 +169,17 @@ test.each([
   ['http', 'an address', 'http://127.0.0.1:9', new Agent({ localAddress: '203.0.113.7' })],
   ['https', 'an address', 'https://127.0.0.1:9', new HttpsAgent({ localAddress: '203.0.113.7' })],
   ['http', 'a name', 'http://localhost:9', new Agent({ localAddress: '203.0.113.7', family: 4 })],
-])('a connection over %s to %s that fails at once proves that nothing was sent', async (...row) => {
-  const [, , origin, agent] = row;
-  const payments = clientFor(origin, { agent, maxRetries: 0 });
-  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  expect(error).toMatchObject({ code: 'EADDRNOTAVAIL', outcome: 'not_sent', retryable: true });
-});
+])(
+  'a creation over %s to %s has the outcome not_sent if the connection fails at once',
+  async (...row) => {
+    const [, , origin, agent] = row;
+    const payments = clientFor(origin, { agent, maxRetries: 0 });
+    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+    expect(error).toMatchObject({ code: 'EADDRNOTAVAIL', outcome: 'not_sent', retryable: true });
+  },
+);
 
-test('a connection that an agent has already destroyed proves that nothing was sent', async () => {
+test('a creation has the outcome not_sent if the agent returns a connection that is already destroyed', async () => {
   const agent = new Agent();
   agent.createConnection = () => new Duplex().destroy();
   const payments = clientFor('http://127.0.0.1:9', { agent, maxRetries: 0 });
@@ -184,7 +187,7 @@ test('a connection that an agent has already destroyed proves that nothing was s
   expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
 });
 
-test("a TLS handshake that breaks over an agent's connection proves that nothing was sent", async () => {
+test('a creation has the outcome not_sent if the TLS handshake breaks on a connection that the agent made', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.resetAndDestroy());
@@ -205,7 +208,7 @@ test("a TLS handshake that breaks over an agent's connection proves that nothing
 });
 
 test.each(['new', 'used'])(
-  'a write on a %s connection that is reset after the first byte is unknown and is sent once',
+  'a write has the outcome unknown and is sent once if a %s connection is reset after the first byte',
   async (which) => {
     const reset = (exchange: Exchange): void => {
       exchange.reset();
@@ -238,7 +241,7 @@ const events: Readonly<Record<string, (exchange: Exchange) => void>> = {
   },
 };
 test.each(Object.entries(events))(
-  'a write does not take an idle connection that %s',
+  'a write does not reuse an idle connection that %s',
   async (_, apply) => {
     const exchanges: Exchange[] = [];
     const server = await rawServer((exchange) => {
@@ -259,7 +262,7 @@ test.each(Object.entries(events))(
 const read = responseBytes(200, transfer, keepAlive);
 
 test.each(['reset', 'end'] as const)(
-  'a read is sent again on a new connection if its used connection is closed by %s at any moment',
+  'a read on a reused connection succeeds even if the server closes the connection by %s at any moment',
   async (end) => {
     let requests = 0;
     const server = await rawServer(({ write, reset, socket }) => {
@@ -293,22 +296,25 @@ const silentEnd = ({ socket }: Exchange): void => {
 test.each<[string, AgentOptions, number[]]>([
   ['a new connection', {}, [2]],
   ['any connection of an agent at its limit', { maxSockets: 2 }, [0, 1]],
-])('a read whose connection has ended is sent once more, on %s', async (_, limits, again) => {
-  const server = await rawServer(keep(read), keep(read), silentEnd);
-  const agent = new Agent({ keepAlive: true, ...limits });
-  onTestFinished(() => {
-    agent.destroy();
-  });
-  const payments = clientFor(server.origin, { agent, maxRetries: 0 });
-  await Promise.all([payments.transfers.get('txfr_1'), payments.transfers.get('txfr_1')]);
-  const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
-  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
-  expect(server.arrivals).toHaveLength(4);
-  expect([0, 1]).toContain(server.arrivals[2]?.connection);
-  expect(again).toContain(server.arrivals[3]?.connection);
-});
+])(
+  'a read is sent once more, on %s, if the server ends the reused connection',
+  async (_, limits, again) => {
+    const server = await rawServer(keep(read), keep(read), silentEnd);
+    const agent = new Agent({ keepAlive: true, ...limits });
+    onTestFinished(() => {
+      agent.destroy();
+    });
+    const payments = clientFor(server.origin, { agent, maxRetries: 0 });
+    await Promise.all([payments.transfers.get('txfr_1'), payments.transfers.get('txfr_1')]);
+    const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+    expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+    expect(server.arrivals).toHaveLength(4);
+    expect([0, 1]).toContain(server.arrivals[2]?.connection);
+    expect(again).toContain(server.arrivals[3]?.connection);
+  },
+);
 
-test('a read is not sent again after a byte of its response has arrived', async () => {
+test('a read is not sent again if the connection ends after the first byte of the response', async () => {
   const server = await rawServer(keep(read), ({ write, socket }) => {
     write(read.subarray(0, 1));
     socket.end();
@@ -319,7 +325,7 @@ test('a read is not sent again after a byte of its response has arrived', async 
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a read that was sent again is unknown when its new connection fails', async () => {
+test('a read that was sent again has the outcome unknown if its new connection is refused', async () => {
   const server = await rawServer(keep(read), silentEnd);
   const agent = lastingAgent();
   const payments = clientFor(server.origin, { agent, maxRetries: 0 });
@@ -329,7 +335,7 @@ test('a read that was sent again is unknown when its new connection fails', asyn
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
-test('a write does not take a connection that was idle for more than 300 ms', async () => {
+test('a write does not reuse a connection that was idle for more than 300 ms', async () => {
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin, { agent: lastingAgent() });
   const { advance } = stoppedClocks();
@@ -344,7 +350,7 @@ test('a write does not take a connection that was idle for more than 300 ms', as
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1, 2]);
 });
 
-test('a write does not take a connection idle for less than 40 ms plus the longer of its last two round trips', async () => {
+test('a write does not reuse a connection that was idle for less than 40 ms plus the longer of its last two round trips', async () => {
   const { advance } = stoppedClocks();
   const roundTrips = [100, 10, 10, 10];
   const server = await rawServer(({ write }) => {
@@ -370,7 +376,7 @@ test('a write measures by the monotonic clock, not the wall clock, how long a co
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
 
-test('writes in a row alternate between connections, and take the connection that was idle for longest', async () => {
+test('consecutive writes alternate between two connections, and use the connection that was idle for longer', async () => {
   const { advance } = stoppedClocks();
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin);
@@ -387,23 +393,26 @@ test.each<[string, AgentOptions]>([
   ['maxTotalSockets', { maxTotalSockets: 1 }],
   ['maxFreeSockets', { maxFreeSockets: 1 }],
   ['no limit', {}],
-])('each concurrent write over an agent with %s has a connection of its own', async (_, limits) => {
-  const server = await rawServer(createNext());
-  const agent = new Agent({ keepAlive: true, ...limits });
-  onTestFinished(() => {
-    agent.destroy();
-  });
-  const payments = clientFor(server.origin, { agent });
-  stoppedClocks();
-  const lanes = Array.from({ length: 10 }, () => payments.transfers.create(newTransfer));
-  await Promise.all(lanes);
-  await payments.transfers.create(newTransfer);
-  expect(server.arrivals).toHaveLength(11);
-  expect(new Set(server.arrivals.map(({ connection }) => connection)).size).toBe(11);
-});
+])(
+  'each concurrent write over an agent with %s uses a connection of its own',
+  async (_, limits) => {
+    const server = await rawServer(createNext());
+    const agent = new Agent({ keepAlive: true, ...limits });
+    onTestFinished(() => {
+      agent.destroy();
+    });
+    const payments = clientFor(server.origin, { agent });
+    stoppedClocks();
+    const lanes = Array.from({ length: 10 }, () => payments.transfers.create(newTransfer));
+    await Promise.all(lanes);
+    await payments.transfers.create(newTransfer);
+    expect(server.arrivals).toHaveLength(11);
+    expect(new Set(server.arrivals.map(({ connection }) => connection)).size).toBe(11);
+  },
+);
 
 test.each(['write', 'read'])(
-  'a %s does not take a connection that received bytes while it was idle',
+  'a %s does not reuse a connection that received bytes while the connection was idle',
   async (kind) => {
     const server = await rawServer(
       kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
@@ -424,7 +433,7 @@ test.each(['write', 'read'])(
 );
 
 test.each(['write', 'read'])(
-  'a %s does not take a connection that is older than four minutes',
+  'a %s does not reuse a connection that is older than four minutes',
   async (kind) => {
     const server = await rawServer(
       kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
@@ -442,13 +451,13 @@ test.each(['write', 'read'])(
   },
 );
 
-test('an idle connection is closed by the client, although the server would keep it', async () => {
+test('the client closes an idle connection even if the server would keep the connection', async () => {
   const server = await rawServer(keep(created));
   await clientFor(server.origin).transfers.create(newTransfer);
   await server.closed(0);
 });
 
-test('a write does not take a connection that a read has used', async () => {
+test('a write does not reuse a connection that a read has used', async () => {
   const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)), keep(created));
   const payments = clientFor(server.origin);
   const { advance } = stoppedClocks();
@@ -459,14 +468,14 @@ test('a write does not take a connection that a read has used', async () => {
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
 
-test('a 100 Continue that nobody requested is not taken for the response', async () => {
+test('a creation skips a 100 Continue that nobody requested, and reads the response after it', async () => {
   const hint = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
   const server = await rawServer(Buffer.concat([hint, hint, responseBytes(201, transferCreated)]));
   const payments = clientFor(server.origin);
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a write is unknown after a 101 that nobody requested', async () => {
+test('a creation has the outcome unknown if the server responds with a 101 that nobody requested', async () => {
   const server = await rawServer(
     'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
   );
@@ -481,33 +490,36 @@ test('a write is unknown after a 101 that nobody requested', async () => {
 test.each<[string, ClientOptions]>([
   ['timeout', { timeout: 5_000 }],
   ['totalTimeout', { totalTimeout: 5_000 }],
-])('a process that was frozen before the first byte sends nothing after %s', async (_, limits) => {
-  const server = await rawServer(keep(created));
-  let frozen = 0;
-  const payments = clientFor(server.origin, {
-    timeout: 60_000,
-    ...limits,
-    agent: lastingAgent(),
-    maxRetries: 0,
-    clock: {
-      now: () => Date.now() + frozen,
-      setTimeout: (callback, ms) => setTimeout(callback, ms),
-      clearTimeout: (handle) => {
-        clearTimeout(handle as NodeJS.Timeout);
+])(
+  'a process that was suspended before the first byte of a request sends nothing after %s',
+  async (_, limits) => {
+    const server = await rawServer(keep(created));
+    let frozen = 0;
+    const payments = clientFor(server.origin, {
+      timeout: 60_000,
+      ...limits,
+      agent: lastingAgent(),
+      maxRetries: 0,
+      clock: {
+        now: () => Date.now() + frozen,
+        setTimeout: (callback, ms) => setTimeout(callback, ms),
+        clearTimeout: (handle) => {
+          clearTimeout(handle as NodeJS.Timeout);
+        },
       },
-    },
-  });
-  await payments.transfers.create(newTransfer);
-  // Time passes without a timer firing before the connection is ready.
-  const { request } = http;
-  vi.spyOn(http, 'request').mockImplementation(((options: http.RequestOptions) => {
-    frozen = 10_000;
-    return request(options);
-  }) as typeof http.request);
-  const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
-  expect(server.arrivals).toHaveLength(1);
-});
+    });
+    await payments.transfers.create(newTransfer);
+    // Time passes without a timer firing before the connection is ready.
+    const { request } = http;
+    vi.spyOn(http, 'request').mockImplementation(((options: http.RequestOptions) => {
+      frozen = 10_000;
+      return request(options);
+    }) as typeof http.request);
+    const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
+    expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
+    expect(server.arrivals).toHaveLength(1);
+  },
+);
 
 /** An agent with connections that receive these bytes when a request is written. */
 const agentWithBytes = (bytes: Uint8Array): Agent =>
@@ -533,22 +545,25 @@ test.each<[string, Buffer]>([
       'content-encoding': 'gzip',
     }),
   ],
-])('a response of more than 16 MiB that %s is rejected', async (_, bytes) => {
+])('a creation rejects a response of more than 16 MiB that %s', async (_, bytes) => {
   const payments = clientFor('http://127.0.0.1:9', { agent: agentWithBytes(bytes) });
   expect(
     await failureOf(payments.transfers.create(newTransfer), InvalidResponseError),
   ).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
 });
 
-test.each(['create', 'get'] as const)('the response of %s is read in raw deflate', async (name) => {
-  const packed = deflateRawSync(JSON.stringify(name === 'get' ? transfer : transferCreated));
-  const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'deflate' }));
-  const { transfers } = clientFor(server.origin);
-  const result = name === 'get' ? transfers.get('txfr_1') : transfers.create(newTransfer);
-  expect(await result).toEqual(name === 'get' ? transfer : transferCreated);
-});
+test.each(['create', 'get'] as const)(
+  'transfers.%s reads a response with the content-encoding deflate even if the zlib header is missing',
+  async (name) => {
+    const packed = deflateRawSync(JSON.stringify(name === 'get' ? transfer : transferCreated));
+    const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'deflate' }));
+    const { transfers } = clientFor(server.origin);
+    const result = name === 'get' ? transfers.get('txfr_1') : transfers.create(newTransfer);
+    expect(await result).toEqual(name === 'get' ? transfer : transferCreated);
+  },
+);
 
-test('a DELETE resolves before its response has ended', async () => {
+test('a DELETE resolves before the body of its response has ended', async () => {
   const server = await rawServer(({ write }) => {
     write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
   });
@@ -556,7 +571,7 @@ test('a DELETE resolves before its response has ended', async () => {
   await server.closed(0);
 });
 
-test('a DELETE keeps its connection when the response is empty', async () => {
+test('a DELETE leaves its connection open for the next DELETE if the response is empty', async () => {
   const server = await rawServer(keep(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')));
   const { advance } = stoppedClocks();
   const payments = clientFor(server.origin, { agent: lastingAgent() });
@@ -599,7 +614,7 @@ const mockingAgent = (respond: (socket: Duplex, request: string) => void): Agent
       ),
   });
 
-test('a mock socket that connects when a request is written receives it, and may respond without a length', async () => {
+test('a mock socket that connects only after a request is written receives the request, and may respond without a length', async () => {
   const agent = mockingAgent((socket, request) => {
     socket.push(`HTTP/1.1 201 Created\r\n\r\n${JSON.stringify(transferCreated)}`);
     if (request.includes('connection: close')) socket.push(null);
@@ -608,7 +623,7 @@ test('a mock socket that connects when a request is written receives it, and may
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a mock socket that reports a refused connection leaves a creation unknown', async () => {
+test('a creation has the outcome unknown if a mock socket reports a refused connection', async () => {
   const agent = mockingAgent((socket) => {
     socket.destroy(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   });
@@ -617,7 +632,7 @@ test('a mock socket that reports a refused connection leaves a creation unknown'
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
-test('a mock socket receives a request even if a tracer has flushed its headers', async () => {
+test('a mock socket receives a whole request even if a tracer has flushed the headers of the request', async () => {
   const flush = (message: unknown): void => {
     (message as { request: http.ClientRequest }).request.flushHeaders();
   };
@@ -634,7 +649,7 @@ test('a mock socket receives a request even if a tracer has flushed its headers'
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a request that a mock library creates is ended before it has a connection', async () => {
+test('the client ends a request that a mock library created before the request has a connection', async () => {
   const server = await rawServer(created);
   class MockRequest extends http.ClientRequest {}
   const request = vi.spyOn(http, 'request');
@@ -663,7 +678,7 @@ async function freshCreations(): Promise<() => Promise<unknown>> {
   };
 }
 
-test('a fake setImmediate that node:test installed before the client is not used after the reset', async () => {
+test('creations succeed even if node:test had replaced setImmediate while the client was loaded and has restored it since', async () => {
   mock.timers.enable({ apis: ['setImmediate'] });
   const create = await freshCreations();
   await create();
@@ -671,7 +686,7 @@ test('a fake setImmediate that node:test installed before the client is not used
   for (const _ of [1, 2]) await create();
 });
 
-test('a fake setImmediate that is newer than the client is not called', async () => {
+test('creations succeed even if node:test has replaced setImmediate after the client was loaded', async () => {
   const create = await freshCreations();
   mock.timers.enable({ apis: ['setImmediate'] });
   onTestFinished(() => {
@@ -680,7 +695,7 @@ test('a fake setImmediate that is newer than the client is not called', async ()
   for (const _ of [1, 2]) await create();
 });
 
-test('a timeout with an agent that never makes a connection proves that nothing was sent', async () => {
+test('a creation that times out has the outcome not_sent if the agent never makes a connection', async () => {
   const payments = clientFor('http://127.0.0.1:9', {
     agent: Object.assign(new Agent(), { createConnection: () => undefined }),
     timeout: 200,
@@ -692,15 +707,19 @@ test('a timeout with an agent that never makes a connection proves that nothing 
 
 test.each<[string, ClientOptions, string]>([
   ['fetch', { agent: new Agent(), fetch: globalThis.fetch }, 'fetch'],
-  ['a base URL of another protocol', { agent: new Agent() }, 'it is one for http:'],
-])('the option agent together with %s is rejected', (_, options, text) => {
+  [
+    'a base URL of a protocol that the agent does not support',
+    { agent: new Agent() },
+    'it is one for http:',
+  ],
+])('the client rejects the option agent together with %s', (_, options, text) => {
   const create = () =>
     new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey, ...options });
   expect(create).toThrow(ConfigurationError);
   expect(create).toThrow(text);
 });
 
-test('the option agent is rejected on a runtime that would not use it', () => {
+test('the client rejects the option agent on a runtime other than Node.js', () => {
   vi.stubGlobal('Bun', {});
   const options = { baseUrl: 'http://127.0.0.1:9/v0', apiKey, agent: new Agent() };
   expect(() => new PaymentsClient(options)).toThrow('Node.js only');

@@ -76,14 +76,14 @@ type Of<Shape extends () => z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<Re
 /** The type of a response with this shape. */
 type ResultOf<Shape extends () => z.core.$ZodLooseShape> = Readonly<Of<Shape>>;
 
-test('the interfaces of entities agree with their shapes', () => {
+test('the TypeScript interfaces of entities are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof entityShape>>().toEqualTypeOf<Entity>();
   expectTypeOf<ResultOf<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
   expectTypeOf<Of<typeof entityCreateInputShape>>().toEqualTypeOf<EntityCreateInput>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<EntityListQuery>();
 });
 
-test('the interfaces of accounts agree with their shapes', () => {
+test('the TypeScript interfaces of accounts are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof accountShape>>().toEqualTypeOf<Account>();
   expectTypeOf<ResultOf<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
   expectTypeOf<Of<typeof accountCreateInputShape>>().toEqualTypeOf<AccountCreateInput>();
@@ -101,7 +101,7 @@ type Allowed<T> = T extends unknown
   ? { [Field in keyof T as [T[Field]] extends [Absent] ? never : Field]: T[Field] }
   : never;
 
-test('the interfaces of transfers agree with their shapes', () => {
+test('the TypeScript interfaces of transfers are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof transferShape>>().toEqualTypeOf<Transfer>();
   expectTypeOf<ResultOf<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
   expectTypeOf<Of<typeof transferListQueryShape>>().toEqualTypeOf<TransferListQuery>();
@@ -115,22 +115,22 @@ test('the interfaces of transfers agree with their shapes', () => {
   >();
 });
 
-test('the interfaces of counterparties agree with their shapes', () => {
+test('the TypeScript interfaces of counterparties are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
   expectTypeOf<Of<typeof counterpartyListQueryShape>>().toEqualTypeOf<CounterpartyListQuery>();
 });
 
-test('the interfaces of IBANs agree with their shapes', () => {
+test('the TypeScript interfaces of IBANs are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof ibanShape>>().toEqualTypeOf<Iban>();
   expectTypeOf<Of<typeof ibanListQueryShape>>().toEqualTypeOf<IbanListQuery>();
 });
 
-test('the interfaces of settings agree with their shapes', () => {
+test('the TypeScript interfaces of settings are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof settingsShape>>().toEqualTypeOf<Settings>();
   expectTypeOf<Of<typeof settingsUpdateInputShape>>().toEqualTypeOf<SettingsUpdateInput>();
 });
 
-test('the interfaces of instructions agree with their shapes', () => {
+test('the TypeScript interfaces of instructions are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof instructionShape>>().toEqualTypeOf<Instruction>();
   expectTypeOf<ResultOf<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
   expectTypeOf<ResultOf<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
@@ -139,7 +139,7 @@ test('the interfaces of instructions agree with their shapes', () => {
   expectTypeOf<Of<typeof instructionBuildInputShape>>().toEqualTypeOf<InstructionBuildInput>();
 });
 
-test('the interfaces of transactions agree with their shapes', () => {
+test('the TypeScript interfaces of transactions are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof transactionShape>>().toEqualTypeOf<Transaction>();
   type Input = Of<typeof transactionListInputShape>;
   type Described = 'instructionIds' | 'sort';
@@ -152,7 +152,7 @@ test('the interfaces of transactions agree with their shapes', () => {
   expectTypeOf<Input['sort']>().toExtend<TransactionListInput['sort']>();
 });
 
-test('the interfaces of error bodies and pages agree with their shapes', () => {
+test('the TypeScript interfaces of error bodies and page queries are the same types as their zod schemas describe', () => {
   expectTypeOf<ResultOf<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<PageQuery>();
 });

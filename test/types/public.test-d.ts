@@ -77,13 +77,13 @@ test('an input with two destinations or none does not compile, and is rejected a
   await refused(payments.transfers.create({ sourceAccountId: 'acc_1', amount: '1.00' }));
 });
 
-test('an input without a counterpartyId has a destinationAccountId', () => {
+test('TypeScript knows that a OnceInput without a counterpartyId has a destinationAccountId', () => {
   const read = (input: OnceInput): AccountId | CounterpartyId =>
     input.counterpartyId ?? input.destinationAccountId;
   expect(read({ ...transfer, description: 'rent' })).toBe('acc_2');
 });
 
-test('a wrapper of createOnce accepts terms without a reference, and adds the reference', () => {
+test('a function of the application can take OnceTerms without a reference, add the reference and return a OnceInput', () => {
   const addReference = (terms: OnceTerms, invoice: string): OnceInput => ({
     ...terms,
     description: `invoice ${invoice}`,
@@ -192,7 +192,7 @@ test('calls, lists and pages have their documented types', () => {
   expectTypeOf<Integer>().toEqualTypeOf<number | bigint>();
 });
 
-test('an error is narrowed by its guard and by its class', () => {
+test('TypeScript narrows an error by a guard such as isApiError and by instanceof', () => {
   const read = (error: unknown): unknown => {
     if (isOutcomeUnknown(error)) expectTypeOf(error.outcome).toEqualTypeOf<'unknown'>();
     if (isApiError(error)) return error.status;
@@ -205,7 +205,7 @@ test('an error is narrowed by its guard and by its class', () => {
   expect(read(new Error('no'))).toBeUndefined();
 });
 
-test('request has the type of its schema, or unknown without a schema', async () => {
+test('payments.request has the result type of its schema, or unknown without a schema', async () => {
   const typed = () =>
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema: TransferSchema });
   const untyped = () => payments.request({ method: 'GET', path: '/x', api: 'versioned' });
@@ -256,7 +256,7 @@ type RowsOf<Method extends keyof PaymentsClient['transfers']> = RowOf<
   ReturnType<PaymentsClient['transfers'][Method]>
 >;
 
-test('a row of waitForAll has a payment with its reference, and so has a paid one of createAllOnce', () => {
+test('TypeScript knows that each row of waitForAll, and each paid row of createAllOnce, has a reference', () => {
   expectTypeOf<RowsOf<'waitForAll'>>().toEqualTypeOf<ReconciledPayment>();
   type Summary = Awaited<ReturnType<PaymentsClient['transfers']['waitForAll']>>;
   expectTypeOf<Summary['open'][number]>().toEqualTypeOf<ReconciledPayment>();
@@ -278,7 +278,7 @@ type PrismaJson =
   | { readonly [name in string]?: PrismaJson | null }
   | ReadonlyArray<PrismaJson | null>;
 
-test('results have types that Prisma, Hono and the next query accept', () => {
+test('results have types that a JSON column of Prisma, a status of Hono and the cursor of the next query accept', () => {
   expectTypeOf<ReturnType<ValidationError['toJSON']>>().toExtend<PrismaJson>();
   // Hono accepts the numbers of statuses with a body.
   expectTypeOf<ReturnType<typeof httpStatusOf>>().toExtend<
@@ -291,7 +291,7 @@ test('SandboxChange has a member for each noun whose changes are reported', () =
   expectTypeOf<SandboxChange['type']>().toEqualTypeOf<SandboxChangeType>();
 });
 
-test('the results of methods are readonly', () => {
+test('every field of the results of methods and of the errors is readonly', () => {
   expectTypeOf<Mutable<AllResults, ''>>().toEqualTypeOf<never>();
   expectTypeOf<Mutable<FieldsOf<AnyError>, ''>>().toEqualTypeOf<never>();
   // The caller's own input, and the array of a list in the sandbox, can.
