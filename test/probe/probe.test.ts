@@ -5,7 +5,7 @@ import { factsOf, setup } from './platforms.ts';
 const baseline = setup().probe({ twice: true }).then(factsOf);
 
 test.each(deviatingPlatforms)(
-  'on a platform with $name, the report of payments-probe changes in the rows that ask about it, and in no other',
+  'on a platform with $name, payments-probe reports this difference in the right rows of its report and in no other row',
   async ({ respond, rows, options = {}, advice = [] }) => {
     const { probe } = setup({ deviation: respond });
     const probed = await probe({ twice: true });

@@ -53,7 +53,7 @@ test('the probe reads every list that has a cursor, and asks about every filter 
 });
 
 describe('the requests of payments-probe, the command that tries how a platform behaves', () => {
-  test('the probe sends no write unless you tell it to pay, and waits at least 250 ms between requests', async () => {
+  test('the probe sends no write unless you tell the probe to pay, and waits at least 250 ms between requests', async () => {
     const { probe, requests, writes } = setup();
     const { report } = await probe();
     expect(writes()).toEqual([]);

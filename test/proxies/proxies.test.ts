@@ -206,7 +206,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
     ['ignores the headers of a request', ''],
     ['honours cache-control: no-cache', 'proxy_cache_bypass $http_cache_control;'],
   ])(
-    'createOnce finds the payment of an expired claim, and does not pay again, behind a cache of nginx that %s',
+    'createOnce finds a payment that arrived late, and does not pay again after the claim has expired, behind a cache of nginx that %s',
     async ([, location]) => {
       const platform = await ledger();
       const { baseUrl } = await nginx(platform.port, {

@@ -44,7 +44,7 @@ test('docs/errors.md lists the promises with the files that test them', () => {
 });
 
 test.each(Object.entries(promises))(
-  'each test that is listed for this promise exists: %s',
+  'each test that promises.ts lists for a promise exists: %s',
   (_, held) => {
     expect(held.length).toBeGreaterThan(0);
     for (const [file, name] of held) {

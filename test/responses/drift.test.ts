@@ -181,7 +181,7 @@ test('instructions.build returns an object even if a field has the wrong type, a
   await failureOf(build(clientOfBody([built]).payments), InvalidResponseError);
 });
 
-test('a read does not report a field or an enum value that the SDK does not know as a difference', async () => {
+test('a read reports no difference from the documented shape for a field or an enum value that the SDK does not know', async () => {
   const newer = {
     ...transfer,
     status: 'on_hold',

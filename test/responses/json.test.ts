@@ -222,7 +222,7 @@ test.each(['', ' ', 'nul', '{', '{"a":1,}', "{'a':1}", '[1]]', '1 2', 'NaN', '\u
   },
 );
 
-test('isTruncated recognises every proper prefix of an object or array', () => {
+test('isTruncated is true for a JSON object or array that is cut at any position', () => {
   const composite = fc.oneof(
     fc.array(fc.jsonValue(), { maxLength: 3 }),
     fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 3 }),

@@ -173,7 +173,7 @@ test.each([200, 201, 202, 204, 299])(
   },
 );
 
-test('an InvalidResponseError has the request id and a shortened body', async () => {
+test('an InvalidResponseError has the request id and the shortened body of the response', async () => {
   const long = `<p>${'x'.repeat(50_000)}</p>`;
   const { payments } = clientOf(() => respond(200, long, { 'request-id': 'req_9' }));
   const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
@@ -314,7 +314,7 @@ test('an endless error body of a custom fetch is read up to 1 MiB', async () => 
   expect((chunks - 1) * chunk.length).toBeLessThanOrEqual(mebibyte);
 });
 
-test('withResponse returns the response with its body unread', async () => {
+test('withResponse() returns a response whose body the caller can still read', async () => {
   const headers = { 'x-request-id': 'req_1', 'x-more': 'yes' };
   const { payments, requests } = clientOf(() => respond(200, transfer, headers));
   const call = payments.transfers.get('txfr_1');

@@ -34,18 +34,18 @@ function grouped(...entries: SandboxLogEntry[]): (number | undefined)[][] {
   return calls.list().map(({ attempts }) => attempts.map(({ id }) => id));
 }
 
-test('the page of the sandbox groups a retry with its failed attempts as one call, and shows the latest call first', () => {
+test('the web page of the sandbox groups a retry with its failed attempts as one call, and shows the latest call first', () => {
   const lost = { status: undefined, fault: 'reset' } as const;
   expect(
     grouped(entry(1, { status: 503 }), entry(2, { path: '/v0/ibans' }), entry(3, lost), entry(4)),
   ).toEqual([[1, 3, 4], [2]]);
 });
 
-test('the page of the sandbox shows a repeated request as a new call if the first request succeeded', () => {
+test('the web page of the sandbox shows a repeated request as a new call if the first request succeeded', () => {
   expect(grouped(entry(1), entry(2))).toEqual([[2], [1]]);
 });
 
-test('the page of the sandbox shows a request as another call if more than 90 seconds have passed since the failed attempt', () => {
+test('the web page of the sandbox shows a request as another call if more than 90 seconds have passed since the failed attempt', () => {
   const failed = entry(1, { status: 503, at: 0 });
   expect(grouped(failed, entry(2, { at: 90_000 }))).toEqual([[1, 2]]);
   expect(grouped(failed, entry(2, { at: 90_001 }))).toEqual([[2], [1]]);
@@ -57,15 +57,15 @@ test.each([
   ['query', { query: { limit: '2' } }],
   ['body', { body: { amount: '1' } }],
   ['credential', { key: 2 }],
-  ['credential, namely none', { key: undefined }],
+  ['credential (the new request has none)', { key: undefined }],
 ])(
-  'the page of the sandbox does not take a request for a retry if it has another %s',
+  'the web page of the sandbox does not show a request as a retry if the failed request had another %s',
   (_, other) => {
     expect(grouped(entry(1, { status: 503 }), entry(2, other))).toEqual([[2], [1]]);
   },
 );
 
-test('the page of the sandbox groups the tries of a webhook by the id of the webhook, even if another webhook has the same body', () => {
+test('the web page of the sandbox groups the tries of a webhook by the id of the webhook, even if another webhook has the same body', () => {
   const delivery = { operation: 'webhook', requestId: 'hook_1', status: 500 } as const;
   expect(
     grouped(
@@ -87,13 +87,13 @@ test.each([
   ['lost', { status: 201, fault: 'truncated_body' }],
   ['lost', { status: 201, fault: 'stalled_body' }],
 ] as const)(
-  'the page of the sandbox shows the result "%s" for a log entry with %o',
+  'the web page of the sandbox shows the result "%s" for a log entry with %o',
   (fate, part) => {
     expect(getResult(entry(1, part))).toBe(fate);
   },
 );
 
-test('the page of the sandbox keeps the latest 10,000 entries of the log', () => {
+test('the web page of the sandbox keeps the latest 10,000 entries of the log', () => {
   const calls = new Calls();
   for (let id = 1; id <= 12_000; id += 1) {
     calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }), '');
@@ -103,7 +103,7 @@ test('the page of the sandbox keeps the latest 10,000 entries of the log', () =>
   expect([kept[0]?.id, kept.at(-1)?.id]).toEqual([12_000, 2_001]);
 });
 
-test('the page of the sandbox formats a request as a shell command without its credential', () => {
+test('the web page of the sandbox formats a request as a shell command without its credential', () => {
   const write = entry(1, {
     method: 'POST',
     path: '/v0/transfers',

@@ -50,7 +50,7 @@ test('autoAdvance moves a transfer one step after each interval until the money 
   expect(clock.pending).toBe(0);
 });
 
-test('autoAdvance verifies an Entity in two steps', async () => {
+test('autoAdvance moves the kycStatus of a new Entity to pending and then to approved', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const statuses = () => {
@@ -72,7 +72,7 @@ test('autoAdvance keeps the kycStatus of a rejected Entity', async () => {
   expect(sandbox.entities.get(id)).toMatchObject({ kycStatus: 'rejected', tosStatus: 'approved' });
 });
 
-test('autoAdvance moves the kycStatus of an Entity one interval after entities.update has set it', async () => {
+test('autoAdvance moves the kycStatus of an Entity one interval after entities.update has set kycStatus', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const kyc = () => sandbox.entities.get(id).kycStatus;
@@ -120,7 +120,7 @@ test.each([
   ['cancel', ['cancelled', 'cancelled', 'cancelled']],
   ['hang', ['pending', 'pending', 'pending']],
 ])(
-  'a description that starts with sandbox:%s selects the final status of a transfer',
+  'a description that starts with sandbox:%s decides how autoAdvance ends a transfer',
   async (ending, statuses) => {
     const { clock, sandbox, pay, status, balances } = setup();
     const id = pay(`sandbox:${ending} invoice 7`);
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('transfers.advance moves a transfer with the description sandbox:fail, cancel or hang towards that end', () => {
+test('transfers.advance takes a transfer to the status that its description selects, such as sandbox:fail', () => {
   const { sandbox, pay } = setup('off');
   const failing = pay('sandbox:fail');
   expect(sandbox.transfers.advance(failing).status).toBe('processing');

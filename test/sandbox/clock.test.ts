@@ -8,7 +8,7 @@ test.each([
   ['a function of milliseconds', () => 1000],
   ['a function of dates', () => new Date(1000)],
   ['an object', { now: () => 1000 }],
-])('the clock of a sandbox can be %s', (_name, clock) => {
+])('the option clock of a sandbox can be %s', (_name, clock) => {
   expect(createdAt(new Sandbox({ clock }))).toBe('1970-01-01T00:00:01.000Z');
 });
 
@@ -103,7 +103,7 @@ test('the fault "delay" clears its timer when the caller aborts', async () => {
   expect(cleared).toEqual(['the timer']);
 });
 
-test('the fault "delay" waits with fake timers even if a test installs them after it has created the sandbox', async () => {
+test('the fault "delay" uses fake timers even if a test installs the fake timers after the creation of the sandbox', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 3_600_000 } });
   vi.useFakeTimers();

@@ -292,7 +292,7 @@ test('the fault "delay" ends when the caller aborts', async () => {
   expect(sandbox.log.at(-1)).toMatchObject({ fault: 'delay', status: undefined });
 });
 
-test('a fault rule affects one request by default, and the fields after and times say how many it skips and then affects', async () => {
+test('a fault rule affects one request by default, and the fields after and times say how many requests it skips and then affects', async () => {
   const { inject, send } = setup();
   const statuses = async (count: number) => {
     const seen: number[] = [];

@@ -394,12 +394,12 @@ const unverified = ['not_started', 'pending', 'under_review', 'rejected'] as con
 
 test.each<[what: string, act: Act, message: string]>([
   ...[...badAmounts, '1.0000000000000000001'].map((amount): [string, Act, string] => [
-    `an Account funded with the amount ${JSON.stringify(amount)}`,
+    `money for an Account with the amount ${JSON.stringify(amount)}`,
     ({ accounts }) => accounts.fund(accountId, amount),
     'amount',
   ]),
   // @ts-expect-error: amounts are strings
-  ['an Account funded with a number', ({ accounts }) => accounts.fund(accountId, 5), 'got number'],
+  ['funding with a number as amount', ({ accounts }) => accounts.fund(accountId, 5), 'got number'],
   [
     'a deposit with an amount below zero',
     ({ ibans }) => ibans.deposit('iban_000001', '-1'),

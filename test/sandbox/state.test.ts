@@ -47,7 +47,7 @@ test('importState of a sandbox restores a state that was written as JSON and par
   expect(body).toMatchObject([{ salt: 2n ** 70n }]);
 });
 
-test('the state from exportState does not change if the sandbox changes, and the sandbox does not change the state that it imports', () => {
+test('a state from exportState does not change if the sandbox later changes, not even after the sandbox has imported the state', () => {
   const sandbox = demo();
   const state = sandbox.exportState();
   sandbox.transfers.fail('txfr_000001');
@@ -134,51 +134,52 @@ test.each([
   ['undefined', undefined, 'expected an object'],
   ['an array', [], 'expected an object'],
   ['a state of another version', { version: 2 }, 'version: expected 1'],
-  ['an unknown field', { version: 1, entitys: [] }, 'entitys: this field is not known'],
   [
-    'an unknown status',
+    'a state with an unknown field',
+    { version: 1, entitys: [] },
+    'entitys: this field is not known',
+  ],
+  [
+    'a state with an unknown status',
     { ...state, transfers: [{ ...state.transfers[0], status: 'gone' }] },
     'transfers[0].status: expected one of pending',
   ],
   [
-    'an account of an unknown entity',
+    'a state with an Account of an unknown Entity',
     { ...state, entities: [] },
     'accounts[0].entityId: there is no "ent_000001"',
   ],
   [
-    'the same id twice',
+    'a state with the same id twice',
     { ...state, entities: [...state.entities, state.entities[0]] },
     'entities[2].id: "ent_000001" is there twice',
   ],
   [
-    'an id without digits',
+    'a state with an id without digits',
     { ...state, ibans: [{ ...state.ibans[0], id: 'iban_x' }] },
     'ibans[0].id: expected "iban_" and digits',
   ],
   [
-    'a negative balance',
+    'a state with a negative balance',
     { ...state, accounts: [{ ...state.accounts[0], availableBalance: '-1' }] },
     'accounts[0].availableBalance: expected a decimal amount',
   ],
   [
-    'an unknown fault',
+    'a state with an unknown fault',
     { version: 1, faults: [{ operation: '*', fault: { kind: 'flood' } }] },
     'faults[0]: The rule of sandbox.faults.add',
   ],
   [
-    'a clock offset beyond all dates',
+    'a state with a clock offset beyond all dates',
     { version: 1, clockOffsetMs: Number.MAX_SAFE_INTEGER },
     'clockOffsetMs: expected milliseconds',
   ],
-])(
-  'importState rejects a state with an error: %s. The error names the field, and the sandbox stays unchanged',
-  (_name, wrong, words) => {
-    const sandbox = demo();
-    const before = sandbox.exportState();
-    const attempt = () => {
-      sandbox.importState(wrong);
-    };
-    expect(attempt).toThrow(expect.objectContaining({ status: 422, message: containing(words) }));
-    expect(sandbox.exportState()).toEqual(before);
-  },
-);
+])('importState rejects %s, says what is wrong and changes nothing', (_name, wrong, words) => {
+  const sandbox = demo();
+  const before = sandbox.exportState();
+  const attempt = () => {
+    sandbox.importState(wrong);
+  };
+  expect(attempt).toThrow(expect.objectContaining({ status: 422, message: containing(words) }));
+  expect(sandbox.exportState()).toEqual(before);
+});

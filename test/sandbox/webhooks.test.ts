@@ -167,7 +167,7 @@ test('a webhook is sent again after 1, 2, 4, 8 and 16 seconds, and then the sand
   expect(new Set(completed().map(({ requestId }) => requestId)).size).toBe(1);
 });
 
-test('one call of advanceClock sends a failed webhook again as often as it is due in that time', async () => {
+test('one call of advanceClock repeats a failed webhook as often as the webhook is due in that time', async () => {
   const { sandbox, point, rename, completes, completed } = setup();
   point(`${closedPort.origin}/`);
   rename('a');
@@ -320,7 +320,7 @@ test.each([
   },
 );
 
-test('a webhook is sent to a host in the option webhookHosts, which is looked up once', async () => {
+test('a webhook is sent to a host that the option webhookHosts allows, and the sandbox looks the host up only once', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   lookup.mockResolvedValue([{ address: '127.0.0.1', family: 4 }] as never);
   const { port, requests } = await receive();
@@ -379,7 +379,7 @@ test('a webhook follows no redirect', async () => {
   expect([bodies, target.bodies]).toEqual([['a', 'a'], []]);
 });
 
-test('a webhook sends the credentials in its webhookUrl, and the log does not show them', async () => {
+test('a webhook sends the credentials that its webhookUrl contains, and sandbox.log does not show these credentials', async () => {
   const { requests, port } = await receive();
   const { point, rename, completes, sandbox } = setup();
   point(`http://user:pass@127.0.0.1:${port}/x`);
@@ -425,7 +425,7 @@ test('the fault "reorder" sends a webhook after a second if no later webhook ove
   await expect.poll(() => bodies).toEqual(['b', 'a', 'c']);
 });
 
-test('a fault of webhooks affects no request, and faults.add rejects a fault of requests for webhooks and the reverse', async () => {
+test('the fault "drop" of webhooks affects no request, and faults.add rejects "drop" for requests and "hang" for webhooks', async () => {
   const { sandbox } = setup();
   const { faults } = sandbox;
   faults.add({ operation: 'webhook', fault: { kind: 'drop' } });

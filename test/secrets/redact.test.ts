@@ -31,7 +31,7 @@ test('redact replaces a secret to its end even if a pattern for credentials matc
   }
 });
 
-test('redact replaces a secret to its end even if it begins with another secret', () => {
+test('redact replaces a secret to its end even if the secret begins with another secret', () => {
   expect(redactor(['token-1', 'token-12'])('not token-12, not token-1.')).toBe(
     'not [redacted], not [redacted].',
   );

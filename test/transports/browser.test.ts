@@ -137,7 +137,7 @@ test('a POST is sent in a browser if the client has the option idempotencyHeader
   await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);
 });
 
-test('a write to a Sandbox in memory is made in a browser, too', async () => {
+test('a write to a Sandbox in memory is allowed in a browser', async () => {
   browsers[0]?.[1]();
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect((await payments.entities.create({ email: 'ada@example.com' })).id).toMatch(/^ent_/);

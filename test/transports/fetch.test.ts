@@ -443,7 +443,7 @@ test.each<[string, unknown, RegExp]>([
     Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
     /followed a redirect/,
   ],
-])('the outcome of a creation is unknown when fetch %s', async (_, response, says) => {
+])('a creation has the outcome unknown if the option fetch %s', async (_, response, says) => {
   let calls = 0;
   const { payments } = clientOf(() => respond(200), {
     fetch: () => {

@@ -56,7 +56,7 @@ const refused = async (call: PromiseLike<unknown>) => {
   await expect(call).rejects.toBeInstanceOf(ValidationError);
 };
 
-test('an id of another resource does not compile, and is rejected at run time', async () => {
+test('an id of another kind of record, such as acc_1 for a Transfer, does not compile and is rejected at run time', async () => {
   // @ts-expect-error: an Account id is not a Transfer id
   await refused(payments.transfers.get('acc_1'));
   // @ts-expect-error: any text is not an Account id
@@ -70,7 +70,7 @@ test('an amount that is a number does not compile, and is rejected at run time',
   await refused(payments.transfers.create({ ...transfer, amount: 0.3 }));
 });
 
-test('an input with two destinations or none does not compile, and is rejected at run time', async () => {
+test('a transfer with two destinations or none does not compile, and is rejected at run time', async () => {
   // @ts-expect-error: both
   await refused(payments.transfers.create({ ...transfer, counterpartyId: 'cpty_1' }));
   // @ts-expect-error: none
@@ -170,7 +170,7 @@ test('hasTransferStatus narrows a Transfer, and a misspelt status does not compi
   expect(read({ status: 'pending' } as TransferCreated)).toBe('other');
 });
 
-test('the guard of an id narrows a string from a database', () => {
+test('isTransferId narrows a string, such as one from a database, to a TransferId', () => {
   const stored: string = 'txfr_1';
   if (!isTransferId(stored)) throw new Error('not an id');
   expectTypeOf(stored).toEqualTypeOf<TransferId>();
