@@ -110,8 +110,9 @@ export class Credential {
   }
 
   /**
-   * Returns a token to send. If an earlier call of the credential function has run for `maxWaitMs`,
-   * calls the function again. Rejects with the function's error or with UnusableCredential.
+   * Returns a token to send. Callers share a running call of the credential function. If that call
+   * has already run for `maxWaitMs`, starts another, and earlier callers keep waiting for the first.
+   * Rejects with the function's error or with UnusableCredential.
    */
   async get(maxWaitMs: number): Promise<string> {
     if (this.#token !== undefined && this.#clock.now() < this.#token.renewAt) {
@@ -121,7 +122,7 @@ export class Credential {
     const pending = this.#pending;
     if (pending !== undefined && since - pending.since < maxWaitMs) return pending.token;
     this.#token = undefined;
-    const request = { token: this.#fetch(), since };
+    const request = { token: this.#fetchAndStore(), since };
     this.#pending = request;
     try {
       return await request.token;
@@ -150,7 +151,7 @@ export class Credential {
     return `Check the ${noun} (${place}): is it correct, and does it belong to this platform?`;
   }
 
-  async #fetch(): Promise<string> {
+  async #fetchAndStore(): Promise<string> {
     const source = this.#source;
     const value: unknown = typeof source === 'string' ? source : await source();
     const problem = findCredentialProblem(this.kind, value);

@@ -65,19 +65,19 @@ const emptyList = [] as const;
 
 /** The callbacks of `Deadline.race`, which are removed once the promise or the deadline wins. */
 interface Race<T> {
-  won?: ((value: T) => void) | undefined;
-  failed?: ((error: unknown) => void) | undefined;
+  onResult?: ((value: T) => void) | undefined;
+  onError?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Tells a race between a promise and a deadline how the promise ended. `watch` is a separate
+ * Tells a race between a promise and a deadline how the promise ended. `subscribe` is a separate
  * function, because a pending promise keeps its closures in memory. The closures must hold nothing
  * but the race, which is emptied at its end.
  */
-function watch<T>(promise: PromiseLike<T>, race: Race<T>): void {
+function subscribe<T>(promise: PromiseLike<T>, race: Race<T>): void {
   promise.then(
-    (value) => race.won?.(value),
-    (error: unknown) => race.failed?.(error),
+    (value) => race.onResult?.(value),
+    (error: unknown) => race.onError?.(error),
   );
 }
 
@@ -227,27 +227,28 @@ export class Deadline {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) {
         // The promise may still reject, so add a handler, or the rejection is unhandled.
-        watch(promise, {});
+        subscribe(promise, {});
         reject(this.#stopped);
         return;
       }
-      const rejectRace: Listener = (stopped) => {
-        race.won = undefined;
-        race.failed = undefined;
-        reject(stopped);
-      };
       const race: Race<T> = {
-        won: (value) => {
+        onResult: (value) => {
           this.#removeListener(rejectRace);
           resolve(value);
         },
-        failed: (error) => {
+        onError: (error) => {
           this.#removeListener(rejectRace);
           reject(replaceUnreadable(error));
         },
       };
+      const rejectRace: Listener = (stopped) => {
+        // A promise that never settles then holds nothing of the caller.
+        race.onResult = undefined;
+        race.onError = undefined;
+        reject(stopped);
+      };
       this.#listeners.push(rejectRace);
-      watch(promise, race);
+      subscribe(promise, race);
     });
   }
 

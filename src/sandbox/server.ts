@@ -180,6 +180,7 @@ async function serve(
   }
 }
 
+/** Serves a request below `/_sandbox/`, by which a test or the page controls one sandbox. */
 function serveControl(
   worlds: Worlds,
   request: IncomingMessage,
@@ -187,12 +188,13 @@ function serveControl(
   { url, body }: { url: URL; body: string },
 ): void {
   const { method = '', headers } = request;
-  const target = checkOrigin(headers) ?? worlds.route(method, url.pathname);
-  if ('status' in target) {
-    send(response, { ...target, headers: { ...target.headers, ...uncachedHeaders } });
+  const rejectionOrRoute = checkOrigin(headers) ?? worlds.route(method, url.pathname);
+  if ('status' in rejectionOrRoute) {
+    const { headers: rejectionHeaders } = rejectionOrRoute;
+    send(response, { ...rejectionOrRoute, headers: { ...rejectionHeaders, ...uncachedHeaders } });
     return;
   }
-  const { sandbox, path } = target;
+  const { sandbox, path } = rejectionOrRoute;
   url.pathname = path;
   const feed = feeds[path.slice(controlPath.length)];
   if (
@@ -200,7 +202,8 @@ function serveControl(
     feed !== undefined &&
     headers.accept?.includes('text/event-stream') === true
   ) {
-    const last = request.headers['last-event-id'];
+    // A browser that reconnects names the last event that it has received.
+    const last = headers['last-event-id'];
     if (typeof last === 'string') url.searchParams.set('after', last);
     streamFeed(feed, sandbox, response, url.searchParams);
   } else {

@@ -110,7 +110,8 @@ export async function checkAccounts(platform: Platform, order: PaymentOrder): Pr
 }
 
 /**
- * Makes the transfer of `--pay`, and watches the transfer for up to a minute.
+ * Makes the transfer of `--pay`, and watches the transfer for up to a minute. With `twice`, sends
+ * the transfer again under the same idempotency key, to see whether the platform pays once.
  * @param onPaying is called before the first byte is sent. `search` says how to find the transfer
  */
 export async function makePayment(
@@ -133,7 +134,7 @@ export async function makePayment(
   const isAccepted = first.outcome === 'accepted';
   const tried =
     key !== undefined && isAccepted
-      ? await tryKey(platform, watch, { input, key, start, first })
+      ? await sendAgain(platform, watch, { input, key, start, first })
       : undefined;
   if (isAccepted || first.outcome === 'unknown') await watch.run();
   const keyTrial = tried && { ...tried, listed: await watch.listAll() };
@@ -146,7 +147,7 @@ export async function makePayment(
  * accounts alone. Only two requests that differ in nothing but the key show that the platform reads
  * the key.
  */
-async function tryKey(
+async function sendAgain(
   platform: Platform,
   watch: Watch,
   {
