@@ -7,14 +7,14 @@ import type { AccountId } from '../schemas/account.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
 import type { BookedPayment } from './source-books.ts';
 
-/** The payments of the caller's own books. */
+/** The payments that the caller passed to reconcileAll or waitForAll, read and checked. */
 export interface BookedInputs {
   readonly sources: Map<AccountId, BookedPayment[]>;
-  /** The key of each reference, and where its input stands, such as `inputs[0]`. */
+  /** Maps the journal key of each reference to the place of its input, such as `inputs[0]`. */
   readonly references: ReadonlyMap<string, string>;
 }
 
-/** Reads all inputs unless `issues` has some already, and adds to `issues` what is wrong. */
+/** Reads and checks all inputs, unless `issues` has problems already. Adds problems to `issues`. */
 export async function readInputsOfBooks(
   inputs: Inputs<OnceInput>,
   readInputs: () => Inputs<OnceInput>,
@@ -37,7 +37,7 @@ export async function readInputsOfBooks(
 }
 
 /**
- * Copies and checks an input, and adds to `issues` what is wrong. Returns undefined only if the
+ * Copies and checks one input, and adds its problems to `issues`. Returns undefined only if the
  * input does not match its schema.
  */
 function checkInput(

@@ -24,19 +24,20 @@ import { SourceBooks, type Books, type BooksContext } from './source-books.ts';
 /** Options of `transfers.reconcileAll`. */
 export interface ReconcileAllOptions extends RequestOptions {
   /**
-   * Transfers created before this time are not `unexpected`. With `transfersNewestFirst`, the list
-   * is read only back to this time, so choose a time before the first of your payments.
+   * Transfers that were created before this time are not reported as `unexpected`. With
+   * `transfersNewestFirst`, the list is read only back to this time, so choose a time before the
+   * first of your payments.
    * @default 1970
    */
   since?: Date | string | undefined;
   /**
-   * Transfers created at this time or later are not `unexpected`. A Transfer without a readable
-   * `createdAt` is `unexpected` in spite of both limits. Default: no limit.
+   * Transfers created at this time or later are not reported as `unexpected`. A Transfer without a
+   * readable `createdAt` is reported in spite of `since` and `until`. Default: no limit.
    */
   until?: Date | string | undefined;
-  /** Whether Transfers that belong to no input are returned, too. @default false */
+  /** Whether to also return Transfers that match none of your inputs. @default false */
   unexpected?: boolean | undefined;
-  /** More accounts to read for `unexpected` Transfers, from which no input pays. */
+  /** Accounts to check for `unexpected` Transfers, too, although no input pays from them. */
   accounts?: readonly AccountId[] | undefined;
 }
 
@@ -59,7 +60,7 @@ const reconcileAllOptionChecks = (): OptionChecks<ReconcileAllOptions> => ({
   ...callOptionChecks(),
 });
 
-/** Compares the payments of the caller's books with the lists of their sources. Sends nothing. */
+/** Compares the caller's payments with the platform's lists of transfers. Sends no payment. */
 export function reconcileAll(
   context: BooksContext,
   inputs: Inputs<OnceInput>,

@@ -17,20 +17,20 @@ import type { BooksContext } from './source-books.ts';
 
 /** What you get when you await `reconcileAll` or `waitForAll`. */
 export interface ReconciledSummary<Row extends ReconciledRow = ReconciledRow> {
-  /** Number and sums of the rows with each result. */
+  /** For each result, such as `completed`, the number of rows and the sums of their amounts. */
   readonly totals: ReconciledTotals;
-  /** The rows that are not `completed`. */
+  /** The rows whose `result` is not `completed`. */
   readonly open: readonly Row[];
 }
 
-/** Your books, compared with the platform. `for await` gives you each row, `await` a summary. */
+/** Your payments and what happened to them. `for await` gives each row, `await` a summary. */
 export interface ReconciledBooks<Row extends ReconciledRow = ReconciledRow>
   extends Awaitable<ReconciledSummary<Row>>, AsyncIterable<Row> {
-  /** The current totals. They change with each row, so you can show the progress. */
+  /** The totals so far. The totals change with each row, so you can show the progress. */
   readonly totals: ReconciledTotals;
 }
 
-/** Creates what `reconcileAll` and `waitForAll` return. Each loop starts again. */
+/** Creates what `reconcileAll` and `waitForAll` return. Each loop over the result starts again. */
 export function createReconciledBooks<Row extends ReconciledRow>(
   context: BooksContext,
   call: CallIdentity,
@@ -66,7 +66,7 @@ export function createReconciledBooks<Row extends ReconciledRow>(
   return Object.assign(createLazy(run, runAll), { totals });
 }
 
-/** Turns the error of a failed search, which proves nothing, into an error of this call. */
+/** Rewords the error of a failed search: whether the caller's payments arrived is not known. */
 function reattributeTo({ operation }: CallIdentity, error: unknown, startedAt: string): unknown {
   if (!(error instanceof PaymentsError) || error.operation === operation) return error;
   const what = 'Whether the payments arrived is not known: the search failed';

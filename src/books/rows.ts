@@ -1,9 +1,9 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
 import type { OnceInput, Transfer } from '../schemas/transfer.ts';
 
-/** A payment of your books, compared with the platform. */
+/** One of your payments, compared with the platform's Transfers. */
 export interface ReconciledPayment {
-  /** The `description` of the input. */
+  /** The `description` of your input. */
   readonly reference: string;
   /** The input object that you passed. */
   readonly input: OnceInput;
@@ -13,52 +13,52 @@ export interface ReconciledPayment {
    * `missing`: no Transfer matches.
    */
   readonly result: 'completed' | 'pending' | 'failed' | 'ambiguous' | 'missing';
-  /** The Transfer of the payment; absent while that is not certain. */
+  /** The Transfer that made the payment; absent while the SDK cannot be certain which one did. */
   readonly transfer?: Transfer | undefined;
   /** For an `ambiguous` payment: the Transfers that an operator has to compare. */
   readonly candidates?: readonly Transfer[] | undefined;
 }
 
-/** A Transfer that belongs to no input. */
+/** An outgoing Transfer that matches none of your inputs. */
 export interface UnexpectedTransfer {
-  /** An outgoing Transfer of any status that belongs to no input. */
+  /** Marks the row of a Transfer, of any status, that matches none of your inputs. */
   readonly result: 'unexpected';
-  /** The Transfer. */
+  /** The Transfer that matches none of your inputs. */
   readonly transfer: Transfer;
-  /** Absent: there is no payment. */
+  /** Always absent, because the Transfer belongs to none of your payments. */
   readonly reference?: undefined;
-  /** Absent: there is no payment. */
+  /** Always absent, because the Transfer belongs to none of your payments. */
   readonly input?: undefined;
-  /** Absent: the Transfer is certain. */
+  /** Always absent, because only an `ambiguous` payment has candidates. */
   readonly candidates?: undefined;
 }
 
-/** One row of `transfers.reconcileAll`. */
+/** One row of `transfers.reconcileAll`: a payment of yours, or an unexpected Transfer. */
 export type ReconciledRow = ReconciledPayment | UnexpectedTransfer;
 
-/** Number and sums of the rows with one result. */
+/** The number of rows with the same `result`, and the sums of their amounts. */
 export interface ReconciledTotal {
-  /** How many rows. */
+  /** How many rows have this result. */
   readonly count: number;
-  /** The exact sum of their amounts for each currency: `{ USDC: '1250' }`. */
+  /** The exact sum of the rows' amounts in each currency, such as `{ USDC: '1250' }`. */
   readonly amounts: Readonly<Record<string, string>>;
   /**
-   * How many rows are not in the sums, because the platform sent no readable amount or currency. A
-   * negative amount is one of them, because it could be a debit or money that came back.
+   * How many rows `amounts` leaves out, because the platform sent no readable amount or currency.
+   * Negative amounts are left out, too, because they could be a debit or returned money.
    */
   readonly unreadable: number;
 }
 
-/** A total for each result. */
+/** For each result that a row can have, the number of rows and the sums of their amounts. */
 export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], ReconciledTotal>>;
 
-/** A row, and its money for the totals, because the caller may have changed the input since. */
+/** A row of reconcileAll, with a copy of its money, because the caller may change the input. */
 export interface CountedRow<Row extends ReconciledRow = ReconciledRow> {
   readonly row: Row;
   readonly money: { readonly amount: unknown; readonly currency: unknown };
 }
 
-/** Totals to which rows are still added. */
+/** The totals of a comparison that still runs, with fields that can be assigned. */
 export type Totals = { -readonly [Result in keyof ReconciledTotals]: ReconciledTotal };
 
 export const createTotals = (): Totals => {
@@ -80,7 +80,7 @@ export function addRow(
 ): void {
   const { count, amounts, unreadable } = totals[result];
   const units = parseAmount(amount);
-  // The platform may send anything.
+  // Without strict validation, the currency in the platform's response may be of any type.
   const key = typeof currency === 'string' ? currency.toUpperCase() : '';
   const isReadable = units !== undefined && key !== '';
   totals[result] = {

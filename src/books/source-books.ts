@@ -26,13 +26,13 @@ import type { TransferApi } from '../search/transfer-api.ts';
 import { statusMeaning } from '../values/transfer-status.ts';
 import type { CountedRow, ReconciledPayment, UnexpectedTransfer } from './rows.ts';
 
-/** What the journal has of a payment. */
+/** What the journal records about one payment. */
 export interface RecordedPayment {
-  /** How the journal spells the reference. An entry in another spelling is not this payment's. */
+  /** The reference as the journal spells it. Other spellings belong to other payments. */
   readonly spelling?: string | undefined;
-  /** Its Transfer, if it was paid. */
+  /** Id of the Transfer that made the payment, if the journal records the payment as paid. */
   readonly transferId?: TransferId | undefined;
-  /** Ids of Transfers that an operator has decided to be other payments. */
+  /** Ids of Transfers that, by an operator's decision, are other payments than this one. */
   readonly dismissed?: readonly unknown[] | undefined;
 }
 
@@ -40,20 +40,20 @@ export interface BooksContext {
   readonly transferSearch: TransferSearch;
   readonly redact: Redact;
   readonly api: TransferApi;
-  /** What the journal has; undefined without a journal. */
+  /** Reads what the journal records about a reference; undefined if the client has no journal. */
   readonly readRecord:
     ((reference: string, signal: AbortSignal | undefined) => Promise<RecordedPayment>) | undefined;
 }
 
-/** A payment of the books, and the listed transfers that may be it. */
+/** A payment of the caller's books, and the listed transfers that may be the payment. */
 export interface BookedPayment {
   readonly callerInput: OnceInput;
-  /** A copy of the input, because the caller may change the object. */
+  /** A copy of the caller's input, because the caller may change the object meanwhile. */
   readonly input: OnceInput;
   record: RecordedPayment;
-  /** The transfers with the recorded id, or with exactly the reference. */
+  /** Listed transfers with the id that the journal records, or with exactly this reference. */
   readonly exact: Map<unknown, Transfer>;
-  /** Other transfers, which the platform may have rewritten. Used only if `exact` is empty. */
+  /** Other listed transfers that may be the payment. Used only if `exact` is empty. */
   readonly similar: Map<unknown, Transfer>;
 }
 
@@ -63,26 +63,29 @@ export interface BookedRow extends CountedRow<ReconciledPayment> {
 
 type UnexpectedRow = CountedRow<UnexpectedTransfer>;
 
-/** The checked arguments of one reconciliation. */
+/** The checked arguments of one call of `reconcileAll` or `waitForAll`. */
 export interface Books extends BooksContext {
   readonly paging: RequestOptions;
-  /** The page size of a source's first scan. @default 100 */
+  /** The page size of the first scan of each account's list. @default 100 */
   readonly pageSize?: number | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly unexpected: boolean;
-  /** The key of each reference in the books, of any source, with the place of its input. */
+  /** Maps the journal key of each reference, from any source account, to the place of its input. */
   readonly references: ReadonlyMap<string, string>;
 }
 
 /** How many journal entries are read at the same time. */
 const maxReads = 16;
-/** An operator cannot use more, and thousands of payments may have the same terms. */
+/** How many similar transfers to keep for a payment. An operator cannot compare more. */
 const maxSimilar = 10;
 
-/** The payments of one source, compared with its list. */
+/** Compares the payments from one source account with the platform's list of its transfers. */
 export class SourceBooks {
-  /** How many pages showed all payments. If the pages read did not, one more than those. */
+  /**
+   * How many pages of the account's list showed all payments. If the pages that were read did not
+   * show all payments, their number plus one.
+   */
   pagesForAll: number | undefined;
   readonly #books: Books;
   readonly #source: AccountId;
@@ -91,13 +94,13 @@ export class SourceBooks {
   readonly #byReference: ReadonlyMap<unknown, BookedPayment>;
   readonly #byRecordedId = new Map<unknown, BookedPayment[]>();
   /**
-   * Transfers that are similar to a payment. They are unexpected, unless they may belong to a
-   * payment without an exact Transfer.
+   * Listed transfers that are similar to a payment. Such a transfer is returned as unexpected,
+   * unless it may belong to a payment that has no exact transfer.
    */
   readonly #similar = new Map<unknown, Transfer>();
-  /** Keys of Transfers that were returned as unexpected, because another scan lists them again. */
+  /** Keys of the transfers that were returned as unexpected, so that no scan returns them again. */
   readonly #returned = new Set<unknown>();
-  /** The next page size. Each scan uses a smaller one, because a cache may have larger pages. */
+  /** The page size of the next scan, smaller than before because a cache may have the old pages. */
   #pageSize: number;
   readonly #nextPageSize = (): number => this.#pageSize--;
 
@@ -118,16 +121,17 @@ export class SourceBooks {
   }
 
   /**
-   * The rows of the payments in few requests. If the id of each payment is known, the list is read
-   * until it has shown all of them, or up to `maxPages`, and the rest are read one by one.
-   * Otherwise, or if the platform does not know an id, the whole list is read.
+   * Returns the rows of the payments with few requests. If the transfer id of each payment is
+   * known, the list is read until it has shown all these transfers, or up to `maxPages`, and the
+   * rest are read one by one. Otherwise, or if the platform does not know an id, the whole list is
+   * read.
    */
   async *fewRequests(maxPages: number): AsyncGenerator<BookedRow, void, undefined> {
     await this.#readRecords();
     const areKnown = (): boolean =>
       this.#payments.every(({ record }) => record.transferId !== undefined);
     if (areKnown()) await this.#readKnown(maxPages);
-    // No transfer is unexpected here, so the list has nothing to yield.
+    // waitForAll asks for no unexpected transfers, so one `next` runs the generator to its end.
     if (!areKnown()) await this.#readList().next();
     yield* this.#decidePayments();
   }
@@ -142,7 +146,7 @@ export class SourceBooks {
     const list = transferSearch.scan(this.#source, Number.NEGATIVE_INFINITY, scan, state);
     for await (const transfers of maxPages > 0 ? list : []) {
       pages += 1;
-      // No transfer is unexpected here, so there is nothing to yield.
+      // Without unexpected transfers, one `next` runs the generator to its end.
       for (const transfer of transfers) this.#assign(transfer).next();
       if (isComplete() || pages === maxPages) break;
     }
@@ -184,14 +188,15 @@ export class SourceBooks {
     await Promise.all(Array.from({ length: maxReads }, readAll));
   }
 
-  /** The payments to which the journal has recorded a transfer's id. */
+  /** The payments for which the journal records the transfer with this id. */
   #recordedAs(id: unknown): readonly BookedPayment[] {
     return this.#byRecordedId.get(id) ?? [];
   }
 
   /**
-   * Reads the list, and again if the list changed during the scan and a payment is not listed; with
-   * `unexpected`, whenever it changed. Throws if it changed in the last of `maxScans`, too.
+   * Reads the list of transfers, and again if the list changed during the scan and lacks a payment.
+   * With `unexpected`, any change is a reason to read the list again. Throws if the list has
+   * changed in the last of `maxScans` scans, too.
    */
   async *#readList(): AsyncGenerator<UnexpectedRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
@@ -248,12 +253,12 @@ export class SourceBooks {
     const { unexpected, since, until } = this.#books;
     if (!unexpected || !leavesAccount(transfer, this.#source)) return false;
     const { earliest, latest } = parseCreatedAt(transfer.createdAt);
-    // A comparison with NaN is false. So a transfer is shown if it cannot be dated, or only to the
-    // minute in which a limit lies.
+    // A comparison with NaN is false. So a transfer is returned if its creation time cannot be
+    // read, or if the time names only the minute in which `since` or `until` lies.
     return !(latest < Number(since) || earliest >= Number(until));
   }
 
-  /** Reads recorded transfers that the list lacks, because it changed or ended before them. */
+  /** Reads by id the recorded transfers that the scan of the list did not show. */
   async #readUnlisted(): Promise<void> {
     const { paging } = this.#books;
     for (const payment of this.#payments) {
@@ -263,7 +268,8 @@ export class SourceBooks {
         const transfer = await this.#books.api.get(transferId, paging);
         payment.exact.set(keyOf(transfer), transfer);
       } catch (error) {
-        // A 404 without an Error body may be that of a gateway.
+        // A gateway's 404, which has no body of the platform, does not prove that the id is
+        // unknown.
         if (!(error instanceof NotFoundError) || error.code === undefined) throw error;
         payment.record = {};
       }
@@ -276,7 +282,7 @@ export class SourceBooks {
     const recorded = findRecorded(payment);
     const outgoing = [...exact.values()].filter(isOutgoing);
     const transfer = recorded ?? outgoing[0];
-    // Two transfers with the same reference may be two payments.
+    // Two transfers with the payment's reference may be two payments, so an operator decides.
     const others = outgoing.filter(({ id }) => id !== transfer?.id);
     const isAlone = transfer !== undefined && others.length === 0;
     if (isAlone && (await this.#isCertain(payment, transfer, recorded !== undefined))) {
@@ -293,7 +299,7 @@ export class SourceBooks {
       : { ...common, result: 'ambiguous', candidates };
   }
 
-  /** Whether a transfer with a payment's recorded id or exact reference is surely that payment. */
+  /** Whether a transfer with a payment's recorded id or reference is certainly that payment. */
   async #isCertain(
     { input }: BookedPayment,
     transfer: Transfer,
@@ -304,11 +310,11 @@ export class SourceBooks {
     if (!isRecorded) return records === 0 && compareTransfer(transfer, input) === 'same';
     if (!hasTerms(transfer, input)) return false;
     if (description === input.description) return true;
-    // The platform has changed the description, if this is not another payment's reference.
+    // The platform changed the description, unless it is the reference of another payment.
     return records === 1 && !(await this.#isOtherReference(description, input));
   }
 
-  /** Whether the books or the journal have a payment with this reference that is not the input's. */
+  /** Whether a description is another payment's reference in the caller's books or the journal. */
   async #isOtherReference(description: unknown, input: OnceInput): Promise<boolean> {
     const { readRecord, paging, references } = this.#books;
     if (!isReference(description)) return false;
@@ -320,7 +326,7 @@ export class SourceBooks {
     );
   }
 
-  /** Whether the journal records a transfer as the payment of that transfer's own description. */
+  /** Whether the journal has recorded this transfer for the reference in its own description. */
   async #isOtherPayment({ id, description }: Transfer): Promise<boolean> {
     const { readRecord, paging } = this.#books;
     if (readRecord === undefined || !isReference(description)) return false;
@@ -328,10 +334,10 @@ export class SourceBooks {
   }
 }
 
-/** Whether the list has shown no transfer with a payment's recorded id or exact reference. */
+/** Whether no listed transfer has the payment's recorded id or exactly the payment's reference. */
 const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
 
-/** Key of one side of a transfer. A transfer without an id is its own key. */
+/** Key of a listed transfer, different for its outgoing and its incoming side. */
 const keyOf = (transfer: Transfer): unknown => sideOf(transfer) ?? transfer;
 
 const isDismissed = ({ record }: BookedPayment, { id }: Transfer): boolean =>
@@ -344,6 +350,6 @@ const findRecorded = ({ record: { transferId }, exact }: BookedPayment): Transfe
 
 const results = { open: 'pending', arrived: 'completed', failed: 'failed' } as const;
 
-/** An undocumented status counts as pending, because it is no known end. */
+/** A status that is not documented counts as pending, because it may not be final. */
 const describeStatus = (transfer: Transfer): (typeof results)[keyof typeof results] =>
   results[statusMeaning(transfer) ?? 'open'];

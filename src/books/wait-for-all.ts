@@ -34,11 +34,12 @@ import {
 /** Options of `transfers.waitForAll`. */
 export interface WaitForAllOptions extends Omit<RequestOptions, 'timeout'> {
   /**
-   * How long to wait, in milliseconds. Payments that have not ended by then are reported as they
-   * are. `Infinity` waits for the end of each. @default 86400000
+   * How long to wait for all payments, in milliseconds. Payments that have not ended by then are
+   * reported as they are. `Infinity` waits until each payment has ended.
+   * @default 86400000
    */
   timeout?: number | undefined;
-  /** Milliseconds between the first two rounds of reads. Grows to 5 minutes. @default 30000 */
+  /** Milliseconds between the first two rounds of reads; grows to 5 minutes. @default 30000 */
   interval?: number | undefined;
 }
 
@@ -59,12 +60,12 @@ const waitForAllOptionChecks = (): OptionChecks<WaitForAllOptions> => ({
 });
 
 const maxIntervalMs = 300_000;
-/** If this many rounds fail in a row, each after its retries, the last error is thrown. */
+/** If this many rounds of reads fail in a row, waitForAll throws the last error. */
 const maxFailedRounds = 5;
-/** Rounds take turns with this many page sizes, so that a cache rarely has an earlier page. */
+/** Rounds of reads use this many page sizes in turn, so that a cache rarely has the pages. */
 const pageSizeCount = 20;
 
-/** Reads payments in rounds until each has ended or the time is over. Sends nothing. */
+/** Reads the caller's payments in rounds until each has ended or the time is over. */
 export const waitForAll = (
   context: FollowContext,
   inputs: Inputs<OnceInput>,
@@ -80,12 +81,12 @@ export const waitForAll = (
     yield* new Following(books, sources, { timeout, interval }).rows();
   });
 
-/** The payments that have not ended, by their source. */
+/** One loop of waitForAll over the payments that have not ended, by their source account. */
 class Following {
   readonly #books: Books & FollowContext;
   readonly #sources: Map<AccountId, BookedPayment[]>;
   readonly #times: { readonly timeout: number; readonly interval: number };
-  /** How many pages of a source's list showed all its payments in an earlier round. */
+  /** For each account, how many pages of its list showed all payments in an earlier round. */
   readonly #pagesOf = new Map<AccountId, number>();
   #rounds = 0;
 
@@ -99,7 +100,7 @@ class Following {
     this.#times = times;
   }
 
-  /** Yields each payment once, when it has ended or the time is over. */
+  /** Yields the row of each payment once, when the payment has ended or the time is over. */
   async *rows(): AsyncGenerator<BookedRow, void, undefined> {
     const { clock } = this.#books;
     const { timeout, interval } = this.#times;
@@ -112,7 +113,7 @@ class Following {
       const failure = yield* this.#readRound(isLast ? rest : undefined);
       failedRounds = failure === undefined ? 0 : failedRounds + 1;
       if (failedRounds === maxFailedRounds) throw failure;
-      // A failed round proves nothing about the rest, so another round follows it.
+      // A failed round shows nothing about the payments that are left, so another round follows.
       if (this.#sources.size === 0 || (isLast && failure === undefined)) {
         yield* rest;
         return;
@@ -123,7 +124,7 @@ class Following {
     }
   }
 
-  /** Reads each source once; `rest` gets open payments. Returns the error of a failed source. */
+  /** Reads each account's list once, and adds open payments to `rest`. Returns the first error. */
   async *#readRound(rest: BookedRow[] | undefined): AsyncGenerator<BookedRow, unknown, undefined> {
     this.#rounds += 1;
     let failure: unknown;
@@ -141,7 +142,7 @@ class Following {
     return failure;
   }
 
-  /** Yields the rows of a source, and keeps only the open payments for the next round. */
+  /** Yields the rows of one source account, and keeps its open payments for the next round. */
   async *#readSource(
     source: AccountId,
     payments: readonly BookedPayment[],
@@ -161,7 +162,7 @@ class Following {
       }
     } finally {
       if (round.pagesForAll !== undefined) this.#pagesOf.set(source, round.pagesForAll);
-      // What this round has read of a transfer will be out of date in the next round.
+      // The transfers that this round has read will be out of date in the next round.
       for (const payment of open) {
         payment.exact.clear();
         payment.similar.clear();
@@ -192,7 +193,7 @@ class Following {
 const hasEnded = ({ row: { result } }: BookedRow): boolean =>
   result === 'completed' || result === 'failed';
 
-/** Whether the next round may succeed. A 401 ends the loop, as it ends a batch. */
+/** Whether another round of reads may succeed. A 401 ends waitForAll, as it ends a batch. */
 const isTemporary = (error: unknown): boolean =>
   error instanceof PaymentsError &&
   !(error instanceof AbortError) &&
