@@ -25,14 +25,14 @@ import { RetryBudget } from './calls/retry.ts';
 import { RequestPipeline, type ApiCall } from './calls/pipeline.ts';
 import { warnOfOldNode } from './internal/runtime.ts';
 
-/** State of one API (`/v0` or root): its credential, rate limiter and the ids it has created. */
+/** What requests to one API share (`/v0` or the root): credential, rate limiter, created ids. */
 interface ApiState {
   readonly credential: Credential | undefined;
   readonly rateLimiter: RateLimiter;
   readonly createdIds: CreatedIds;
 }
 
-/** State that a clone shares with its client. */
+/** The state that a client made by `withOptions` shares with the client that it copies. */
 interface SharedState {
   readonly budget: RetryBudget;
   readonly versioned: ApiState;
@@ -53,21 +53,21 @@ interface SharedState {
  * ```
  */
 export class PaymentsClient {
-  /** Individuals and businesses. */
+  /** Methods for Entities, the individuals and businesses that own Accounts. */
   readonly entities: Entities;
-  /** Wallet and bank accounts that hold balances for Entities. */
+  /** Methods for Accounts, which hold balances for Entities. */
   readonly accounts: Accounts;
-  /** Movements of funds. */
+  /** Methods for Transfers, the movements of funds. */
   readonly transfers: Transfers;
-  /** External wallets and bank accounts. */
+  /** Methods for Counterparties, the external wallets and bank accounts. */
   readonly counterparties: Counterparties;
-  /** Bank identifiers that accept deposits. */
+  /** Methods for IBANs, the bank identifiers that accept deposits. */
   readonly ibans: Ibans;
-  /** The configuration of the Platform. */
+  /** Methods for the configuration of the Platform. */
   readonly settings: PlatformSettings;
-  /** On-chain automation; needs the JWT. */
+  /** Methods for Instructions, the on-chain automation. They need the JWT. */
   readonly instructions: Instructions;
-  /** On-chain transactions of Instructions; needs the JWT. */
+  /** Methods for the on-chain transactions of Instructions. They need the JWT. */
   readonly transactions: Transactions;
 
   readonly #options: ClientOptions;
@@ -77,7 +77,8 @@ export class PaymentsClient {
   readonly #root: RequestPipeline;
 
   /**
-   * Reads the options once, and the environment for options that you leave out.
+   * Creates a client from its options, and from environment variables for options that you leave
+   * out. Reads both once.
    * @throws {@link ConfigurationError} which names the option and the variable, never the value
    */
   constructor(options: ClientOptions = {}) {
@@ -101,7 +102,8 @@ export class PaymentsClient {
       (credential) => credential !== undefined,
     );
     const setup = { ...common, budget, credentials };
-    // A pipeline has one base URL and one credential: /v0 with the key, or the root with the JWT.
+    // Each pipeline has one base URL and one credential. The first sends to /v0 with the API key,
+    // the second to the root URL with the JWT.
     this.#versioned = new RequestPipeline({ ...setup, credentialKind: 'apiKey', ...versioned });
     this.#root = new RequestPipeline({
       ...setup,
@@ -119,8 +121,8 @@ export class PaymentsClient {
     this.transactions = new Transactions(this.#root);
     const resources: readonly unknown[] = Object.values(this);
     for (const target of [this, ...resources]) bindMethods(target as object);
-    // `console.log` calls this function. As a method it would have a computed name, and bundlers
-    // keep a class with such a name.
+    // `console.log` calls this function to print the client. The function is no method of the
+    // class, because bundlers keep an unused class that has a method with a computed name.
     Object.defineProperty(this, Symbol.for('nodejs.util.inspect.custom'), {
       value: () => `PaymentsClient { baseUrl: '${baseUrl}', rootUrl: '${rootUrl}' }`,
     });
@@ -172,16 +174,16 @@ export class PaymentsClient {
     return pipeline.call(createRequestCall(request, pipeline.redact), options);
   }
 
-  /** The two URLs of this client; contains no secret. */
+  /** What `JSON.stringify` shows of this client: its two URLs and no secret. */
   toJSON(): { baseUrl: string; rootUrl: string } {
     return { ...this.#urls };
   }
 }
 
-/** Outside of the class, because the build renames a class that uses its own name (`_PaymentsClient`). */
+/** Stands outside of the class, because the build renames a class that uses its own name. */
 const createClient = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
 
-/** Lets a method work by itself, as in `const { create } = payments.transfers`. */
+/** Binds all methods of an object, so that `const { create } = payments.transfers` works. */
 function bindMethods(target: object): void {
   for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(target))) {
     const method: unknown = Reflect.get(target, name);
@@ -201,5 +203,5 @@ const createApiState = (
   createdIds: new CreatedIds(),
 });
 
-/** State that a clone inherits, by the clone's options, which do not show it when printed. */
+/** The state of clients made by `withOptions`, by their options, which do not print the state. */
 const inheritedState = new WeakMap<ClientOptions, Partial<SharedState>>();

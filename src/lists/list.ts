@@ -14,15 +14,15 @@ import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
 import type { Trace } from '../calls/tracing.ts';
 
-/** What a search for payments passes to the list that it reads. */
+/** What a search for payments passes to the list of Transfers that it reads. */
 export interface PageSearch {
-  /** The call that the pages belong to in hooks. Without one, each page is a call of its own. */
+  /** The call to which hooks attribute the page requests. Without it, each page is its own call. */
   readonly within: Trace | undefined;
-  /** Called with the headers of each page. */
+  /** Called with the response headers of each page. */
   readonly onHead: (head: Head, reportDrift: ReportDrift) => void;
 }
 
-/** Creates a list of the API under `/v0`. All pages have the same query, but another cursor. */
+/** Creates a list of the API under `/v0`. All page requests have the same query but the cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
   target: Pick<Call<unknown>, 'operation' | 'path'>,
@@ -33,7 +33,8 @@ export function listOf<T, Q extends PageQuery>(
   search?: PageSearch,
 ): Pager<T> {
   const check = getPageCheck(item);
-  // A search accepts every page, so that one item without a field does not hide the others.
+  // A search for payments accepts a page with an incomplete item, because rejecting the page would
+  // hide the other items.
   const response = search === undefined ? check : { ...check, isUsable: isPage };
   const given = readInput(query === undefined ? ({} as Q) : query, querySchema);
   const isFirst = (Object(given) as PageQuery).cursor === null;
@@ -54,7 +55,8 @@ export function listOf<T, Q extends PageQuery>(
     call: identity(call),
     start: start ?? undefined,
     limit,
-    // A filter may leave many pages empty (docs/gaps.md, row 59), and a growing list may repeat an item.
+    // A page without a new item is no error yet, because a filter may leave many pages empty
+    // (docs/gaps.md, row 59) and a growing list may repeat an item.
     maxStalePages: 1_000,
     redact: api.redactOwn,
     fetch: (cursor, site, iteration) => {
@@ -66,7 +68,7 @@ export function listOf<T, Q extends PageQuery>(
   });
 }
 
-/** Finds the next cursor in the text of a page, and requests the next page at once. */
+/** Finds the next cursor in the unparsed text of a page, and requests the next page at once. */
 const prefetchNext =
   (iteration: { readonly prefetch: (next: string) => boolean }) =>
   (text: string): boolean => {
@@ -74,7 +76,7 @@ const prefetchNext =
     return next !== undefined && iteration.prefetch(next);
   };
 
-/** Creates a list of the root API. All pages have the same body, but another position. */
+/** Creates a list of the root API. All page requests have the same body but the field `skip`. */
 export function offsetListOf<
   T,
   I extends { readonly skip?: Integer | undefined; readonly take?: Integer | undefined },
@@ -92,7 +94,7 @@ export function offsetListOf<
   return new Paged<T, OffsetPage<T>, Integer>({
     call: identity(call),
     start,
-    // `take` is not checked yet, because the first request does that.
+    // `take` may have any type here, because the input is checked at the first request.
     limit: typeof take === 'bigint' ? Number(take) : take,
     // One such page is normal if the list has grown by a page at its start.
     maxStalePages: 10,
@@ -118,30 +120,30 @@ export function offsetListOf<
 }
 
 /**
- * Matches the end of a page that has a next cursor, with its fields in the order of the API
+ * Matches the end of a page's text that has a next cursor, with its fields in the order of the API
  * reference. The last bracket closes the page, so no field of an item can match.
  */
 const endOfPage = /"hasMore"\s*:\s*true\s*,\s*"nextCursor"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
 const maxEndLength = 512;
 
-/** Finds the next cursor at the end of a page that is not parsed yet. */
+/** Finds the next cursor at the end of a page's text, before the text is parsed. */
 const findCursor = (text: string): string | undefined =>
   endOfPage.exec(text.slice(-maxEndLength))?.[1];
 
-/** Whether a response is a page, whatever its items are. */
+/** Whether a response has the fields of a page of a list, whatever its items are. */
 function isPage(response: unknown): boolean {
   const { data, hasMore } = Object(response) as { readonly [field: string]: unknown };
   return Array.isArray(data) && typeof hasMore === 'boolean';
 }
 
-/** Rejects a field that the SDK sets, because a fixed value would make every page the same. */
+/** Rejects a cursor or `skip` in the request options, because all pages would then be the same. */
 const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
   [name]: `the SDK sets this field for each page; to choose the first page, use list({ ${name} })`,
 });
 
 const pages = new WeakMap<object, ResponseCheck<PageBody<unknown>>>();
 
-/** Gets the check of a page, which is created once for each schema of an item. */
+/** Gets the check of a list's page, which is created once for each schema of an item. */
 function getPageCheck<T>(item: Schema<T>): ResponseCheck<PageBody<T>> {
   const cached = pages.get(item) as ResponseCheck<PageBody<T>> | undefined;
   const check = cached ?? responseCheck(pageBodySchema(item));
@@ -149,6 +151,6 @@ function getPageCheck<T>(item: Schema<T>): ResponseCheck<PageBody<T>> {
   return check;
 }
 
-/** Reads the next cursor of a page; anything but a string counts as missing. */
+/** Reads from a page the cursor of the next page. Anything but a string counts as missing. */
 const readCursor = (page: PageBody<unknown>): string | null =>
   typeof page.nextCursor === 'string' ? page.nextCursor : null;

@@ -25,7 +25,10 @@ export interface Awaitable<T> extends PromiseLike<T> {
   finally(onFinally?: (() => void) | null): Promise<T>;
 }
 
-/** Does the work when first awaited, and iterates in each loop; in its creator's async context. */
+/**
+ * Creates an object that does `work` when first awaited, and calls `iterate` for each loop. Both
+ * run in the async context in which the object was created.
+ */
 export function createLazy<T, R>(
   iterate: () => AsyncGenerator<T, void, undefined>,
   work: () => Promise<R>,
@@ -60,7 +63,7 @@ const maxProblem = {
 
 /** Options of `toArray`. */
 export interface ToArrayOptions {
-  /** The most items to collect. Required, because a list has no bound of its own. */
+  /** The largest number of items to collect. Required, because a list may have any length. */
   max: number;
 }
 
@@ -83,9 +86,9 @@ export interface ToArrayOptions {
 export interface PagedList<T, P> extends Awaitable<P>, AsyncIterable<T> {
   /** The first page together with its raw response. */
   withResponse(): Promise<WithResponse<P>>;
-  /** Every page, one after the other. */
+  /** Iterates over the pages of the list instead of the items. */
   pages(): AsyncIterable<P>;
-  /** Collects the first items, at most `max`. */
+  /** Collects the first items of the list in an array, at most `max`. */
   toArray(optionsWithMax: ToArrayOptions): Promise<T[]>;
 }
 
@@ -96,11 +99,11 @@ export interface Pager<T> extends PagedList<T, Page<T>> {}
 export interface OffsetPage<T> {
   /** The records of this page. */
   readonly data: readonly T[];
-  /** Continue with `list({ skip: nextSkip })`; null after an empty page, which is the last. */
+  /** To continue, call `list({ skip: nextSkip })`. Null after the last page, which is empty. */
   readonly nextSkip: number | null;
 }
 
-/** A list paged by position. It ends with an empty page, because a short page proves nothing. */
+/** A list paged by position, which ends with an empty page. A short page may not be the last. */
 export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
 
 /** How to request the pages of one kind of list. `Position` is a cursor or an offset. */
@@ -109,29 +112,29 @@ export interface PageSource<P, Position> {
   /** The position of the first page to read; undefined for the start of the list. */
   readonly start: Position | undefined;
   readonly limit: number | undefined;
-  /** How many pages in a row may have no new item. */
+  /** The list fails after this many pages in a row that have no new item. */
   readonly maxStalePages: number;
-  /** Removes credentials from a cursor that an error shows. */
+  /** Removes credentials from a cursor before an error shows the cursor. */
   readonly redact: (text: string) => string;
-  /** Requests one page. `iteration` is set if a loop asks for the page. */
+  /** Requests one page. `iteration` is set if a `for await` loop asks for the page. */
   readonly fetch: (
     position: Position | undefined,
     site: Error,
     iteration?: Iteration<Position>,
   ) => ApiCall<P>;
-  /** Reads the next position: undefined after the last page, null if its cursor is missing. */
+  /** Reads the next page's position: undefined after the last page, null if no cursor was sent. */
   readonly next: (page: P) => Position | null | undefined;
 }
 
-/** What a loop passes to each page request. */
+/** What a `for await` loop passes to the request of each page. */
 interface Iteration<Position> {
-  /** Aborts the request when the loop ends. */
+  /** Aborts the request of a page when the loop ends. */
   readonly cancel: AbortSignal;
-  /** Requests the next page before this one is parsed. Returns whether a request was sent. */
+  /** Requests the next page before a page is parsed. Returns whether a request was sent. */
   readonly prefetch: (position: Position) => boolean;
 }
 
-/** The list that the public methods return. */
+/** The list that methods such as `transfers.list` return. */
 export class Paged<T, P extends { readonly data: readonly T[] }, Position> implements PagedList<
   T,
   P
@@ -199,7 +202,7 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
   }
 }
 
-/** Starts an iteration that the caller can end at any time, which aborts its requests. */
+/** Starts an iteration over a list, which aborts its requests if the caller ends it early. */
 function startIteration<T>(
   iterate: (stop: AbortController, site: Error) => AsyncGenerator<T, undefined>,
 ): AsyncIterator<T, undefined> {
@@ -238,7 +241,7 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
   let prefetched: { readonly position: Position; readonly page: Promise<P> } | undefined;
   let pages = 0;
   let items = 0;
-  /** The last item so far, and how many further pages ended with it. */
+  /** The last item so far. `stalePages` counts further pages that end with the same item. */
   let lastItem: string | undefined;
   let stalePages = 0;
 
@@ -246,21 +249,23 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
     const iteration: Iteration<Position> = {
       cancel: stop.signal,
       prefetch: (next) => {
-        // Only the page that the loop awaits may prefetch, and only once: a page that was itself
-        // prefetched may arrive earlier, and a truncated page arrives twice.
+        // A page may prefetch the next page only while the loop awaits it, because a prefetched
+        // page may arrive earlier. A page may do so only once, because a truncated page arrives
+        // twice.
         const isNext = pages > 0 && isAwaited && at === position && prefetched === undefined;
         if (isNext && !usedPositions.has(next)) prefetchPage(next);
         return isNext && prefetched !== undefined;
       },
     };
-    // A prefetch starts in the response to another page, so the loop's context is restored.
+    // A prefetch starts while another response arrives, so the loop's async context is restored.
     const page = runInContext(() => source.fetch(at, site, iteration));
-    // Without a handler, a page that rejects before the loop awaits it would be unhandled.
+    // A prefetched page that fails early would be an unhandled rejection without this handler.
     page.catch(() => undefined);
     return page;
   };
   const prefetchPage = (next: Position): void => {
-    // If the page before was truncated, its retry may have another cursor than the prefetch.
+    // If the previous page arrived truncated, its retry may have another cursor than the page that
+    // is already prefetched.
     if (prefetched?.position !== next) prefetched = { position: next, page: requestPage(next) };
   };
   const createResumePoint = (): ResumePoint => ({
@@ -313,7 +318,8 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
 
       const next = source.next(page);
       const error = next === undefined ? undefined : checkNext(next);
-      // The error waits until the caller asks for more, because the items of this page are valid.
+      // The items of this page are valid, so a bad cursor throws only when the caller asks for
+      // more.
       if (next === undefined || next === null || error !== undefined) {
         yield page;
         if (error === undefined) return undefined;

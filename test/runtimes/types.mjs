@@ -243,7 +243,7 @@ export function checkDeclarations(installed) {
 
 const docstrings = {
   'transfer./*1*/amount': /decimal string/,
-  'payments./*2*/transfers': /Movements of funds/,
+  'payments./*2*/transfers': /movements of funds/,
   'payments.transfers./*3*/create': /provably had no effect/,
   '({} as ClientOptions)./*4*/timeout': /one attempt/,
   '({} as ClientOptions)./*5*/baseUrl': /versioned API/,
