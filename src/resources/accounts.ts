@@ -20,7 +20,7 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
-/** Wallet and bank accounts that hold balances for Entities. */
+/** Methods for Accounts, which hold balances for Entities. */
 export class Accounts {
   readonly #api: RequestPipeline;
 
@@ -101,7 +101,8 @@ export class Accounts {
   }
 
   /**
-   * Changes the display name or the metadata. Fields that you leave out stay unchanged.
+   * Changes the display name or the metadata of an Account. Fields that you leave out stay
+   * unchanged.
    * @throws {@link NotFoundError} when no Account has this id
    * @example
    * ```ts

@@ -12,8 +12,8 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
-// See docs/gaps.md, row 24.
-/** External wallets and bank accounts. The API has no call that creates a Counterparty. */
+// The API reference has no call that creates a Counterparty: docs/gaps.md, row 24.
+/** Methods for Counterparties, which the API cannot create: external wallets and bank accounts. */
 export class Counterparties {
   readonly #api: RequestPipeline;
 

@@ -18,7 +18,7 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
-/** Individuals and businesses. */
+/** Methods for Entities, the individuals and businesses that own Accounts. */
 export class Entities {
   readonly #api: RequestPipeline;
 

@@ -12,8 +12,8 @@ import {
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
-// See docs/gaps.md, row 25.
-/** Bank identifiers that accept deposits. The API has no call that creates an IBAN. */
+// The API reference has no call that creates an IBAN: docs/gaps.md, row 25.
+/** Methods for IBANs, which accept deposits. The API has no call that creates an IBAN. */
 export class Ibans {
   readonly #api: RequestPipeline;
 

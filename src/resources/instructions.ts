@@ -13,7 +13,7 @@ import {
 } from '../schemas/instruction.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 
-/** On-chain automation. The endpoints are at the root URL and need the JWT. */
+/** Methods for Instructions, the on-chain automation at the root URL. They need the JWT. */
 export class Instructions {
   readonly #api: RequestPipeline;
 
@@ -40,7 +40,7 @@ export class Instructions {
     return this.#api.call(
       {
         operation: 'instructions.build',
-        // The POST computes a payload and stores nothing, so the client may repeat it.
+        // The POST computes a payload and stores nothing, so the client may repeat the request.
         kind: 'safe',
         method: 'POST',
         path: path`/instruction/build`,

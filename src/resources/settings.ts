@@ -9,8 +9,8 @@ import {
 } from '../schemas/settings.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 
-// See docs/gaps.md, row 26.
-/** The configuration of the Platform. The API has no call that reads the configuration. */
+// The API reference has no call that reads the configuration: docs/gaps.md, row 26.
+/** Methods for the configuration of the Platform, which the API can change but not read. */
 export class PlatformSettings {
   readonly #api: RequestPipeline;
 
@@ -20,7 +20,8 @@ export class PlatformSettings {
   }
 
   /**
-   * Changes settings; omitted fields stay unchanged. `webhookUrl: null` disables webhooks.
+   * Changes settings of the Platform; fields that you leave out stay unchanged. `webhookUrl: null`
+   * disables webhooks.
    * @throws {@link ApiError} when the platform rejects it
    * @example
    * ```ts

@@ -10,7 +10,7 @@ import {
 import type { RequestPipeline } from '../calls/pipeline.ts';
 import { offsetListOf } from '../lists/list.ts';
 
-/** What Instructions did on chain. The endpoint is at the root URL and needs the JWT. */
+/** Methods for the on-chain transactions of Instructions, at the root URL. They need the JWT. */
 export class Transactions {
   readonly #api: RequestPipeline;
 

@@ -38,7 +38,7 @@ import { TransferApi } from '../search/transfer-api.ts';
 import { waitCall, waitForTransfer, type WaitOptions } from './wait-for.ts';
 
 // The API reference names no call that cancels a Transfer: docs/gaps.md, row 27.
-/** Movements of funds. */
+/** Methods for Transfers, the movements of funds. */
 export class Transfers {
   readonly #api: TransferApi;
   readonly #once: ClientContext;
@@ -137,8 +137,8 @@ export class Transfers {
   }
 
   /**
-   * Lists the payments that are not decided, oldest first. To finish a payment, pass its `input` to
-   * `createOnce`.
+   * Lists the payments in the journal that are not decided, oldest first. To finish a payment, pass
+   * its `input` to `createOnce`.
    * @throws {@link PaymentInDoubtError} when the journal fails
    * @example
    * ```ts

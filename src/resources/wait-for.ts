@@ -33,8 +33,8 @@ import { statusMeaning } from '../values/transfer-status.ts';
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
   /**
-   * Returns whether to stop waiting. Unless this accepts `failed` or `cancelled`, both throw a
-   * WaitError. @default whether the status is `completed`
+   * Returns whether to stop waiting. Unless your function accepts `failed` or `cancelled`, both
+   * throw a WaitError.
    */
   until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
   /**
@@ -42,7 +42,7 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
    * @default 600000
    */
   timeout?: number | undefined;
-  /** Milliseconds between the first two polls; grows to about 15 seconds. @default 1000 */
+  /** Milliseconds between the first two polls; later pauses grow to 15 seconds. @default 1000 */
   interval?: number | undefined;
   /** Called with the Transfer after every successful poll. */
   onPoll?: ((transfer: Transfer) => unknown) | undefined;
@@ -54,12 +54,12 @@ export const waitCall: CallIdentity = {
   path: '/transfers/{id}',
 };
 const maxIntervalMs = 15_000;
-/** For how long reads may not show a new Transfer yet: docs/gaps.md, row 40. */
+/** How long a 404 may mean that reads do not show a new Transfer yet: docs/gaps.md, row 40. */
 const newTransferMs = 30_000;
-/** After so many failed polls in a row, each with its own retries, the wait ends with an error. */
+/** After so many failed polls in a row, each with its own retries, waitFor throws an error. */
 const maxConsecutiveFailures = 5;
 
-/** Ranks the documented statuses in the order that the SDK assumes: docs/gaps.md, row 37. */
+/** The rank of a Transfer's status in the order that the SDK assumes: docs/gaps.md, row 37. */
 const rankOf = ({ status }: Transfer): number =>
   statusMeaning({ status }) === 'open'
     ? transferStatuses.findIndex((each) => each === status)
@@ -83,10 +83,10 @@ export async function waitForTransfer(
     outcome: 'unknown',
     startedAt: new Date(clock.now()).toISOString(),
   } as const;
-  // A signal may end the wait before the id was checked, and an invalid id may contain a secret.
+  // An invalid id may contain a secret, and a signal may end the wait before the id is checked.
   const name = isTransferId(id) ? `transfer ${redact(id)}` : 'transfer';
   let last: Transfer | undefined;
-  /** The latest 404, while a new Transfer may not be readable yet. */
+  /** The latest 404, if reads may not show a new Transfer yet. */
   let notFoundError: NotFoundError | undefined;
   /** The latest Transfer with a documented status, because other statuses have no order. */
   let furthest: Transfer | undefined;
@@ -103,7 +103,7 @@ export async function waitForTransfer(
       `The ${name} ${problem}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
       { ...inDoubt, retryable: true, reason: 'timeout', last: limitSize(last, redact), cause },
     );
-  /** Resolves to undefined when the poll failed and the next one may succeed. */
+  /** Reads the Transfer. Resolves to undefined if the read failed and the next may succeed. */
   const poll = async (): Promise<Transfer | undefined> => {
     try {
       const transfer = await deadline.race(get({ ...polling, signal: deadline.signal }));
@@ -114,7 +114,7 @@ export async function waitForTransfer(
       if (!(error instanceof PaymentsError)) throw error;
       const isYoung = clock.elapsed() - startedMs < newTransferMs;
       const isNew = error instanceof NotFoundError && last === undefined && isYoung;
-      // The next response may contain what this one lacks.
+      // If fields are missing in this response, the next response may contain them.
       const isIncomplete = error instanceof InvalidResponseError && error.reason === 'shape';
       if (!isNew && !error.retryable && !isIncomplete) throw pollError(error);
       notFoundError = isNew ? error : undefined;
@@ -126,7 +126,7 @@ export async function waitForTransfer(
       );
     }
   };
-  /** A failed poll proves nothing about the Transfer, so only invalid arguments are `not_sent`. */
+  /** The outcome of a failed poll is `unknown`, unless the arguments were invalid (`not_sent`). */
   const pollError = (error: PaymentsError): PaymentsError =>
     error instanceof ValidationError
       ? invalidArguments(waitCall, detailedIssuesOf(error), redact)
@@ -203,7 +203,6 @@ const waitOptionChecks = (): OptionChecks<WaitOptions> => ({
   ...callOptionChecks(),
 });
 
-/** Checks the options and applies the defaults. */
 function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   const issues: Issue[] = [];
   const checkedOptions = checkOptions(waitOptionChecks, options, issues);
@@ -222,16 +221,16 @@ function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
 }
 
 /**
- * Whether a Transfer went back to an earlier status, or left a final one. The API reference does
- * not exclude this: docs/gaps.md, row 38.
+ * Whether a Transfer went back to an earlier status, or left a final status. The API reference does
+ * not exclude such a change: docs/gaps.md, row 38.
  */
 function hasGoneBack(transfer: Transfer, furthest: Transfer | undefined): boolean {
-  // A status that is not documented has no order.
+  // A status that is not documented has no place in the order of statuses.
   if (furthest === undefined || statusMeaning(transfer) === undefined) return false;
   const hasEnded = statusMeaning(furthest) !== 'open';
   return rankOf(transfer) < rankOf(furthest) || (hasEnded && transfer.status !== furthest.status);
 }
 
-/** Cuts a Transfer to the size that an error may have, because a response may have any size. */
+/** Shortens a Transfer that an error is going to contain, because a response may have any size. */
 const limitSize = <T extends Transfer | undefined>(transfer: T, redact: Redact): T =>
   redactBounded(transfer, redact) as T;
