@@ -30,21 +30,21 @@ export const batchCall: CallIdentity = {
   path: '/transfers',
 };
 
-/** The payments of one loop over a batch. Payments from one account share the scans of its list. */
+/** Makes the payments of one batch. Payments from one account share the scans of its list. */
 export class BatchPayments {
-  /** Whether the journal can lose entries. If so, the list is searched before each first claim. */
+  /** Whether the journal can lose entries, so that each first claim needs a search of the list. */
   readonly canForget: boolean;
   readonly #client: ClientContext;
   readonly #options: OnceOptions;
   readonly #context: OnceContext;
   readonly #scans: SharedScans;
-  /** Ends the scans after `break` or an abort, because a long scan would delay the loop's end. */
+  /** Ends a scan of the list after `break` or an abort, because the scan may take long. */
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
   readonly #referenceOf = new Map<TransferId, string>();
   readonly #startedAt: string;
 
-  /** `requestedAt` is the option `since`, checked and in milliseconds. */
+  /** `requestedAt` is the checked option `since` of the batch, in milliseconds since 1970. */
   constructor(client: ClientContext, options: OnceOptions, requestedAt: number | undefined) {
     const { since: _since, ...callOptions } = options;
     this.#client = client;
@@ -60,7 +60,7 @@ export class BatchPayments {
     this.#startedAt = new Date(client.clock.now()).toISOString();
   }
 
-  /** Adds an input that the batch has read to what the next scan searches for. */
+  /** Makes the next scan of the account's list search for an input that was read ahead. */
   announce(copy: OnceInput): void {
     if (this.canForget && isValid(copy)) this.#scans.addUnclaimed(copy);
   }
@@ -68,7 +68,7 @@ export class BatchPayments {
   async pay(copy: OnceInput): Promise<Omit<PaidResult, 'input'>> {
     const payment = payOnce(this.#client, copy, this.#options, this.#readFirst, this.#scans);
     const made = await payment.catch((error: unknown) => {
-      // The scan is out of date: a request of this or another call may have taken effect since.
+      // The last scan of the list is out of date, because a request may have taken effect since.
       if (isOutcomeUnknown(error)) this.#scans.drop(copy);
       throw error;
     });
@@ -77,8 +77,8 @@ export class BatchPayments {
   }
 
   /**
-   * Throws if two references got the same transfer. A platform that takes payments with equal terms
-   * for duplicates returns one transfer for both.
+   * Throws if two references got the same transfer, because a platform may take payments with equal
+   * terms for duplicates and return one transfer for both.
    */
   #rejectSharedTransfer(reference: string, id: TransferId): void {
     const first = this.#referenceOf.get(id) ?? reference;
@@ -91,13 +91,13 @@ export class BatchPayments {
     );
   }
 
-  /** Reports a result by `hooks.onOnce`; `ms` is the time since the first try. */
+  /** Reports a result by `hooks.onOnce`; `ms` is the time since the first try of the payment. */
   report(result: BatchResult, copy: OnceInput, ms: number): void {
     if (this.canForget && isValid(copy)) this.#scans.drop(copy);
     callHook(this.#client.hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
   }
 
-  /** Whether an error ends the whole batch: the journal fails, and has never worked before. */
+  /** Whether an error ends the whole batch: the journal failed and has never worked before. */
   isHopeless(error: PaymentsError): boolean {
     const isJournals = error instanceof PaymentInDoubtError && error.reason === 'journal';
     return isJournals && !hasWorked(this.#context.journal);
@@ -129,7 +129,7 @@ const duplicateIssue = {
 const abortMessage =
   'The batch was aborted by its signal.\nPayments without a result may have been made: run the batch again with the same inputs.';
 
-/** Copies an input, because the caller may change the object before the batch pays it. */
+/** Copies an input, because the caller may change the object before the batch makes the payment. */
 export const readOnceInput = (input: OnceInput): OnceInput =>
   readInput(input, transferCreateInputSchema());
 
@@ -137,8 +137,8 @@ const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
 
 /**
- * Returns a function that reads recorded transfers until one read succeeds. One read is enough to
- * show that the journal belongs to this platform.
+ * Returns a function that reads the transfers of payments that the journal records as paid, until
+ * one read succeeds. One read is enough to show that the journal belongs to this platform.
  */
 function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {
   let reading: Promise<Transfer> | undefined;

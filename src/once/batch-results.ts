@@ -2,38 +2,39 @@ import type { PaymentsError } from '../errors/errors.ts';
 import type { Awaitable } from '../lists/pager.ts';
 import type { OnceInput, TransferCreated, TransferId } from '../schemas/transfer.ts';
 
-/** Result of a payment in a batch that the platform accepted. */
+/** The result of a payment that the platform accepted, in a batch. */
 export interface PaidResult {
-  /** The `description` that the input had when it was read. */
+  /** The `description` that your input had when the batch read the input. */
   readonly reference: string;
   /** The input object that you passed. */
   readonly input: OnceInput;
   /**
-   * `created` by this call, `found` in the platform's list, or already `recorded` in the journal.
-   * The Transfer may still fail, so follow it with `waitForAll`.
+   * `created`: this call paid. `found`: the platform's list has the payment. `recorded`: the
+   * journal says that an earlier call paid. The Transfer may still fail, so follow it with
+   * `waitForAll`.
    */
   readonly result: 'created' | 'found' | 'recorded';
   /** Id of the accepted Transfer. */
   readonly transferId: TransferId;
-  /** The Transfer; absent if the batch read only the journal. */
+  /** The accepted Transfer; absent if the batch read only the journal. */
   readonly transfer?: TransferCreated | undefined;
-  /** Absent, because the payment was accepted. */
+  /** Always absent, because the platform accepted the payment. */
   readonly error?: undefined;
 }
 
 /** Result of a payment that was not made, or whose outcome is unknown. */
 export interface UnpaidResult {
-  /** The `description` that the input had when it was read; undefined if that was no string. */
+  /** The `description` that your input had when the batch read it; undefined if not a string. */
   readonly reference: string | undefined;
   /** The input object that you passed. */
   readonly input: OnceInput;
-  /** `failed`: this call did not pay. `in_doubt`: `error.outcome` is `unknown`. */
+  /** `failed`: this call did not pay. `in_doubt`: whether the payment was made is not known. */
   readonly result: 'failed' | 'in_doubt';
-  /** The error of this payment, as `createOnce` throws it. */
+  /** The error that `createOnce` would throw for this payment. */
   readonly error: PaymentsError;
-  /** Absent: no Transfer is known. */
+  /** Always absent, because no Transfer is known for this payment. */
   readonly transferId?: undefined;
-  /** Absent: no Transfer is known. */
+  /** Always absent, because no Transfer is known for this payment. */
   readonly transfer?: undefined;
 }
 
@@ -42,30 +43,30 @@ export type BatchResult = PaidResult | UnpaidResult;
 
 /** How many payments of a batch are in each state at this moment. */
 export interface BatchCounts {
-  /** Accepted by the platform. */
+  /** Payments that the platform accepted. */
   readonly paid: number;
-  /** Not paid by this call. */
+  /** Payments that this call did not make. */
   readonly failed: number;
-  /** The batch gave up on these payments, and their outcome is unknown. */
+  /** Payments that the batch gave up on, although their outcome is unknown. */
   readonly inDoubt: number;
-  /** Waiting for another try. */
+  /** Payments that wait for another try. */
   readonly waiting: number;
-  /** Number of inputs; absent if you did not pass an array. */
+  /** Number of inputs in your array; absent if you passed another iterable. */
   readonly total?: number | undefined;
-  /** When the next try is due, in milliseconds since 1970; set only while nothing else is to do. */
+  /** When the next retry is due, in milliseconds since 1970; set only if nothing else is to do. */
   readonly retryAt?: number | undefined;
 }
 
-/** Result of awaiting a batch. */
+/** What you get when you await a batch of `createAllOnce`. */
 export interface BatchSummary {
   /** How many payments ended with each result. */
   readonly counts: BatchCounts;
-  /** The results `failed` and `in_doubt`, in the order in which the payments ended. */
+  /** The results of payments that are `failed` or `in_doubt`, in the order in which they ended. */
   readonly unpaid: readonly UnpaidResult[];
 }
 
-/** Many payments, each made once. `for await` gives you each result, `await` a summary of all. */
+/** A batch of payments, each made once. `for await` gives you each result, `await` a summary. */
 export interface Batch extends Awaitable<BatchSummary>, AsyncIterable<BatchResult> {
-  /** The current counts. They change while the batch runs, so you can show its progress. */
+  /** The counts so far. The counts change while the batch runs, so you can show its progress. */
   readonly counts: BatchCounts;
 }

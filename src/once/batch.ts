@@ -22,7 +22,7 @@ interface BatchSetup {
   /** Copies an input, or returns the copy that was made when the control totals were checked. */
   readonly copy: (input: OnceInput) => OnceInput;
   readonly concurrency: number;
-  /** How many inputs to read before their turn, so that one scan searches for all of them. */
+  /** How many inputs to read ahead, so that one scan of the list searches for all of them. */
   readonly readAhead: number;
   readonly retryTimeout: number;
   readonly signal: AbortSignal | undefined;
@@ -31,15 +31,15 @@ interface BatchSetup {
 
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
-/** Retries are due at multiples of this time, so that several payments in doubt share one scan. */
+/** Retries are due at multiples of this time, so that several share one scan of the list. */
 const retryGridMs = 5_000;
-/** If so many payments are in doubt, the platform has a problem, and no new payment starts. */
+/** While so many payments are in doubt, no new one starts, because the platform has a problem. */
 const maxWaiting = 1_000;
 
 /** The counts of a batch that is still running, with fields that can be assigned. */
 export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
 
-/** One loop over a batch: lanes that make payments, and results that wait for the consumer. */
+/** One loop over a batch: lanes that each make one payment at a time, and results to be taken. */
 export class BatchRun {
   readonly #setup: BatchSetup;
   readonly #payments: BatchPayments;
@@ -49,9 +49,9 @@ export class BatchRun {
   readonly #unstarted: Job[] = [];
   /** Payments in doubt that wait for their next try. */
   readonly #inDoubt = new Set<Job>();
-  /** Payments that wait for their next try and keep their lane busy meanwhile. */
+  /** Payments that wait for their next try, while their lane takes no other payment. */
   readonly #sleeping = new Set<Job>();
-  /** Functions that wake the waiting lanes, reader and consumer. Each change calls all of them. */
+  /** Functions that wake the waiting lanes, reader and caller. Each change calls all of them. */
   readonly #listeners = new Set<() => void>();
   #running = 0;
   #isRead = false;
@@ -97,7 +97,7 @@ export class BatchRun {
     }
   }
 
-  /** Reads up to `readAhead` inputs ahead. Returns a function that closes the iterator early. */
+  /** Starts to read up to `readAhead` inputs ahead. Returns a function that closes the iterator. */
   #startReading(): () => Promise<void> {
     const { inputs } = this.#setup;
     let iterator: Iterator<OnceInput> | AsyncIterator<OnceInput> | undefined;
@@ -113,7 +113,8 @@ export class BatchRun {
         }
         isReading = true;
         const next = iterator.next();
-        // A synchronous iterator is not awaited, so that the first scan includes a whole array.
+        // The caller's iterator is not awaited if it is synchronous, so that the first scan of the
+        // list searches for the payments of a whole array.
         const step = (isAsync ? await next : next) as IteratorResult<OnceInput, undefined>;
         isReading = false;
         hasMore = step.done !== true;
@@ -132,7 +133,7 @@ export class BatchRun {
     return async () => {
       if (!hasMore) return;
       const closed = iterator?.return?.();
-      // An iterator that never returns its next input never closes, so nobody waits for that.
+      // If the caller's iterator never returns its next input, it never closes, so nobody waits.
       if (isReading) Promise.resolve(closed).catch(() => undefined);
       else await closed;
     };
@@ -164,7 +165,7 @@ export class BatchRun {
     }
   }
 
-  /** Takes the next payment to try: one in doubt whose wait is over, or else a new one. */
+  /** Takes a payment in doubt whose next try is due, or else a payment that was not tried yet. */
   #takeJob(): Job | undefined {
     if (!this.#canStart()) return undefined;
     const now = this.#setup.clock.elapsed();
@@ -180,7 +181,7 @@ export class BatchRun {
     return job;
   }
 
-  /** Tries one payment until it has a result, or until it is in doubt and waits without a lane. */
+  /** Tries a payment until it has a result. A payment in doubt is tried again later. */
   async #runJob(job: Job): Promise<void> {
     const { clock } = this.#setup;
     const { reference, input } = job;
@@ -207,7 +208,8 @@ export class BatchRun {
             this.#inDoubt.add(job);
             return;
           }
-          // The lane waits together with its payment, so that the whole batch slows down.
+          // The lane takes no other payment while this payment waits, so that the whole batch slows
+          // down.
           job.dueAt = clock.elapsed() + delayMs;
           this.#sleeping.add(job);
           this.#notify();
@@ -222,10 +224,10 @@ export class BatchRun {
     }
   }
 
-  /** Returns the milliseconds until the next try, or undefined if there is none. */
+  /** Handles the error of a payment. Returns the milliseconds until its next try, or undefined. */
   #handleError(job: Job, error: unknown): number | undefined {
     const { clock, retryTimeout } = this.#setup;
-    // The abort has ended this payment, and the batch throws an error of its own for the abort.
+    // The abort has ended this payment, too, and the batch throws one error for the whole abort.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
     if (
       !(error instanceof PaymentsError) ||
@@ -261,7 +263,7 @@ export class BatchRun {
   }
 
   #canStart(): boolean {
-    // Results that nobody has taken yet count, too, so that a slow consumer slows the batch down.
+    // Results that the caller has not taken yet count, so that a slow caller slows the batch down.
     const isFull = this.#results.length + this.#running >= this.#setup.concurrency;
     return !this.#hasStopped() && !isFull;
   }
@@ -277,13 +279,14 @@ export class BatchRun {
   }
 
   #nextDueMs(): number | undefined {
-    // A lane that may not start sets no timer: that of a due payment would fire again and again.
+    // If no payment may start, a lane sets no timer, because a timer for a payment that is already
+    // due would fire again and again.
     if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
     const times = [...this.#inDoubt].map(({ dueAt }) => dueAt);
     return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());
   }
 
-  /** If all that is left is to wait, sets `retryAt` to the time of the next try (wall clock). */
+  /** If the batch can only wait, sets `retryAt` to the time of the next try (wall clock). */
   #updateRetryAt(): void {
     const { clock } = this.#setup;
     const isIdle =
@@ -303,7 +306,7 @@ export class BatchRun {
     }
   }
 
-  /** Waits until something changes, but at most `ms` milliseconds. */
+  /** Waits until something in the batch changes, but at most `ms` milliseconds. */
   #waitForChange(ms?: number): Promise<void> {
     const { clock } = this.#setup;
     return new Promise((resolve) => {

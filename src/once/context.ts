@@ -22,7 +22,7 @@ import type { SharedScans } from './shared-scans.ts';
 export interface JournalContext {
   readonly pipeline: Pick<RequestPipeline, 'redact' | 'redactOwn'>;
   readonly clock: Required<Clock>;
-  /** The platform that the journal's entries belong to. */
+  /** The base URL of the platform, which each journal entry names. */
   readonly baseUrl: string;
   readonly journal: Journal | undefined;
   /** How long a request may still take effect after its deadline, in milliseconds. */
@@ -31,7 +31,7 @@ export interface JournalContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The client's settings for payments made once. */
+/** The client's settings for `createOnce`, `createAllOnce`, `resolveOnce` and `openOnce`. */
 export interface ClientContext extends JournalContext {
   readonly pipeline: RequestPipeline;
   readonly hooks: Hooks;
@@ -39,25 +39,25 @@ export interface ClientContext extends JournalContext {
   readonly transferSearch: TransferSearch;
 }
 
-/** The client's settings, with the options of one call applied. */
+/** The client's settings, with the options of one call of `createOnce` applied. */
 export interface OnceContext extends JournalContext {
-  /** How long a search may take, in milliseconds. */
+  /** How long a search of the platform's list may take, in milliseconds. */
   readonly searchTimeout: number;
-  /** When the payment was first requested, as its caller states; undefined if that is not known. */
+  /** When the payment was first requested, as the caller states by the option `since`. */
   readonly since?: number | undefined;
   readonly reads: Pick<PaymentReads, 'get' | 'getAccount' | 'search'>;
 }
 
 interface PaymentSearchOptions {
-  /** Whether the payment has no entry yet, so that the result of a recent scan is enough. */
+  /** Whether the journal has no entry of the payment, so that a recent scan's result is enough. */
   readonly isUnclaimed: boolean;
-  /** Whether `not_found` needs two scans in a row, if the list has several pages. */
+  /** Whether the result `not_found` needs two scans in a row, if the list has several pages. */
   readonly confirms: boolean;
   readonly signal: AbortSignal;
   readonly onPage: () => void;
 }
 
-/** The reads of one call, with its options. In a batch, searches use the shared scans. */
+/** Reads transfers for one call, with its options. A batch shares the scans of the list. */
 class PaymentReads {
   readonly #client: ClientContext;
   readonly #options: RequestOptions;
@@ -119,7 +119,8 @@ export function applyOptions(
     journal: options.journal ?? client.journal,
     gracePeriod: options.gracePeriod ?? client.gracePeriod,
     totalTimeout,
-    // A batch may read a long list: its signal ends the scan, and each page has a deadline.
+    // The search of a batch may take long, because its list may be long. The batch's signal ends
+    // the search, and each page has a deadline.
     searchTimeout: scans === undefined ? totalTimeout : maxTimerMs,
     since,
     signal: options.signal,

@@ -27,22 +27,22 @@ export interface BatchOptions extends OnceOptions {
   concurrency?: number | undefined;
   /** How long the batch keeps trying one payment, in milliseconds. @default 1800000 */
   retryTimeout?: number | undefined;
-  /** Control totals of your array of inputs. The batch compares them before it sends anything. */
+  /** Control totals of your array of inputs. The batch compares them before it sends a payment. */
   expect?: ExpectedTotals | undefined;
 }
 
-/** Control totals of a batch. */
+/** The count and the sum that you expect of a batch, to detect a wrong list of inputs. */
 export interface ExpectedTotals {
-  /** How many inputs there are. */
+  /** How many inputs you expect in your array. */
   readonly count?: number | undefined;
-  /** The sum of their amounts, as an exact decimal string. */
+  /** The sum that you expect of the inputs' amounts, as an exact decimal string. */
   readonly total?: string | undefined;
 }
 
-/** Inputs to read ahead if the journal may lose entries, because one scan searches for all. */
+/** How many inputs to read ahead if the journal may lose entries, to search for all at once. */
 const maxReadAhead = 10_000;
 
-/** A higher limit would exhaust this process's memory before the platform's capacity. */
+/** The largest `concurrency`, because more payments at a time would exhaust the memory. */
 const maxConcurrency = 1_000;
 
 const batchOptionChecks = (): OptionChecks<BatchOptions> => ({
@@ -124,7 +124,8 @@ function createRun(
   const checked = checkOptions(batchOptionChecks, options, issues);
   const { concurrency = 16, retryTimeout = 1_800_000, expect, ...onceOptions } = checked;
   const requestedAt = parseSince(onceOptions.since, client.clock.now(), issues);
-  // The batch pays copies that are made now, so that the control totals are those of what it pays.
+  // If there are control totals, the batch copies all inputs now and pays these copies, so that the
+  // totals are those of the payments that are made.
   const copies =
     expect !== undefined && Array.isArray(inputs) ? inputs.map(readOnceInput) : undefined;
   if (issues.length === 0) issues.push(...findInputIssues(inputs, copies, expect));
@@ -143,7 +144,7 @@ function createRun(
   return new BatchRun(setup, payments, counts);
 }
 
-/** Checks the inputs as a whole, and each of them if the control totals do not match. */
+/** Checks the inputs of a batch as a whole, and each of them if the control totals differ. */
 function findInputIssues(
   inputs: unknown,
   copies: readonly (Partial<OnceInput> | undefined)[] | undefined,

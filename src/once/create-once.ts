@@ -36,14 +36,14 @@ const checkVerdict = /* @__PURE__ */ checkBy((value) =>
 /** What `transfers.createOnce` resolves to. */
 export type TransferCreatedOnce = TransferCreated & {
   /**
-   * `created` by this call, `found` in the platform's list, or `recorded` in the journal by an
-   * earlier call. If you meant a new payment and do not get `created`, its reference was used
-   * before.
+   * `created`: this call paid. `found`: the platform's list has the payment. `recorded`: the
+   * journal says that an earlier call paid. If you meant a new payment and do not get `created`,
+   * its reference was used before.
    */
   readonly result: 'created' | 'found' | 'recorded';
 };
 
-/** Makes a payment once, and reports it by `hooks.onOnce`. */
+/** Makes a payment once, and reports by `hooks.onOnce` how the payment ended. */
 export async function createOnce(
   client: ClientContext,
   callerInput: OnceInput,
@@ -65,7 +65,7 @@ export async function createOnce(
   }
 }
 
-/** Returns `in_doubt` if a payment that failed may have been made, otherwise `failed`. */
+/** Returns `in_doubt` if the failed payment may have been made, otherwise `failed`. */
 export const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doubt' =>
   outcome === 'unknown' ? 'in_doubt' : 'failed';
 
@@ -84,12 +84,12 @@ export const createOnceEvent = (
 
 type OnceDecision = Pick<OnceEvent, 'result'> & Partial<OnceEvent>;
 
-/** A payment that was made. For a recorded payment, `transfer` is what `readRecorded` returned. */
+/** A payment that was made. If the journal had it, `transfer` is what `readRecorded` returned. */
 interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
   readonly transfer: TransferCreated | T;
 }
 
-/** Tries to make a payment, as one call for hooks and traces. `scans` are those of a batch. */
+/** Tries to make a payment, which hooks and traces see as one call. A batch shares its `scans`. */
 export const payOnce = <T>(
   client: ClientContext,
   input: OnceInput,
@@ -108,7 +108,7 @@ export const payOnce = <T>(
     },
   );
 
-/** Checks the arguments of a payment before the first call to the journal. */
+/** Checks the arguments of `createOnce` before the first call to the journal. */
 function checkPayment(
   client: ClientContext,
   input: OnceInput,
@@ -126,7 +126,7 @@ function checkPayment(
   checkReference(reference, 'description', issues);
   const inputIssues: Issue[] = [];
   const creation = Creation.check(client, input, validOptions, within, inputIssues);
-  // The description is the reference, so an invalid one was already reported above.
+  // The check of the reference has already reported an invalid `description`.
   issues.push(
     ...inputIssues.filter(({ path }) => path !== 'description' || isReference(reference)),
   );
@@ -137,7 +137,7 @@ function checkPayment(
   return new Payment(createCall, input, creation, context);
 }
 
-/** Records an operator's decision on a payment. */
+/** Records in the journal an operator's decision whether a payment in doubt was made. */
 export async function resolveOnce(
   client: ClientContext,
   reference: string,

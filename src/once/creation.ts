@@ -25,7 +25,7 @@ export const createCall: CallIdentity = {
   path: '/transfers',
 };
 
-/** The request that creates a payment, with checked arguments. */
+/** The request of `createOnce` that sends a payment, with checked arguments. */
 export class Creation {
   readonly #pipeline: ClientContext['pipeline'];
   readonly #call: Call<TransferCreated>;
@@ -44,7 +44,7 @@ export class Creation {
     this.#within = within;
   }
 
-  /** Checks the arguments. Returns undefined if one is invalid, and adds to `issues` why. */
+  /** Checks a payment's arguments. Returns undefined and adds to `issues` if one is invalid. */
   static check(
     { pipeline, transferSearch }: ClientContext,
     input: OnceInput,
@@ -63,7 +63,7 @@ export class Creation {
     return prepared && new Creation(pipeline, call, prepared, within);
   }
 
-  /** Calls the option `authorize`. Rejects on a veto, or if there is no decision in time. */
+  /** Calls the option `authorize`. Rejects on a veto, or if `authorize` takes too long. */
   authorize(): Promise<void> {
     const call = { ...this.#call, operation: createCall.operation };
     return this.#pipeline.authorize(call, this.#prepared, this.#within);
@@ -78,7 +78,7 @@ export class Creation {
 }
 
 const inputHint = 'set it in the input, where transfers.reconcile looks for it';
-/** Not allowed in `options.body`, because the input of `reconcile` would lack these fields. */
+/** Not allowed in `options.body`, because `reconcile` compares only the input with the platform. */
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
 /** The call that creates a Transfer. `transfersNewestFirst` adds a check of the clocks. */
@@ -101,10 +101,10 @@ export function creationCall(
   return transferSearch.isNewestFirst ? withClockCheck(call, transferSearch) : call;
 }
 
-/** How far `createdAt` and the Date header of one response may differ, in milliseconds. */
+/** How many milliseconds `createdAt` and the `Date` header of a creation's response may differ. */
 const clockSkewMs = 120_000;
 
-/** If `createdAt` and the Date header differ too much, makes later searches read whole lists. */
+/** Makes later searches read whole lists if `createdAt` and the `Date` header differ too much. */
 function withClockCheck(
   call: Call<TransferCreated>,
   transferSearch: TransferSearch,

@@ -1,51 +1,52 @@
 import { defaultGracePeriod } from '../calls/options.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 
-/** What a call knows of its payment, by the journal's entry or the end of its own request. */
+/** What a call knows about its payment, from the journal's entry or the end of its own request. */
 export type Situation = keyof typeof plans;
 
-/** For each situation: how often to search the list, and what to do if it lacks the payment. */
+/** For each situation, how often to search the list, and what to do if it lacks the payment. */
 export const plans = {
   // No call has claimed the payment, or none has since an operator recorded `not_paid`.
   free: { search: 'none', next: 'send' },
-  // No claim is known, but this journal can lose entries: an earlier call may have paid.
+  // The journal has no claim of the payment but can lose entries, so an earlier call may have paid.
   perhaps_claimed: { search: 'confirmed', next: 'send' },
   // Another call has claimed the payment, and its request may still be running.
   claimed: { search: 'once', next: 'in_progress' },
-  // The request of another call has ended, but may still take effect.
+  // The request of another call has ended, but may still take effect during the grace period.
   in_grace_period: { search: 'once', next: 'in_doubt' },
-  // No request of another call can take effect any more. Assumption A2: docs/proof.md.
+  // The claim of another call has expired, so no request of that call can take effect any more.
+  // Assumption A2: docs/proof.md.
   expired: { search: 'twice', next: 'send' },
-  // The platform has rejected the request of this call, the only one so far.
+  // The request of this call, the only one so far, certainly had no effect.
   rejected: { search: 'none', next: 'fail' },
   // This call took over an expired claim, and the platform rejected its request, perhaps because
-  // the earlier request had paid.
+  // the request of the earlier claim had paid.
   takeover_rejected: { search: 'once', next: 'in_doubt' },
   // The request of this call may have taken effect.
   unknown: { search: 'once', next: 'in_doubt' },
 } as const;
 
 /**
- * One scan can miss a transfer that moves to another page meanwhile, so `confirmed` needs two scans
- * in a row that miss the payment in a list of several pages. The search itself repeats that scan,
- * so that the payments of a batch share it.
+ * How many scans of the platform's list a search needs. One scan can miss a transfer that moves to
+ * another page meanwhile, so `confirmed` needs two scans in a row, if the list has several pages.
+ * The search itself repeats that scan, so that the payments of a batch share it.
  */
 const scanCounts = { none: 0, once: 1, confirmed: 1, twice: 2 };
 
-/** What a scan of the list has shown. Transfers that are other payments are already left out. */
+/** What a scan of the platform's list shows of a payment. Other payments are already left out. */
 export type Scan =
   | { readonly result: 'found'; readonly transfer: Transfer }
   | { readonly result: 'ambiguous'; readonly candidates: readonly Transfer[] }
   | { readonly result: 'not_found' };
 
-/** What to do next: `record` the payment as made, `ask` an operator, `scan`, or as `plans` says. */
+/** What to do next: `record` the payment, `ask` an operator, `scan` the list, or as in `plans`. */
 export type Step =
   | { readonly next: 'record'; readonly transfer: Transfer }
   | { readonly next: 'ask'; readonly candidates: readonly Transfer[] }
   | { readonly next: 'scan'; readonly isConfirmed: boolean }
   | { readonly next: (typeof plans)[Situation]['next'] };
 
-/** Decides the next step from the situation and the scans that this call has made so far. */
+/** Decides the next step of a payment from its situation and the scans of the list so far. */
 export function decide(situation: Situation, scans: readonly Scan[]): Step {
   const last = scans.at(-1);
   if (last?.result === 'found') return { next: 'record', transfer: last.transfer };
@@ -55,22 +56,22 @@ export function decide(situation: Situation, scans: readonly Scan[]): Step {
   return { next: 'scan', isConfirmed: search === 'confirmed' };
 }
 
-/** The milliseconds that a claim has left; 0 or less when its time is over. */
+/** The milliseconds that a claim of a payment has left; 0 or less when its time is over. */
 export interface TimeLeft {
-  /** How long the request of the claim may still run. */
+  /** How long the request of the call that holds the claim may still run. */
   readonly toRun: number;
-  /** How long that request may still take effect, perhaps after it has ended. */
+  /** How long a claim's request may still take effect, even if the request has ended. */
   readonly toTakeEffect: number;
 }
 
-/** `left` is undefined without a claim. Measure it before the first scan, which may take long. */
+/** Measure `left`, what a claim has left, before the first scan of the list, which takes long. */
 export function findSituation(left: TimeLeft | undefined, canForget: boolean): Situation {
   if (left === undefined) return canForget ? 'perhaps_claimed' : 'free';
   if (left.toTakeEffect <= 0) return 'expired';
   return left.toRun > 0 ? 'claimed' : 'in_grace_period';
 }
 
-/** `isCertain` says that the request has certainly had no effect. */
+/** Finds the situation after this call's request failed, with or without a certain outcome. */
 export function findSituationAfterRequest({
   isCertain,
   isTakeover,
@@ -79,15 +80,15 @@ export function findSituationAfterRequest({
   return isTakeover ? 'takeover_rejected' : 'rejected';
 }
 
-/** The retry delay while another call makes the payment and its claim is not known. */
+/** Milliseconds until a retry while another call makes the payment under an unknown claim. */
 export const inProgressRetryMs = 1_000;
 const minRetryMs = 5_000;
-/** The longest retry delay once no request can take effect any more. */
+/** The longest delay before a retry once no request for the payment can take effect any more. */
 const maxExpiredRetryMs = 60_000;
 
 /**
- * Milliseconds until it makes sense to call again. The delay grows with the age of the claim, so
- * that many payments in doubt do not flood the platform.
+ * Milliseconds until it makes sense to call `createOnce` again. The delay grows with the age of the
+ * claim, so that many payments in doubt do not flood the platform.
  */
 export function findRetryDelay(
   claim: { readonly claimedAt: number; readonly expiresAt: number | null } | undefined,

@@ -10,10 +10,10 @@ import type { Terms } from './entries.ts';
  */
 
 const doubtsOf = new WeakMap<Journal, Doubts>();
-/** If more terms than this are in doubt, the platform is down, and the oldest are forgotten. */
+/** How many different terms to remember. If more are in doubt, the platform is down. */
 const maxTerms = 10_000;
 
-/** Payments with the same key may be one payment under two references. */
+/** Payments with the same terms have the same key and may be one payment, requested twice. */
 const keyOf = ({ input, platform }: Terms): string =>
   JSON.stringify([
     platform,
@@ -23,18 +23,18 @@ const keyOf = ({ input, platform }: Terms): string =>
     (input.currency ?? defaultCurrency).toUpperCase(),
   ]);
 
-/** The references that are in doubt in one journal, by the terms of their payments. */
+/** Remembers, for one journal, the references of payments in doubt by the terms of the payments. */
 export class Doubts {
   readonly #references = new Map<string, Set<string>>();
 
-  /** Gets the doubts of a journal. Clients that share the journal share its doubts. */
+  /** Gets the payments in doubt of a journal, which all clients with this journal share. */
   static of(journal: Journal): Doubts {
     const doubts = doubtsOf.get(journal) ?? new Doubts();
     doubtsOf.set(journal, doubts);
     return doubts;
   }
 
-  /** Notes that the outcome of a payment is not known. */
+  /** Remembers that the outcome of this payment is not known. */
   add(terms: Terms): void {
     const key = keyOf(terms);
     const references = this.#references.get(key) ?? new Set();
@@ -43,7 +43,7 @@ export class Doubts {
     if (this.#references.size > maxTerms) this.#references.delete(oldest);
   }
 
-  /** Notes that the payment with this reference and these terms is decided. */
+  /** Forgets that this payment is in doubt, because its outcome is now known. */
   remove(terms: Terms, reference = terms.input.description): void {
     const key = keyOf(terms);
     const references = this.#references.get(key);
@@ -51,7 +51,7 @@ export class Doubts {
     if (references?.size === 0) this.#references.delete(key);
   }
 
-  /** Other references with these terms that were left in doubt. Some may be decided by now. */
+  /** Other references of payments in doubt with the same terms. Some may be decided by now. */
   find(terms: Terms): readonly string[] {
     const references = this.#references.get(keyOf(terms)) ?? [];
     return [...references].filter((reference) => reference !== terms.input.description);

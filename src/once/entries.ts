@@ -14,23 +14,23 @@ import { epoch, maxCandidates } from '../search/search.ts';
 import type { JournalContext } from './context.ts';
 import type { TimeLeft } from './decision.ts';
 
-/** The entry of a payment that is not known to be paid; undefined when the journal has none. */
+/** The journal's entry of a payment that is not known to be paid; undefined without an entry. */
 export type Before = OpenEntry | NotPaidEntry | undefined;
 
-/** The payment that an entry is about. */
+/** The payment that a journal entry is about. */
 export type Terms = Pick<JournalEntry, 'input' | 'platform'>;
 
-/** Whether a payment is undecided. journals/ has a copy, because the folders share no code. */
+/** Whether an entry is undecided. journals/ has a copy, because the folders share no code. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
 
-/** The time of the first claim; 1970 if the journal has dropped a field that it does not know. */
+/** The time of the payment's first claim; 1970 if the journal has dropped this field. */
 export const readFirstClaim = ({ firstClaimedAt }: { firstClaimedAt?: number }): number =>
   firstClaimedAt ?? epoch;
 
 /**
- * How long the request of a claim may still run, and how long it may still take effect. The latter
- * has no end if the claim has none, or if this caller has `gracePeriod: Infinity`.
+ * How long the request of a claim may still run, and how long the request may still take effect.
+ * The latter has no end if the claim or this call has `gracePeriod: Infinity`.
  */
 export function findTimeLeft(
   { claimedAt, expiresAt }: OpenEntry,
@@ -43,14 +43,14 @@ export function findTimeLeft(
   return { toRun: expiresAt - gracePeriod - now, toTakeEffect: expiresAt - now };
 }
 
-/** The history of an entry. Leaves out values that only another program can have written there. */
+/** The history of an entry, without values that only another program can have written there. */
 export const readHistory = ({ history }: { history?: unknown }): readonly JournalTransition[] =>
   Array.isArray(history) ? (history.filter(isObject) as JournalTransition[]) : [];
 
-/** The most transitions of an entry, so that it does not grow without bound. */
+/** The most transitions in an entry's history, so that the entry does not grow without bound. */
 const maxTransitions = 32;
 
-/** Adds a transition. If the history is full, the oldest one after the first is removed. */
+/** Adds a change of state to an entry's history. A full history drops its second change. */
 function addTransition(
   before: JournalEntry | undefined,
   { at, ...transition }: JournalTransition,
@@ -64,7 +64,7 @@ function addTransition(
     : [...all.slice(0, 1), ...all.slice(1 - maxTransitions)];
 }
 
-/** The entry of a call that will send the payment, first asked for at `requestedAt`. */
+/** The journal entry of a call that will send the payment, first requested at `requestedAt`. */
 export const createClaim = (
   before: Before,
   {
@@ -86,7 +86,7 @@ export const createClaim = (
       claimedAt,
       Math.floor(requestedAt),
     ),
-    // An operator's decision that these transfers are other payments holds for all later calls.
+    // A transfer that an operator has declared to be another payment is ignored in later calls.
     ...(before?.dismissed !== undefined && { dismissed: before.dismissed }),
     ...terms,
     history: addTransition(before, { at: claimedAt, state: 'sending', claimId }),
@@ -94,8 +94,8 @@ export const createClaim = (
 };
 
 /**
- * The entry that replaces a claim whose request was rejected. It is the entry from before that
- * claim, because the request of an earlier claim may still have paid.
+ * The entry that replaces a claim whose request was rejected. The entry from before the claim comes
+ * back, because the request of an earlier claim may still have paid.
  */
 export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): Before =>
   before && {
@@ -107,7 +107,7 @@ export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): 
     }),
   };
 
-/** Moves a claim to `now`, because the clock that dated the claim was ahead. */
+/** Moves the times of a claim to `now`, because the clock that dated the claim was ahead. */
 export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => ({
   ...claim,
   claimedAt: now,
@@ -116,8 +116,8 @@ export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => (
 });
 
 /**
- * The entry of a payment that an operator has to decide. `claim` is passed beside `before`, because
- * `before` has no claim if it is undefined or an operator's earlier decision.
+ * The journal entry of a payment that an operator has to decide. `claim` is passed beside `before`,
+ * because `before` has no claim if it is undefined or an operator's earlier decision.
  */
 export const createAmbiguous = (
   before: Before,
@@ -158,7 +158,7 @@ export const createPaid = (
   }),
 });
 
-/** The entry of an operator's decision that no transfer in `listed` is the payment. */
+/** The journal entry of an operator's decision that no transfer in `listed` is the payment. */
 export function createNotPaid(
   before: OpenEntry | NotPaidEntry,
   resolvedAt: number,
