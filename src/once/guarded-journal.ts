@@ -25,13 +25,13 @@ import { stringifyJson } from '../internal/json.ts';
 import { fieldOf, isError } from '../internal/thrown.ts';
 import { isUnreachable } from '../calls/client-options.ts';
 
-/** Marks a memoryJournal, by a global symbol because journals/ and once/ share no code. */
+/** The key of the mark of a memoryJournal, global because journals/ and once/ share no code. */
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
   'payments-platform-sdk: a journal in memory ends with this process, and the next one pays again. Use another journal in production.';
 
 const workingJournals = new WeakSet<Journal>();
-/** For each journal, the running or finished check of its first claim. */
+/** For each journal, the promise of the check whether the journal has kept its first claim. */
 const firstChecks = new WeakMap<Journal, Promise<true>>();
 const failedJournals = new WeakSet<Journal>();
 
@@ -39,20 +39,20 @@ const failedJournals = new WeakSet<Journal>();
 export const hasWorked = (journal: Journal | undefined): boolean =>
   journal !== undefined && workingJournals.has(journal);
 
-/** Wraps the caller's journal. Every call to it has a deadline, and every result is checked. */
+/** Wraps the caller's journal, to give each call a deadline and to check each result. */
 export class GuardedJournal {
   readonly errors: PaymentErrors;
-  /** The payments that this process has left in doubt. */
+  /** The payments that this process has left in doubt with this journal. */
   readonly doubts: Doubts;
   readonly #call: CallIdentity;
   readonly #key: string;
   readonly #context: JournalContext;
   readonly #journal: Journal;
-  /** All steps of a phase share one deadline, so that waits for a slow journal do not add up. */
+  /** All calls to the journal in one phase share a deadline, so that waits for it do not add up. */
   #phase: { readonly endsAt: number; readonly signal: AbortSignal | undefined };
   /** The journal's time minus this process's monotonic time (`clock.elapsed`). */
   #offset: number | undefined;
-  /** How far the journal's clock is ahead of this machine's, at the most. */
+  /** By how many milliseconds at most the journal's clock is ahead of this machine's clock. */
   #lead = Number.NaN;
 
   constructor(call: CallIdentity, reference: string, context: JournalContext) {
@@ -64,7 +64,8 @@ export class GuardedJournal {
         'Pass the option journal: sqliteJournal, postgresJournal, redisJournal or, for tests, memoryJournal, from payments-platform-sdk/journals.',
       );
     }
-    // The warning also appears for a loopback address, which may be a tunnel to a platform.
+    // The warning about a memoryJournal also appears for a loopback address, because that address
+    // may be a tunnel to a platform.
     if (memoryMark in journal && !isUnreachable(context.baseUrl)) warn(memoryWarning);
     this.#call = call;
     this.#key = journalKey(reference);
@@ -79,7 +80,7 @@ export class GuardedJournal {
     return { endsAt: this.#context.clock.elapsed() + timeout, signal };
   }
 
-  /** Gives the next steps a new deadline. Without a signal, they go on if the caller aborts. */
+  /** Starts a new deadline for the next journal calls. Without a signal, no abort stops them. */
   startPhase(signal?: AbortSignal, timeout = this.#context.totalTimeout): void {
     this.#phase = this.#createPhase(signal, timeout);
   }
@@ -96,7 +97,7 @@ export class GuardedJournal {
     return this.#callJournal('read', (journal) => journal.read(journalKey(reference)), isEntry);
   }
 
-  /** Reads the payment's entry. Rejects if the journal has the reference in another spelling. */
+  /** Reads the payment's entry. Rejects if the journal spells the reference differently. */
   async readOwn(reference: string): Promise<JournalEntry | undefined> {
     const entry = await this.read();
     if (entry === undefined || entry.input.description === reference) return entry;
@@ -105,7 +106,7 @@ export class GuardedJournal {
     );
   }
 
-  /** Throws if an open entry is of another platform, because it proves nothing about this one. */
+  /** Throws if an undecided entry is of another platform, which this platform knows nothing of. */
   rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
     if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
     throw this.errors.conflict(
@@ -116,7 +117,7 @@ export class GuardedJournal {
   /**
    * If the journal's clock was ahead when a claim was written, the claim would block the payment
    * until that time. So the claim is written again with the present time, and expires like every
-   * other claim. When the payment was first claimed is then not known.
+   * other claim. But when the payment was first claimed is then not known.
    */
   async correctTimes<T extends OpenEntry | NotPaidEntry>(entry: T, now: number): Promise<T> {
     if (!isOpen(entry) || entry.claimedAt - now <= defaultClockSkew) return entry;
@@ -139,9 +140,9 @@ export class GuardedJournal {
   }
 
   /**
-   * Writes a claim, and resolves to whether it holds the payment. If the write seems to have
-   * failed, reads the entry again: the reply may have been lost with its connection, or a driver
-   * may have sent the command twice and been told that the entry has changed.
+   * Writes a claim to the journal, and resolves to whether this call now holds the payment. If the
+   * write seems to have failed, reads the entry again, because the reply may have been lost with
+   * its connection, or a driver may have sent the command twice.
    */
   async claim(before: JournalEntry | undefined, claim: SendingEntry): Promise<boolean> {
     let failure: PaymentInDoubtError | undefined;
@@ -158,14 +159,14 @@ export class GuardedJournal {
   }
 
   /**
-   * Checks, before anything is sent, that the journal has kept the claim that it acknowledged, and
+   * Checks, before a payment is sent, that the journal has kept the claim that it acknowledged, and
    * that the claim has not ended. Assumptions A3 and A4: docs/proof.md. Only the first claim of a
    * journal is read again, and other payments wait for that check.
    */
   async checkClaim(claim: SendingEntry): Promise<void> {
     const first = firstChecks.get(this.#journal);
-    // If that check failed, this payment checks its own claim, because the error names another
-    // reference and may come from another caller's abort.
+    // If the check of the journal's first claim failed, this payment checks its own claim. The
+    // error of that check names another reference and may come from another caller's abort.
     const isChecked = first !== undefined && (await first.then(Boolean, () => false));
     if (!isChecked) {
       const check = this.#readClaim(claim);
@@ -213,7 +214,7 @@ export class GuardedJournal {
     const run = (journal: Journal) => journal.now(journalKey(reference));
     const { clock } = this.#context;
     const startedAt = clock.now();
-    // A store's clock may return fractions of a millisecond.
+    // The clock of a journal's store may return fractions of a millisecond.
     const now = Math.floor(await this.#callJournal('now', run, Number.isFinite));
     this.#offset = now - clock.elapsed();
     this.#lead = now - startedAt;
@@ -221,8 +222,8 @@ export class GuardedJournal {
   }
 
   /**
-   * Converts a time of the journal to this machine's clock. The result may be too early, but not
-   * too late, because the machine may be suspended or its clock set while the journal is read. NaN
+   * Converts a time of the journal to this machine's clock. The result may be too early but not too
+   * late, although this machine may be suspended, or its clock set, while the journal is read. NaN
    * if the journal's time is not known.
    */
   toLocalTime(time: number): number {
@@ -230,19 +231,19 @@ export class GuardedJournal {
     return Math.min(time - this.#lead, this.#context.clock.now() - (now - time));
   }
 
-  /** Estimates the journal's present time; undefined if this call has not read it yet. */
+  /** Estimates the journal's present time; undefined if this call has not read the time yet. */
   estimateTime(): number | undefined {
     return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
   }
 
-  /** The journal's time, or this machine's if the journal fails: the entry must be written. */
+  /** The journal's present time. If the journal fails, this machine's time, to write an entry. */
   async readTime(): Promise<number> {
     return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
 
   /**
-   * Like `swap`, but returns undefined if the journal fails. The caller does not get that error, so
-   * an error that would last is printed.
+   * Like `swap`, but returns undefined if the journal fails. The caller does not get the journal's
+   * error, so an error that would last is printed.
    */
   tryToSwap(
     before: JournalEntry | undefined,
@@ -273,8 +274,8 @@ export class GuardedJournal {
   }
 
   /**
-   * Creates the error of a journal that failed. The first failure of each journal is also printed,
-   * because a batch would retry for half an hour before it reports one.
+   * Creates the error of a failed journal. The first failure of each journal is also printed,
+   * because a batch would retry for half an hour before it reports the error.
    */
   #fail(problem: string, cause?: unknown, retryable?: boolean): PaymentInDoubtError {
     const error = this.errors.createJournalError(problem, cause, retryable);
@@ -286,7 +287,7 @@ export class GuardedJournal {
     return error;
   }
 
-  /** Runs one step until it ends, the deadline of its phase passes, or the caller aborts. */
+  /** Runs a journal call or a search until it ends, the deadline passes or the caller aborts. */
   async runInTime<T>(
     run: (deadline: Deadline) => Promise<T>,
     createError: (failure: { readonly error: unknown } | { readonly timedOut: true }) => Error,
@@ -309,7 +310,7 @@ export class GuardedJournal {
   }
 }
 
-/** The fields in which an entry differs from a claim. The history is left out: it may be cut. */
+/** The fields in which an entry differs from a claim, except `history`, which may be cut. */
 function findDifference(claim: SendingEntry, entry: JournalEntry | undefined): string[] {
   if (entry === undefined) return ['it is gone'];
   const { history: _, ...fields } = claim;
@@ -336,13 +337,13 @@ function isEntry(entry: unknown): boolean {
   }
 }
 
-/** Whether an input has the terms without which no search could find its payment. */
+/** Whether the input of an entry has the terms that a search needs to find the payment. */
 const hasTerms = (input: unknown): boolean => {
   const { description, sourceAccountId, amount } = Object(input) as Partial<OnceInput>;
   return [description, sourceAccountId, amount].every((term) => typeof term === 'string');
 };
 
-/** A row that a journal lists. Other authors' journals may also list decided payments. */
+/** A row of a journal's `open()`. Journals of other authors may also list decided payments. */
 type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry | undefined };
 
 const hasReference = (row: unknown): boolean =>
@@ -351,7 +352,7 @@ const hasReference = (row: unknown): boolean =>
 const isReadable = ({ reference, entry }: JournalRow): boolean =>
   isReference(reference) && entry !== undefined && isEntry(entry);
 
-/** Returns a function that reads what the journal has of a payment; undefined without a journal. */
+/** Returns a function that reads what the journal records of a payment; undefined if no journal. */
 export function createRecordReader(
   context: JournalContext,
   call: CallIdentity,
@@ -362,7 +363,7 @@ export function createRecordReader(
     if (entry === undefined) return {};
     const spelling = entry.input.description;
     if (entry.state !== 'paid') return { spelling, dismissed: entry.dismissed };
-    // An id from another platform means nothing here.
+    // An id from another platform may be another transfer here.
     return entry.platform === context.baseUrl ? { spelling, transferId: entry.transferId } : {};
   };
 }

@@ -41,7 +41,7 @@ export class PaymentErrors {
     return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
   }
 
-  /** The error if the caller's signal was aborted. */
+  /** Creates the error of a call that the caller's signal has aborted. */
   createAbortError(cause: unknown): AbortError {
     return new AbortError(
       'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
@@ -49,7 +49,7 @@ export class PaymentErrors {
     );
   }
 
-  /** The error if another call holds the claim. `claim` is left out if that claim is not known. */
+  /** Creates the error if another call holds the claim. `claim` is left out if it is not known. */
   inProgress(claim?: OpenEntry): PaymentInDoubtError {
     const description = 'Another call is making this payment, or was interrupted';
     return this.createInDoubtError('in_progress', description, {
@@ -59,7 +59,7 @@ export class PaymentErrors {
     });
   }
 
-  /** The error if the outcome is not known yet. `cause` may be the error of this call's request. */
+  /** Creates the error if the outcome is not known. `cause` may be the request's own error. */
   inDoubt(
     claim: OpenEntry | undefined,
     cause?: unknown,
@@ -81,7 +81,7 @@ export class PaymentErrors {
     });
   }
 
-  /** The error if a payment with the same terms is in doubt, which has this other `reference`. */
+  /** Creates the error if a payment with the same terms, under `reference`, is in doubt. */
   newReference(reference: string, claim: OpenEntry): PaymentInDoubtError {
     const description = `A payment with the same terms is in doubt: ${reference}.\nIf this is a retry of it, call again with that reference: each new one pays again. If not, it can be sent when that one is decided`;
     return this.createInDoubtError('in_doubt', description, {
@@ -89,7 +89,7 @@ export class PaymentErrors {
     });
   }
 
-  /** The error if the journal or the platform contradicts the caller. */
+  /** Creates the error if the caller's arguments contradict the journal or the platform. */
   conflict(description: string, cause?: unknown): PaymentInDoubtError {
     return this.createInDoubtError('conflict', description, { cause });
   }
@@ -101,7 +101,7 @@ export class PaymentErrors {
     return invalidArguments(this.#call, [issue], this.#pipeline.redact);
   }
 
-  /** The error if `since` is later than the first claim. `claimedAt` is by this machine's clock. */
+  /** Creates the error if `since` is after the first claim, `claimedAt` by this machine's clock. */
   laterSince(claimedAt: number): Error {
     const message = `expected the time at which this payment was first requested; an earlier call claimed it at ${formatTime(claimedAt)}`;
     const hint = 'Pass the timestamp of its job, the same at every call';
@@ -120,11 +120,11 @@ export class PaymentErrors {
     {
       claimedAt,
       expiresAt,
-      // These two reasons need an operator or another input, so a retry is no use.
+      // A retry is no use if an operator has to decide or the caller has to pass another input.
       retryable = reason !== 'ambiguous' && reason !== 'conflict',
       ...otherFields
     }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause' | 'retryable'>> & {
-      /** By the journal's clock. */
+      /** The time of the payment's claim, by the journal's clock. */
       readonly claimedAt?: number | undefined;
       readonly expiresAt?: number | null | undefined;
     } = {},
@@ -153,7 +153,7 @@ export class PaymentErrors {
     return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
   }
 
-  /** Lines that say when to call again, and until when an earlier request may still take effect. */
+  /** Says when to call again, and until when an earlier request may still take effect. */
   #adviseOnTime(retryAfterMs: number | undefined, expiresAt: number | null | undefined): string[] {
     const [, method = ''] = this.#call.operation.split('.');
     const advice: string[] = [];
@@ -172,7 +172,7 @@ export class PaymentErrors {
     return advice;
   }
 
-  /** The error if the journal failed. The journal's own error may forbid a retry: see Journal. */
+  /** Creates the error if the journal failed. The journal's error may set `retryable: false`. */
   createJournalError(
     problem: string,
     cause?: unknown,
@@ -186,18 +186,18 @@ export class PaymentErrors {
   }
 }
 
-/** What a store reports. An ORM wraps its driver's error, and some errors have only a code. */
+/** The message of a store's error. ORMs wrap their drivers' errors, and some have only a code. */
 export function describeCause(cause: Error): string {
   const { code = cause.name } = cause as Error & { readonly code?: string };
   const message = innermostMessageOf(cause) || messageOf(cause) || code;
   return message.replace(/\.$/, '');
 }
 
-/** Formats a time of a journal's entry, which may be out of the range of a Date. */
+/** Formats a time of an entry. A number outside of the range of a Date is shown as it is. */
 export const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 
-/** Also removes the password of a connection string, which the error of a store may contain. */
+/** Also removes the password of a connection string, which an error of a database may contain. */
 const createPasswordRedactor =
   (redact: Redact): Redact =>
   (text) =>

@@ -18,36 +18,36 @@ import type { ClientContext } from './context.ts';
 
 /** Options of `transfers.openOnce`. */
 export interface OpenOnceOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
-  /** Lists only payments claimed more than this many milliseconds ago (journal's clock). */
+  /** Lists only payments claimed more than this many milliseconds ago, by the journal's clock. */
   olderThan?: number | undefined;
-  /** The journal to list, which needs the method `open`. Default: the client's. */
+  /** The journal to list, which needs the method `open`. Default: the client's journal. */
   journal?: Journal | undefined;
 }
 
-/** A payment that `createOnce` has not decided yet, or an entry that cannot be read. */
+/** A payment that `createOnce` has not decided yet, or a journal entry that cannot be read. */
 export type UndecidedPayment = ClaimedPayment | UnreadablePayment;
 
-/** An entry that this SDK cannot read. Restore it from a backup, or search the platform's list. */
+/** A journal entry that this SDK cannot read. Restore a backup, or search the platform's list. */
 export interface UnreadablePayment {
-  /** The key of the entry. */
+  /** The key of the unreadable entry in the journal. */
   readonly reference: string;
-  /** Another program has written or changed the entry. */
+  /** Marks an entry that another program has written or changed, so that it cannot be read. */
   readonly state: 'unreadable';
-  /** Absent: not known. */
+  /** Always absent, because the entry cannot be read. */
   readonly claimedAt?: undefined;
-  /** Absent: not known. */
+  /** Always absent, because the entry cannot be read. */
   readonly expiresAt?: undefined;
-  /** Absent: not known. */
+  /** Always absent, because the entry cannot be read. */
   readonly host?: undefined;
-  /** Absent: not known. */
+  /** Always absent, because the entry cannot be read. */
   readonly input?: undefined;
-  /** Absent: not known. */
+  /** Always absent, because the entry cannot be read. */
   readonly history?: undefined;
-  /** Absent: not known. */
+  /** Always absent, because the entry cannot be read. */
   readonly candidates?: undefined;
 }
 
-/** One change in the history of a payment that is not decided. */
+/** One change of state in the history of an undecided payment. */
 export interface PaymentTransition extends Omit<JournalTransition, 'at'> {
   /** When the change was made, in ISO 8601 by the journal's clock. */
   readonly at: string;
@@ -55,19 +55,19 @@ export interface PaymentTransition extends Omit<JournalTransition, 'at'> {
 
 /** A payment that `createOnce` has not decided yet. */
 export interface ClaimedPayment {
-  /** The `description` of its input. */
+  /** The reference of the payment, the `description` of its input. */
   readonly reference: string;
-  /** `sending`: in progress, or left by a process that died. `ambiguous`: an operator decides. */
+  /** `sending`: a call is making the payment, or has died. `ambiguous`: an operator decides. */
   readonly state: OpenEntry['state'];
-  /** Time of its claim, in ISO 8601 by the journal's clock. */
+  /** When a call claimed the payment, in ISO 8601 by the journal's clock. */
   readonly claimedAt: string;
-  /** After this time, the request of its claim can no longer take effect; null with `gracePeriod: Infinity`. */
+  /** Until when the claim's request may take effect; null with `gracePeriod: Infinity`. */
   readonly expiresAt: string | null;
-  /** Name of the machine that claimed it. */
+  /** The host name of the machine that claimed the payment. */
   readonly host: string;
   /** The input with which `createOnce` finishes the payment. */
   readonly input: OnceInput;
-  /** The changes of its entry, oldest first. */
+  /** The changes of the payment's journal entry, oldest first. */
   readonly history: readonly PaymentTransition[];
   /** Ids of the transfers that may be the payment; set when `state` is `ambiguous`. */
   readonly candidates?: readonly TransferId[];

@@ -12,11 +12,11 @@ import type { Journal } from '../journals/journal.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
-  /** Where the call records what it is about to do. Default: the client's. */
+  /** The journal in which the call records the payment first. Default: the client's journal. */
   journal?: Journal | undefined;
   /**
-   * How long after its deadline a request may still take effect and appear in the list, in
-   * milliseconds; `Infinity` is allowed. Default: the client's.
+   * How long after its deadline a request may still take effect and appear in the platform's list,
+   * in milliseconds; `Infinity` is allowed. Default: the client's `gracePeriod`.
    */
   gracePeriod?: number | undefined;
   /**
@@ -29,7 +29,7 @@ export interface OnceOptions extends RequestOptions {
 
 /** Options of `transfers.resolveOnce`. */
 export interface ResolveOptions extends Omit<OnceOptions, 'since'> {
-  /** Who decides. The journal's entry keeps this name. */
+  /** The name of the operator who decides, which the payment's journal entry keeps. */
   by?: string | undefined;
   /**
    * Accepts your decision even if the entry belongs to another platform, and `'not_paid'` even if
@@ -58,7 +58,7 @@ export const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
   ...journalOptionChecks(),
 });
 
-/** The options of a call's reads. `query` and `body` are left out: they are for the creation. */
+/** The options of `createOnce` for its reads, without `query` and `body` of the creation. */
 export const selectReadOptions = ({
   journal: _journal,
   gracePeriod: _gracePeriod,

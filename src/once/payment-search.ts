@@ -11,7 +11,7 @@ import type { Scan } from './decision.ts';
 import { isOpen, readFirstClaim, type Before } from './entries.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
-/** Searches the list of the source account for one payment. */
+/** Searches the platform's list of the source account's transfers for one payment. */
 export class PaymentSearch {
   readonly #reference: string;
   readonly #context: OnceContext;
@@ -24,8 +24,8 @@ export class PaymentSearch {
   }
 
   /**
-   * Scans the list once, and leaves out transfers that the journal records as other payments.
-   * `cause` is the error that led to the search, if there is one.
+   * Searches the platform's list once, and leaves out transfers that the journal records as other
+   * payments. `cause` is the error that led to the search, if there is one.
    */
   async scan(
     entry: Before,
@@ -36,7 +36,7 @@ export class PaymentSearch {
     const result = await this.#search(entry, input, cause, isConfirmed);
     this.#journal.startPhase(signal);
     if (result.result !== 'ambiguous') return result;
-    // The search stopped at this limit, so the payment may be a transfer that it did not read.
+    // The search stops at this many candidates, so the payment may be a transfer that was not read.
     if (result.candidates.length >= maxCandidates) return result;
     const candidates: Transfer[] = [];
     for (const transfer of result.candidates) {
@@ -45,7 +45,7 @@ export class PaymentSearch {
     return candidates.length > 0 ? { ...result, candidates } : { result: 'not_found' };
   }
 
-  /** Searches within a phase of its own, which lasts `searchTimeout`. */
+  /** Searches the list with a deadline of its own, `searchTimeout`. */
   #search(entry: Before, input: OnceInput, cause: unknown, isConfirmed: boolean) {
     const { signal, searchTimeout } = this.#context;
     const { errors } = this.#journal;
@@ -71,11 +71,11 @@ export class PaymentSearch {
     );
   }
 
-  /** A time before which the payment was certainly not made (this machine's clock), if known. */
+  /** A time before which the payment was not made, by this machine's clock, if known. */
   #estimateEarliest(entry: Before): number | undefined {
     const { since } = this.#context;
     if (entry === undefined) return since;
-    // A journal that forgets may have lost an earlier claim.
+    // A journal that can lose entries may have lost an earlier claim.
     if (since === undefined && this.#journal.canForget()) return undefined;
     const claimedAt = this.#journal.toLocalTime(readFirstClaim(entry));
     return Math.min(since ?? claimedAt, claimedAt);
@@ -90,7 +90,7 @@ export class PaymentSearch {
   }
 }
 
-/** The ids of the transfers that a scan shows. */
+/** The ids of the transfers that a scan of the list has found for a payment. */
 export function transferIdsOf(scan: Scan): TransferId[] {
   if (scan.result === 'not_found') return [];
   const transfers = scan.result === 'found' ? [scan.transfer] : scan.candidates;

@@ -53,7 +53,7 @@ import { watchPayment } from './undecided.ts';
  * decision.ts decides what to do next, and this file does it.
  */
 
-/** A payment that was made by this call, is in the list, or is recorded in the journal. */
+/** A payment that this call made, or that is in the platform's list or the journal. */
 export type MadePayment =
   | {
       readonly result: 'created' | 'found';
@@ -63,24 +63,24 @@ export type MadePayment =
   | {
       readonly result: 'recorded';
       readonly transferId: TransferId;
-      /** Reads the transfer, and checks that it is this payment. */
+      /** Reads the recorded transfer, and checks that the transfer is this payment. */
       readonly read: () => Promise<Transfer>;
     };
 
-/** The situation that this call has to decide on. */
+/** The situation of a payment, and its journal entry, on which a call has to decide. */
 interface Position {
   readonly situation: Situation;
   readonly entry: Before;
-  /** Why the request of this call failed. */
+  /** The error of this call's own request to make the payment. */
   readonly error?: unknown;
 }
 
 const maxShownCandidates = 10;
-/** A payment older than this is hardly meant as a retry, because retries come sooner. */
+/** If a payment is older than this, a call is hardly a retry, because retries come sooner. */
 const oldPaymentMs = 604_800_000;
 const oldPayment =
   'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
-/** How often to try to record: another call may make the entry ambiguous meanwhile. */
+/** How often to try to record a payment as made, because another call may change the entry. */
 const maxRecordTries = 3;
 
 /** One call of createOnce. */
@@ -104,11 +104,11 @@ export class Payment {
     this.#search = new PaymentSearch(input.description, context, this.#journal);
   }
 
-  /** Makes the payment, or returns the one that was made. */
+  /** Makes the payment, or returns the payment that an earlier call made. */
   async make(): Promise<MadePayment> {
     const { baseUrl } = this.#context;
     const made = await watchPayment(baseUrl, this.#input.description, () => this.#make());
-    // The payment is decided even if the journal failed to record it.
+    // The payment is no longer in doubt, even if the journal failed to record that it was made.
     this.#journal.doubts.remove(this.#terms);
     return made;
   }
@@ -127,7 +127,8 @@ export class Payment {
       return { situation: findSituation(undefined, canForget), entry: undefined };
     }
     this.#journal.rejectOtherPlatform(stored);
-    // The time is read before the search, because the transfer may appear while the search runs.
+    // The journal's time is read before the list is searched, because the transfer may appear while
+    // the search runs.
     const now = await this.#journal.now();
     const entry = await this.#journal.correctTimes(stored, now);
     this.#rejectLaterSince(readFirstClaim(entry), now);
@@ -135,7 +136,7 @@ export class Payment {
     return { situation: findSituation(left, canForget), entry };
   }
 
-  /** Acts on each decision, until the payment is made or this call has to give up. */
+  /** Does one step after another, until the payment is made or this call has to give up. */
   async #proceed({ situation, entry, error }: Position): Promise<MadePayment> {
     const claim = isOpen(entry) ? entry : undefined;
     const scans: Scan[] = [];
@@ -164,11 +165,11 @@ export class Payment {
     }
   }
 
-  /** Claims and sends the payment. `before` is an expired claim or an operator's decision. */
+  /** Claims the payment and sends it. `before` is an expired claim or an operator's decision. */
   async #send(before: Before): Promise<MadePayment> {
     const { clock, totalTimeout, signal } = this.#context;
     this.#journal.startPhase(signal);
-    // These clocks are read before the journal's, so that no request outlasts its claim's deadline.
+    // This machine's clocks are read before the journal's, so that no request outlasts its claim.
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
     await this.#authorize(before);
@@ -185,9 +186,7 @@ export class Payment {
     return { result: 'created', transferId: created.id, transfer: created };
   }
 
-  /**
-   * Throws if the same terms are in doubt under another reference, which this may be a retry of.
-   */
+  /** Throws if the same terms are in doubt under another reference that this may be a retry of. */
   async #rejectNewReference(): Promise<void> {
     for (const reference of this.#journal.doubts.find(this.#terms)) {
       const entry = await this.#journal.read(reference);
@@ -200,7 +199,7 @@ export class Payment {
 
   /**
    * Calls the option `authorize`. If this call takes over an expired claim, a veto leaves the
-   * payment in doubt, because it proves nothing about the earlier request.
+   * payment in doubt, because the earlier call's request may have paid.
    */
   async #authorize(before: Before): Promise<void> {
     const { errors } = this.#journal;
@@ -215,7 +214,7 @@ export class Payment {
   async #claim(before: Before): Promise<SendingEntry> {
     const { totalTimeout, gracePeriod } = this.#context;
     const claimedAt = await this.#journal.now();
-    // `null` stands for Infinity, which JSON does not have.
+    // A claim without an end has `null` for Infinity, which JSON does not have.
     const expiresAt = Number.isFinite(gracePeriod) ? claimedAt + totalTimeout + gracePeriod : null;
     const requestedAt = this.#requestedAt(claimedAt) ?? Number.POSITIVE_INFINITY;
     const claim = createClaim(before, { claimedAt, expiresAt, requestedAt }, this.#terms);
@@ -229,15 +228,15 @@ export class Payment {
     return claim;
   }
 
-  /** Handles a request that was rejected or not sent, or that has an unknown outcome. */
+  /** Handles the error of the request that should make the payment. */
   async #handleFailure(error: unknown, claim: SendingEntry, before: Before): Promise<MadePayment> {
-    // Only our own error classes count, because the caller's errors may have the same fields.
+    // Only the SDK's own errors prove an outcome, because a caller's error may have such a field.
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
     const positionOf = (entry: Before, isTakeover = isOpen(before)): Position => {
       return { situation: findSituationAfterRequest({ isCertain, isTakeover }), entry, error };
     };
     if (!isCertain) {
-      // The doubt is noted before the search, because the search may fail.
+      // The payment is noted as in doubt before the list is searched, because the search may fail.
       this.#journal.doubts.add(this.#terms);
       return await this.#proceed(positionOf(claim));
     }
@@ -257,7 +256,7 @@ export class Payment {
     return { input: this.#input, platform: this.#context.baseUrl };
   }
 
-  /** When the payment was first requested, as the caller says, by the journal's clock. */
+  /** The option `since`, when the payment was first requested, converted to the journal's clock. */
   #requestedAt(now: number): number | undefined {
     const { clock, since } = this.#context;
     return since === undefined ? undefined : now - (clock.now() - since);
@@ -271,7 +270,7 @@ export class Payment {
     );
   }
 
-  /** Throws if `since` is after the first claim, as the time of the call would be. */
+  /** Throws if `since` is after the first claim, as if it were the time of the call. */
   #rejectLaterSince(firstClaimedAt: number, now: number): void {
     const { clock, since = Number.NEGATIVE_INFINITY } = this.#context;
     if (firstClaimedAt === epoch) return;
@@ -280,8 +279,8 @@ export class Payment {
   }
 
   /**
-   * Describes a payment that the journal has as made. If the entry names another platform, the
-   * transfer must be found here, too, and is read at once.
+   * Describes a payment that the journal records as made. If the journal's entry names another
+   * platform, the transfer is read at once, because this platform must have the transfer, too.
    */
   async #describeRecorded(entry: PaidEntry): Promise<MadePayment> {
     const { platform, transferId, paidAt } = entry;
@@ -294,12 +293,12 @@ export class Payment {
     return { result: 'recorded', transferId, read };
   }
 
-  /** Writes the entry that an operator can see and resolve, and returns the error. */
+  /** Writes an entry that lets an operator decide the payment, and returns the error to throw. */
   async #recordAmbiguous(
     before: Before,
     candidates: readonly Transfer[],
   ): Promise<PaymentInDoubtError> {
-    // A transfer without an id counts, though it cannot be named.
+    // A candidate without an id counts, although the message cannot name the transfer.
     const ids = candidates.map(({ id }) => id).filter(isTransferId);
     const shownIds = ids.slice(0, maxShownCandidates);
     const claim = isOpen(before) ? before : await this.#createExpiredClaim(before);
@@ -318,21 +317,21 @@ export class Payment {
     );
   }
 
-  /** Creates a claim that has already expired, for a payment without one in the journal. */
+  /** Creates an expired claim for a payment that the journal has no claim of. */
   async #createExpiredClaim(before: Before): Promise<OpenEntry> {
     const now = await this.#journal.now();
-    // The journal may have lost an earlier claim, so only the caller can know when the first one was made.
+    // The journal may have lost an earlier claim, so only the caller can know the first request.
     const requestedAt = this.#requestedAt(now) ?? epoch;
     return createClaim(before, { claimedAt: now, expiresAt: now, requestedAt }, this.#terms);
   }
 
-  /** Records a found transfer. Stops if the caller aborts, because the next call finds it again. */
+  /** Records a found transfer. An abort stops that, because the next call finds the transfer. */
   async #recordFound(before: Before, transfer: Transfer): Promise<MadePayment> {
     await this.#recordPaid(before, transfer, { isFound: true });
     return { result: 'found', transferId: transfer.id, transfer };
   }
 
-  /** Records that the payment was made. If that fails, the list still shows the transfer. */
+  /** Records that the payment was made. If the journal fails, the list still shows the transfer. */
   async #recordPaid(
     before: Before,
     { id }: TransferCreated,
@@ -359,7 +358,7 @@ export class Payment {
     );
   }
 
-  /** Ids of transfers by which another call may have made the payment. */
+  /** Ids of other transfers by which another call may have made the same payment. */
   async #findOtherIds(entry: JournalEntry | undefined): Promise<readonly TransferId[]> {
     if (entry?.state === 'paid') return [entry.transferId];
     return transferIdsOf(await this.#search.scan(undefined, this.#input));

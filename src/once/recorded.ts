@@ -6,7 +6,7 @@ import { isOtherPayment } from '../search/compare.ts';
 import type { OnceContext } from './context.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
-/** Reads the transfer of a paid entry, and checks that it is this payment. */
+/** Reads the transfer of a payment that the journal records as made, and checks its terms. */
 export async function readRecorded(
   entry: PaidEntry,
   context: OnceContext,
@@ -30,7 +30,7 @@ export async function readRecorded(
   if (isElsewhere && transfer.description !== input.description) {
     throw errors.conflict(`${elsewhere}, and here that transfer is another payment`);
   }
-  // A sandbox that was reset gives out the same ids again, and the journal may be older.
+  // A sandbox that was reset gives out the ids again that an older journal has recorded.
   if (!isOtherPayment(transfer, input)) return transfer;
   throw errors.conflict(
     `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
@@ -38,8 +38,8 @@ export async function readRecorded(
 }
 
 /**
- * Describes why the transfer could not be read. A 404 within the grace period is retryable, because
- * a replica may not show a new transfer yet.
+ * Describes why the recorded transfer could not be read. A 404 within the grace period is
+ * retryable, because a replica may not show a new transfer yet.
  */
 async function describeFailedRead(
   error: PaymentsError,

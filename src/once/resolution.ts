@@ -8,7 +8,7 @@ import { createNotPaid, createPaid, isOpen } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { PaymentSearch, transferIdsOf } from './payment-search.ts';
 
-/** An operator's decision on one payment. */
+/** One call of `resolveOnce`, with an operator's decision on a payment. */
 export class Resolution {
   readonly #reference: string;
   readonly #context: OnceContext;
@@ -22,7 +22,7 @@ export class Resolution {
     this.#search = new PaymentSearch(reference, context, this.#journal);
   }
 
-  /** Records the decision, unless the journal or the platform contradicts it. */
+  /** Records an operator's decision, unless the journal or the platform contradicts it. */
   async record(
     verdict: TransferId | 'not_paid',
     { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
@@ -36,7 +36,8 @@ export class Resolution {
     }
     if (stored.state === verdict) return;
     if (!force) this.#journal.rejectOtherPlatform(stored);
-    // The time is read before the search, because the transfer may appear while the search runs.
+    // The journal's time is read before the list is searched, because the transfer may appear while
+    // the search runs.
     const now = await this.#journal.now();
     const before = await this.#journal.correctTimes(stored, now);
     const { input } = before;
@@ -60,13 +61,13 @@ export class Resolution {
     }
   }
 
-  /** The transfers that the operator dismisses. Throws if one is the payment, unless `force`. */
+  /** The transfers that `not_paid` dismisses. Throws if one is the payment, unless `force`. */
   async #list(entry: OpenEntry | NotPaidEntry, now: number, force: boolean): Promise<TransferId[]> {
     if (!isOpen(entry)) return [];
     const ids: TransferId[] = [];
     try {
       if (!force) await this.#rejectForeignKey(entry);
-      // The list is scanned twice, as before a call takes over an expired claim.
+      // The list is scanned twice, as `createOnce` does before it takes over an expired claim.
       for (let scan = 1; scan <= 2; scan += 1) ids.push(...(await this.#scan(entry, force)));
     } catch (error) {
       if (!force) throw error;
@@ -89,7 +90,7 @@ export class Resolution {
     return transferIdsOf(scan);
   }
 
-  /** Throws if this credential cannot read the source account: its list would seem empty. */
+  /** Throws if the credential cannot read the source account, because its list would seem empty. */
   async #rejectForeignKey(entry: OpenEntry): Promise<void> {
     const { sourceAccountId } = entry.input;
     const { errors } = this.#journal;

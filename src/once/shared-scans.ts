@@ -20,46 +20,46 @@ interface Waiter {
   readonly request: PaymentSearch;
   /** Whether the payment may have been sent before. */
   readonly isOpen: boolean;
-  /** Whether `not_found` needs two scans in a row, if the list has several pages. */
+  /** Whether the result `not_found` needs two scans in a row, if the list has several pages. */
   readonly confirms: boolean;
   readonly resolve: (finding: Finding) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What a scan has found for a payment before its first claim. */
+/** What a scan of the list has found for a payment before the payment's first claim. */
 interface EarlyResult {
   readonly result: Reconciliation;
   readonly input: OnceInput;
-  /** When the scan ended, by two clocks: either may stop while the machine is suspended. */
+  /** When the scan ended, by two clocks, because either may stop while the machine is suspended. */
   readonly elapsed: number;
   readonly now: number;
 }
 
-/** The payments of one source account. */
+/** The payments of a batch from one source account, which share the scans of its list. */
 interface Source {
   waiters: Waiter[];
-  /** Unclaimed payments that no scan has searched for yet. */
+  /** Payments without a claim that no scan of the list has searched for yet. */
   unsearched: Map<string, OnceInput>;
   isScanning: boolean;
-  /** The references of the unclaimed payments in the running scan, and a promise of its end. */
+  /** The references that the running scan searches for besides those of waiters, and its end. */
   current: { readonly references: Set<string>; readonly end: Promise<void> } | undefined;
 }
 
 /**
- * Searches the lists for all payments of a batch. A scan serves every payment of its source that
- * waits when the scan starts. A payment that asks later gets the next scan.
+ * Searches the platform's lists for all payments of a batch. One scan serves every payment of its
+ * source account that waits when the scan starts. A payment that asks later gets the next scan.
  */
 export class SharedScans {
   readonly #transferSearch: TransferSearch;
   readonly #paging: RequestOptions;
   readonly #clock: Required<Clock>;
-  /** How long an early result may be used, in milliseconds. */
+  /** How many milliseconds the result of a scan may be used for a payment without a claim. */
   readonly #freshMs: number;
   readonly #since: number | undefined;
   readonly #sources = new Map<AccountId, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
   readonly #openPageSize = createPageSizes();
-  /** Runs scans in the loop's async context, because a scan belongs to no single payment. */
+  /** Runs a scan in the async context of the caller's loop, because many payments share it. */
   readonly #runInContext = keepContext();
 
   constructor(
@@ -83,12 +83,12 @@ export class SharedScans {
     this.#since = since;
   }
 
-  /** Adds a payment that this batch will make to what the next scan of its source searches for. */
+  /** Makes the next scan of the account's list search for a payment that the batch will make. */
   addUnclaimed(input: OnceInput): void {
     this.#sourceOf(input).unsearched.set(input.description, input);
   }
 
-  /** Forgets an early result: the payment is decided, or a request may have taken effect. */
+  /** Forgets what a scan has found for a payment that is decided or may have been made since. */
   drop({ description, sourceAccountId }: OnceInput): void {
     this.#earlyResults.delete(description);
     const source = this.#sources.get(sourceAccountId);
@@ -96,7 +96,7 @@ export class SharedScans {
     source?.current?.references.delete(description);
   }
 
-  /** Searches before the first claim. Uses a scan that is running or has ended recently. */
+  /** Searches for a payment without a claim. Uses a scan that is running or has ended recently. */
   async searchUnclaimed(request: PaymentSearch): Promise<Reconciliation> {
     const { input } = request;
     const { current } = this.#sourceOf(input);
@@ -104,12 +104,12 @@ export class SharedScans {
     const early = this.#earlyResults.get(input.description);
     if (early !== undefined && this.#isFresh(early)) return early.result;
     const result = await this.search(request, { isOpen: false, confirms: true });
-    // If the platform rejects the payment, the next try uses this result again.
+    // If the platform rejects the payment, the next try uses the result of this scan again.
     this.#keepEarly(input, result);
     return result;
   }
 
-  /** Searches with a scan that starts after this call. */
+  /** Searches for a payment with a scan of the list that starts after this call. */
   search(
     request: PaymentSearch,
     { isOpen = true, confirms }: { readonly isOpen?: boolean; readonly confirms: boolean },
@@ -120,7 +120,7 @@ export class SharedScans {
       source.waiters.push({ request, isOpen, confirms, resolve, reject });
       if (source.isScanning) return;
       source.isScanning = true;
-      // Payments that ask in the same turn of the event loop share the scan.
+      // Payments that ask in the same turn of the event loop share the scan of the list.
       this.#runInContext(() => this.#clock.setTimeout(() => void this.#scanForAll(source), 0));
     });
     return finding.then(requireResult);
@@ -139,7 +139,7 @@ export class SharedScans {
     source.isScanning = false;
   }
 
-  /** Resolves the waiters, and keeps the results of the payments that are still in `references`. */
+  /** Answers the waiting payments, and keeps the results of other payments in `references`. */
   async #scanOnce(
     waiters: readonly Waiter[],
     unclaimed: readonly PaymentSearch[],
@@ -166,7 +166,7 @@ export class SharedScans {
     }
   }
 
-  /** Takes the payments that no scan has searched for, or whose result is no longer fresh. */
+  /** Takes the payments without a claim that no scan has searched for, or not recently. */
   #takeUnclaimed(source: Source): PaymentSearch[] {
     for (const [reference, early] of this.#earlyResults) {
       if (this.#isFresh(early) || this.#sourceOf(early.input) !== source) continue;
@@ -179,7 +179,7 @@ export class SharedScans {
     return inputs.map((input) => ({ input, earliest: this.#since, dismissed }));
   }
 
-  /** Keeps a scan's result. Without a result, the next scan searches for the payment again. */
+  /** Keeps the result of a scan for a payment. Without a result, the next scan searches again. */
   #keepEarly(input: OnceInput, result: Finding | undefined): void {
     if (result === undefined || result instanceof PaymentsError) {
       this.#sourceOf(input).unsearched.set(input.description, input);

@@ -3,7 +3,7 @@ import { onExit, warn } from '../internal/runtime.ts';
 
 /** The payments that this process is making or has left in doubt, by platform and reference. */
 const undecided = new Set<string>();
-/** If more payments than this are undecided, the printed number is no longer exact. */
+/** If more payments than this are undecided, the warning at the process's exit counts too few. */
 const maxUndecided = 10_000;
 let isReported = false;
 
@@ -17,8 +17,8 @@ function report(): void {
 }
 
 /**
- * Runs the call of a payment. If the payment is still in doubt when the process exits, that is
- * printed, because the caller may have swallowed the error.
+ * Makes a payment. If the payment is still in doubt when the process exits, a warning is printed,
+ * because the caller may have swallowed the error.
  */
 export async function watchPayment<T>(
   platform: string,
