@@ -3,44 +3,44 @@ import { isOnCalendar } from '../internal/formats.ts';
 import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 
-/** How likely a listed Transfer is the payment of an input. */
+/** How likely a Transfer in the platform's list is the payment that an input describes. */
 type Likeness = 'same' | 'unclear' | 'other';
 
 /**
- * Compares a Transfer with the payment of an input. If the list leaves a field out, or writes the
- * field differently from what was sent, the Transfer may still be the payment.
+ * Compares a listed Transfer with the payment of an input. If the list leaves a field out, or
+ * writes the field differently from what was sent, the Transfer may still be the payment.
  */
 export function compareTransfer(transfer: Transfer, input: TransferCreateInput): Likeness {
   const fields = compareFields(transfer, input);
-  // With the same reference, other terms are unclear: platforms rewrite parties and money.
+  // A Transfer with this reference but other terms is unclear, because platforms rewrite terms.
   if (fields === 'other') return hasSameReference(transfer, input) ? 'unclear' : 'other';
-  // The description is compared last, because that costs most and few transfers get here.
+  // The description is compared last, because that costs most and few transfers get this far.
   const likeness = compareDescriptions(transfer.description, input.description ?? '');
   return likeness === 'same' ? fields : likeness;
 }
 
 /**
- * Whether a Transfer is certainly another payment. If only the description differs, the platform
- * may have changed the description.
+ * Whether a Transfer is certainly another payment than that of an input. If only the description
+ * differs, the platform may have changed the description.
  */
 export const isOtherPayment = (transfer: Transfer, input: TransferCreateInput): boolean =>
   !hasTerms(transfer, input) && !hasSameReference(transfer, input);
 
-/** Whether no field but the description of a Transfer certainly differs from an input. */
+/** Whether no field of a Transfer, leaving out the description, certainly differs from an input. */
 export const hasTerms = (transfer: Transfer, input: TransferCreateInput): boolean =>
   compareFields(transfer, input) !== 'other';
 
-/** Whether a listed Transfer is outgoing. A book transfer may be listed on both sides. */
+/** Whether the list shows a Transfer as outgoing. A book transfer may be listed on both sides. */
 export const isOutgoing = ({ direction }: Transfer): boolean => direction !== 'incoming';
 
-/** Key of one side of a transfer, because both sides may have one id. Undefined without an id. */
+/** Key of a listed transfer and its side, because two sides may have one id; undefined if none. */
 export function sideOf(transfer: Transfer): string | undefined {
   const { id } = transfer;
   if (!isId(id)) return undefined;
   return isOutgoing(transfer) ? id : `incoming ${id}`;
 }
 
-/** Whether a Transfer takes money from this account. Without a source, it does if not incoming. */
+/** Whether a Transfer takes money from this account. If no source is listed, any outgoing does. */
 export function leavesAccount(
   { sourceAccountId, direction }: Transfer,
   source: AccountId,
@@ -49,7 +49,7 @@ export function leavesAccount(
   return likeness === 'same' || (likeness === 'unclear' && direction !== 'incoming');
 }
 
-/** Whether a Transfer has exactly this amount and description, and no field that certainly differs. */
+/** Whether a Transfer has this amount and description, and no field that certainly differs. */
 export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean =>
   transfer.description === input.description &&
   compareAmounts(transfer.amount, input.amount) === 'same' &&
@@ -57,14 +57,14 @@ export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean
 
 type FieldComparison = (transfer: Transfer, input: TransferCreateInput) => Likeness;
 
-/** The currency that the platform uses if a creation names none. */
+/** The currency that the platform uses if a payment's request names none. */
 export const defaultCurrency = 'USDC';
 
-/** The fields that identify a payment besides its description, each with its comparison. */
+/** The fields, except for the description, that identify a payment, each with its comparison. */
 const fieldComparisons = {
   sourceAccountId: (transfer, input) => compareIds(transfer.sourceAccountId, input.sourceAccountId),
   destinationAccountId: (transfer, input) => compareDestinations(transfer, input),
-  // A payment has one destination: the line above compares both fields.
+  // `destinationAccountId` compares both fields, because a payment has only one destination.
   counterpartyId: () => 'same',
   amount: (transfer, input) => compareAmounts(transfer.amount, input.amount),
   currency: (transfer, input) =>
@@ -74,16 +74,16 @@ const paymentFields = /* @__PURE__ */ Object.keys(
   fieldComparisons,
 ) as (keyof typeof fieldComparisons)[];
 
-/** Compares everything but the description. */
+/** Compares all fields of a Transfer with an input, except for the description. */
 function compareFields(transfer: Transfer, input: TransferCreateInput): Likeness {
-  // Without ids, two transfers cannot be told apart.
+  // A Transfer without an id is unclear, because it cannot be told apart from another.
   const results = new Set<Likeness>([isId(transfer.id) ? 'same' : 'unclear']);
   for (const field of paymentFields) results.add(fieldComparisons[field](transfer, input));
   if (results.has('other')) return 'other';
   return results.has('unclear') ? 'unclear' : 'same';
 }
 
-/** The fields in which a Transfer may differ from an input, for an operator. */
+/** The fields in which a Transfer may differ from an input, to show them to an operator. */
 export const findUnlikeFields = (
   transfer: Transfer,
   input: TransferCreateInput,
@@ -95,7 +95,7 @@ export const findUnlikeFields = (
   return likeness === 'same' ? fields : [...fields, 'description'];
 };
 
-/** The fields in which two inputs describe different payments. */
+/** The fields in which the journal's input and this call's input describe different payments. */
 export const findDifferingFields = (
   recorded: TransferCreateInput,
   input: TransferCreateInput,
@@ -109,14 +109,14 @@ const isString = (value: unknown): value is string => typeof value === 'string';
 
 export const isId = (value: unknown): value is string => isString(value) && value !== '';
 
-/** Whether a field has a value. Some platforms send an empty string instead of none. */
+/** Whether a response has a field. Some platforms send an empty string instead of none. */
 export const isFilled = (field: unknown): boolean =>
   field !== undefined && field !== null && field !== '';
 
-/** Compares two ids, which are different even if one contains the other. */
+/** Compares the ids of two records, which are different even if one id contains the other. */
 function compareIds(listed: unknown, expected: string): Likeness {
   if (listed === expected) return 'same';
-  // Unless validation is strict, the platform may send anything here.
+  // Unless responses are strictly validated, the listed id may have any type.
   if (!isFilled(listed) || !isString(listed)) return 'unclear';
   return extractLetters(listed) === extractLetters(expected) ? 'unclear' : 'other';
 }
@@ -127,8 +127,8 @@ function compareDestinations(transfer: Transfer, input: TransferCreateInput): Li
   const [[listed, expected = ''], [otherListed]] =
     input.counterpartyId === undefined ? [account, counterparty] : [counterparty, account];
   if (!isFilled(otherListed)) return compareIds(listed, expected);
-  // The platform may have added this field. If the expected field is missing or different, the
-  // destination is another.
+  // The platform may have added this field to a payment to the other kind of destination. But if
+  // the expected field is missing or different, the Transfer has another destination.
   const isOther =
     isString(otherListed) && (!isFilled(listed) || compareIds(listed, expected) === 'other');
   return isOther ? 'other' : 'unclear';
@@ -145,19 +145,19 @@ function compareAmounts(listed: unknown, expected: string): Likeness {
   return amount === canonicalAmount(expected) ? 'same' : 'other';
 }
 
-/** Whether and how a description comes back is not documented: docs/gaps.md, row 60. */
+/** Whether and how the list returns a description is not documented: docs/gaps.md, row 60. */
 function compareDescriptions(listed: unknown, expected: string): Likeness {
   if (!isFilled(listed)) return expected === '' ? 'same' : 'unclear';
   if (!isString(listed)) return 'unclear';
   if (listed === expected) return 'same';
-  // If no description was sent, a listed one belongs to another payment. That needs a test of its
-  // own, because every string contains the empty one.
+  // If no description was sent, a Transfer with a description is another payment. That needs a test
+  // of its own, because every string contains the empty string.
   const canBeOurs =
     expected === '' ? extractLetters(listed) === '' : canBeRewritten(listed, expected);
   return canBeOurs ? 'unclear' : 'other';
 }
 
-/** Whether both descriptions have the same letters. Assumption A1: docs/proof.md. */
+/** Whether a description has the letters of the reference. Assumption A1: docs/proof.md. */
 const hasSameReference = (
   { description }: Transfer,
   { description: expected = '' }: TransferCreateInput,
@@ -167,7 +167,7 @@ const hasSameReference = (
   (description === expected ||
     (description !== '' && extractLetters(description) === extractLetters(expected)));
 
-/** Whether a platform may have changed one description into the other. */
+/** Whether a platform may have changed the description that was sent into the listed one. */
 function canBeRewritten(listed: string, expected: string): boolean {
   const { plain, encoded } = spellDescription(expected);
   const letters = extractLetters(listed);
@@ -178,7 +178,7 @@ function canBeRewritten(listed: string, expected: string): boolean {
   );
 }
 
-/** How a platform may write a description, before the platform extends it or cuts it off. */
+/** How a platform may write a payment's description, before extending it or cutting it off. */
 export const spellDescription = (description: string) => ({
   plain: [
     description,
@@ -187,7 +187,7 @@ export const spellDescription = (description: string) => ({
   encoded: encodeBase64(description),
 });
 
-/** Whether one string has all letters and digits of the other, as if extended or cut off. */
+/** Whether one description has all letters and digits of the other, as if extended or cut off. */
 function areAlike(listed: string, expected: string): boolean {
   if (isTooLong(listed) || isTooLong(expected)) return true;
   const [one, other] = [extractLetters(listed), extractLetters(expected)];
@@ -195,9 +195,9 @@ function areAlike(listed: string, expected: string): boolean {
 }
 
 /**
- * Whether the end of one string is the start of the other over enough letters, as after a platform
- * has added a prefix and cut off the result. Neighbours in a series (20002000 and 20002001) agree
- * in more places than they overlap, so they are different.
+ * Whether the end of one description is the start of the other over enough letters, as after a
+ * platform has added a prefix and cut off the result. Neighbours in a series (20002000 and
+ * 20002001) agree in more places than they overlap, so they are different.
  */
 function hasOverlap(listed: string, expected: string): boolean {
   const minOverlap = minOverlapOf(expected);
@@ -210,7 +210,7 @@ function hasOverlap(listed: string, expected: string): boolean {
   return overlap > inPlace;
 }
 
-/** How many letters have to overlap for two descriptions to be alike. */
+/** How many letters at the end of one description have to start the other to be alike. */
 export const minOverlapOf = (letters: string): number =>
   Math.min(8, Math.max(4, Math.ceil(letters.length / 2)));
 
@@ -227,31 +227,32 @@ function measureOverlap(letters: string, other: string, minOverlap: number): num
 const encodeBase64 = (description: string): string =>
   btoa(String.fromCharCode(...new TextEncoder().encode(description)));
 
-/** Longer strings take long to compare, and no known platform sends one. They count as unclear. */
+/** Longer descriptions count as unclear, because comparing them takes long and none are known. */
 const maxComparedLength = 1_000;
 export const isTooLong = (description: string): boolean => description.length > maxComparedLength;
 
-/** Removes what platforms change: signs, accents, white space, composed characters, case. */
+/** Removes what platforms change in a description: signs, accents, white space, letter case. */
 export const extractLetters = (description: string): string =>
   description
     .slice(0, maxComparedLength)
-    // A sign may be escaped as in HTML, also twice.
+    // A platform may escape a sign in a description as in HTML, even twice.
     .replace(/&(?:amp;)*(?:amp|lt|gt|quot|apos|nbsp|#\d{2,3}|#x[\da-f]{2});/gi, '')
     .normalize('NFKD')
-    // Upper case comes last: Straße and STRASSE are one, and a small sigma depends on what follows.
+    // Upper case comes last, because only in upper case are Straße and STRASSE equal, and because a
+    // small sigma depends on the letter that follows.
     .toLowerCase()
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** A date and time of ISO 8601, also as databases write it: `2026-11-24 10:00:00,5+00`. */
+/** Matches a date and time of ISO 8601, also in a database's form: `2026-11-24 10:00:00,5+00`. */
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)([.,]\d+)?(Z|([+-]\d{2}):?(\d{2})?)?$/i;
 
-/** Whether a time names its offset. A time without an offset may be local to the platform. */
+/** Whether a time names its offset from UTC. Without an offset, the time may be local. */
 export const hasOffset = (createdAt: unknown): boolean =>
   timePattern.exec(isString(createdAt) ? createdAt : '')?.[4] !== undefined;
 
-/** A point in time, known to the millisecond, or to the second or minute that a time names. */
+/** The earliest and latest time that a text means, because it may name no more than the minute. */
 interface TimeSpan {
   readonly earliest: number;
   readonly latest: number;
@@ -259,7 +260,7 @@ interface TimeSpan {
 
 /**
  * Parses the creation time of a Transfer. A time without an offset is read as UTC, like the
- * platform's other times: in this machine's time zone, a Transfer could be missed or confused with
+ * platform's other times. In this machine's time zone, a Transfer could be missed or confused with
  * an older one. A date alone, a number and everything else is not read, because its unit or time
  * zone would be a guess.
  */
@@ -269,7 +270,8 @@ export function parseCreatedAt(createdAt: unknown): TimeSpan {
   const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`;
   const time = Date.parse(`${date}T${clock}${fraction.replace(',', '.')}${offset}`);
   const earliest = Number.isNaN(time) || isOnCalendar(date) ? time : Number.NaN;
-  // A fraction of zeros is not exact, because platforms that keep no fractions write zeros.
+  // A time with a fraction of zeros is only known to the second, because some platforms keep no
+  // fractions and write zeros.
   const isExact = /[1-9]/.test(fraction);
   const precision = clock.length > 'hh:mm'.length ? 1_000 : 60_000;
   return { earliest, latest: isExact ? earliest : earliest + precision - 1 };

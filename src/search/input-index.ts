@@ -6,12 +6,12 @@ interface HasInput {
   readonly input: TransferCreateInput;
 }
 
-/** Comparing fewer inputs than this is faster than building an index. */
+/** If there are fewer inputs than this, comparing all of them is faster than building an index. */
 const minIndexed = 8;
 
 /**
- * Finds the inputs that a listed transfer may belong to. Leaves out only inputs for which
- * `compareTransfer` returns `other`.
+ * Finds the inputs that a listed transfer may belong to, without comparing each of them. Leaves out
+ * only inputs for which `compareTransfer` returns `other`.
  */
 export class InputIndex<T extends HasInput> {
   readonly #all: readonly T[];
@@ -26,7 +26,7 @@ export class InputIndex<T extends HasInput> {
       const { amount, destinationAccountId, counterpartyId, description = '' } = item.input;
       append(this.#byReference, extractLetters(description), item);
       const party = extractLetters(destinationAccountId ?? counterpartyId);
-      // Each input also has keys without amount or party, which a listed transfer may lack.
+      // An input also has keys without its amount or destination, which the list may leave out.
       for (const money of [canonicalAmount(amount), undefined]) {
         append(this.#byTerms, termsKey(money, party), item);
         append(this.#byTerms, termsKey(money, undefined), item);
@@ -61,15 +61,15 @@ export class InputIndex<T extends HasInput> {
   }
 }
 
-/** Finds the inputs whose description a platform may have changed into a listed one. */
+/** Finds the inputs whose description a platform may have changed into the listed one. */
 class DescriptionIndex<T extends HasInput> {
   readonly #bySpelling = new Map<string, T[]>();
   readonly #spellingLengths = new Set<number>();
-  /** Items by the first and last letters of a spelling, as many as have to overlap. */
+  /** The inputs by the first letters of a description, as many as have to overlap. */
   readonly #byHead = new Map<string, T[]>();
   readonly #byTail = new Map<string, T[]>();
   readonly #overlaps = new Set<number>();
-  /** The letters of all plain spellings, to find the spellings that contain a listed one. */
+  /** The letters of all descriptions in one text, to find those that contain a listed one. */
   readonly #text: string;
   #maxLength = 0;
   readonly #starts: number[] = [];
@@ -91,7 +91,7 @@ class DescriptionIndex<T extends HasInput> {
       }
       const letters = extractLetters(encoded);
       const overlap = this.#add(letters, item);
-      // A list may show just the start or the end of an encoded description.
+      // The list may show only the start or the end of a description in base64.
       append(this.#byHead, `^${letters.slice(0, overlap)}`, item);
       append(this.#byTail, `${letters.slice(-overlap)}$`, item);
     }
@@ -121,8 +121,8 @@ class DescriptionIndex<T extends HasInput> {
     for (const length of this.#overlaps) {
       for (let end = length; end <= listed.length; end += 1) {
         const letters = listed.slice(end - length, end);
-        // At the start and the end of the listed letters, only encoded descriptions are looked up.
-        // The text below finds the plain ones, many of which begin alike.
+        // At the start and the end of the listed description, only base64 descriptions are looked
+        // up. The search in `#text` finds the plain ones, many of which begin alike.
         add(this.#byHead.get(end === length ? `^${letters}` : letters));
         add(this.#byTail.get(end === listed.length ? `${letters}$` : letters));
       }
@@ -137,7 +137,7 @@ class DescriptionIndex<T extends HasInput> {
     return matches;
   }
 
-  /** The index of the spelling at a place of the text, by a binary search. */
+  /** Finds by a binary search which description stands at a place of `#text`. */
   #findSpellingAt(place: number): number {
     let low = 0;
     let high = this.#starts.length;

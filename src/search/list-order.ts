@@ -1,15 +1,15 @@
 import type { Transfer } from '../schemas/transfer.ts';
 import { hasOffset, parseCreatedAt } from './compare.ts';
 
-/** How far items may be out of order, and the platform's clocks apart: docs/gaps.md, row 64. */
+/** Milliseconds by which listed transfers may be out of order: docs/gaps.md, row 64. */
 const orderSkewMs = 120_000;
-/** The fewest items that prove an order: so many in falling order are no coincidence. */
+/** The fewest transfers that prove a list's order, because so many in order are no coincidence. */
 const minItems = 100;
 
 /**
- * Checks, while a list is read, that the list is newest first, and how far back it was read. The
- * check cannot see that a list has groups that are each newest first, so `transfersNewestFirst`
- * asserts that there are none.
+ * Checks, while the list of transfers is read, that the list is newest first, and how far back it
+ * was read. The check cannot see that a list consists of groups that are each newest first, so the
+ * user asserts with `transfersNewestFirst` that there are none.
  */
 export class OrderCheck {
   #items = 0;
@@ -21,7 +21,7 @@ export class OrderCheck {
   read(transfers: readonly Pick<Transfer, 'createdAt'>[]): void {
     for (const { createdAt } of transfers) {
       const { earliest, latest } = parseCreatedAt(createdAt);
-      // An unreadable time, or one without an offset, shows no order and contradicts none.
+      // A creation time that is unreadable, or without an offset from UTC, shows no order.
       if (Number.isNaN(earliest) || !hasOffset(createdAt)) {
         this.#isReadable = false;
         continue;
@@ -33,7 +33,7 @@ export class OrderCheck {
     }
   }
 
-  /** Whether every transfer from this time on was read. */
+  /** Whether the list was read so far back that every transfer from this time on was read. */
   hasReached(time: number): boolean {
     return (
       this.#isReadable &&

@@ -27,19 +27,19 @@ import {
 export interface ReconcileOptions extends RequestOptions {
   /**
    * When this payment was first tried. Pass a time from before that call, or `error.startedAt`.
-   * Without it, only an input with a `description` can be `found`. @default 1970
+   * Without `since`, only an input with a `description` can be `found`.
    */
   since?: Date | string | undefined;
   /**
-   * How far this machine's clock and the platform's may differ, in milliseconds. A Transfer from so
-   * long before `since` is `found` only by its `description`. @default 120000
+   * How many milliseconds this machine's clock and the platform's may differ. A Transfer from so
+   * long before `since` is `found` only by its `description`.
    */
   clockSkew?: number | undefined;
 }
 
 /**
- * Searches the Transfers of the source account. Reads all of them unless the user asserts their
- * order, which is not documented: docs/gaps.md, row 54.
+ * Searches the platform's list of the source account for one payment. Reads all Transfers unless
+ * the user asserts their order, which is not documented: docs/gaps.md, row 54.
  */
 export async function reconcileTransfer(
   search: TransferSearch,
@@ -54,7 +54,7 @@ export async function reconcileTransfer(
     cloneInput(options),
     issues,
   );
-  // Without a valid time, a later search has to start at the first Transfer.
+  // Without a valid `since`, a later search has to start in 1970, before the first Transfer.
   const start = parseSince(since, search.now(), issues, clockSkew) ?? epoch;
   const checkedInput = validate(argument(transferCreateInputSchema(), input), issues, () =>
     Object.keys(reconcileOptionChecks()),

@@ -15,10 +15,10 @@ import { InputIndex } from './input-index.ts';
 import { OrderCheck } from './list-order.ts';
 import type { TransferApi } from './transfer-api.ts';
 
-/** Result of a reconciliation. Only `found` is certain. */
+/** Result of a search for one payment. Only `found` is certain. */
 export type Reconciliation =
   | {
-      /** There is exactly one such Transfer. */
+      /** Exactly one Transfer in the list is the payment. */
       readonly result: 'found';
       /** The Transfer as the list shows it. */
       readonly transfer: Transfer;
@@ -33,38 +33,40 @@ export type Reconciliation =
       readonly candidates: readonly Transfer[];
     }
   | {
-      /** No Transfer matches among those that were read. */
+      /** None of the Transfers that were read matches the payment. */
       readonly result: 'not_found';
-      /** How many Transfers were read. */
+      /** How many Transfers the search has read. */
       readonly scanned: number;
     };
 
-/** A payment to search for. */
+/** A payment to search for in the platform's list of Transfers. */
 export interface Search<Input extends TransferCreateInput = TransferCreateInput> {
   readonly input: Input;
   /** Transfers created before this time are other payments. @default 1970 */
   readonly start?: number | undefined;
-  /** @default 120000 */
+  /** How many milliseconds the two clocks may differ. @default 120000 */
   readonly clockSkew?: number | undefined;
-  /** The payment was not made before this time (this machine's clock); undefined if not known. */
+  /**
+   * A time before which the payment was not made, by this machine's clock; undefined if unknown.
+   */
   readonly earliest: number | undefined;
-  /** Ids of transfers that an operator has decided to be other payments. */
+  /** Ids of transfers that an operator has decided to be other payments than this one. */
   readonly dismissed?: ReadonlySet<unknown> | undefined;
 }
 
-/** How the list of one source is read. */
+/** How the list of one source account is read. */
 interface ScanOptions {
   readonly paging: RequestOptions;
-  /** Returns the page size of the next scan. @default 100 */
+  /** Returns the page size of the next scan of the list. @default 100 */
   readonly pageSize?: (() => number) | undefined;
   /**
    * Whether `not_found` needs two scans in a row, if the list has several pages. One scan can miss
-   * a transfer that moves to another page meanwhile, and with a journal that forgets, the payment
-   * would then be made twice.
+   * a transfer that moves to another page meanwhile, and if the journal has lost the payment's
+   * claim, the payment would then be made twice.
    */
   readonly confirms?: boolean | undefined;
   readonly onPage?: (() => void) | undefined;
-  /** The call that the pages belong to in hooks. Without one, each page is a call of its own. */
+  /** The call to which hooks attribute the page requests. Without it, each page is its own call. */
   readonly within?: Trace | undefined;
 }
 
@@ -83,31 +85,31 @@ const clockDifference = {
   path: 'createdAt',
   message: 'more than two minutes from Date, so searches read the whole list',
 };
-/** A search of more pages than this prints a warning, because it costs more than the payment. */
+/** A search of more pages than this prints a warning, because it costs more than a payment. */
 const maxQuietPages = 50;
 const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
 /**
- * A list that changes during a scan may hide one Transfer and show another twice, so the list is
- * scanned again. There is a limit, because a list that keeps growing never stops changing.
+ * How often a list that changes during a scan is scanned. Such a list may hide one Transfer and
+ * show another twice, but a list that keeps growing never stops changing.
  */
 export const maxScans = 3;
 export const movingList = `changed while it was read, in each of ${maxScans} scans`;
 
-/** An operator cannot use more candidates, and an endless list must not exhaust the memory. */
+/** The most candidates for a payment, because an operator cannot use more and memory is limited. */
 export const maxCandidates = 1_000;
 
-/** A larger difference may come from a cached `Date` header or a machine without a clock. */
+/** A larger difference of two clocks may come from a cached `Date` header or a missing clock. */
 const maxClockDifference = 24 * 60 * 60_000;
 
-/** 1970, which is before every Transfer. */
+/** The year 1970, which is before every Transfer. */
 export const epoch = 0;
 
-/** The API reference's largest page size, for scans that a page from a cache cannot harm. */
+/** The API reference's largest page size, for scans that may get a page from a cache. */
 export const largestPage = (): number => 100;
 
 /**
- * Returns a function that gives each scan for an open payment the next page size between 81 and
+ * Returns a function that gives each scan for an undecided payment another page size, from 81 to
  * 100. A cache that ignores the request's headers rarely has such a page, and never one from the
  * scan before.
  */
@@ -116,17 +118,17 @@ export function createPageSizes(): () => number {
   return () => 81 + (next++ % 20);
 }
 
-/** A Transfer that may be the payment, whenever it was created. */
+/** A Transfer that may be the payment, whenever the Transfer was created. */
 interface Candidate {
   readonly transfer: Transfer;
   readonly isSame: boolean;
 }
 
-/** A payment, and the transfers that all scans of the list have found for it. */
+/** A payment to search for, and the transfers that all scans of the list have found for it. */
 interface Target {
   readonly search: Search;
   readonly input: TransferCreateInput;
-  /** By id. A transfer without an id is its own key. */
+  /** Outgoing transfers by id. A transfer without an id is its own key. */
   readonly outgoing: Map<unknown, Candidate>;
   readonly incoming: Map<unknown, Candidate>;
   hasTooMany: boolean;
@@ -136,13 +138,13 @@ interface Target {
 export interface ScanState {
   readonly sides: Set<string>;
   withoutId: number;
-  /** How far this machine's clock is ahead of the platform's; undefined until a page has a date. */
+  /** How far this machine's clock is ahead of the platform's; undefined without a `Date` header. */
   ahead: number | undefined;
-  /** Whether the last scan showed a transfer twice. */
+  /** Whether the last scan of the list showed a transfer twice. */
   hasMoved: boolean;
-  /** Whether a page came from a cache. */
+  /** Whether a page of the list came from a cache. */
   isCached: boolean;
-  /** Why the last scan does not prove where the list ends. */
+  /** Why the last scan does not prove where the list ends; undefined if the scan does. */
   problem: string | undefined;
 }
 
@@ -155,27 +157,27 @@ export const createScanState = (): ScanState => ({
   problem: undefined,
 });
 
-/** The result of one of several searches. An error leaves only this payment in doubt. */
+/** The result of the search for one of several payments. An error leaves only that one in doubt. */
 export type Finding = Reconciliation | PaymentsError;
 
 export type FindingsOf<S extends readonly Search[]> = {
   readonly [K in keyof S]: Finding;
 };
 
-/** Returns the result of a search, or throws why there is none. */
+/** Returns the result of the search for one payment, or throws the error of that search. */
 export function requireResult(finding: Finding): Reconciliation {
   if (finding instanceof PaymentsError) throw finding;
   return finding;
 }
 
-/** Makes `not_found` an error after a list that kept changing, which may hide the payment. */
+/** Turns `not_found` into an error if the list kept changing, because it may hide the payment. */
 const hideNotFound = (result: Reconciliation): Finding =>
   result.result === 'not_found' ? stillInDoubt(createListError(movingList), epoch) : result;
 
 /** Searches the lists of Transfers for payments, and remembers what it learns of their order. */
 export class TransferSearch {
   readonly now: () => number;
-  /** Whether the user asserts that the list is newest first, and the platform's clocks agree. */
+  /** Whether the user asserts that lists are newest first, and the platform's clocks agree. */
   isNewestFirst: boolean;
   readonly #api: TransferApi;
   readonly #redact: Redact;
@@ -191,14 +193,14 @@ export class TransferSearch {
     this.#redact = options.redact;
   }
 
-  /** Makes later searches read whole lists, because the clocks of `createdAt` and `Date` differ. */
+  /** Makes later searches read whole lists, because the platform's clocks contradict each other. */
   distrustClocks(reportDrift: ReportDrift): void {
     if (!this.isNewestFirst) return;
     this.isNewestFirst = false;
     reportDrift([clockDifference]);
   }
 
-  /** Searches the list of one source for several payments. An error leaves all in doubt. */
+  /** Searches the list of one source account for several payments. An error leaves all in doubt. */
   async search<S extends readonly Search[]>(
     source: AccountId,
     searches: S,
@@ -209,7 +211,7 @@ export class TransferSearch {
         const { input } = search;
         return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
       });
-      // A finding for each target, and a target for each search.
+      // The cast is right, because there is a finding for each target and a target for each search.
       return (await this.#scanUntilDecided(source, targets, options)) as FindingsOf<S>;
     } catch (error) {
       const start = Math.min(...searches.map((search) => search.start ?? epoch));
@@ -221,7 +223,7 @@ export class TransferSearch {
     }
   }
 
-  /** Reads the list until each payment is found, or until the list no longer changes. */
+  /** Scans the list until each payment is found, or until the list no longer changes. */
   async #scanUntilDecided(
     source: AccountId,
     targets: readonly Target[],
@@ -245,7 +247,7 @@ export class TransferSearch {
       const results = targets.map((target) => decide(target, state));
       const isDecided = results.every(({ result }) => result !== 'not_found');
       stillScans = state.hasMoved ? 0 : stillScans + 1;
-      // The pages of this scan count, because a larger page size may make one page of two.
+      // The pages of this scan count, because with larger pages two pages may become one page.
       const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
       if (isDecided || isStill) return results;
       if (stillScans === 0 && scan >= maxScans) return results.map(hideNotFound);
@@ -253,8 +255,8 @@ export class TransferSearch {
   }
 
   /**
-   * Reads the list once, page by page, until the list ends, is older than `earliest`, or shows a
-   * problem. The caller has to check `state.problem`.
+   * Reads the list once, page by page, until the list ends, has come to transfers before
+   * `earliest`, or shows a problem. The caller has to check `state.problem`.
    */
   async *scan(
     source: AccountId,
@@ -282,7 +284,7 @@ export class TransferSearch {
       if (!isNewestFirst) continue;
       order.read(page.data);
       if (order.isContradicted) this.#reportDisorder(reportDrift);
-      // `earliest` decides only where reading may stop, not what is compared.
+      // `earliest` decides only where the scan may stop. Older transfers that it read are compared.
       if (state.ahead !== undefined && order.hasReached(earliest - state.ahead)) return;
     }
   }
@@ -294,7 +296,7 @@ export class TransferSearch {
   }
 }
 
-/** The time before which none of the payments was made. */
+/** A time before which none of the payments was made. */
 const findEarliest = (targets: readonly Target[]): number =>
   Math.min(
     ...targets.map(({ search: { earliest = Number.NEGATIVE_INFINITY, clockSkew } }) => {
@@ -302,14 +304,14 @@ const findEarliest = (targets: readonly Target[]): number =>
     }),
   );
 
-/** Notes whether a page came from a cache, and how far the clocks differ. */
+/** Notes whether a listed page came from a cache, and how far this machine's clock is ahead. */
 function readHead({ headers }: Head, state: ScanState, now: number): void {
   state.isCached ||= Number(headers.get('age')) > 0;
   const ahead = now - parseHttpDate(headers.get('date'));
   if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
 }
 
-/** Counts the transfers of a page, and notes whether the scan has shown one of them before. */
+/** Counts the transfers of a page, and notes whether this scan has shown one of them before. */
 function readSides(
   transfers: readonly Transfer[],
   state: ScanState,
@@ -335,15 +337,16 @@ function addCandidate(target: Target, transfer: Transfer): void {
   const key = isId(transfer.id) ? transfer.id : transfer;
   const isSame = likeness === 'same';
   const side = isOutgoing(transfer) ? outgoing : incoming;
-  // A list that grows while it is read may show one Transfer on two pages.
+  // A list that grows while it is read may show one Transfer on two pages. The second replaces the
+  // first only if it certainly is the payment.
   if (side.has(key) && !isSame) return;
   if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) target.hasTooMany = true;
   else side.set(key, { transfer, isSame });
 }
 
 /**
- * Why a page does not prove where the list ends. Such a list may hide the payment. Assumption A6:
- * docs/proof.md. Caches: docs/gaps.md, row 65.
+ * Why a page does not prove where the list of transfers ends. Such a list may hide the payment.
+ * Assumption A6: docs/proof.md. Caches: docs/gaps.md, row 65.
  */
 function findPageProblem(
   { data, hasMore, nextCursor }: Page<Transfer>,
@@ -352,18 +355,18 @@ function findPageProblem(
   if (isCached) return 'has a page from a cache (header age)';
   if (hasMore && data.length === 0) return 'has an empty page, and reports that more follow';
   if (!hasMore && nextCursor) return 'reports that no page follows, and has a cursor for one';
-  // The items are checked here, because only strict validation has checked them before.
+  // The items of a page are checked here, because only strict validation has checked them before.
   const isReadable = data.every((item) => Object(item) === item);
   return isReadable ? undefined : 'contains an item that is not a transfer';
 }
 
-/** Creates the error of a search after a scan with a problem. */
+/** Creates the error of a search for a payment after a scan of the list with a problem. */
 export const createListError = (problem: string): PaymentsError =>
   new PaymentsError(`The list ${problem}.`, { ...reconcileCall, outcome: 'unknown' });
 
 const hasReference = ({ description }: TransferCreateInput): boolean => (description ?? '') !== '';
 
-/** Compares a Transfer's creation time with a search's start, as far as the clocks allow. */
+/** Whether a Transfer's creation time fits a search that starts at `start`, given two clocks. */
 function compareTime(
   { createdAt }: Transfer,
   { input, start = epoch, clockSkew = defaultClockSkew }: Search,
@@ -373,13 +376,13 @@ function compareTime(
   if (latest < start - clockSkew - ahead) return 'too_old';
   if (!hasReference(input)) return start > epoch && earliest >= start ? 'in_time' : 'unclear';
   if (start === epoch) return 'in_time';
-  // With a reference, the transfer is not confused with an earlier one even if the clocks differ.
-  // But a clock that is days off is more likely no clock.
+  // A payment with a reference is not confused with an earlier one, so its time may differ as much
+  // as the clocks do. But a machine whose clock is days off more likely has no clock.
   const tolerance = clockSkew + Math.min(ahead, maxClockDifference);
   return latest >= start - tolerance ? 'in_time' : 'unclear';
 }
 
-/** Decides after a whole scan, because only that shows how far the clocks differ. */
+/** Decides about a payment after a whole scan, which alone shows how far the clocks differ. */
 function decide(
   { search, input, outgoing, incoming, hasTooMany }: Target,
   { sides, withoutId, ahead = 0 }: ScanState,
@@ -398,13 +401,13 @@ function decide(
     else doubtful.push(transfer);
   }
   const [only] = certain;
-  // If the platform returns one reference and amount as they were sent, it returns ours so, too. So
-  // a doubtful transfer with another spelling belongs to another payment.
+  // If the platform has returned one transfer's reference and amount as they were sent, a transfer
+  // that writes them differently belongs to another payment.
   const rivals = doubtful.filter((transfer) => !hasReference(input) || isRival(transfer, input));
   if (only !== undefined && certain.length + rivals.length === 1) {
     return { result: 'found', transfer: only };
   }
-  // A book transfer may be listed only as incoming, as the transfer itself or as its other side.
+  // The list may show a book transfer only as incoming, as the payment itself or as its other side.
   // How `direction` is set is not documented: docs/gaps.md, row 42.
   const arriving = [...incoming]
     .filter(([key]) => !outgoing.has(key))
@@ -417,8 +420,9 @@ function decide(
 }
 
 /**
- * The error of a failed search, which leaves the Transfer in doubt. A 401 of the search does not
- * reject the creation, and a job that starts over because the search sent nothing would pay twice.
+ * The error of a failed search, which leaves the payment in doubt. A 401 for the search does not
+ * mean that the payment was rejected, and a job that starts over because the search sent nothing
+ * would pay twice.
  */
 export function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
   const facts = {

@@ -19,13 +19,13 @@ export class TransferApi {
   readonly #pipeline: RequestPipeline;
   readonly #filter: string | false;
 
-  /** `filter` is the query parameter that filters the list by Account; false if there is none. */
+  /** `filter` is the query parameter that selects an Account's Transfers; false if none does. */
   constructor(pipeline: RequestPipeline, filter: string | false) {
     this.#pipeline = pipeline;
     this.#filter = filter;
   }
 
-  /** Whether the platform can be asked for the Transfers of one Account alone. */
+  /** Whether the platform can list the Transfers of one Account alone. */
   get isFiltered(): boolean {
     return this.#filter !== false;
   }
@@ -57,7 +57,7 @@ export class TransferApi {
   }
 }
 
-/** Checks a query, and gives its `accountId` the name that the platform knows. */
+/** Checks the query of a list of Transfers, and renames `accountId` as the platform wants. */
 function createListQuerySchema(filter: string | false): Validator<TransferListQuery> {
   const schema: Validator<TransferListQuery> = transferListQuerySchema();
   if (filter === false || filter === 'accountId') return schema;
