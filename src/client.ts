@@ -65,9 +65,9 @@ export class PaymentsClient {
   readonly ibans: Ibans;
   /** Methods for the configuration of the Platform. */
   readonly settings: PlatformSettings;
-  /** Methods for Instructions, the on-chain automation. They need the JWT. */
+  /** Methods for Instructions, the on-chain automation. They need the option `jwt`. */
   readonly instructions: Instructions;
-  /** Methods for the on-chain transactions of Instructions. They need the JWT. */
+  /** Methods for the on-chain transactions of Instructions. They need the option `jwt`. */
   readonly transactions: Transactions;
 
   readonly #options: ClientOptions;
@@ -180,7 +180,7 @@ export class PaymentsClient {
   }
 }
 
-/** Stands outside of the class, because the build renames a class that uses its own name. */
+/** This function is no static method, because the build renames a class that uses its own name. */
 const createClient = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
 
 /** Binds all methods of an object, so that `const { create } = payments.transfers` works. */
@@ -203,5 +203,5 @@ const createApiState = (
   createdIds: new CreatedIds(),
 });
 
-/** The state of clients made by `withOptions`, by their options, which do not print the state. */
+/** State that clients made by `withOptions` inherit, kept here so that options do not print it. */
 const inheritedState = new WeakMap<ClientOptions, Partial<SharedState>>();

@@ -14,7 +14,7 @@ export interface BookedInputs {
   readonly references: ReadonlyMap<string, string>;
 }
 
-/** Reads and checks all inputs, unless `issues` has problems already. Adds problems to `issues`. */
+/** Reads and checks the caller's payments, unless `issues` shows that the options are invalid. */
 export async function readInputsOfBooks(
   inputs: Inputs<OnceInput>,
   readInputs: () => Inputs<OnceInput>,

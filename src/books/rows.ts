@@ -5,12 +5,12 @@ import type { OnceInput, Transfer } from '../schemas/transfer.ts';
 export interface ReconciledPayment {
   /** The `description` of your input. */
   readonly reference: string;
-  /** The input object that you passed. */
+  /** The input object of this payment, as you passed it. */
   readonly input: OnceInput;
   /**
-   * `completed`: the money arrived. `failed`: the Transfer failed or was cancelled. `pending`: any
-   * other status. `ambiguous`: `candidates` may be the payment, perhaps with other terms.
-   * `missing`: no Transfer matches.
+   * What happened to the payment. `completed`: the money arrived. `failed`: the Transfer failed or
+   * was cancelled. `pending`: any other status. `ambiguous`: `candidates` may be the payment,
+   * perhaps with other terms. `missing`: no Transfer matches.
    */
   readonly result: 'completed' | 'pending' | 'failed' | 'ambiguous' | 'missing';
   /** The Transfer that made the payment; absent while the SDK cannot be certain which one did. */
@@ -52,7 +52,7 @@ export interface ReconciledTotal {
 /** For each result that a row can have, the number of rows and the sums of their amounts. */
 export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], ReconciledTotal>>;
 
-/** A row of reconcileAll, with a copy of its money, because the caller may change the input. */
+/** A row of reconcileAll and a copy of its amount, because the caller may change the input. */
 export interface CountedRow<Row extends ReconciledRow = ReconciledRow> {
   readonly row: Row;
   readonly money: { readonly amount: unknown; readonly currency: unknown };

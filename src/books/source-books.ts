@@ -51,7 +51,7 @@ export interface BookedPayment {
   /** A copy of the caller's input, because the caller may change the object meanwhile. */
   readonly input: OnceInput;
   record: RecordedPayment;
-  /** Listed transfers with the id that the journal records, or with exactly this reference. */
+  /** Listed transfers with the payment's recorded id, or with exactly the payment's reference. */
   readonly exact: Map<unknown, Transfer>;
   /** Other listed transfers that may be the payment. Used only if `exact` is empty. */
   readonly similar: Map<unknown, Transfer>;
@@ -77,7 +77,7 @@ export interface Books extends BooksContext {
 
 /** How many journal entries are read at the same time. */
 const maxReads = 16;
-/** How many similar transfers to keep for a payment. An operator cannot compare more. */
+/** The most similar transfers to keep for a payment, because an operator cannot compare more. */
 const maxSimilar = 10;
 
 /** Compares the payments from one source account with the platform's list of its transfers. */
@@ -95,12 +95,15 @@ export class SourceBooks {
   readonly #byRecordedId = new Map<unknown, BookedPayment[]>();
   /**
    * Listed transfers that are similar to a payment. Such a transfer is returned as unexpected,
-   * unless it may belong to a payment that has no exact transfer.
+   * unless it may belong to a payment that no transfer matches exactly.
    */
   readonly #similar = new Map<unknown, Transfer>();
   /** Keys of the transfers that were returned as unexpected, so that no scan returns them again. */
   readonly #returned = new Set<unknown>();
-  /** The page size of the next scan, smaller than before because a cache may have the old pages. */
+  /**
+   * The page size of the next scan of the list. Each scan asks for smaller pages than the one
+   * before, because a cache may have the pages of the earlier scan.
+   */
   #pageSize: number;
   readonly #nextPageSize = (): number => this.#pageSize--;
 
@@ -146,7 +149,6 @@ export class SourceBooks {
     const list = transferSearch.scan(this.#source, Number.NEGATIVE_INFINITY, scan, state);
     for await (const transfers of maxPages > 0 ? list : []) {
       pages += 1;
-      // Without unexpected transfers, one `next` runs the generator to its end.
       for (const transfer of transfers) this.#assign(transfer).next();
       if (isComplete() || pages === maxPages) break;
     }
@@ -268,8 +270,8 @@ export class SourceBooks {
         const transfer = await this.#books.api.get(transferId, paging);
         payment.exact.set(keyOf(transfer), transfer);
       } catch (error) {
-        // A gateway's 404, which has no body of the platform, does not prove that the id is
-        // unknown.
+        // A gateway may answer with 404, too, but without the platform's error body. Such a 404
+        // does not prove that the transfer does not exist.
         if (!(error instanceof NotFoundError) || error.code === undefined) throw error;
         payment.record = {};
       }
@@ -310,7 +312,7 @@ export class SourceBooks {
     if (!isRecorded) return records === 0 && compareTransfer(transfer, input) === 'same';
     if (!hasTerms(transfer, input)) return false;
     if (description === input.description) return true;
-    // The platform changed the description, unless it is the reference of another payment.
+    // If the description is not another payment's reference, the platform has changed it.
     return records === 1 && !(await this.#isOtherReference(description, input));
   }
 
@@ -326,7 +328,7 @@ export class SourceBooks {
     );
   }
 
-  /** Whether the journal has recorded this transfer for the reference in its own description. */
+  /** Whether the journal records a transfer as the payment that its own description names. */
   async #isOtherPayment({ id, description }: Transfer): Promise<boolean> {
     const { readRecord, paging } = this.#books;
     if (readRecord === undefined || !isReference(description)) return false;
@@ -350,6 +352,6 @@ const findRecorded = ({ record: { transferId }, exact }: BookedPayment): Transfe
 
 const results = { open: 'pending', arrived: 'completed', failed: 'failed' } as const;
 
-/** A status that is not documented counts as pending, because it may not be final. */
+/** A Transfer whose status is not documented counts as pending, because it may not be final. */
 const describeStatus = (transfer: Transfer): (typeof results)[keyof typeof results] =>
   results[statusMeaning(transfer) ?? 'open'];

@@ -22,7 +22,7 @@ export interface PageSearch {
   readonly onHead: (head: Head, reportDrift: ReportDrift) => void;
 }
 
-/** Creates a list of the API under `/v0`. All page requests have the same query but the cursor. */
+/** Creates a list of the API under `/v0`. The queries of its pages differ only in the cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
   target: Pick<Call<unknown>, 'operation' | 'path'>,
@@ -76,7 +76,7 @@ const prefetchNext =
     return next !== undefined && iteration.prefetch(next);
   };
 
-/** Creates a list of the root API. All page requests have the same body but the field `skip`. */
+/** Creates a list of the root API. The bodies of its page requests differ only in `skip`. */
 export function offsetListOf<
   T,
   I extends { readonly skip?: Integer | undefined; readonly take?: Integer | undefined },

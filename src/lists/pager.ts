@@ -48,7 +48,7 @@ export function createLazy<T, R>(
   };
 }
 
-/** Replaces methods of a generator. An assignment would throw if SES has frozen the prototypes. */
+/** Replaces methods of a generator. An assignment would throw if a library froze the prototypes. */
 function override<G extends object>(generator: G, methods: Partial<G>): G {
   for (const [name, value] of Object.entries(methods)) {
     Object.defineProperty(generator, name, { value });
@@ -130,7 +130,7 @@ export interface PageSource<P, Position> {
 interface Iteration<Position> {
   /** Aborts the request of a page when the loop ends. */
   readonly cancel: AbortSignal;
-  /** Requests the next page before a page is parsed. Returns whether a request was sent. */
+  /** Requests the next page before this page is parsed. Returns whether a request was sent. */
   readonly prefetch: (position: Position) => boolean;
 }
 

@@ -60,7 +60,7 @@ export class BatchPayments {
     this.#startedAt = new Date(client.clock.now()).toISOString();
   }
 
-  /** Makes the next scan of the account's list search for an input that was read ahead. */
+  /** Makes the next scan of the account's list search for a payment that was read ahead. */
   announce(copy: OnceInput): void {
     if (this.canForget && isValid(copy)) this.#scans.addUnclaimed(copy);
   }

@@ -2,16 +2,16 @@ import type { PaymentsError } from '../errors/errors.ts';
 import type { Awaitable } from '../lists/pager.ts';
 import type { OnceInput, TransferCreated, TransferId } from '../schemas/transfer.ts';
 
-/** The result of a payment that the platform accepted, in a batch. */
+/** In a batch, the result of a payment that the platform accepted. */
 export interface PaidResult {
   /** The `description` that your input had when the batch read the input. */
   readonly reference: string;
-  /** The input object that you passed. */
+  /** The input object of this payment, as you passed it. */
   readonly input: OnceInput;
   /**
-   * `created`: this call paid. `found`: the platform's list has the payment. `recorded`: the
-   * journal says that an earlier call paid. The Transfer may still fail, so follow it with
-   * `waitForAll`.
+   * How the payment was made. `created`: by this call. `found`: the platform's list had it.
+   * `recorded`: by an earlier call, as the journal says. The Transfer may still fail, so follow it
+   * with `waitForAll`.
    */
   readonly result: 'created' | 'found' | 'recorded';
   /** Id of the accepted Transfer. */
@@ -22,11 +22,11 @@ export interface PaidResult {
   readonly error?: undefined;
 }
 
-/** Result of a payment that was not made, or whose outcome is unknown. */
+/** In a batch, the result of a payment that was not made, or whose outcome is unknown. */
 export interface UnpaidResult {
   /** The `description` that your input had when the batch read it; undefined if not a string. */
   readonly reference: string | undefined;
-  /** The input object that you passed. */
+  /** The input object of this payment, as you passed it. */
   readonly input: OnceInput;
   /** `failed`: this call did not pay. `in_doubt`: whether the payment was made is not known. */
   readonly result: 'failed' | 'in_doubt';
@@ -45,7 +45,7 @@ export type BatchResult = PaidResult | UnpaidResult;
 export interface BatchCounts {
   /** Payments that the platform accepted. */
   readonly paid: number;
-  /** Payments that this call did not make. */
+  /** Payments that failed, so that this call did not make them. */
   readonly failed: number;
   /** Payments that the batch gave up on, although their outcome is unknown. */
   readonly inDoubt: number;

@@ -31,7 +31,7 @@ interface BatchSetup {
 
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
-/** Retries are due at multiples of this time, so that several share one scan of the list. */
+/** Payments are retried at multiples of this time, so that several share one scan of the list. */
 const retryGridMs = 5_000;
 /** While so many payments are in doubt, no new one starts, because the platform has a problem. */
 const maxWaiting = 1_000;
@@ -208,8 +208,7 @@ export class BatchRun {
             this.#inDoubt.add(job);
             return;
           }
-          // The lane takes no other payment while this payment waits, so that the whole batch slows
-          // down.
+          // The lane waits with its payment, so that this error slows the whole batch down.
           job.dueAt = clock.elapsed() + delayMs;
           this.#sleeping.add(job);
           this.#notify();
@@ -306,7 +305,6 @@ export class BatchRun {
     }
   }
 
-  /** Waits until something in the batch changes, but at most `ms` milliseconds. */
   #waitForChange(ms?: number): Promise<void> {
     const { clock } = this.#setup;
     return new Promise((resolve) => {

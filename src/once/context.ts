@@ -51,7 +51,7 @@ export interface OnceContext extends JournalContext {
 interface PaymentSearchOptions {
   /** Whether the journal has no entry of the payment, so that a recent scan's result is enough. */
   readonly isUnclaimed: boolean;
-  /** Whether the result `not_found` needs two scans in a row, if the list has several pages. */
+  /** Whether a search says `not_found` only after two scans, if the list has several pages. */
   readonly confirms: boolean;
   readonly signal: AbortSignal;
   readonly onPage: () => void;

@@ -36,9 +36,9 @@ const checkVerdict = /* @__PURE__ */ checkBy((value) =>
 /** What `transfers.createOnce` resolves to. */
 export type TransferCreatedOnce = TransferCreated & {
   /**
-   * `created`: this call paid. `found`: the platform's list has the payment. `recorded`: the
-   * journal says that an earlier call paid. If you meant a new payment and do not get `created`,
-   * its reference was used before.
+   * How the payment was made. `created`: by this call. `found`: the platform's list had it.
+   * `recorded`: by an earlier call, as the journal says. If you expected `created`, the reference
+   * was used before.
    */
   readonly result: 'created' | 'found' | 'recorded';
 };
@@ -69,7 +69,6 @@ export async function createOnce(
 export const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doubt' =>
   outcome === 'unknown' ? 'in_doubt' : 'failed';
 
-/** Describes for `hooks.onOnce` how a payment ended. */
 export const createOnceEvent = (
   input: Partial<OnceInput> | undefined,
   { result, transferId, error }: OnceDecision,
@@ -126,7 +125,7 @@ function checkPayment(
   checkReference(reference, 'description', issues);
   const inputIssues: Issue[] = [];
   const creation = Creation.check(client, input, validOptions, within, inputIssues);
-  // The check of the reference has already reported an invalid `description`.
+  // An invalid `description` was already reported above, because the description is the reference.
   issues.push(
     ...inputIssues.filter(({ path }) => path !== 'description' || isReference(reference)),
   );

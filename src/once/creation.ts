@@ -78,10 +78,10 @@ export class Creation {
 }
 
 const inputHint = 'set it in the input, where transfers.reconcile looks for it';
-/** Not allowed in `options.body`, because `reconcile` compares only the input with the platform. */
+/** Fields not allowed in `options.body`, because `reconcile` compares only the payment's input. */
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
-/** The call that creates a Transfer. `transfersNewestFirst` adds a check of the clocks. */
+/** The call that creates a Transfer. With `transfersNewestFirst`, it also compares two clocks. */
 export function creationCall(
   input: TransferCreateInput,
   transferSearch: TransferSearch,

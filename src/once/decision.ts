@@ -39,7 +39,7 @@ export type Scan =
   | { readonly result: 'ambiguous'; readonly candidates: readonly Transfer[] }
   | { readonly result: 'not_found' };
 
-/** What to do next: `record` the payment, `ask` an operator, `scan` the list, or as in `plans`. */
+/** The next step for a payment: `record`, `ask` an operator, `scan` the list, or as in `plans`. */
 export type Step =
   | { readonly next: 'record'; readonly transfer: Transfer }
   | { readonly next: 'ask'; readonly candidates: readonly Transfer[] }
@@ -64,14 +64,14 @@ export interface TimeLeft {
   readonly toTakeEffect: number;
 }
 
-/** Measure `left`, what a claim has left, before the first scan of the list, which takes long. */
+/** Measure how much time a claim has `left` before the first scan of the list takes long. */
 export function findSituation(left: TimeLeft | undefined, canForget: boolean): Situation {
   if (left === undefined) return canForget ? 'perhaps_claimed' : 'free';
   if (left.toTakeEffect <= 0) return 'expired';
   return left.toRun > 0 ? 'claimed' : 'in_grace_period';
 }
 
-/** Finds the situation after this call's request failed, with or without a certain outcome. */
+/** Finds the situation of a payment after its request failed. `isCertain`: without any effect. */
 export function findSituationAfterRequest({
   isCertain,
   isTakeover,
@@ -80,7 +80,7 @@ export function findSituationAfterRequest({
   return isTakeover ? 'takeover_rejected' : 'rejected';
 }
 
-/** Milliseconds until a retry while another call makes the payment under an unknown claim. */
+/** Milliseconds until a retry, if another call makes the payment and its claim is not known. */
 export const inProgressRetryMs = 1_000;
 const minRetryMs = 5_000;
 /** The longest delay before a retry once no request for the payment can take effect any more. */

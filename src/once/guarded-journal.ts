@@ -25,7 +25,7 @@ import { stringifyJson } from '../internal/json.ts';
 import { fieldOf, isError } from '../internal/thrown.ts';
 import { isUnreachable } from '../calls/client-options.ts';
 
-/** The key of the mark of a memoryJournal, global because journals/ and once/ share no code. */
+/** Marks a memoryJournal. The symbol is global, because journals/ and once/ share no code. */
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
   'payments-platform-sdk: a journal in memory ends with this process, and the next one pays again. Use another journal in production.';
@@ -126,7 +126,6 @@ export class GuardedJournal {
     return corrected;
   }
 
-  /** Like `read`, but returns undefined if the journal fails. */
   tryToRead(): Promise<JournalEntry | undefined> {
     return this.read().catch(() => undefined);
   }
@@ -236,7 +235,7 @@ export class GuardedJournal {
     return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
   }
 
-  /** The journal's present time. If the journal fails, this machine's time, to write an entry. */
+  /** Reads the journal's time or, if the journal fails, this machine's time, to write an entry. */
   async readTime(): Promise<number> {
     return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
@@ -363,7 +362,7 @@ export function createRecordReader(
     if (entry === undefined) return {};
     const spelling = entry.input.description;
     if (entry.state !== 'paid') return { spelling, dismissed: entry.dismissed };
-    // An id from another platform may be another transfer here.
+    // On this platform, the id from another platform may belong to a different transfer.
     return entry.platform === context.baseUrl ? { spelling, transferId: entry.transferId } : {};
   };
 }

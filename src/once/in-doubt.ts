@@ -41,7 +41,6 @@ export class PaymentErrors {
     return { operation, outcome: 'unknown', retryable: true, startedAt } as const;
   }
 
-  /** Creates the error of a call that the caller's signal has aborted. */
   createAbortError(cause: unknown): AbortError {
     return new AbortError(
       'The call was aborted by its signal.\nThis or an earlier call may have paid: call createOnce again to find out.',
@@ -153,7 +152,7 @@ export class PaymentErrors {
     return new PaymentInDoubtError(message.filter(Boolean).join('\n'), fields);
   }
 
-  /** Says when to call again, and until when an earlier request may still take effect. */
+  /** Lines of an error message: when to call again, and how long a request may take effect. */
   #adviseOnTime(retryAfterMs: number | undefined, expiresAt: number | null | undefined): string[] {
     const [, method = ''] = this.#call.operation.split('.');
     const advice: string[] = [];
@@ -197,7 +196,7 @@ export function describeCause(cause: Error): string {
 export const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 
-/** Also removes the password of a connection string, which an error of a database may contain. */
+/** Redacts like `redact`, and also the password in a connection string of the journal's store. */
 const createPasswordRedactor =
   (redact: Redact): Redact =>
   (text) =>

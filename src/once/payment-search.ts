@@ -75,7 +75,7 @@ export class PaymentSearch {
   #estimateEarliest(entry: Before): number | undefined {
     const { since } = this.#context;
     if (entry === undefined) return since;
-    // A journal that can lose entries may have lost an earlier claim.
+    // A journal that can lose entries may have lost an earlier claim, so no time is certain.
     if (since === undefined && this.#journal.canForget()) return undefined;
     const claimedAt = this.#journal.toLocalTime(readFirstClaim(entry));
     return Math.min(since ?? claimedAt, claimedAt);
@@ -90,7 +90,6 @@ export class PaymentSearch {
   }
 }
 
-/** The ids of the transfers that a scan of the list has found for a payment. */
 export function transferIdsOf(scan: Scan): TransferId[] {
   if (scan.result === 'not_found') return [];
   const transfers = scan.result === 'found' ? [scan.transfer] : scan.candidates;

@@ -186,7 +186,7 @@ export class Payment {
     return { result: 'created', transferId: created.id, transfer: created };
   }
 
-  /** Throws if the same terms are in doubt under another reference that this may be a retry of. */
+  /** Throws if a payment with the same terms is in doubt, because this may be its retry. */
   async #rejectNewReference(): Promise<void> {
     for (const reference of this.#journal.doubts.find(this.#terms)) {
       const entry = await this.#journal.read(reference);
@@ -228,15 +228,14 @@ export class Payment {
     return claim;
   }
 
-  /** Handles the error of the request that should make the payment. */
   async #handleFailure(error: unknown, claim: SendingEntry, before: Before): Promise<MadePayment> {
-    // Only the SDK's own errors prove an outcome, because a caller's error may have such a field.
+    // Only the SDK's own errors prove an outcome. Another error may have a field `outcome`, too.
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
     const positionOf = (entry: Before, isTakeover = isOpen(before)): Position => {
       return { situation: findSituationAfterRequest({ isCertain, isTakeover }), entry, error };
     };
     if (!isCertain) {
-      // The payment is noted as in doubt before the list is searched, because the search may fail.
+      // The payment is remembered as in doubt before the list is searched, as the search may fail.
       this.#journal.doubts.add(this.#terms);
       return await this.#proceed(positionOf(claim));
     }
@@ -245,7 +244,7 @@ export class Payment {
       this.#journal.startPhase();
       const entry = await this.#journal.tryToRead();
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
-      // If the entry has another claim, this process was suspended and another call took over.
+      // If the entry has another claim, another call took over while this process was suspended.
       const isTakenOver = isOpen(entry) && entry.claimId !== claim.claimId;
       if (isTakenOver) return await this.#proceed(positionOf(entry, true));
     }
@@ -270,7 +269,7 @@ export class Payment {
     );
   }
 
-  /** Throws if `since` is after the first claim, as if it were the time of the call. */
+  /** Throws if `since` is after the first claim, so that it is not the first request's time. */
   #rejectLaterSince(firstClaimedAt: number, now: number): void {
     const { clock, since = Number.NEGATIVE_INFINITY } = this.#context;
     if (firstClaimedAt === epoch) return;

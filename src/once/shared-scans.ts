@@ -20,7 +20,7 @@ interface Waiter {
   readonly request: PaymentSearch;
   /** Whether the payment may have been sent before. */
   readonly isOpen: boolean;
-  /** Whether the result `not_found` needs two scans in a row, if the list has several pages. */
+  /** Whether a search says `not_found` only after two scans, if the list has several pages. */
   readonly confirms: boolean;
   readonly resolve: (finding: Finding) => void;
   readonly reject: (error: unknown) => void;
@@ -41,7 +41,7 @@ interface Source {
   /** Payments without a claim that no scan of the list has searched for yet. */
   unsearched: Map<string, OnceInput>;
   isScanning: boolean;
-  /** The references that the running scan searches for besides those of waiters, and its end. */
+  /** References of payments without a claim in the running scan, and a promise of its end. */
   current: { readonly references: Set<string>; readonly end: Promise<void> } | undefined;
 }
 

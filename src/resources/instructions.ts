@@ -13,7 +13,7 @@ import {
 } from '../schemas/instruction.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 
-/** Methods for Instructions, the on-chain automation at the root URL. They need the JWT. */
+/** Methods for Instructions, the on-chain automation. They use the root URL and need `jwt`. */
 export class Instructions {
   readonly #api: RequestPipeline;
 

@@ -10,7 +10,7 @@ import {
 import type { RequestPipeline } from '../calls/pipeline.ts';
 import { offsetListOf } from '../lists/list.ts';
 
-/** Methods for the on-chain transactions of Instructions, at the root URL. They need the JWT. */
+/** Methods for on-chain transactions of Instructions. They use the root URL and need `jwt`. */
 export class Transactions {
   readonly #api: RequestPipeline;
 

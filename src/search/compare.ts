@@ -64,7 +64,7 @@ export const defaultCurrency = 'USDC';
 const fieldComparisons = {
   sourceAccountId: (transfer, input) => compareIds(transfer.sourceAccountId, input.sourceAccountId),
   destinationAccountId: (transfer, input) => compareDestinations(transfer, input),
-  // `destinationAccountId` compares both fields, because a payment has only one destination.
+  // `destinationAccountId` compares both destination fields, because a payment has only one.
   counterpartyId: () => 'same',
   amount: (transfer, input) => compareAmounts(transfer.amount, input.amount),
   currency: (transfer, input) =>
@@ -127,8 +127,8 @@ function compareDestinations(transfer: Transfer, input: TransferCreateInput): Li
   const [[listed, expected = ''], [otherListed]] =
     input.counterpartyId === undefined ? [account, counterparty] : [counterparty, account];
   if (!isFilled(otherListed)) return compareIds(listed, expected);
-  // The platform may have added this field to a payment to the other kind of destination. But if
-  // the expected field is missing or different, the Transfer has another destination.
+  // The platform may have added the other destination field to this Transfer. But if the expected
+  // field is missing or different, the destination is another.
   const isOther =
     isString(otherListed) && (!isFilled(listed) || compareIds(listed, expected) === 'other');
   return isOther ? 'other' : 'unclear';
@@ -210,7 +210,7 @@ function hasOverlap(listed: string, expected: string): boolean {
   return overlap > inPlace;
 }
 
-/** How many letters at the end of one description have to start the other to be alike. */
+/** How many letters two descriptions must share, end to start, to count as alike. */
 export const minOverlapOf = (letters: string): number =>
   Math.min(8, Math.max(4, Math.ceil(letters.length / 2)));
 
@@ -227,7 +227,7 @@ function measureOverlap(letters: string, other: string, minOverlap: number): num
 const encodeBase64 = (description: string): string =>
   btoa(String.fromCharCode(...new TextEncoder().encode(description)));
 
-/** Longer descriptions count as unclear, because comparing them takes long and none are known. */
+/** Longer descriptions count as unclear. Comparing takes long, and no known platform sends one. */
 const maxComparedLength = 1_000;
 export const isTooLong = (description: string): boolean => description.length > maxComparedLength;
 

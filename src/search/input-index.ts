@@ -26,7 +26,7 @@ export class InputIndex<T extends HasInput> {
       const { amount, destinationAccountId, counterpartyId, description = '' } = item.input;
       append(this.#byReference, extractLetters(description), item);
       const party = extractLetters(destinationAccountId ?? counterpartyId);
-      // An input also has keys without its amount or destination, which the list may leave out.
+      // An input is also indexed without its amount or destination, which the list may leave out.
       for (const money of [canonicalAmount(amount), undefined]) {
         append(this.#byTerms, termsKey(money, party), item);
         append(this.#byTerms, termsKey(money, undefined), item);

@@ -44,7 +44,7 @@ export interface Search<Input extends TransferCreateInput = TransferCreateInput>
   readonly input: Input;
   /** Transfers created before this time are other payments. @default 1970 */
   readonly start?: number | undefined;
-  /** How many milliseconds the two clocks may differ. @default 120000 */
+  /** How many milliseconds this machine's clock and the platform's may differ. @default 120000 */
   readonly clockSkew?: number | undefined;
   /**
    * A time before which the payment was not made, by this machine's clock; undefined if unknown.
@@ -54,15 +54,15 @@ export interface Search<Input extends TransferCreateInput = TransferCreateInput>
   readonly dismissed?: ReadonlySet<unknown> | undefined;
 }
 
-/** How the list of one source account is read. */
+/** How to read the list of one source account's Transfers. */
 interface ScanOptions {
   readonly paging: RequestOptions;
   /** Returns the page size of the next scan of the list. @default 100 */
   readonly pageSize?: (() => number) | undefined;
   /**
-   * Whether `not_found` needs two scans in a row, if the list has several pages. One scan can miss
-   * a transfer that moves to another page meanwhile, and if the journal has lost the payment's
-   * claim, the payment would then be made twice.
+   * Whether the search says `not_found` only after two scans in a row, if the list has several
+   * pages. One scan can miss a transfer that moves to another page meanwhile, and if the journal
+   * has lost the payment's claim, the payment would then be made twice.
    */
   readonly confirms?: boolean | undefined;
   readonly onPage?: (() => void) | undefined;
@@ -247,7 +247,7 @@ export class TransferSearch {
       const results = targets.map((target) => decide(target, state));
       const isDecided = results.every(({ result }) => result !== 'not_found');
       stillScans = state.hasMoved ? 0 : stillScans + 1;
-      // The pages of this scan count, because with larger pages two pages may become one page.
+      // The number of pages is this scan's, because with larger pages two pages may become one.
       const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
       if (isDecided || isStill) return results;
       if (stillScans === 0 && scan >= maxScans) return results.map(hideNotFound);
@@ -360,13 +360,12 @@ function findPageProblem(
   return isReadable ? undefined : 'contains an item that is not a transfer';
 }
 
-/** Creates the error of a search for a payment after a scan of the list with a problem. */
 export const createListError = (problem: string): PaymentsError =>
   new PaymentsError(`The list ${problem}.`, { ...reconcileCall, outcome: 'unknown' });
 
 const hasReference = ({ description }: TransferCreateInput): boolean => (description ?? '') !== '';
 
-/** Whether a Transfer's creation time fits a search that starts at `start`, given two clocks. */
+/** Whether a Transfer's creation time fits a search from `start` on, as far as clocks can tell. */
 function compareTime(
   { createdAt }: Transfer,
   { input, start = epoch, clockSkew = defaultClockSkew }: Search,
