@@ -113,7 +113,7 @@ class Following {
       const failure = yield* this.#readRound(isLast ? rest : undefined);
       failedRounds = failure === undefined ? 0 : failedRounds + 1;
       if (failedRounds === maxFailedRounds) throw failure;
-      // A failed round of reads shows nothing about the rest, so another round follows.
+      // A failed round of reads proves nothing about open payments, so another round follows.
       if (this.#sources.size === 0 || (isLast && failure === undefined)) {
         yield* rest;
         return;
@@ -142,7 +142,7 @@ class Following {
     return failure;
   }
 
-  /** Yields the rows of one account's payments, and keeps those that have not ended for later. */
+  /** Yields the rows of one account's payments. Open payments stay for the next round. */
   async *#readSource(
     source: AccountId,
     payments: readonly BookedPayment[],

@@ -39,7 +39,7 @@ const maxWaiting = 1_000;
 /** The counts of a batch that is still running, with fields that can be assigned. */
 export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
 
-/** One loop over a batch: lanes that each make one payment at a time, and results to be taken. */
+/** One loop over a batch. Its lanes make one payment each, and results wait for the caller. */
 export class BatchRun {
   readonly #setup: BatchSetup;
   readonly #payments: BatchPayments;
@@ -49,9 +49,9 @@ export class BatchRun {
   readonly #unstarted: Job[] = [];
   /** Payments in doubt that wait for their next try. */
   readonly #inDoubt = new Set<Job>();
-  /** Payments that wait for their next try, while their lane takes no other payment. */
+  /** Payments that wait for their next try and still count towards `concurrency`. */
   readonly #sleeping = new Set<Job>();
-  /** Functions that wake the waiting lanes, reader and caller. Each change calls all of them. */
+  /** Functions that end each wait in this batch. Every change of its state calls all of them. */
   readonly #listeners = new Set<() => void>();
   #running = 0;
   #isRead = false;
@@ -208,7 +208,7 @@ export class BatchRun {
             this.#inDoubt.add(job);
             return;
           }
-          // The lane waits with its payment, so that this error slows the whole batch down.
+          // The waiting payment counts towards `concurrency`, so that the whole batch slows down.
           job.dueAt = clock.elapsed() + delayMs;
           this.#sleeping.add(job);
           this.#notify();
@@ -278,8 +278,8 @@ export class BatchRun {
   }
 
   #nextDueMs(): number | undefined {
-    // If no payment may start, a lane sets no timer, because a timer for a payment that is already
-    // due would fire again and again.
+    // If no payment may start, no timer is set, because the timer of a payment that is already due
+    // would fire again and again.
     if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
     const times = [...this.#inDoubt].map(({ dueAt }) => dueAt);
     return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());

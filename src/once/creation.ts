@@ -104,7 +104,7 @@ export function creationCall(
 /** How many milliseconds `createdAt` and the `Date` header of a creation's response may differ. */
 const clockSkewMs = 120_000;
 
-/** Makes later searches read whole lists if `createdAt` and the `Date` header differ too much. */
+/** Makes searches read whole lists if a response's `createdAt` and `Date` differ too much. */
 function withClockCheck(
   call: Call<TransferCreated>,
   transferSearch: TransferSearch,

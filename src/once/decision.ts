@@ -64,7 +64,7 @@ export interface TimeLeft {
   readonly toTakeEffect: number;
 }
 
-/** Measure how much time a claim has `left` before the first scan of the list takes long. */
+/** `left` is the time left of a claim, measured before a scan of the list, which may take long. */
 export function findSituation(left: TimeLeft | undefined, canForget: boolean): Situation {
   if (left === undefined) return canForget ? 'perhaps_claimed' : 'free';
   if (left.toTakeEffect <= 0) return 'expired';

@@ -33,17 +33,17 @@ export interface UnreadablePayment {
   readonly reference: string;
   /** Marks an entry that another program has written or changed, so that it cannot be read. */
   readonly state: 'unreadable';
-  /** Always absent, because the entry cannot be read. */
+  /** Always absent, because the journal entry cannot be read. */
   readonly claimedAt?: undefined;
-  /** Always absent, because the entry cannot be read. */
+  /** Always absent, because the journal entry cannot be read. */
   readonly expiresAt?: undefined;
-  /** Always absent, because the entry cannot be read. */
+  /** Always absent, because the journal entry cannot be read. */
   readonly host?: undefined;
-  /** Always absent, because the entry cannot be read. */
+  /** Always absent, because the journal entry cannot be read. */
   readonly input?: undefined;
-  /** Always absent, because the entry cannot be read. */
+  /** Always absent, because the journal entry cannot be read. */
   readonly history?: undefined;
-  /** Always absent, because the entry cannot be read. */
+  /** Always absent, because the journal entry cannot be read. */
   readonly candidates?: undefined;
 }
 

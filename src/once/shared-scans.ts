@@ -96,7 +96,7 @@ export class SharedScans {
     source?.current?.references.delete(description);
   }
 
-  /** Searches for a payment without a claim. Uses a scan that is running or has ended recently. */
+  /** Searches the list for a payment without a claim, with a running or recent scan if any. */
   async searchUnclaimed(request: PaymentSearch): Promise<Reconciliation> {
     const { input } = request;
     const { current } = this.#sourceOf(input);
@@ -109,7 +109,7 @@ export class SharedScans {
     return result;
   }
 
-  /** Searches for a payment with a scan of the list that starts after this call. */
+  /** Searches the list for a payment with a scan that starts after this call. */
   search(
     request: PaymentSearch,
     { isOpen = true, confirms }: { readonly isOpen?: boolean; readonly confirms: boolean },

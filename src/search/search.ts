@@ -128,7 +128,7 @@ interface Candidate {
 interface Target {
   readonly search: Search;
   readonly input: TransferCreateInput;
-  /** Outgoing transfers by id. A transfer without an id is its own key. */
+  /** Candidates that are listed as outgoing, by id. Without an id, a transfer is its own key. */
   readonly outgoing: Map<unknown, Candidate>;
   readonly incoming: Map<unknown, Candidate>;
   hasTooMany: boolean;
