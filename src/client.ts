@@ -180,7 +180,7 @@ export class PaymentsClient {
   }
 }
 
-/** This function is no static method, because the build renames a class that uses its own name. */
+/** `withOptions` calls this function, because the build renames a class that uses its own name. */
 const createClient = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
 
 /** Binds all methods of an object, so that `const { create } = payments.transfers` works. */

@@ -52,7 +52,7 @@ export interface ReconciledTotal {
 /** For each result that a row can have, the number of rows and the sums of their amounts. */
 export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], ReconciledTotal>>;
 
-/** A row of reconcileAll and a copy of its amount, because the caller may change the input. */
+/** A row and a copy of its amount and currency, because the caller may change the input. */
 export interface CountedRow<Row extends ReconciledRow = ReconciledRow> {
   readonly row: Row;
   readonly money: { readonly amount: unknown; readonly currency: unknown };

@@ -339,7 +339,7 @@ export class SourceBooks {
 /** Whether no listed transfer has the payment's recorded id or exactly the payment's reference. */
 const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
 
-/** Key of a listed transfer, different for its outgoing and its incoming side. */
+/** Key of a transfer's outgoing or incoming side. A transfer without an id is its own key. */
 const keyOf = (transfer: Transfer): unknown => sideOf(transfer) ?? transfer;
 
 const isDismissed = ({ record }: BookedPayment, { id }: Transfer): boolean =>

@@ -28,7 +28,7 @@ export interface UnpaidResult {
   readonly reference: string | undefined;
   /** The input object of this payment, as you passed it. */
   readonly input: OnceInput;
-  /** `failed`: this call did not pay. `in_doubt`: whether the payment was made is not known. */
+  /** `failed`: this call did not pay. `in_doubt`: `error.outcome` is `unknown`. */
   readonly result: 'failed' | 'in_doubt';
   /** The error that `createOnce` would throw for this payment. */
   readonly error: PaymentsError;
@@ -45,7 +45,7 @@ export type BatchResult = PaidResult | UnpaidResult;
 export interface BatchCounts {
   /** Payments that the platform accepted. */
   readonly paid: number;
-  /** Payments that failed, so that this call did not make them. */
+  /** Payments that this call certainly did not make. */
   readonly failed: number;
   /** Payments that the batch gave up on, although their outcome is unknown. */
   readonly inDoubt: number;

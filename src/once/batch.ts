@@ -39,7 +39,7 @@ const maxWaiting = 1_000;
 /** The counts of a batch that is still running, with fields that can be assigned. */
 export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
 
-/** One loop over a batch. Its lanes make one payment each, and results wait for the caller. */
+/** One loop over a batch. Each lane makes one payment at a time, and results wait to be taken. */
 export class BatchRun {
   readonly #setup: BatchSetup;
   readonly #payments: BatchPayments;

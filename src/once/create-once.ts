@@ -37,8 +37,8 @@ const checkVerdict = /* @__PURE__ */ checkBy((value) =>
 export type TransferCreatedOnce = TransferCreated & {
   /**
    * How the payment was made. `created`: by this call. `found`: the platform's list had it.
-   * `recorded`: by an earlier call, as the journal says. If you expected `created`, the reference
-   * was used before.
+   * `recorded`: by an earlier call, as the journal says. If you expected `created` but got another
+   * result, the reference was used before.
    */
   readonly result: 'created' | 'found' | 'recorded';
 };

@@ -10,7 +10,7 @@ import type { Terms } from './entries.ts';
  */
 
 const doubtsOf = new WeakMap<Journal, Doubts>();
-/** The most payments in doubt to remember, by terms. If there are more, the platform is down. */
+/** The most payments in doubt to remember. If there are more, the oldest are forgotten. */
 const maxTerms = 10_000;
 
 /** Payments with the same terms have the same key and may be one payment, requested twice. */

@@ -27,7 +27,10 @@ export interface OpenOnceOptions extends Pick<RequestOptions, 'signal' | 'totalT
 /** A payment that `createOnce` has not decided yet, or a journal entry that cannot be read. */
 export type UndecidedPayment = ClaimedPayment | UnreadablePayment;
 
-/** A journal entry that this SDK cannot read. Restore a backup, or search the platform's list. */
+/**
+ * A journal entry that this SDK cannot read. Restore the entry from a backup, or search the
+ * platform's list.
+ */
 export interface UnreadablePayment {
   /** The key of the unreadable entry in the journal. */
   readonly reference: string;
@@ -57,7 +60,7 @@ export interface PaymentTransition extends Omit<JournalTransition, 'at'> {
 export interface ClaimedPayment {
   /** The reference of the payment, the `description` of its input. */
   readonly reference: string;
-  /** `sending`: a call is making the payment, or has died. `ambiguous`: an operator decides. */
+  /** `sending`: a call is paying, or its process has died. `ambiguous`: an operator decides. */
   readonly state: OpenEntry['state'];
   /** When a call claimed the payment, in ISO 8601 by the journal's clock. */
   readonly claimedAt: string;

@@ -12,7 +12,7 @@ import type { Journal } from '../journals/journal.ts';
 
 /** Options of `transfers.createOnce`. */
 export interface OnceOptions extends RequestOptions {
-  /** The journal in which the call records the payment first. Default: the client's journal. */
+  /** The journal in which the call records the payment. Default: the client's journal. */
   journal?: Journal | undefined;
   /**
    * How long after its deadline a request may still take effect and appear in the platform's list,

@@ -186,7 +186,7 @@ export class Payment {
     return { result: 'created', transferId: created.id, transfer: created };
   }
 
-  /** Throws if a payment with the same terms is in doubt, because this may be its retry. */
+  /** Throws if the same terms are in doubt under another reference, as this may be a retry. */
   async #rejectNewReference(): Promise<void> {
     for (const reference of this.#journal.doubts.find(this.#terms)) {
       const entry = await this.#journal.read(reference);
@@ -319,7 +319,8 @@ export class Payment {
   /** Creates an expired claim for a payment that the journal has no claim of. */
   async #createExpiredClaim(before: Before): Promise<OpenEntry> {
     const now = await this.#journal.now();
-    // The journal may have lost an earlier claim, so only the caller can know the first request.
+    // The journal may have lost an earlier claim, so only the caller can know when the payment was
+    // first requested.
     const requestedAt = this.#requestedAt(now) ?? epoch;
     return createClaim(before, { claimedAt: now, expiresAt: now, requestedAt }, this.#terms);
   }

@@ -42,7 +42,11 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
    * @default 600000
    */
   timeout?: number | undefined;
-  /** Milliseconds between the first two polls; later pauses grow to 15 seconds. @default 1000 */
+  /**
+   * Milliseconds between the first two polls; grows to about 15 seconds.
+   * @default 1000
+   * @default 1000
+   */
   interval?: number | undefined;
   /** Called with the Transfer after every successful poll. */
   onPoll?: ((transfer: Transfer) => unknown) | undefined;

@@ -109,7 +109,7 @@ const isString = (value: unknown): value is string => typeof value === 'string';
 
 export const isId = (value: unknown): value is string => isString(value) && value !== '';
 
-/** Whether a response has a field. Some platforms send an empty string instead of none. */
+/** Whether a response's field has a value. Some platforms send an empty string instead of none. */
 export const isFilled = (field: unknown): boolean =>
   field !== undefined && field !== null && field !== '';
 

@@ -21,7 +21,7 @@ export class OrderCheck {
   read(transfers: readonly Pick<Transfer, 'createdAt'>[]): void {
     for (const { createdAt } of transfers) {
       const { earliest, latest } = parseCreatedAt(createdAt);
-      // A creation time that is unreadable, or without an offset from UTC, shows no order.
+      // A creation time that is unreadable, or without an offset, proves and disproves no order.
       if (Number.isNaN(earliest) || !hasOffset(createdAt)) {
         this.#isReadable = false;
         continue;

@@ -105,7 +105,7 @@ const maxClockDifference = 24 * 60 * 60_000;
 /** The year 1970, which is before every Transfer. */
 export const epoch = 0;
 
-/** The API reference's largest page size, for scans that may get a page from a cache. */
+/** The API reference's largest page size, for scans to which a page from a cache does no harm. */
 export const largestPage = (): number => 100;
 
 /**
