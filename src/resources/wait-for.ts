@@ -35,6 +35,7 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
   /**
    * Returns whether to stop waiting. Unless your function accepts `failed` or `cancelled`, both
    * throw a WaitError.
+   * @default whether the status is `completed`
    */
   until?: ((transfer: Transfer) => boolean | PromiseLike<boolean>) | undefined;
   /**
@@ -42,11 +43,7 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
    * @default 600000
    */
   timeout?: number | undefined;
-  /**
-   * Milliseconds between the first two polls; grows to about 15 seconds.
-   * @default 1000
-   * @default 1000
-   */
+  /** Milliseconds between the first two polls; grows to about 15 seconds. @default 1000 */
   interval?: number | undefined;
   /** Called with the Transfer after every successful poll. */
   onPoll?: ((transfer: Transfer) => unknown) | undefined;

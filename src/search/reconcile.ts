@@ -28,11 +28,13 @@ export interface ReconcileOptions extends RequestOptions {
   /**
    * When this payment was first tried. Pass a time from before that call, or `error.startedAt`.
    * Without `since`, only an input with a `description` can be `found`.
+   * @default 1970
    */
   since?: Date | string | undefined;
   /**
    * How many milliseconds this machine's clock and the platform's may differ. A Transfer from so
    * long before `since` is `found` only by its `description`.
+   * @default 120000
    */
   clockSkew?: number | undefined;
 }
