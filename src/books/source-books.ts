@@ -83,8 +83,8 @@ const maxSimilar = 10;
 /** Compares the payments from one source account with the platform's list of its transfers. */
 export class SourceBooks {
   /**
-   * How many pages of the account's list showed all payments. If the pages that were read did not
-   * show all payments, their number plus one.
+   * How many pages of the account's list had to be read until every payment was found. If the pages
+   * did not show every payment, the number of pages plus one, because at least one more is needed.
    */
   pagesForAll: number | undefined;
   readonly #books: Books;

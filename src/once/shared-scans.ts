@@ -179,7 +179,10 @@ export class SharedScans {
     return inputs.map((input) => ({ input, earliest: this.#since, dismissed }));
   }
 
-  /** Keeps the result of a scan for a payment. Without a result, the next scan searches again. */
+  /**
+   * Stores what a scan of the list found out about this payment. If the scan failed, nothing is
+   * stored, and the next scan searches for the payment again.
+   */
   #keepEarly(input: OnceInput, result: Finding | undefined): void {
     if (result === undefined || result instanceof PaymentsError) {
       this.#sourceOf(input).unsearched.set(input.description, input);

@@ -549,7 +549,7 @@ describe('limits of createAllOnce', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a batch sets fewer than ten timers of 0 ms while a payment is due and the caller takes no result', async () => {
+  test('createAllOnce does not spin on timers of 0 ms while a payment could start but the caller has not read the earlier results', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(5)) await claimAsDead(world, salary);
     const { payments, clock, run } = world;

@@ -114,7 +114,7 @@ test('a payment in doubt makes createOnce refuse equal payments of a clone of th
   expect(references().toSorted()).toEqual(['invoice 4711', 'invoice 4713']);
 });
 
-test('createOnce allows an equal payment again after this or another process has decided the payment in doubt', async () => {
+test('createOnce accepts another payment with the same terms once any process has found out whether the payment in doubt was made', async () => {
   const { pay, references, sandbox, payments, journal } = setup();
   await failureOf(pay(inputOf('invoice 4711')), PaymentInDoubtError);
   sandbox.faults.clear();

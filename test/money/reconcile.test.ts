@@ -164,7 +164,7 @@ test.each([3, 600])(
   },
 );
 
-test('reconcile assumes any moment of the second for a createdAt without a fraction', async () => {
+test('reconcile treats a createdAt without fractional seconds as any time within that second', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
   const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
   const whole = { ...match, description: 'Invoice 7', createdAt: '2026-01-01T00:00:00Z' };

@@ -237,7 +237,7 @@ describe('the order of the list of transfers that payments-probe reports', () =>
     expect(probed.report.options).toEqual({ transfersNewestFirst: true });
   });
 
-  test('the probe suggests transfersNewestFirst only from 100 transfers, and reports an order only from ten different times', async () => {
+  test('the probe suggests transfersNewestFirst only if it saw at least 100 transfers, and reports an order only if they have at least ten different createdAt', async () => {
     const few = await setup({ listOrder: 'newest_first', transfers: 60 }).probe();
     expect([factsOf(few)[order], few.report.options]).toEqual(['found: Newest first.', {}]);
     const atOnce = await setup({ listOrder: 'newest_first', gapMs: 0 }).probe();

@@ -61,7 +61,7 @@ const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
 export interface SandboxExecution {
   /** The amount of this run, a whole number in the token's smallest unit. @default 0 */
   value?: Integer | string | undefined;
-  /** The status of the transaction that this run records. @default 'Success' */
+  /** The status of the transaction that `execute` adds to the history. @default 'Success' */
   status?: string | undefined;
 }
 const valueRule = 'expected a whole number, 0 or more';
