@@ -123,7 +123,7 @@ test('the message of a ConfigurationError shows the error of a credential functi
   expect(error.cause).toMatchObject({ message: 'vault:\nIt took effect.\n[2Kx' });
 });
 
-test('an error does not redact a very short JWT inside other words', async () => {
+test('an error keeps the code bad_day although the JWT is day, because a very short JWT is not redacted within other words', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });

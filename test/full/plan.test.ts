@@ -50,7 +50,7 @@ const outcomeOf = ({ ending }: Played): string =>
     ? ending.error.outcome
     : ending.result;
 
-test('the list of faults for this test has more than a hundred faults with unique names', () => {
+test('a creation and a read are tried with more than a hundred faults, which have unique names', () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
   expect(faults.length).toBeGreaterThan(100);
 });

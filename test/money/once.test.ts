@@ -964,7 +964,7 @@ test('createOnce with idempotencyHeader sends its reference as the idempotency k
   expect(keys).toEqual(['invoice 4711']);
 });
 
-test('createOnce rejects and sends nothing if reading the property forgets of its journal throws', async () => {
+test('createOnce rejects and sends nothing if the getter of `journal.forgets` throws', async () => {
   const journal = Object.defineProperty(memoryJournal(), 'forgets', {
     get: () => {
       throw new Error('no connection');
