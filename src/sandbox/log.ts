@@ -60,7 +60,7 @@ const maxResponseLength = 10_000;
 const copyStart = (text: string, length: number): string =>
   new TextDecoder().decode(new TextEncoder().encode(text.slice(0, length)));
 
-/** Shortens a text. Redact credentials before, because redaction misses half a credential. */
+/** Shortens a text. Redact credentials first, because half a credential is not recognised. */
 const truncate = (text: string, length: number): string =>
   text.length > length ? `${copyStart(text, length)}… (${text.length} characters)` : text;
 

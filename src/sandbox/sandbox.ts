@@ -186,7 +186,7 @@ export class Sandbox {
     this.instructions = new SandboxInstructions(platform);
     this.transactions = new SandboxTransactions(platform);
     this.faults = this.#faults;
-    // By this mark the client rejects a sandbox's fetch together with the URL of a real platform.
+    // The client finds this mark and rejects a sandbox's fetch if the URL is a real platform's.
     Object.defineProperty(this.fetch, Symbol.for('payments-platform-sdk:sandbox'), { value: true });
     this.clientOptions = {
       baseUrl: 'https://sandbox.invalid/v0',
@@ -280,8 +280,8 @@ export class Sandbox {
   }
 
   /**
-   * Keeps the state with which the sandbox starts, unless one was kept before. Default: the present
-   * state.
+   * Stores the state with which the sandbox starts. Only the first call has an effect. Default: the
+   * present state.
    * @internal
    */
   setStart(state: SandboxState = { ...this.exportState(), faults: this.#faults.list() }): void {
@@ -346,8 +346,8 @@ export class Sandbox {
   }
 
   /**
-   * Makes the status changes that are due by `autoAdvance`, before a control endpoint reads the
-   * state.
+   * Makes every status change that `autoAdvance` has scheduled up to the present time. A control
+   * endpoint calls this method before it reads the state.
    * @internal
    */
   runDueSteps(): void {

@@ -238,7 +238,7 @@ async function serveApi(
   );
 }
 
-/** The server disconnects a reader of a stream that leaves more bytes unread than this. */
+/** The server closes the stream of a reader who leaves more than this number of bytes unread. */
 const maxUnread = 8 * mebibyte;
 
 /** Streams the log or the changes: items after an id, then each new item and each reset. */
@@ -261,7 +261,7 @@ function streamFeed(
     `id: ${item.id}\ndata: ${stringifyJson(item)}\n\n`;
   response.flushHeaders();
   response.write(items.map(formatEvent).join(''));
-  // The first items of the stream may exceed the maximum of unread bytes, so they do not count.
+  // The first items of a stream can exceed the maximum of unread bytes, so do not count them.
   const maxUnreadBytes = maxUnread + response.writableLength;
   const write = (text: string) => {
     response.write(text);

@@ -21,7 +21,7 @@ export function readBody(text: string | undefined): Body | undefined {
   }
 }
 
-/** A request for an operation, whose credential was checked, but whose query and body were not. */
+/** An API request whose credential is valid. Its query and body are not checked yet. */
 export interface Call {
   platform: Platform;
   operation: SandboxOperation;
@@ -29,7 +29,7 @@ export interface Call {
   id: string;
   params: URLSearchParams;
   body: Body | undefined;
-  /** The fault that changes the page, if the operation returns a page and a fault rule applies. */
+  /** The fault that changes the page in the response; undefined if no such fault applies. */
   pageFault: PageFault | undefined;
 }
 
@@ -38,7 +38,7 @@ const queryReport = { what: 'The query parameters are', code: 'invalid_query', s
 /** Performs an operation of the API and returns the JSON value of its response. */
 type Run = (call: Call) => unknown;
 
-/** The function that performs an operation of the API, and the schema of its body or query. */
+/** The function that performs an operation, and the schema of the request's body or query. */
 export interface Behaviour {
   readonly run: Run;
   readonly body?: z.core.$ZodType;

@@ -8,14 +8,14 @@ import type { ListOrder, Table } from '../platform/table.ts';
 export type PageFault = 'repeated_cursor' | 'empty_page';
 
 interface Point {
-  /** The page that the cursor leads to starts with the first row after this position. */
+  /** In a cursor, the position of the last row already returned. The next page starts after it. */
   position: number;
-  /** Grows with each empty page, so that the page's cursor differs from the request's cursor. */
+  /** Counts successive empty pages, so that the cursor of each empty page is different. */
   hop: number;
 }
 
 interface PageRequest<Row> {
-  /** The operation and its filters. Requests with another scope may not use the page's cursor. */
+  /** The operation and its filters. A cursor is valid only for requests with the same scope. */
   scope: string;
   query: PageQuery;
   pageSize: number;
@@ -86,8 +86,8 @@ function encodeCursor({ position, hop }: Point, scope: string, limit: number): s
 }
 
 /**
- * Reads a cursor. Without a limit in the query, the cursor's limit applies. A different limit in
- * the query is rejected.
+ * Decodes a cursor and returns its content. If the query has no limit, the limit in the cursor
+ * applies. If the query has a different limit, the request is rejected.
  */
 function decodeCursor(
   cursor: string,

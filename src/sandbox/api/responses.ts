@@ -57,7 +57,7 @@ type StatusReply = Extract<SandboxReply, { status: number }>;
 export interface Caller {
   readonly request: Request;
   readonly signal: AbortSignal;
-  /** The first argument of `fetch`: perhaps a Request, whose signal has to stay in memory too. */
+  /** The first argument of `fetch`. If it is a Request, its signal has to stay in memory too. */
   readonly origin: unknown;
 }
 
@@ -134,7 +134,7 @@ function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Arr
   return new ReadableStream(
     {
       pull(controller) {
-        // An error discards bytes that are unread, so the stream fails only after they were read.
+        // A stream that fails discards unread bytes, so let the caller read them before the error.
         if (wasRead) controller.error(new TypeError('terminated'));
         else controller.enqueue(bytes);
         wasRead = true;

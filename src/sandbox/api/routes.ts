@@ -36,7 +36,7 @@ import { withBody, withId, withPage, type Behaviour } from './calls.ts';
 import { findNearestRoute } from './nearest-route.ts';
 import { operationPaths, type SandboxOperation } from './operations.ts';
 
-/** Function that performs an operation, and the status of its success. A 204 has no body. */
+/** The function that performs an operation, and the HTTP status of its successful response. */
 interface Implementation extends Behaviour {
   readonly status: number;
 }
@@ -55,8 +55,8 @@ export interface Route extends Implementation {
 function createRoute(operation: SandboxOperation, methodAndPath: string): Route {
   const [method = '', path = ''] = methodAndPath.split(' ');
   const isVersioned = path.startsWith('/v0/');
-  // A request may have any prefix in front of its path, but no version in front of a path of the
-  // root API, which has no versions.
+  // In front of the documented path a request may have any prefix. But no prefix of a root path may
+  // contain /v0/, because the root API has no versions.
   const prefix = isVersioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
     ...implementations[operation],
@@ -207,7 +207,7 @@ export function findRoutes(pathname: string): {
   return { candidates, prefix, id: decodeSegment(id) };
 }
 
-/** Creates the 404 response to a path that would be correct without its prefix. */
+/** Creates the 404 response for a path that is documented but has a wrong prefix in front. */
 export const createWrongBaseReply = (path: string, prefix: string): Reply =>
   errorReply(
     new SandboxError(

@@ -29,7 +29,7 @@ export interface Flags {
   port: number;
   host: string;
   allowHosts: string[];
-  /** The first data: `demo`, or a .json file with a state. Undefined to start without data. */
+  /** What the sandbox starts with: `demo`, a .json file with a state, or nothing (undefined). */
   seed: string | undefined;
   state: string | undefined;
   worlds: boolean;

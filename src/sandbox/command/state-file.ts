@@ -23,7 +23,7 @@ import type { StateObserver, Sandbox } from '../sandbox.ts';
  * that a caller has seen.
  */
 const reservedIds = 1000;
-/** Changes wait this long, and never over a second, to be written together to the state file. */
+/** How long a change waits for further changes before the state file is written. */
 const minWriteDelayMs = 200;
 const maxWriteDelayMs = 500;
 
@@ -58,9 +58,12 @@ export function listWorlds(path: string): string[] {
 export class StateFile implements StateObserver {
   readonly #sandbox: Sandbox;
   readonly #path: string;
-  /** The highest numbers of ids that the file on disk reserves. Ids up to these may be assigned. */
+  /**
+   * Per kind of id, the highest number that the file on disk has reserved. An id up to this number
+   * can be assigned before the next write of the file.
+   */
   #reserved: IdCounts | undefined;
-  /** Number of the latest write of the file. If an earlier write ends later, it is discarded. */
+  /** Number of the latest write of the state file. A write with a lower number is discarded. */
   #latestWrite = 0;
   #isDirty = false;
   #isWriting = false;
@@ -108,7 +111,7 @@ export class StateFile implements StateObserver {
 
   remove(): void {
     this.#isClosed = true;
-    // A write of the file that is in progress has a lower number, so its result is discarded.
+    // Because of this higher number, a write in progress does not create the removed file again.
     this.#latestWrite += 1;
     clearTimeout(this.#timer);
     rmSync(this.#path, { force: true });
@@ -166,7 +169,7 @@ export class StateFile implements StateObserver {
   }
 }
 
-/** Identifies a process by number and start time, because the system reuses the numbers. */
+/** Identifies a process by number and start time, because a later process can get the number. */
 function identifyProcess(pid: number): string {
   try {
     // On Linux this file contains the start time in field 22. The name in field 2 may contain
@@ -200,7 +203,7 @@ function lock(path: string): void {
   const ownLockPath = `${getLockPath(path)}.${process.pid}`;
   writeFileSync(ownLockPath, identifyProcess(process.pid));
   try {
-    // The system creates a link with the same name only once, so only one process gets the lock.
+    // The operating system never links one name twice, so only one process gets the lock.
     for (;;) {
       try {
         linkSync(ownLockPath, getLockPath(path));
@@ -229,14 +232,14 @@ function readHolder(path: string): string | undefined {
   }
 }
 
-/** Removes the lock of a dead process. If another process just took the lock, restores it. */
+/** Removes the lock file of a dead process, but restores the lock file of another process. */
 function removeStale(path: string, holder: string | undefined): void {
   const stalePath = `${getLockPath(path)}.stale.${process.pid}`;
   try {
     renameSync(getLockPath(path), stalePath);
     if (readFileSync(stalePath, 'utf8') !== holder) linkSync(stalePath, getLockPath(path));
   } catch {
-    // Another process has changed the lock meanwhile. The next attempt reads the lock again.
+    // Another process has changed the lock file meanwhile, so `lock` reads the file again.
   }
   rmSync(stalePath, { force: true });
 }

@@ -7,7 +7,7 @@ import type { SandboxServer } from '../server.ts';
 /** Where the command prints its log, such as stdout. */
 interface Terminal {
   write(text: string): unknown;
-  /** Whether the terminal shows colours, which NO_COLOR forbids. Other outputs lack this method. */
+  /** Whether the terminal shows colours; false if NO_COLOR is set. Files lack this method. */
   hasColors?(): boolean;
 }
 

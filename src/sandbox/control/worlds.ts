@@ -8,7 +8,7 @@ const namePattern = /^[a-z0-9-]{1,40}$/;
 const credentialPattern = /^(?:sk|jwt)_sandbox_([a-z0-9-]{1,40})$/;
 const pathPattern = new RegExp(`^${controlPath}worlds(?:/([^/]*)(/.*)?)?$`);
 
-/** Called with each new isolated sandbox (world). The returned function is called on removal. */
+/** Called for each new world (isolated sandbox). Returns what to call at the world's removal. */
 export type OnWorld = (name: string, world: Sandbox) => () => void;
 
 interface World {
@@ -19,7 +19,7 @@ interface World {
 /** All sandboxes of a server: the default one, and an isolated one (a "world") for each name. */
 export class Worlds {
   readonly #main: Sandbox;
-  /** Whether a credential can select a world. Otherwise all select the default sandbox. */
+  /** Whether a credential can select a world. If not, every request reaches the default sandbox. */
   readonly isEnabled: boolean;
   readonly #onWorld: OnWorld;
   readonly #worlds = new Map<string, World>();

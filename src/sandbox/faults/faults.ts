@@ -30,7 +30,7 @@ export interface SandboxFaults {
    * ```
    */
   add(faultRule: SandboxFaultRule): void;
-  /** Returns the rules that are not used up, oldest first. `times` and `after` are what remains. */
+  /** Returns the rules not yet used up, oldest first; `times` and `after` show what is left. */
   list(): SandboxFaultRule[];
   /** Removes every fault rule. */
   clear(): void;
@@ -38,7 +38,7 @@ export interface SandboxFaults {
 
 interface Pending {
   readonly faultRule: SandboxFaultRule;
-  /** How many random choices a rule with `percent` has made. The next depends on the number. */
+  /** How many random choices a rule with `percent` has made; the number determines the next. */
   requestCount: number;
   /** How many more matching requests the rule lets pass because of its `after`. */
   skipsLeft: number;
@@ -77,8 +77,8 @@ export class FaultQueue implements SandboxFaults {
   }
 
   /**
-   * Returns the fault that applies to a request, if any. The requests that a rule lets through
-   * first (its `after`) include requests that another rule affects.
+   * Returns the fault that applies to a request, if any. A rule counts every matching request
+   * towards its `after`, even a request that another rule affects.
    */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
     return this.#take(
@@ -132,8 +132,8 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // Each rule decides only about requests that the rules before it did not affect, so a later rule
-  // needs a higher percentage for an equal share of all requests.
+  // A rule affects only requests that the rules before it left alone. So that every rule affects
+  // the same share of all requests, each later rule needs a higher percentage.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',

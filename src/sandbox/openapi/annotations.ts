@@ -95,7 +95,7 @@ export const operationDocs: Readonly<Record<SandboxOperation, OperationDocs>> = 
   },
 };
 
-/** The rows of docs/gaps.md that are about a whole path of the API. */
+/** The rows of docs/gaps.md that concern every method of one path of the API. */
 export const pathGaps: Readonly<Record<string, Gaps>> = {
   '/transfers/{id}': 27,
   '/counterparties': 24,

@@ -9,7 +9,7 @@ interface FieldDocs {
   readonly owner: string;
   /** The name of the interface of the field's value, if the value has one. */
   readonly type: string | undefined;
-  /** The documented values if the field is an enum. `isOpen`: the platform may send others. */
+  /** The documented values of an enum. If `isOpen`, the platform may send further values. */
   readonly values: readonly string[];
   readonly isOpen: boolean;
   /** The prefix of the id that the field contains, such as `acc_`. */
@@ -30,7 +30,7 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
   const paths = readdirSync(folder).map((file) => `${folder}${file}`);
   const program = compiler.createProgram(paths, {
     strict: true,
-    // The compiler does not read the types of zod, which takes a second and is not needed here.
+    // Reading the types of zod takes the compiler a second and is not needed here.
     noResolve: true,
     lib: ['lib.es5.d.ts'],
     types: [],

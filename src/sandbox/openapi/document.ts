@@ -5,7 +5,7 @@ export type Json =
 
 export type JsonObject = { readonly [key: string]: Json };
 
-/** A server in openapi.json, whose URL comes before the paths. */
+/** An item of `servers` in openapi.json: the URL that a client puts in front of each path. */
 interface OpenApiServer {
   readonly url: string;
   readonly [key: string]: Json;

@@ -15,7 +15,7 @@ Wherever the reference of the platform does not show something, \`x-gap\` names 
 
 **Sending money once.** No idempotency key is documented. After a failure without a response, search the list for the \`description\` before you send a Transfer again.`;
 
-/** The nouns of the operations. */
+/** The part of an operation's name before the dot, such as `transfers`. */
 type Tag<Operation extends string = SandboxOperation> = Operation extends `${infer Noun}.${string}`
   ? Noun
   : never;

@@ -4,7 +4,7 @@ import { annotations, type Gaps } from './annotations.ts';
 import type { TypeDocs } from './docstrings.ts';
 import type { Json, JsonObject } from './document.ts';
 
-/** Records that lists under `/v0` return in pages, and records that other lists return whole. */
+/** The lists of these records return pages with a cursor (`pages`), or one array (`arrays`). */
 const pages = ['Account', 'Counterparty', 'Entity', 'Iban', 'Transfer'] as const;
 const arrays = ['Instruction', 'Transaction'] as const;
 
@@ -20,7 +20,7 @@ export function mergeGaps(...gaps: readonly (Gaps | Json | undefined)[]): JsonOb
   return { 'x-gap': rows.length === 1 ? row : rows };
 }
 
-/** Merges parts of a schema. The later part wins, except that the rows in `x-gap` are combined. */
+/** Merges schemas. For the same key the last one wins, but the rows in `x-gap` are combined. */
 const merge = (...parts: readonly JsonObject[]): JsonObject => ({
   ...(Object.assign({}, ...parts) as JsonObject),
   ...mergeGaps(...parts.map((part) => part['x-gap'])),
@@ -42,7 +42,7 @@ export const findSchemaName = (schema: z.core.$ZodType): string | undefined =>
 const options = {
   io: 'input',
   unrepresentable: 'any',
-  /** In JSON all integers have one type. Only JavaScript needs a `bigint` for them beyond 2^53. */
+  /** Describes a `number` or `bigint` of JavaScript as one integer, the only kind that JSON has. */
   override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: object }): void {
     const { _zod: internals } = zodSchema;
     const { def } = internals;

@@ -113,7 +113,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           return false;
         } finally {
           await page.refresh();
-          // The notice may cover a form at the bottom of the window, so the form scrolls into view.
+          // The notice can cover a form at the bottom of the window, so scroll the form into view.
           document.activeElement?.closest('form')?.scrollIntoView({ block: 'nearest' });
         }
       },

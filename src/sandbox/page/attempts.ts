@@ -9,7 +9,7 @@ export interface Call {
   /** The id of the log entry of the call's first attempt. */
   readonly id: number;
   readonly signature: string;
-  /** The JSON of all log entries of the call in lower case, in which the page searches. */
+  /** The JSON of all log entries of the call, in lower case, for the search field of the page. */
   text: string;
   /** Each attempt creates a new array, because the page redraws a call only for a new array. */
   attempts: readonly [SandboxLogEntry, ...SandboxLogEntry[]];
@@ -45,10 +45,10 @@ export class Calls {
     return [...this.#calls.values()].toReversed();
   }
 
-  /** Adds a log entry to its call, with the JSON in which the page searches. */
+  /** Adds a log entry to its call. `json` is the text of the entry for the page's search field. */
   add(entry: SandboxLogEntry, json: string): void {
     const { id = 0, method, path, query, body, key, requestId } = entry;
-    // The tries of a webhook delivery share a request id, but two deliveries may share a body.
+    // Compare request ids, because two different webhook deliveries can have the same body.
     const signature = isDelivery(entry)
       ? requestId
       : stringifyJson([method, path, query, body, key ?? 0]);
@@ -88,7 +88,7 @@ const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
   (getResult(previous) !== 'responded' &&
     Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs);
 
-/** Returns a function that tells whether a call names a record. Calls of a list do not count. */
+/** Returns a function that tells whether a call mentions a record. Calls of lists do not count. */
 export function createRecordFilter(recordId: string): (call: Call) => boolean {
   const pattern = new RegExp(String.raw`\b${recordId.toLowerCase()}\b`);
   return ({ text, attempts: [{ operation }] }) =>

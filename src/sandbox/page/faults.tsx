@@ -7,7 +7,7 @@ import { Choice, Action, Empty, Field, Form, Panel, useActions, type Fields } fr
 
 const isTransfer = (operation: string) => operation.startsWith('transfers.');
 
-/** The operations of Transfers come first in the list, because a fault matters most there. */
+/** The operations of Transfers are first in the list, because failed payments matter most. */
 const operations = [...Object.keys(operationPaths), 'webhook'].toSorted(
   (one, other) => Number(isTransfer(other)) - Number(isTransfer(one)),
 );

@@ -13,7 +13,7 @@ export interface PageState {
   readonly worlds: readonly string[] | undefined;
   /** The state of the sandbox; undefined before the first response. */
   readonly state: SandboxState | undefined;
-  /** All fault rules. Those with a `percent` are not part of the state. */
+  /** All fault rules, including the rules with a `percent`, which `state` does not contain. */
   readonly faults: readonly SandboxFaultRule[];
   /** The available balances of each Account since the page was opened, oldest first. */
   readonly balances: ReadonlyMap<string, readonly number[]>;
@@ -23,7 +23,7 @@ export interface PageState {
   readonly hasOlderEntries: boolean;
 }
 
-/** How many log entries the page reads at first. To read all 10,000 may take many seconds. */
+/** How many log entries the page reads at first, because reading all 10,000 can take seconds. */
 const maxFirstEntries = 500;
 
 /** The minimum of milliseconds between two reads of the sandbox's state. */
@@ -147,7 +147,7 @@ export class LivePage {
         this.#update({ state, faults, balances: this.#extendBalances(state) });
       }
     } catch {
-      // If the sandbox is not reachable, the page already says so, because the log's stream ended.
+      // No message here, because the page shows a lost connection when the log's stream ends.
     }
     this.#currentRead = undefined;
     this.#timer = window.setTimeout(

@@ -166,7 +166,7 @@ const filters: readonly (readonly [string, string, (call: Call) => boolean])[] =
 
 interface LogProps {
   calls: readonly Call[];
-  /** Reads the older log entries; undefined if there are none. */
+  /** Makes the page read the older entries of the log; undefined if there are none. */
   readOlder: (() => void) | undefined;
 }
 

@@ -58,7 +58,7 @@ export function Action(props: {
   );
 }
 
-/** The prefixes of the ids that lead to a record. */
+/** For each noun, the prefix of the ids that the page shows as links. */
 export const prefixes: Readonly<Record<Noun, string>> = {
   transfers: 'txfr_',
   accounts: 'acc_',
@@ -69,7 +69,7 @@ export const prefixes: Readonly<Record<Noun, string>> = {
 const idPattern = new RegExp(`\\b((?:${Object.values(prefixes).join('|')})\\w+)`);
 export const isRecordId = (text: string): boolean => text.search(idPattern) === 0;
 
-/** Returns the first id of a record in a value; '' if there is none. */
+/** Returns the first id of a record that occurs in a JSON value; '' if there is none. */
 export const findRecordId = (value: unknown): string =>
   idPattern.exec(stringifyJson(value ?? null))?.[0] ?? '';
 
@@ -169,7 +169,7 @@ export function Field(props: {
   );
 }
 
-/** A field for an amount and a button, which names the field, so no label is visible. */
+/** A form with a field for an amount. The button names the action, so no label is visible. */
 export function AmountForm(props: {
   verb: string;
   id: string;

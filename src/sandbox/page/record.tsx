@@ -42,7 +42,7 @@ async function readTimeline(id: string, createdAt: string | undefined): Promise<
     return row !== null && 'id' in row && row.id === id;
   });
   const events = ownChanges.map((change) => ({ time: change.time, text: describeChange(change) }));
-  // The changes of an imported record lack its creation, so use the time in the record.
+  // An imported record has no change for its creation, so use the record's own `createdAt`.
   const isImported = ownChanges[0]?.before !== null && createdAt !== undefined;
   return isImported ? [{ time: createdAt, text: 'created' }, ...events] : events;
 }
@@ -57,7 +57,7 @@ function Timeline({ id, record }: { id: string; record: Row | undefined }) {
         if (isCurrent) setEvents(timeline);
       },
       () => {
-        // If the sandbox is not reachable, the page already says so, as the log's stream ended.
+        // No message here, because the page shows a lost connection when the log's stream ends.
       },
     );
     return () => {
@@ -89,7 +89,7 @@ export function RecordView(props: {
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (dialog.current?.open === false) dialog.current.showModal();
-    // The link that the user followed disappears but the dialog stays open: focus the title.
+    // The link that the user followed is gone but the dialog stays open, so focus its title.
     title.current?.focus();
     dialog.current?.scrollTo(0, 0);
   }, [id]);

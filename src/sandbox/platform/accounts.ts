@@ -86,7 +86,7 @@ export function updateAccount(
   return row;
 }
 
-/** Calls `move`, which moves money, and then reports the new balances as changes of Accounts. */
+/** Calls `move`, which changes balances, and reports each Account's new balances as a change. */
 export function updateBalances(
   platform: Platform,
   rows: readonly (AccountRow | undefined)[],
@@ -128,7 +128,7 @@ export const toAccount = (row: AccountRow): Account => ({
   updatedAt: row.updatedAt,
 });
 
-/** Copies metadata as JSON would carry it, so that changes of the copy leave the original alone. */
+/** Copies metadata through JSON, so that changes of the copy leave the original alone. */
 const cloneMetadata = (original: Metadata): Metadata =>
   metadata().parse(parseJson(stringifyJson(original)));
 

@@ -9,7 +9,7 @@ import type { Transfer } from '../../schemas/transfer.ts';
 import type { Clock } from './clock.ts';
 import type { Ids } from './ids.ts';
 
-/** The types of changed records, by the noun with which the type of a change begins. */
+/** The type of the record in a change, by the part of the change's `type` before the dot. */
 export interface SandboxChangeRecords {
   /** The record in a change of an Account or of its balances. */
   account: Account;
@@ -69,7 +69,7 @@ const maxChanges = 10_000;
 export class Changes {
   readonly #clock: Clock;
   readonly #ids: Ids;
-  /** Functions that create a change when a caller reads it, because most tests read few changes. */
+  /** Functions that create a change only when code reads the change, because few tests read any. */
   #entries: (() => SandboxChange)[] = [];
   readonly #unreported: (() => SandboxChange)[] = [];
   #depth = 0;
@@ -81,8 +81,8 @@ export class Changes {
   }
 
   /**
-   * Records a change of a row. The caller copies the row before the change, as `before`. `after` is
-   * copied here, because the row may change again at once.
+   * Adds a change of a row. `before` is the caller's copy of the row from before the change. This
+   * method itself copies `after`, because the row can change again at once.
    */
   add<Row extends object>(
     type: SandboxChangeType,

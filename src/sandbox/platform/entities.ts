@@ -35,7 +35,7 @@ const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
 /** Creates an Entity as POST /entities does. A business name makes the Entity a business. */
 export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
   const createdAt = platform.clock.toIsoNow();
-  // This row's fields have the schema's order, so that export and import keep every byte.
+  // Keep the order of the schema's fields, so that an export after an import has the same bytes.
   const row = platform.entities.add((id): Entity => ({
     id,
     email: input.email,

@@ -1,4 +1,4 @@
-/** The kinds of records with numbered ids. The compiler checks other lists of these kinds. */
+/** The kinds of records with numbered ids. */
 export const nouns = ['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const;
 export type Noun = (typeof nouns)[number];
 

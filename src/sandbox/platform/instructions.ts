@@ -53,7 +53,7 @@ const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
   salt: wholeNumber(),
   maxExecutions: wholeNumber(),
   action: address(),
-  // Other hexadecimal strings have a limited length, but `arguments` encodes an object of any size.
+  // The length of `arguments` has no limit, because they encode an object of any size.
   arguments: asSchema<Hex>(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]+$/, hexRule))),
 });
 

@@ -52,7 +52,7 @@ export const createInitialSettings = (updatedAt: string): Settings => ({
   updatedAt,
 });
 
-/** The data of the Platform that a sandbox simulates. Each noun's file has its behaviour. */
+/** The data of a simulated Platform, which the functions in files such as transfers.ts change. */
 export class Platform {
   readonly clock: Clock;
   /** How many items a page of a list has when a request has no `limit`. */

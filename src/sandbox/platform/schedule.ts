@@ -18,7 +18,7 @@ export class Schedule {
   /** No scheduled step is due before this time. */
   #earliestDue = Infinity;
   #cancelTimer: (() => void) | undefined;
-  /** While a step runs, the time when that step was due. The next step is an interval later. */
+  /** The due time of the step that runs now. The record's next step is due an interval later. */
   #stepTime: number | undefined;
   /** Moves the Transfer or Entity with this id to its next status. */
   step: (id: string) => void = () => {};
@@ -53,14 +53,14 @@ export class Schedule {
     this.#cancelTimer?.();
   }
 
-  /** Takes every step that is due: several steps of the same id if much time has passed. */
+  /** Takes every step that is due. If much time has passed, a record takes several steps. */
   runDueSteps(): void {
     if (this.#steps.size === 0) return;
     const now = this.#clock.now().getTime();
     while (this.#earliestDue <= now) this.#runSteps(now);
   }
 
-  /** Takes every step that is due after the clock was advanced, and sets the timer anew. */
+  /** Takes the steps that are due after an advance of the sandbox's clock, and sets a new timer. */
   handleClockChange(): void {
     this.#runSteps(this.#clock.now().getTime());
     this.runDueSteps();

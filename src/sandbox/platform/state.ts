@@ -199,7 +199,7 @@ const cloneRow = <Row extends object>(row: Row): Row => ({ ...row });
 export const stateReport = inputReport('The state is');
 
 type Reference = 'entityId' | 'accountId' | 'sourceAccountId' | 'destinationAccountId';
-/** The fields of each noun that name an Entity or an Account of the same state. */
+/** For each noun, the fields with the id of an Entity or Account, which the state must contain. */
 const references: Readonly<Record<Noun, readonly Reference[]>> = {
   entities: [],
   accounts: ['entityId'],
@@ -233,7 +233,7 @@ export function checkReferences(state: SandboxRecords): void {
   for (const noun of nouns) {
     for (const [at, row] of state[noun].entries()) {
       for (const field of references[noun]) {
-        // The schema of the noun has checked the row, which has no field of other nouns.
+        // The type of `row` has the fields of every noun. Only the fields of this noun are read.
         const id = (row as Readonly<Partial<Record<Reference, string | null>>>)[field];
         const isThere = (field === 'entityId' ? entities : accounts).has(id ?? '');
         if (typeof id === 'string' && !isThere) {

@@ -2,7 +2,7 @@ import { notFound } from './sandbox-error.ts';
 
 export type ListOrder = 'oldest_first' | 'newest_first' | 'shuffled';
 
-/** For each order of a list, the sort key of a row, computed from the number in the row's id. */
+/** For each order of a list, the number by which a row is sorted, computed from the row's id. */
 const ranks: Readonly<Record<ListOrder, (position: number) => number>> = {
   oldest_first: (position) => position,
   newest_first: (position) => -position,
@@ -74,7 +74,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     return row;
   }
 
-  /** Removes and returns a row by its id. @throws SandboxError with status 404 without one. */
+  /** Removes and returns a row by its id. @throws SandboxError with status 404 if there is none. */
   remove(id: string): Row {
     const row = this.get(id);
     this.#rows[Number(this.#places.get(id))] = undefined;
@@ -82,7 +82,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     return row;
   }
 
-  /** Yields the rows after a position with their positions. Position 0 is before the first row. */
+  /** Yields each row after `position` with its own position. Position 0 is before the first row. */
   *after(position: number, order: ListOrder): Generator<[position: number, row: Row]> {
     const rank = ranks[order];
     const places = this.#sortPlaces(order);
@@ -100,7 +100,7 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     }
   }
 
-  /** Returns a function that converts an index in the sorted list to an index in the table. */
+  /** Returns a function that turns a place in the sorted list into an index of the table's rows. */
   #sortPlaces(order: ListOrder): (at: number) => number {
     if (order === 'oldest_first') return (at) => at;
     const { length } = this.#rows;

@@ -3,7 +3,7 @@ import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
 import { inputReport, validationError } from './validation.ts';
 
-/** The maximum of records in a response, whatever `take` is; the API reference names none. */
+/** The maximum of records in a response, even if `take` is higher. The API reference names none. */
 const maxRecords = 100;
 /** The number of the first block on the simulated chain. Every transaction takes two blocks. */
 const firstBlock = 20_000_000;
@@ -60,8 +60,8 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   const ids = input.instructionIds && new Set(input.instructionIds.map(normalizeHex));
   const transactions = platform.transactions
     .filter(({ address, instructionId, createdAtUnix }) => {
-      // A transaction record shows its time in whole seconds, and a query from exactly that time
-      // has to find the record.
+      // The times of transaction records are whole seconds, so compare with the start of the
+      // second. Then a query `from` the time of a record finds the record.
       const createdAtMs = Number(createdAtUnix) * 1000;
       return (
         normalizeHex(address) === normalizeHex(input.address) &&
@@ -76,7 +76,7 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   return transactions.slice(start, start + Math.min(Number(take), maxRecords));
 }
 
-/** Returns hexadecimal digits in lower case, because wallets write addresses in mixed case. */
+/** Returns hexadecimal digits in lower case, so that two spellings of an address are equal. */
 export const normalizeHex = (hex: string): string => hex.toLowerCase();
 
 /** The transaction records of Instructions in a sandbox. `sandbox.instructions` creates them. */

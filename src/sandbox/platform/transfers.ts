@@ -23,7 +23,7 @@ interface Destination {
 
 /**
  * Creates a Transfer as POST /transfers does. The amount moves from the source's available to its
- * locked balance, and shows as pending at a destination on the Platform.
+ * locked balance. If the destination is an Account, its pending balance grows by the amount.
  */
 export function createTransfer(platform: Platform, input: TransferCreateInput): TransferRow {
   const units = parsePositive(input.amount);
@@ -39,7 +39,7 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   }
   const createdAt = platform.clock.toIsoNow();
   return platform.changes.collect(() => {
-    // This row's fields have the schema's order, so that export and import keep every byte.
+    // Keep the schema's order of fields, so that an export after an import has the same bytes.
     const row = platform.transfers.add((id): TransferRow => ({
       id,
       status: 'pending',
@@ -64,8 +64,8 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
 }
 
 /**
- * Returns how a Transfer ends because of its description: `fail`, `cancel` or `hang`. Undefined
- * means that it completes.
+ * Returns `fail`, `cancel` or `hang` if the description of a Transfer asks for that end, as
+ * `sandbox:fail` does. Undefined means that the Transfer completes.
  */
 const findEnding = ({ description }: TransferRow): string | undefined =>
   /^sandbox:(fail|cancel|hang)/.exec(description ?? '')?.[1];

@@ -68,7 +68,7 @@ export class VirtualClock {
     return this.#timers.size;
   }
 
-  /** Lets `ms` milliseconds pass. Fires due timers in order, each after all pending promises. */
+  /** Lets `ms` milliseconds pass. Fires due timers in order, each after promises have settled. */
   async advance(ms: number): Promise<void> {
     const until = this.passed + ms;
     do await flushPromises();
@@ -77,7 +77,7 @@ export class VirtualClock {
   }
 
   /**
-   * Fires the next timer if it is due at `until` or earlier. Returns whether it fired.
+   * Calls back the next timer if its time is not after `until`. Returns whether a timer was due.
    * @internal
    */
   protected fireNext(until: number): boolean {

@@ -9,7 +9,6 @@ export interface WebhookRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Aborts the request. */
   readonly signal: AbortSignal;
   /** Whether the host may have any address. Otherwise only loopback addresses are allowed. */
   readonly isAllowedHost: boolean;
@@ -79,8 +78,8 @@ function post(
       ...headers,
     },
     signal,
-    // Each webhook has a connection of its own. An agent of the process may use a proxy, or an idle
-    // connection that the handler has closed.
+    // Each webhook has a connection of its own. The default agent could use a proxy, or reuse an
+    // idle connection that the handler has closed.
     agent: false,
     servername,
     ...(url.username === '' ? {} : { auth: decodeURIComponent(`${url.username}:${url.password}`) }),

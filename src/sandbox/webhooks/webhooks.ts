@@ -26,7 +26,7 @@ interface Delivery {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fault: SandboxFault['kind'] | undefined;
-  /** How often the sandbox has tried to deliver this webhook. */
+  /** How many times the sandbox has tried to deliver this webhook. */
   tries: number;
   /** When the next try of this delivery is due, in milliseconds since 1970. */
   dueAt: number;
@@ -38,7 +38,7 @@ const timeoutMs = 5_000;
 /** The waits in milliseconds between two tries of a webhook delivery. */
 const retryDelaysMs = [1_000, 2_000, 4_000, 8_000, 16_000];
 const reorderMs = 1_000;
-/** Webhooks leave in order, but a handler that takes longer than this does not delay the others. */
+/** Milliseconds after which the next webhook is sent, even if the previous one has no response. */
 const maxTurnMs = 100;
 
 /**
@@ -68,10 +68,10 @@ export class Webhooks {
   /** A delivery that a `reorder` fault holds back until the next delivery was sent. */
   #reordered: Delivery | undefined;
   #isSending = false;
-  /** The latest URL that the log reported as not allowed, so that the log reports it only once. */
+  /** The last `webhookUrl` reported as not allowed. The log does not report the same URL again. */
   #rejectedUrl = '';
   #steps = 0;
-  /** Grows with each reset and import, so that a webhook delivery from before is not tried again. */
+  /** Grows with each reset and import, so that an older webhook delivery is not tried again. */
   #epoch = 0;
 
   constructor(
@@ -126,7 +126,7 @@ export class Webhooks {
     return this.#platform.clock.now().getTime();
   }
 
-  /** Whether webhooks to the host of this URL are allowed. If not, the log reports it once. */
+  /** Whether webhooks to the host of this URL are allowed. If not, the log reports the URL once. */
   #checkHost(url: string, requestId: string): boolean {
     // The `webhookUrl` in an imported state may be any string.
     const { hostname = '', protocol = '' } = URL.parse(url) ?? {};
@@ -161,7 +161,7 @@ export class Webhooks {
     if (reordered !== undefined) this.#send(reordered);
   }
 
-  /** Sends a delivery `ms` after it was due (not after now, because the clock may have jumped). */
+  /** Sends a delivery `ms` milliseconds after `dueAt`, even if the clock is far beyond `dueAt`. */
   #startLater(delivery: Delivery, ms: number): void {
     delivery.dueAt += ms;
     this.#startStep(delivery.dueAt, () => {
