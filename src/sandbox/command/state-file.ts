@@ -54,7 +54,7 @@ export function listWorlds(path: string): string[] {
   return readdirSync(folder).flatMap((file) => /^([a-z0-9-]{1,40})\.json$/.exec(file)?.[1] ?? []);
 }
 
-/** Keeps the state of a sandbox in a file, which is complete even after a crash. */
+/** Writes the state of a sandbox to a file, which contains a whole state even after a crash. */
 export class StateFile implements StateObserver {
   readonly #sandbox: Sandbox;
   readonly #path: string;
@@ -196,7 +196,7 @@ function isAlive(identity: string): boolean {
 const getLockPath = (path: string): string => `${path}.lock`;
 
 /**
- * Takes the lock of the state file.
+ * Creates the lock file, which stops other sandboxes from using the same state file.
  * @throws Error when another running process holds the lock.
  */
 function lock(path: string): void {

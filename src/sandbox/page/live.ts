@@ -109,7 +109,7 @@ export class LivePage {
 
   /** Reads the sandbox's state now, after the page has changed it. */
   async refresh(): Promise<void> {
-    // A read of the state that is in progress may be from before the change, so a new read follows.
+    // A read in progress can return the state from before the change, so read the state again.
     await this.#currentRead;
     await (this.#currentRead ??= this.#readState());
   }
@@ -183,7 +183,7 @@ export class LivePage {
     const events = new EventSource(`${getControlPath('log')}${query}`);
     this.#events = events;
     events.addEventListener('open', () => {
-      // This connection may lead to another sandbox than before, so the log starts anew.
+      // After a reconnection the stream can come from another sandbox, so clear the page's log.
       this.#clearLog();
       this.#update({ connection: 'live' });
     });

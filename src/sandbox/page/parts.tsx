@@ -96,7 +96,7 @@ export const RecordLink = ({ id }: { id: string }) => (
 
 type WithRawJson = JSON & { rawJSON?: (text: string) => unknown };
 
-/** Formats a value as readable JSON in which a large integer keeps its digits. */
+/** Formats a value as readable JSON, with every digit of a large integer. */
 const formatJson = (value: unknown): string =>
   JSON.stringify(
     value,

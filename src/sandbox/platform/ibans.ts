@@ -121,7 +121,7 @@ export class SandboxIbans {
   }
 
   /**
-   * Deposits to an IBAN. The Account's available balance grows by this number in its currency.
+   * Deposits to an IBAN. The Account's available balance grows by the same number in its currency.
    * @param amount a decimal string, such as `'100.00'`.
    * @throws SandboxError when the IBAN does not exist, or the amount is no decimal above zero.
    */

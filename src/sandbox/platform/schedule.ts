@@ -6,9 +6,9 @@ interface Step {
 }
 
 /**
- * Changes the status of Transfers and Entities automatically, one step an interval, and sends
- * delayed webhooks. A timer takes the steps that are due. Every reader also calls
- * `runDueSteps` first, so no caller sees that a timer was late.
+ * Changes the status of Transfers and Entities automatically, one step per interval, and sends
+ * delayed webhooks. A timer takes the steps that are due. Because the timer can be late, code that
+ * reads the sandbox's data first calls `runDueSteps`.
  */
 export class Schedule {
   readonly #clock: Clock;

@@ -20,7 +20,7 @@ export const inputReport = (what: string): Report => ({
 });
 
 /**
- * Checks a value by its schema, and returns what the schema makes of the value.
+ * Checks a value by its schema, and returns the value as the schema converts it.
  * @throws SandboxError that names every invalid field, in its message and its details.
  */
 export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report): T {

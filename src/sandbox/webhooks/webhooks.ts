@@ -128,7 +128,7 @@ export class Webhooks {
 
   /** Whether webhooks to the host of this URL are allowed. If not, the log reports the URL once. */
   #checkHost(url: string, requestId: string): boolean {
-    // The `webhookUrl` in an imported state may be any string.
+    // An imported state can contain any string as `webhookUrl`, even a string that is no URL.
     const { hostname = '', protocol = '' } = URL.parse(url) ?? {};
     const isAllowed = isLoopback(hostname) || this.#hosts.has(hostname);
     if (isAllowed && /^https?:$/.test(protocol)) return true;
@@ -182,7 +182,7 @@ export class Webhooks {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    // The code that made the change continues before its delivery is sent.
+    // Let the code that changed the record continue before the sandbox sends the webhook.
     await Promise.resolve();
     for (let delivery; (delivery = this.#queue.shift()) !== undefined;) {
       const { promise: turn, resolve: endTurn } = Promise.withResolvers<void>();
