@@ -25,7 +25,7 @@ import { RetryBudget } from './calls/retry.ts';
 import { RequestPipeline, type ApiCall } from './calls/pipeline.ts';
 import { warnOfOldNode } from './internal/runtime.ts';
 
-/** What requests to one API share (`/v0` or the root): credential, rate limiter, created ids. */
+/** What requests to one API (`/v0` or the root) share: credential, rate limiter, created ids. */
 interface ApiState {
   readonly credential: Credential | undefined;
   readonly rateLimiter: RateLimiter;
@@ -203,5 +203,5 @@ const createApiState = (
   createdIds: new CreatedIds(),
 });
 
-/** State that clients made by `withOptions` inherit, kept here so that options do not print it. */
+/** State for clients made by `withOptions`, in a WeakMap so that printed options do not show it. */
 const inheritedState = new WeakMap<ClientOptions, Partial<SharedState>>();

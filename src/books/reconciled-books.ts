@@ -66,7 +66,7 @@ export function createReconciledBooks<Row extends ReconciledRow>(
   return Object.assign(createLazy(run, runAll), { totals });
 }
 
-/** Rewords the error of a failed search: whether the caller's payments arrived is not known. */
+/** Turns the error of a failed read into an error of the method that the caller called. */
 function reattributeTo({ operation }: CallIdentity, error: unknown, startedAt: string): unknown {
   if (!(error instanceof PaymentsError) || error.operation === operation) return error;
   const what = 'Whether the payments arrived is not known: the search failed';

@@ -58,7 +58,7 @@ export interface CountedRow<Row extends ReconciledRow = ReconciledRow> {
   readonly money: { readonly amount: unknown; readonly currency: unknown };
 }
 
-/** The totals of a comparison that still runs, with fields that can be assigned. */
+/** The totals of a `reconcileAll` or `waitForAll` that still runs, with assignable fields. */
 export type Totals = { -readonly [Result in keyof ReconciledTotals]: ReconciledTotal };
 
 export const createTotals = (): Totals => {

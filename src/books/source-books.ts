@@ -77,7 +77,7 @@ export interface Books extends BooksContext {
 
 /** How many journal entries are read at the same time. */
 const maxReads = 16;
-/** The most similar transfers to keep for a payment, because an operator cannot compare more. */
+/** The limit of similar transfers per payment, because an operator cannot compare more. */
 const maxSimilar = 10;
 
 /** Compares the payments from one source account with the platform's list of its transfers. */
@@ -134,7 +134,7 @@ export class SourceBooks {
     const areKnown = (): boolean =>
       this.#payments.every(({ record }) => record.transferId !== undefined);
     if (areKnown()) await this.#readKnown(maxPages);
-    // waitForAll asks for no unexpected transfers, so one `next` runs the generator to its end.
+    // `waitForAll` asks for no unexpected transfers, so one `next` reads the whole list.
     if (!areKnown()) await this.#readList().next();
     yield* this.#decidePayments();
   }
@@ -339,7 +339,7 @@ export class SourceBooks {
 /** Whether no listed transfer has the payment's recorded id or exactly the payment's reference. */
 const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
 
-/** Key of a transfer's outgoing or incoming side. A transfer without an id is its own key. */
+/** Key made of a transfer's id and direction. A transfer without an id is its own key. */
 const keyOf = (transfer: Transfer): unknown => sideOf(transfer) ?? transfer;
 
 const isDismissed = ({ record }: BookedPayment, { id }: Transfer): boolean =>

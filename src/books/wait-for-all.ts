@@ -62,7 +62,7 @@ const waitForAllOptionChecks = (): OptionChecks<WaitForAllOptions> => ({
 const maxIntervalMs = 300_000;
 /** If this many rounds of reads fail in a row, waitForAll throws the last error. */
 const maxFailedRounds = 5;
-/** Rounds of reads use this many page sizes in turn, so that a cache rarely has the pages. */
+/** How many page sizes the rounds of reads use in turn, because a cache rarely has such pages. */
 const pageSizeCount = 20;
 
 /** Reads the caller's payments in rounds until each has ended or the time is over. */
@@ -81,12 +81,12 @@ export const waitForAll = (
     yield* new Following(books, sources, { timeout, interval }).rows();
   });
 
-/** One loop of waitForAll over the payments that have not ended, by their source account. */
+/** One run of `waitForAll`, with the payments of each source account that have not ended yet. */
 class Following {
   readonly #books: Books & FollowContext;
   readonly #sources: Map<AccountId, BookedPayment[]>;
   readonly #times: { readonly timeout: number; readonly interval: number };
-  /** For each account, how many pages of its list showed all payments in an earlier round. */
+  /** For each account, how many pages of its list an earlier round read to find all payments. */
   readonly #pagesOf = new Map<AccountId, number>();
   #rounds = 0;
 
@@ -142,7 +142,7 @@ class Following {
     return failure;
   }
 
-  /** Yields the rows of one account's payments. Open payments stay for the next round. */
+  /** Yields a row for each of one account's payments. The next round reads open payments again. */
   async *#readSource(
     source: AccountId,
     payments: readonly BookedPayment[],

@@ -33,7 +33,7 @@ export interface RunningCall<C extends CallRequest = CallRequest> {
   readonly prefetch: ((text: string) => boolean) | undefined;
   /** The attempts of this call that have failed so far. */
   readonly attempts: Attempt[];
-  /** The tokens of all attempts, because a late response may quote a token replaced since. */
+  /** The tokens of all attempts, because a late response may quote a token that was replaced. */
   readonly tokens: string[];
   /**
    * Removes tokens and the client's credentials from a string. Collects these secrets at each use,
@@ -252,7 +252,7 @@ async function collect(
     const fault = reader && (await drain(reader, chunks, limit, deadline));
     return { bytes: concat(chunks), fault };
   } catch (error) {
-    // If the attempt times out after the status has arrived, only the body counts as incomplete.
+    // If the attempt times out after the status has arrived, the response lacks part of its body.
     if (!(error instanceof Stopped) || error.why.by !== 'attempt') throw error;
     return { bytes: received.partialBody?.() ?? concat(chunks), fault: 'stalled' };
   }

@@ -18,7 +18,7 @@ export interface CallRequest {
    * Field names that `options.query` and `options.body` may not set, each with an error message.
    */
   readonly belongsIn?: Readonly<Record<string, string>>;
-  /** Names of the method's options, for an error hint if the input contains one of them. */
+  /** The names of the method's options. The error gives a hint if the input has such a field. */
   readonly optionNames?: () => readonly string[];
   /**
    * The idempotency key of a `createOnce`. This key does not permit a retry of the POST, because

@@ -180,7 +180,7 @@ function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
     : undefined;
 }
 
-/** Marks the fetch of a sandbox. The symbol is global, because client and sandbox share no code. */
+/** The key that marks a sandbox's fetch. Client and sandbox share no code, so the key is global. */
 const sandboxMark = Symbol.for('payments-platform-sdk:sandbox');
 
 function describeFetchProblem(

@@ -23,7 +23,7 @@ class UnusableCredential extends Error {
   }
 }
 
-/** The client option, the environment variable and the noun for each kind of credential. */
+/** The option, the environment variable and the noun by which messages name each credential. */
 export const credentialNames = {
   apiKey: { option: 'apiKey', variable: 'PAYMENTS_API_KEY', noun: 'API key' },
   jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', noun: 'JWT' },
@@ -227,7 +227,7 @@ export async function tokenFor(running: CallWithToken, clock: Required<Clock>): 
   }
 }
 
-/** Replaces a token that the platform rejected. Returns a sentence on why that failed, if so. */
+/** Replaces a token that the platform rejected. If that fails, returns a sentence that says why. */
 export async function renewToken(
   running: CallWithToken,
   rejectedToken: string,

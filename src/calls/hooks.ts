@@ -64,7 +64,7 @@ export interface WaitEvent extends HookCall {
 
 /** Event of `onDrift`: the SDK returned a response that differs from the documented shape. */
 export interface DriftEvent extends Omit<HookCall, 'attempt' | 'reference'> {
-  // The API reference says nothing about deprecation: docs/gaps.md, row 57
+  // The API reference documents no sign of deprecation: docs/gaps.md, row 57
   /** The HTTP status of the response. */
   readonly status: number;
   /** The platform's id of the request, when the response carried one. */

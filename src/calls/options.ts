@@ -12,7 +12,7 @@ export type OptionCheck = (value: unknown, at: string, issues: DetailedIssue[]) 
 
 export type OptionChecks<T> = Readonly<Record<keyof T, OptionCheck>>;
 
-/** Creates an option's check from a function that returns a problem or a whole message. */
+/** Creates an option's check. `findProblem` returns undefined for a valid value of the option. */
 /* @__NO_SIDE_EFFECTS__ */
 export const checkBy =
   (findProblem: (value: unknown) => Problem | string | undefined): OptionCheck =>
@@ -186,7 +186,7 @@ export const defaultClockSkew = 120_000;
 export const defaultTimeout = 30_000;
 export const defaultTotalTimeout = 120_000;
 
-/** A request may run on after a gateway has given up on it, on AWS Lambda for up to 15 minutes. */
+/** Default `gracePeriod`. A request on AWS Lambda may run 15 minutes after a gateway timeout. */
 export const defaultGracePeriod = 900_000;
 
 // A date string must have an offset from UTC. Otherwise it would be read in this machine's time

@@ -172,7 +172,7 @@ export class RequestPipeline {
     const data = success.then((result) => result.data);
     return Object.assign(data, {
       withResponse: () => {
-        // The caller only sees the new promise, so handle a rejection of `data` here.
+        // Handle a rejection of `data`, because the caller only gets the promise `withResponse`.
         data.catch(() => undefined);
         const withResponse = success.then((result) => ({
           data: result.data,

@@ -101,7 +101,7 @@ function preparePayload(call: CallRequest, { body: extra }: ResolvedCallOptions,
   return extra === undefined ? body : mergeBody(body, extra, issues);
 }
 
-/** Rejects fields of `options.query` and `options.body` that belong in another argument. */
+/** Rejects fields of `options.query` and `options.body` that the caller has to pass elsewhere. */
 function checkExtraFields(
   belongsIn: Readonly<Record<string, string>> = {},
   { query, body = {} }: ResolvedCallOptions,

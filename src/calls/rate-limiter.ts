@@ -15,7 +15,7 @@ export class RateLimiterWaitTooLong extends Error {
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (reason: RateLimiterWaitTooLong) => void;
-  /** The latest time at which the waiting call may start, by the monotonic clock. */
+  /** A call that cannot start by this time of the monotonic clock fails instead of waiting. */
   readonly latestStart: number;
 }
 

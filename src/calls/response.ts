@@ -46,7 +46,7 @@ export interface Success<T> {
 
 export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
 
-/** Describes an attempt's end for hooks. Reads the headers of a success, which is slow. */
+/** Describes for hooks how an attempt ended. Only hooks need this, and reading headers is slow. */
 export function describeAttempt(
   attempt: AttemptOutcome<unknown>,
   redact: Redact,
@@ -86,8 +86,8 @@ export function readResponse<T, A>(
     return { ok: false, failure: unusableFailure(response, body.reason, body.explanation, redact) };
   }
   const result = readBody(running, response, body.parsed, call.response, setup);
-  // The response may belong to an earlier request. Then the right response comes next, and a later
-  // request must not receive it, so close the connection.
+  // This response may answer an earlier request. Close the connection, because this request's own
+  // response would come next, and a later request would receive it.
   if (!result.ok) response.closeConnection();
   return result;
 }
@@ -284,7 +284,7 @@ export function responseCheck<T>(schema: Schema<T>): ResponseCheck<T> {
 
 type Matcher = (value: unknown) => boolean;
 
-/** Fast checks for zod types without inner schemas. Numbers are whole; records hold any values. */
+/** Fast checks of simple zod types. A number must be whole; a record's values are not checked. */
 const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   unknown: () => true,
   string: (value) => typeof value === 'string',
@@ -294,7 +294,7 @@ const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   record: isPlainObject,
 };
 
-/** The SDK cannot use a response without these fields, or with money as a number, not a string. */
+/** Without these fields, or if an amount is a number and not a string, a response is unusable. */
 const neededFields = ['data', 'hasMore', 'id'];
 const moneyFields = [
   'amount',

@@ -77,7 +77,7 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
 export const forbidsRetry = (headers: Headers): boolean =>
   headers.get('x-should-retry')?.trim().toLowerCase() === 'false';
 
-/** What a retry takes from the budget: more if the platform may have processed the request. */
+/** The retry budget that a retry uses: more if the platform may have processed the request. */
 const costs = { afterWork: 14, afterNone: 5 };
 
 const capacity = 500;

@@ -89,7 +89,7 @@ const readingGraceMs = 250;
 interface Ends {
   readonly outer?: Deadline;
   readonly signals?: readonly (AbortSignal | undefined)[];
-  /** The latest end by the wall clock, which also runs while the machine is suspended. */
+  /** The deadline ends by this wall-clock time at the latest, even if the machine is suspended. */
   readonly notAfter?: number | undefined;
 }
 
@@ -103,13 +103,13 @@ export class Deadline {
   readonly #endsAt: number;
   readonly #notAfter: number | undefined;
   readonly #by: 'attempt' | 'total';
-  /** Until when a response may be read. After a suspension this is later than `#endsAt`. */
+  /** The time until which a response may be read; after a suspension, later than `#endsAt`. */
   #readingEndsAt: number;
   #timer: unknown;
   readonly #outer: Deadline | undefined;
   readonly #removeOuterListener: (() => void) | undefined;
   readonly #removeSignalListeners: readonly (() => void)[];
-  /** Listeners are in an array, because a Set is several times slower for one or two of them. */
+  /** Listeners are in an array, because with one or two of them a Set is several times slower. */
   readonly #listeners: Listener[] = [];
   #controller: AbortController | undefined;
   #stopped: Stopped | undefined;
@@ -163,7 +163,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Calls the listener when the deadline ends, perhaps now. Returns a function to remove it. */
+  /** Calls `listener` once the deadline has ended. Returns a function that removes the listener. */
   onStop(listener: Listener): () => void {
     if (this.#stopped !== undefined) {
       listener(this.#stopped);
@@ -180,7 +180,7 @@ export class Deadline {
     if (at >= 0) this.#listeners.splice(at, 1);
   }
 
-  /** Milliseconds until the deadline, even if the timer is late; 0 after an early end. */
+  /** Milliseconds until the deadline, by the clock; 0 once the deadline has ended, even early. */
   get remaining(): number {
     return this.#stopped === undefined ? Math.max(0, this.#endsAt - this.#clock.elapsed()) : 0;
   }
@@ -195,7 +195,7 @@ export class Deadline {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  /** Like `check`, but permits reading data that arrived while the machine was suspended. */
+  /** Throws if the deadline has ended, but after a suspension leaves time to read a response. */
   checkReading(): void {
     this.#outer?.checkReading();
     if (
@@ -242,7 +242,7 @@ export class Deadline {
         },
       };
       const rejectRace: Listener = (stopped) => {
-        // A promise that never settles then holds nothing of the caller.
+        // If the promise never settles, the emptied race keeps nothing of the caller in memory.
         race.onResult = undefined;
         race.onError = undefined;
         reject(stopped);

@@ -14,7 +14,7 @@ import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
 import type { Trace } from '../calls/tracing.ts';
 
-/** What a search for payments passes to the list of Transfers that it reads. */
+/** Settings of a list of Transfers that a search for payments reads on behalf of a method. */
 export interface PageSearch {
   /** The call to which hooks attribute the page requests. Without it, each page is its own call. */
   readonly within: Trace | undefined;
@@ -96,7 +96,7 @@ export function offsetListOf<
     start,
     // `take` may have any type here, because the input is checked at the first request.
     limit: typeof take === 'bigint' ? Number(take) : take,
-    // One such page is normal if the list has grown by a page at its start.
+    // A page without a new item is normal if the list has grown by a whole page at its start.
     maxStalePages: 10,
     redact: api.redactOwn,
     fetch: (skip, site, iteration) =>
@@ -143,7 +143,7 @@ const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
 
 const pages = new WeakMap<object, ResponseCheck<PageBody<unknown>>>();
 
-/** Gets the check of a list's page, which is created once for each schema of an item. */
+/** Returns the check of a list's pages, which is created only once for each schema of items. */
 function getPageCheck<T>(item: Schema<T>): ResponseCheck<PageBody<T>> {
   const cached = pages.get(item) as ResponseCheck<PageBody<T>> | undefined;
   const check = cached ?? responseCheck(pageBodySchema(item));

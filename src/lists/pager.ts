@@ -126,7 +126,7 @@ export interface PageSource<P, Position> {
   readonly next: (page: P) => Position | null | undefined;
 }
 
-/** What a `for await` loop passes to the request of each page. */
+/** What a page's request needs from the `for await` loop that asks for the page. */
 interface Iteration<Position> {
   /** Aborts the request of a page when the loop ends. */
   readonly cancel: AbortSignal;
@@ -241,7 +241,7 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
   let prefetched: { readonly position: Position; readonly page: Promise<P> } | undefined;
   let pages = 0;
   let items = 0;
-  /** The last item so far. `stalePages` counts further pages that end with the same item. */
+  /** The last item read so far. `stalePages` counts later pages that end with the same item. */
   let lastItem: string | undefined;
   let stalePages = 0;
 

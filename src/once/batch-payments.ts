@@ -38,7 +38,7 @@ export class BatchPayments {
   readonly #options: OnceOptions;
   readonly #context: OnceContext;
   readonly #scans: SharedScans;
-  /** Ends a scan of the list after `break` or an abort, because the scan may take long. */
+  /** Aborts a scan of the list after `break` or an abort, because a scan may take long. */
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
   readonly #referenceOf = new Map<TransferId, string>();
@@ -60,7 +60,7 @@ export class BatchPayments {
     this.#startedAt = new Date(client.clock.now()).toISOString();
   }
 
-  /** Makes the next scan of the account's list search for a payment that was read ahead. */
+  /** Adds a payment that was read ahead to the next scan of its account's list. */
   announce(copy: OnceInput): void {
     if (this.canForget && isValid(copy)) this.#scans.addUnclaimed(copy);
   }
@@ -68,7 +68,7 @@ export class BatchPayments {
   async pay(copy: OnceInput): Promise<Omit<PaidResult, 'input'>> {
     const payment = payOnce(this.#client, copy, this.#options, this.#readFirst, this.#scans);
     const made = await payment.catch((error: unknown) => {
-      // The last scan of the list is out of date, because a request may have taken effect since.
+      // The failed request may have paid after the last scan, so drop what that scan has found.
       if (isOutcomeUnknown(error)) this.#scans.drop(copy);
       throw error;
     });
@@ -97,7 +97,7 @@ export class BatchPayments {
     callHook(this.#client.hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
   }
 
-  /** Whether an error ends the whole batch: the journal failed and has never worked before. */
+  /** Whether an error ends the whole batch, because the journal failed and has never worked. */
   isHopeless(error: PaymentsError): boolean {
     const isJournals = error instanceof PaymentInDoubtError && error.reason === 'journal';
     return isJournals && !hasWorked(this.#context.journal);
@@ -137,8 +137,8 @@ const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
 
 /**
- * Returns a function that reads the transfers of payments that the journal records as paid, until
- * one read succeeds. One read is enough to show that the journal belongs to this platform.
+ * Returns a function that runs reads of recorded transfers until one read succeeds, because one
+ * transfer is enough to show that the journal belongs to this platform.
  */
 function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {
   let reading: Promise<Transfer> | undefined;

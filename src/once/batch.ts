@@ -33,13 +33,13 @@ const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 /** Payments are retried at multiples of this time, so that several share one scan of the list. */
 const retryGridMs = 5_000;
-/** While so many payments are in doubt, no new one starts, because the platform has a problem. */
+/** If this many payments are in doubt, no new one starts, because the platform has a problem. */
 const maxWaiting = 1_000;
 
 /** The counts of a batch that is still running, with fields that can be assigned. */
 export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
 
-/** One loop over a batch. Each lane makes one payment at a time, and results wait to be taken. */
+/** One loop over a batch. Makes several payments at a time, and queues results for the caller. */
 export class BatchRun {
   readonly #setup: BatchSetup;
   readonly #payments: BatchPayments;
@@ -51,7 +51,7 @@ export class BatchRun {
   readonly #inDoubt = new Set<Job>();
   /** Payments that wait for their next try and still count towards `concurrency`. */
   readonly #sleeping = new Set<Job>();
-  /** Functions that end each wait in this batch. Every change of its state calls all of them. */
+  /** Functions that each end a wait in this batch. A change, such as a new input, calls all. */
   readonly #listeners = new Set<() => void>();
   #running = 0;
   #isRead = false;
@@ -133,7 +133,7 @@ export class BatchRun {
     return async () => {
       if (!hasMore) return;
       const closed = iterator?.return?.();
-      // If the caller's iterator never returns its next input, it never closes, so nobody waits.
+      // If the caller's iterator hangs at its next input, closing it hangs, too, so do not wait.
       if (isReading) Promise.resolve(closed).catch(() => undefined);
       else await closed;
     };
@@ -208,7 +208,7 @@ export class BatchRun {
             this.#inDoubt.add(job);
             return;
           }
-          // The waiting payment counts towards `concurrency`, so that the whole batch slows down.
+          // A waiting payment counts towards `concurrency`, so that the whole batch slows down.
           job.dueAt = clock.elapsed() + delayMs;
           this.#sleeping.add(job);
           this.#notify();
@@ -223,7 +223,7 @@ export class BatchRun {
     }
   }
 
-  /** Handles the error of a payment. Returns the milliseconds until its next try, or undefined. */
+  /** Handles a payment's error. Returns the milliseconds until the next try; undefined if none. */
   #handleError(job: Job, error: unknown): number | undefined {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, too, and the batch throws one error for the whole abort.
@@ -278,8 +278,8 @@ export class BatchRun {
   }
 
   #nextDueMs(): number | undefined {
-    // If no payment may start, no timer is set, because the timer of a payment that is already due
-    // would fire again and again.
+    // While no payment can start, set no timer. For a payment that is already due, the timer would
+    // fire again and again.
     if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
     const times = [...this.#inDoubt].map(({ dueAt }) => dueAt);
     return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());

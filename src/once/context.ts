@@ -49,7 +49,7 @@ export interface OnceContext extends JournalContext {
 }
 
 interface PaymentSearchOptions {
-  /** Whether the journal has no entry of the payment, so that a recent scan's result is enough. */
+  /** Whether the journal has no entry of the payment. If so, a recent scan's result may be used. */
   readonly isUnclaimed: boolean;
   /** Whether a search says `not_found` only after two scans, if the list has several pages. */
   readonly confirms: boolean;
@@ -57,7 +57,7 @@ interface PaymentSearchOptions {
   readonly onPage: () => void;
 }
 
-/** Reads transfers for one call, with its options. A batch shares the scans of the list. */
+/** Reads transfers with the options of one call. A batch's payments share scans of the list. */
 class PaymentReads {
   readonly #client: ClientContext;
   readonly #options: RequestOptions;

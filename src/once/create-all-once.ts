@@ -39,7 +39,7 @@ export interface ExpectedTotals {
   readonly total?: string | undefined;
 }
 
-/** How many inputs to read ahead if the journal may lose entries, to search for all at once. */
+/** How many inputs to read ahead if the journal may lose entries, so that one scan serves all. */
 const maxReadAhead = 10_000;
 
 /** The largest `concurrency`, because more payments at a time would exhaust the memory. */
@@ -144,7 +144,7 @@ function createRun(
   return new BatchRun(setup, payments, counts);
 }
 
-/** Checks the inputs of a batch as a whole, and each of them if the control totals differ. */
+/** Checks that inputs are iterable and match the control totals; if totals differ, each input. */
 function findInputIssues(
   inputs: unknown,
   copies: readonly (Partial<OnceInput> | undefined)[] | undefined,

@@ -83,7 +83,7 @@ export const createOnceEvent = (
 
 type OnceDecision = Pick<OnceEvent, 'result'> & Partial<OnceEvent>;
 
-/** A payment that was made. If the journal had it, `transfer` is what `readRecorded` returned. */
+/** A payment that was made. If the journal records it, `readRecorded` has returned `transfer`. */
 interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
   readonly transfer: TransferCreated | T;
 }

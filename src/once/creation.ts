@@ -81,7 +81,7 @@ const inputHint = 'set it in the input, where transfers.reconcile looks for it';
 /** Fields not allowed in `options.body`, because `reconcile` compares only the payment's input. */
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
-/** The call that creates a Transfer. With `transfersNewestFirst`, it also compares two clocks. */
+/** Creates a Transfer. With `transfersNewestFirst`, the call compares two platform clocks. */
 export function creationCall(
   input: TransferCreateInput,
   transferSearch: TransferSearch,

@@ -1,10 +1,10 @@
 import { defaultGracePeriod } from '../calls/options.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 
-/** What a call knows about its payment, from the journal's entry or the end of its own request. */
+/** A payment's state as one call knows it, from the journal's entry or the call's own request. */
 export type Situation = keyof typeof plans;
 
-/** For each situation, how often to search the list, and what to do if it lacks the payment. */
+/** For each state of a payment: how many scans of the list, and what to do if none shows it. */
 export const plans = {
   // No call has claimed the payment, or none has since an operator recorded `not_paid`.
   free: { search: 'none', next: 'send' },
@@ -33,20 +33,20 @@ export const plans = {
  */
 const scanCounts = { none: 0, once: 1, confirmed: 1, twice: 2 };
 
-/** What a scan of the platform's list shows of a payment. Other payments are already left out. */
+/** What a scan of the list found for one payment. Transfers of other payments are left out. */
 export type Scan =
   | { readonly result: 'found'; readonly transfer: Transfer }
   | { readonly result: 'ambiguous'; readonly candidates: readonly Transfer[] }
   | { readonly result: 'not_found' };
 
-/** The next step for a payment: `record`, `ask` an operator, `scan` the list, or as in `plans`. */
+/** A call's next step: record the transfer, ask an operator, scan the list, or as in `plans`. */
 export type Step =
   | { readonly next: 'record'; readonly transfer: Transfer }
   | { readonly next: 'ask'; readonly candidates: readonly Transfer[] }
   | { readonly next: 'scan'; readonly isConfirmed: boolean }
   | { readonly next: (typeof plans)[Situation]['next'] };
 
-/** Decides the next step of a payment from its situation and the scans of the list so far. */
+/** Returns a call's next step from the payment's state and the scans of the list so far. */
 export function decide(situation: Situation, scans: readonly Scan[]): Step {
   const last = scans.at(-1);
   if (last?.result === 'found') return { next: 'record', transfer: last.transfer };
@@ -56,7 +56,7 @@ export function decide(situation: Situation, scans: readonly Scan[]): Step {
   return { next: 'scan', isConfirmed: search === 'confirmed' };
 }
 
-/** The milliseconds that a claim of a payment has left; 0 or less when its time is over. */
+/** What is left of a claim's two time limits, in milliseconds; 0 or less if a limit has passed. */
 export interface TimeLeft {
   /** How long the request of the call that holds the claim may still run. */
   readonly toRun: number;
@@ -64,14 +64,14 @@ export interface TimeLeft {
   readonly toTakeEffect: number;
 }
 
-/** `left` is the time left of a claim, measured before a scan of the list, which may take long. */
+/** Measure a claim's time `left` before you scan the list, because the scan may take long. */
 export function findSituation(left: TimeLeft | undefined, canForget: boolean): Situation {
   if (left === undefined) return canForget ? 'perhaps_claimed' : 'free';
   if (left.toTakeEffect <= 0) return 'expired';
   return left.toRun > 0 ? 'claimed' : 'in_grace_period';
 }
 
-/** Finds the situation of a payment after its request failed. `isCertain`: without any effect. */
+/** Finds a payment's state after a failed request. `isCertain`: the request had no effect. */
 export function findSituationAfterRequest({
   isCertain,
   isTakeover,
@@ -80,7 +80,7 @@ export function findSituationAfterRequest({
   return isTakeover ? 'takeover_rejected' : 'rejected';
 }
 
-/** Milliseconds until a retry, if another call makes the payment and its claim is not known. */
+/** Retry delay in milliseconds if another call claimed the payment, but its claim was not read. */
 export const inProgressRetryMs = 1_000;
 const minRetryMs = 5_000;
 /** The longest delay before a retry once no request for the payment can take effect any more. */

@@ -13,7 +13,7 @@ const doubtsOf = new WeakMap<Journal, Doubts>();
 /** The most payments in doubt to remember. If there are more, the oldest are forgotten. */
 const maxTerms = 10_000;
 
-/** Payments with the same terms have the same key and may be one payment, requested twice. */
+/** Key of a payment's terms. Two payments with one key may be one payment, requested twice. */
 const keyOf = ({ input, platform }: Terms): string =>
   JSON.stringify([
     platform,
@@ -51,7 +51,7 @@ export class Doubts {
     if (references?.size === 0) this.#references.delete(key);
   }
 
-  /** Other references of payments in doubt with the same terms. Some may be decided by now. */
+  /** Other references under which payments with these terms were in doubt, and may still be. */
   find(terms: Terms): readonly string[] {
     const references = this.#references.get(keyOf(terms)) ?? [];
     return [...references].filter((reference) => reference !== terms.input.description);

@@ -94,8 +94,8 @@ export const createClaim = (
 };
 
 /**
- * The entry that replaces a claim whose request was rejected. The entry from before the claim comes
- * back, because the request of an earlier claim may still have paid.
+ * The entry that replaces a claim whose request was rejected. The entry from before the claim is
+ * restored, because the request of an earlier claim may still have paid.
  */
 export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): Before =>
   before && {
@@ -107,7 +107,7 @@ export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): 
     }),
   };
 
-/** Moves the times of a claim to `now`, because the clock that dated the claim was ahead. */
+/** Sets a claim's time to `now` and shifts its end, because the clock that dated it was ahead. */
 export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => ({
   ...claim,
   claimedAt: now,

@@ -48,7 +48,7 @@ export class GuardedJournal {
   readonly #key: string;
   readonly #context: JournalContext;
   readonly #journal: Journal;
-  /** All calls to the journal in one phase share a deadline, so that waits for it do not add up. */
+  /** The deadline that several calls to the journal share, so that their waits do not add up. */
   #phase: { readonly endsAt: number; readonly signal: AbortSignal | undefined };
   /** The journal's time minus this process's monotonic time (`clock.elapsed`). */
   #offset: number | undefined;
@@ -80,7 +80,7 @@ export class GuardedJournal {
     return { endsAt: this.#context.clock.elapsed() + timeout, signal };
   }
 
-  /** Starts a new deadline for the next journal calls. Without a signal, no abort stops them. */
+  /** Sets a new deadline for later journal calls. Without `signal`, no caller can abort them. */
   startPhase(signal?: AbortSignal, timeout = this.#context.totalTimeout): void {
     this.#phase = this.#createPhase(signal, timeout);
   }
@@ -106,7 +106,7 @@ export class GuardedJournal {
     );
   }
 
-  /** Throws if an undecided entry is of another platform, which this platform knows nothing of. */
+  /** Throws if an undecided entry names another platform, which alone can list that payment. */
   rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
     if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
     throw this.errors.conflict(
@@ -230,12 +230,12 @@ export class GuardedJournal {
     return Math.min(time - this.#lead, this.#context.clock.now() - (now - time));
   }
 
-  /** Estimates the journal's present time; undefined if this call has not read the time yet. */
+  /** Estimates the journal's present time; undefined if the journal's clock was not read yet. */
   estimateTime(): number | undefined {
     return this.#offset === undefined ? undefined : this.#offset + this.#context.clock.elapsed();
   }
 
-  /** Reads the journal's time or, if the journal fails, this machine's time, to write an entry. */
+  /** Returns the time to write to an entry: the journal's or, if that fails, this machine's. */
   async readTime(): Promise<number> {
     return this.estimateTime() ?? (await this.now().catch(() => this.#context.clock.now()));
   }
@@ -336,13 +336,13 @@ function isEntry(entry: unknown): boolean {
   }
 }
 
-/** Whether the input of an entry has the terms that a search needs to find the payment. */
+/** Whether an entry's input has the fields by which a search of the list can find the payment. */
 const hasTerms = (input: unknown): boolean => {
   const { description, sourceAccountId, amount } = Object(input) as Partial<OnceInput>;
   return [description, sourceAccountId, amount].every((term) => typeof term === 'string');
 };
 
-/** A row of a journal's `open()`. Journals of other authors may also list decided payments. */
+/** One result of a journal's `open()`. Journals by other authors may return decided payments. */
 type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry | undefined };
 
 const hasReference = (row: unknown): boolean =>
@@ -351,7 +351,7 @@ const hasReference = (row: unknown): boolean =>
 const isReadable = ({ reference, entry }: JournalRow): boolean =>
   isReference(reference) && entry !== undefined && isEntry(entry);
 
-/** Returns a function that reads what the journal records of a payment; undefined if no journal. */
+/** Returns a function that reads what the journal records of a payment, if there is a journal. */
 export function createRecordReader(
   context: JournalContext,
   call: CallIdentity,

@@ -48,7 +48,7 @@ export class PaymentErrors {
     );
   }
 
-  /** Creates the error if another call holds the claim. `claim` is left out if it is not known. */
+  /** Creates the error if another call has claimed the payment. Omit `claim` if it was not read. */
   inProgress(claim?: OpenEntry): PaymentInDoubtError {
     const description = 'Another call is making this payment, or was interrupted';
     return this.createInDoubtError('in_progress', description, {
@@ -58,7 +58,7 @@ export class PaymentErrors {
     });
   }
 
-  /** Creates the error if the outcome is not known. `cause` may be the request's own error. */
+  /** Creates the error for a payment with unknown outcome. `cause` may be the request's error. */
   inDoubt(
     claim: OpenEntry | undefined,
     cause?: unknown,

@@ -36,7 +36,7 @@ export class PaymentSearch {
     const result = await this.#search(entry, input, cause, isConfirmed);
     this.#journal.startPhase(signal);
     if (result.result !== 'ambiguous') return result;
-    // The search stops at this many candidates, so the payment may be a transfer that was not read.
+    // The search stops at so many candidates, so the payment may be among the unread transfers.
     if (result.candidates.length >= maxCandidates) return result;
     const candidates: Transfer[] = [];
     for (const transfer of result.candidates) {
@@ -71,7 +71,7 @@ export class PaymentSearch {
     );
   }
 
-  /** A time before which the payment was not made, by this machine's clock, if known. */
+  /** The earliest time at which the payment can have been made, by this machine's clock. */
   #estimateEarliest(entry: Before): number | undefined {
     const { since } = this.#context;
     if (entry === undefined) return since;

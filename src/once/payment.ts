@@ -67,7 +67,7 @@ export type MadePayment =
       readonly read: () => Promise<Transfer>;
     };
 
-/** The situation of a payment, and its journal entry, on which a call has to decide. */
+/** A payment's state and journal entry, from which a call decides whether to send, wait or fail. */
 interface Position {
   readonly situation: Situation;
   readonly entry: Before;
@@ -76,7 +76,7 @@ interface Position {
 }
 
 const maxShownCandidates = 10;
-/** If a payment is older than this, a call is hardly a retry, because retries come sooner. */
+/** If a payment is older than this, print a warning, because a retry hardly comes so late. */
 const oldPaymentMs = 604_800_000;
 const oldPayment =
   'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
@@ -127,8 +127,8 @@ export class Payment {
       return { situation: findSituation(undefined, canForget), entry: undefined };
     }
     this.#journal.rejectOtherPlatform(stored);
-    // The journal's time is read before the list is searched, because the transfer may appear while
-    // the search runs.
+    // Read the journal's time before the search. If a claim expires only during the search, its
+    // transfer may appear too late for the search to see it.
     const now = await this.#journal.now();
     const entry = await this.#journal.correctTimes(stored, now);
     this.#rejectLaterSince(readFirstClaim(entry), now);
@@ -186,7 +186,7 @@ export class Payment {
     return { result: 'created', transferId: created.id, transfer: created };
   }
 
-  /** Throws if the same terms are in doubt under another reference, as this may be a retry. */
+  /** Throws if another payment with these terms is in doubt, because this call may be its retry. */
   async #rejectNewReference(): Promise<void> {
     for (const reference of this.#journal.doubts.find(this.#terms)) {
       const entry = await this.#journal.read(reference);
@@ -214,7 +214,7 @@ export class Payment {
   async #claim(before: Before): Promise<SendingEntry> {
     const { totalTimeout, gracePeriod } = this.#context;
     const claimedAt = await this.#journal.now();
-    // A claim without an end has `null` for Infinity, which JSON does not have.
+    // If a claim never expires, the entry has `null`, because JSON has no Infinity.
     const expiresAt = Number.isFinite(gracePeriod) ? claimedAt + totalTimeout + gracePeriod : null;
     const requestedAt = this.#requestedAt(claimedAt) ?? Number.POSITIVE_INFINITY;
     const claim = createClaim(before, { claimedAt, expiresAt, requestedAt }, this.#terms);
@@ -255,7 +255,7 @@ export class Payment {
     return { input: this.#input, platform: this.#context.baseUrl };
   }
 
-  /** The option `since`, when the payment was first requested, converted to the journal's clock. */
+  /** When the payment was first requested: the option `since`, converted to the journal's clock. */
   #requestedAt(now: number): number | undefined {
     const { clock, since } = this.#context;
     return since === undefined ? undefined : now - (clock.now() - since);
@@ -269,7 +269,7 @@ export class Payment {
     );
   }
 
-  /** Throws if `since` is after the first claim, so that it is not the first request's time. */
+  /** Throws if `since` is later than the first claim, because then `since` must be wrong. */
   #rejectLaterSince(firstClaimedAt: number, now: number): void {
     const { clock, since = Number.NEGATIVE_INFINITY } = this.#context;
     if (firstClaimedAt === epoch) return;
@@ -292,7 +292,7 @@ export class Payment {
     return { result: 'recorded', transferId, read };
   }
 
-  /** Writes an entry that lets an operator decide the payment, and returns the error to throw. */
+  /** Records the payment as `ambiguous`, for an operator to decide. Returns the error to throw. */
   async #recordAmbiguous(
     before: Before,
     candidates: readonly Transfer[],
@@ -325,13 +325,13 @@ export class Payment {
     return createClaim(before, { claimedAt: now, expiresAt: now, requestedAt }, this.#terms);
   }
 
-  /** Records a found transfer. An abort stops that, because the next call finds the transfer. */
+  /** Records a transfer that a search found. If the caller aborts, the next call finds it again. */
   async #recordFound(before: Before, transfer: Transfer): Promise<MadePayment> {
     await this.#recordPaid(before, transfer, { isFound: true });
     return { result: 'found', transferId: transfer.id, transfer };
   }
 
-  /** Records that the payment was made. If the journal fails, the list still shows the transfer. */
+  /** Records that the payment was made. If the journal fails, later calls search the list. */
   async #recordPaid(
     before: Before,
     { id }: TransferCreated,
@@ -344,7 +344,7 @@ export class Payment {
       if ((await this.#journal.tryToSwap(current, paid)) !== false) return;
       current = await this.#journal.read().catch(() => paid);
       if (current?.state === 'paid') break;
-      // The call that now has the claim has made the payment, too, or sees it in the list.
+      // Stop if another call has the claim. That call has paid, too, or will find this transfer.
       const claimId = isOpen(before) ? before.claimId : undefined;
       if (isOpen(current) && current.claimId !== claimId) break;
     }

@@ -30,7 +30,7 @@ export async function readRecorded(
   if (isElsewhere && transfer.description !== input.description) {
     throw errors.conflict(`${elsewhere}, and here that transfer is another payment`);
   }
-  // A sandbox that was reset gives out the ids again that an older journal has recorded.
+  // After a reset, a sandbox assigns ids again that an older journal records for other payments.
   if (!isOtherPayment(transfer, input)) return transfer;
   throw errors.conflict(
     `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,

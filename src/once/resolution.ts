@@ -36,8 +36,8 @@ export class Resolution {
     }
     if (stored.state === verdict) return;
     if (!force) this.#journal.rejectOtherPlatform(stored);
-    // The journal's time is read before the list is searched, because the transfer may appear while
-    // the search runs.
+    // Read the journal's time before the search. If a claim expires only during the search, its
+    // transfer may appear too late for the search to see it.
     const now = await this.#journal.now();
     const before = await this.#journal.correctTimes(stored, now);
     const { input } = before;
@@ -61,7 +61,7 @@ export class Resolution {
     }
   }
 
-  /** The transfers that `not_paid` dismisses. Throws if one is the payment, unless `force`. */
+  /** Ids of transfers that `not_paid` rules out. Unless `force`, throws if one is the payment. */
   async #list(entry: OpenEntry | NotPaidEntry, now: number, force: boolean): Promise<TransferId[]> {
     if (!isOpen(entry)) return [];
     const ids: TransferId[] = [];

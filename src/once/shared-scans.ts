@@ -26,7 +26,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** What a scan of the list has found for a payment before the payment's first claim. */
+/** What a scan found for a payment that has no claim yet, stored until the payment is made. */
 interface EarlyResult {
   readonly result: Reconciliation;
   readonly input: OnceInput;
@@ -41,7 +41,7 @@ interface Source {
   /** Payments without a claim that no scan of the list has searched for yet. */
   unsearched: Map<string, OnceInput>;
   isScanning: boolean;
-  /** References of payments without a claim in the running scan, and a promise of its end. */
+  /** References of unclaimed payments in a running scan, and a promise of the scan's end. */
   current: { readonly references: Set<string>; readonly end: Promise<void> } | undefined;
 }
 
@@ -83,12 +83,12 @@ export class SharedScans {
     this.#since = since;
   }
 
-  /** Makes the next scan of the account's list search for a payment that the batch will make. */
+  /** Adds a payment that the batch will make to the next scan of its account's list. */
   addUnclaimed(input: OnceInput): void {
     this.#sourceOf(input).unsearched.set(input.description, input);
   }
 
-  /** Forgets what a scan has found for a payment that is decided or may have been made since. */
+  /** Forgets a scan's result for a payment that was decided, or perhaps made, after the scan. */
   drop({ description, sourceAccountId }: OnceInput): void {
     this.#earlyResults.delete(description);
     const source = this.#sources.get(sourceAccountId);
@@ -96,7 +96,7 @@ export class SharedScans {
     source?.current?.references.delete(description);
   }
 
-  /** Searches the list for a payment without a claim, with a running or recent scan if any. */
+  /** Searches for an unclaimed payment. Uses the result of a running or recent scan, if any. */
   async searchUnclaimed(request: PaymentSearch): Promise<Reconciliation> {
     const { input } = request;
     const { current } = this.#sourceOf(input);
@@ -104,7 +104,7 @@ export class SharedScans {
     const early = this.#earlyResults.get(input.description);
     if (early !== undefined && this.#isFresh(early)) return early.result;
     const result = await this.search(request, { isOpen: false, confirms: true });
-    // If the platform rejects the payment, the next try uses the result of this scan again.
+    // If the platform rejects the payment, the payment's next try can use this scan's result again.
     this.#keepEarly(input, result);
     return result;
   }
@@ -139,7 +139,7 @@ export class SharedScans {
     source.isScanning = false;
   }
 
-  /** Answers the waiting payments, and keeps the results of other payments in `references`. */
+  /** Scans the list for waiting payments, and stores results for unclaimed ones in `references`. */
   async #scanOnce(
     waiters: readonly Waiter[],
     unclaimed: readonly PaymentSearch[],
@@ -166,7 +166,7 @@ export class SharedScans {
     }
   }
 
-  /** Takes the payments without a claim that no scan has searched for, or not recently. */
+  /** Returns unclaimed payments that no recent scan has searched for, and empties their queue. */
   #takeUnclaimed(source: Source): PaymentSearch[] {
     for (const [reference, early] of this.#earlyResults) {
       if (this.#isFresh(early) || this.#sourceOf(early.input) !== source) continue;

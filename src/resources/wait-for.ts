@@ -55,7 +55,7 @@ export const waitCall: CallIdentity = {
   path: '/transfers/{id}',
 };
 const maxIntervalMs = 15_000;
-/** How long a 404 may mean that reads do not show a new Transfer yet: docs/gaps.md, row 40. */
+/** For how many milliseconds a new Transfer may give a 404 when read: docs/gaps.md, row 40. */
 const newTransferMs = 30_000;
 /** After so many failed polls in a row, each with its own retries, waitFor throws an error. */
 const maxConsecutiveFailures = 5;
@@ -78,7 +78,7 @@ export async function waitForTransfer(
   const { until, onPoll, signal, limit, interval, polling } = resolved;
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const startedMs = clock.elapsed();
-  // The Transfer proceeds whether this call waits or not, so every error leaves its outcome open.
+  // The Transfer goes on without this call, so no error of this call proves the Transfer's outcome.
   const inDoubt = {
     ...waitCall,
     outcome: 'unknown',
@@ -87,7 +87,7 @@ export async function waitForTransfer(
   // An invalid id may contain a secret, and a signal may end the wait before the id is checked.
   const name = isTransferId(id) ? `transfer ${redact(id)}` : 'transfer';
   let last: Transfer | undefined;
-  /** The latest 404, if reads may not show a new Transfer yet. */
+  /** The latest poll's error, if it is a 404 that a new Transfer may give for some seconds. */
   let notFoundError: NotFoundError | undefined;
   /** The latest Transfer with a documented status, because other statuses have no order. */
   let furthest: Transfer | undefined;
@@ -104,7 +104,7 @@ export async function waitForTransfer(
       `The ${name} ${problem}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
       { ...inDoubt, retryable: true, reason: 'timeout', last: limitSize(last, redact), cause },
     );
-  /** Reads the Transfer. Resolves to undefined if the read failed and the next may succeed. */
+  /** Reads the Transfer. Resolves to undefined if this read failed but the next one may succeed. */
   const poll = async (): Promise<Transfer | undefined> => {
     try {
       const transfer = await deadline.race(get({ ...polling, signal: deadline.signal }));

@@ -14,33 +14,33 @@ export function compareTransfer(transfer: Transfer, input: TransferCreateInput):
   const fields = compareFields(transfer, input);
   // A Transfer with this reference but other terms is unclear, because platforms rewrite terms.
   if (fields === 'other') return hasSameReference(transfer, input) ? 'unclear' : 'other';
-  // The description is compared last, because that costs most and few transfers get this far.
+  // Descriptions are compared last, because comparing them is slow and few transfers get this far.
   const likeness = compareDescriptions(transfer.description, input.description ?? '');
   return likeness === 'same' ? fields : likeness;
 }
 
 /**
- * Whether a Transfer is certainly another payment than that of an input. If only the description
- * differs, the platform may have changed the description.
+ * Whether a Transfer is certainly not the payment that an input describes. A different description
+ * alone does not prove that, because the platform may have changed the description.
  */
 export const isOtherPayment = (transfer: Transfer, input: TransferCreateInput): boolean =>
   !hasTerms(transfer, input) && !hasSameReference(transfer, input);
 
-/** Whether no field of a Transfer, leaving out the description, certainly differs from an input. */
+/** Whether no field of a Transfer, except for the description, certainly differs from an input. */
 export const hasTerms = (transfer: Transfer, input: TransferCreateInput): boolean =>
   compareFields(transfer, input) !== 'other';
 
 /** Whether the list shows a Transfer as outgoing. A book transfer may be listed on both sides. */
 export const isOutgoing = ({ direction }: Transfer): boolean => direction !== 'incoming';
 
-/** Key of a listed transfer and its side, because two sides may have one id; undefined if none. */
+/** Key made of a transfer's id and direction, because both sides of a transfer may have one id. */
 export function sideOf(transfer: Transfer): string | undefined {
   const { id } = transfer;
   if (!isId(id)) return undefined;
   return isOutgoing(transfer) ? id : `incoming ${id}`;
 }
 
-/** Whether a Transfer takes money from this account. If no source is listed, any outgoing does. */
+/** Whether a Transfer takes money from this account. If no source is listed, outgoing is enough. */
 export function leavesAccount(
   { sourceAccountId, direction }: Transfer,
   source: AccountId,
@@ -83,7 +83,7 @@ function compareFields(transfer: Transfer, input: TransferCreateInput): Likeness
   return results.has('unclear') ? 'unclear' : 'same';
 }
 
-/** The fields in which a Transfer may differ from an input, to show them to an operator. */
+/** Names the fields in which a Transfer differs, or may differ, from an input, for an operator. */
 export const findUnlikeFields = (
   transfer: Transfer,
   input: TransferCreateInput,
@@ -95,7 +95,7 @@ export const findUnlikeFields = (
   return likeness === 'same' ? fields : [...fields, 'description'];
 };
 
-/** The fields in which the journal's input and this call's input describe different payments. */
+/** Names the fields in which two inputs, the journal's and this call's, are different payments. */
 export const findDifferingFields = (
   recorded: TransferCreateInput,
   input: TransferCreateInput,
@@ -145,7 +145,7 @@ function compareAmounts(listed: unknown, expected: string): Likeness {
   return amount === canonicalAmount(expected) ? 'same' : 'other';
 }
 
-/** Whether and how the list returns a description is not documented: docs/gaps.md, row 60. */
+/** How the list returns a description, if at all, is not documented: docs/gaps.md, row 60. */
 function compareDescriptions(listed: unknown, expected: string): Likeness {
   if (!isFilled(listed)) return expected === '' ? 'same' : 'unclear';
   if (!isString(listed)) return 'unclear';

@@ -65,11 +65,11 @@ export class InputIndex<T extends HasInput> {
 class DescriptionIndex<T extends HasInput> {
   readonly #bySpelling = new Map<string, T[]>();
   readonly #spellingLengths = new Set<number>();
-  /** The inputs by the first letters of a description, as many as have to overlap. */
+  /** Maps the first letters of a description, as many as an overlap needs, to the inputs. */
   readonly #byHead = new Map<string, T[]>();
   readonly #byTail = new Map<string, T[]>();
   readonly #overlaps = new Set<number>();
-  /** The letters of all descriptions in one text, to find those that contain a listed one. */
+  /** All descriptions in one text, letters only, to find those that contain a listed one. */
   readonly #text: string;
   #maxLength = 0;
   readonly #starts: number[] = [];
@@ -91,7 +91,7 @@ class DescriptionIndex<T extends HasInput> {
       }
       const letters = extractLetters(encoded);
       const overlap = this.#add(letters, item);
-      // The list may show only the start or the end of a description in base64.
+      // A base64 description may be listed cut off, so its start (`^`) and end (`$`) are indexed.
       append(this.#byHead, `^${letters.slice(0, overlap)}`, item);
       append(this.#byTail, `${letters.slice(-overlap)}$`, item);
     }
@@ -137,7 +137,7 @@ class DescriptionIndex<T extends HasInput> {
     return matches;
   }
 
-  /** Finds by a binary search which description stands at a place of `#text`. */
+  /** Finds by binary search the index of the description that contains a position of `#text`. */
   #findSpellingAt(place: number): number {
     let low = 0;
     let high = this.#starts.length;

@@ -3,7 +3,7 @@ import { hasOffset, parseCreatedAt } from './compare.ts';
 
 /** Milliseconds by which listed transfers may be out of order: docs/gaps.md, row 64. */
 const orderSkewMs = 120_000;
-/** The fewest transfers that prove a list's order, because so many in order are no coincidence. */
+/** How many transfers in order prove a list's order, because fewer may be a coincidence. */
 const minItems = 100;
 
 /**
@@ -33,7 +33,7 @@ export class OrderCheck {
     }
   }
 
-  /** Whether the list was read so far back that every transfer from this time on was read. */
+  /** Whether the list was read back so far that every transfer since this time has been shown. */
   hasReached(time: number): boolean {
     return (
       this.#isReadable &&

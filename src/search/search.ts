@@ -90,22 +90,22 @@ const maxQuietPages = 50;
 const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
 /**
- * How often a list that changes during a scan is scanned. Such a list may hide one Transfer and
- * show another twice, but a list that keeps growing never stops changing.
+ * How many times at most a list that changes while it is read is scanned. Such a list may hide one
+ * Transfer and show another twice, but some lists never stop growing.
  */
 export const maxScans = 3;
 export const movingList = `changed while it was read, in each of ${maxScans} scans`;
 
-/** The most candidates for a payment, because an operator cannot use more and memory is limited. */
+/** The limit of candidates for one payment, because an operator cannot use more. */
 export const maxCandidates = 1_000;
 
-/** A larger difference of two clocks may come from a cached `Date` header or a missing clock. */
+/** If two clocks differ by more, a cached `Date` header or a missing clock may be the cause. */
 const maxClockDifference = 24 * 60 * 60_000;
 
 /** The year 1970, which is before every Transfer. */
 export const epoch = 0;
 
-/** The API reference's largest page size, for scans to which a page from a cache does no harm. */
+/** The largest documented page size, for scans to which an outdated cached page does no harm. */
 export const largestPage = (): number => 100;
 
 /**
@@ -134,7 +134,7 @@ interface Target {
   hasTooMany: boolean;
 }
 
-/** What the scans of a list have shown. Of transfers that are no candidates, only a key is kept. */
+/** What the scans of a list have shown so far, with only a key for transfers of other payments. */
 export interface ScanState {
   readonly sides: Set<string>;
   withoutId: number;
@@ -157,7 +157,7 @@ export const createScanState = (): ScanState => ({
   problem: undefined,
 });
 
-/** The result of the search for one of several payments. An error leaves only that one in doubt. */
+/** The search's result for one payment of several. An error leaves only that payment in doubt. */
 export type Finding = Reconciliation | PaymentsError;
 
 export type FindingsOf<S extends readonly Search[]> = {
@@ -170,11 +170,11 @@ export function requireResult(finding: Finding): Reconciliation {
   return finding;
 }
 
-/** Turns `not_found` into an error if the list kept changing, because it may hide the payment. */
+/** Replaces `not_found` by an error, because a list that keeps changing may hide the payment. */
 const hideNotFound = (result: Reconciliation): Finding =>
   result.result === 'not_found' ? stillInDoubt(createListError(movingList), epoch) : result;
 
-/** Searches the lists of Transfers for payments, and remembers what it learns of their order. */
+/** Searches lists of Transfers for payments, and remembers whether lists are newest first. */
 export class TransferSearch {
   readonly now: () => number;
   /** Whether the user asserts that lists are newest first, and the platform's clocks agree. */
@@ -247,7 +247,7 @@ export class TransferSearch {
       const results = targets.map((target) => decide(target, state));
       const isDecided = results.every(({ result }) => result !== 'not_found');
       stillScans = state.hasMoved ? 0 : stillScans + 1;
-      // The number of pages is this scan's, because with larger pages two pages may become one.
+      // Count the pages of this scan, because the next scan, with larger pages, may need only one.
       const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
       if (isDecided || isStill) return results;
       if (stillScans === 0 && scan >= maxScans) return results.map(hideNotFound);
@@ -284,7 +284,7 @@ export class TransferSearch {
       if (!isNewestFirst) continue;
       order.read(page.data);
       if (order.isContradicted) this.#reportDisorder(reportDrift);
-      // `earliest` decides only where the scan may stop. Older transfers that it read are compared.
+      // `earliest` only decides where a scan may stop. Older transfers that were read count, too.
       if (state.ahead !== undefined && order.hasReached(earliest - state.ahead)) return;
     }
   }
@@ -304,14 +304,14 @@ const findEarliest = (targets: readonly Target[]): number =>
     }),
   );
 
-/** Notes whether a listed page came from a cache, and how far this machine's clock is ahead. */
+/** Finds in a page's headers whether a cache sent it, and how far this machine's clock is ahead. */
 function readHead({ headers }: Head, state: ScanState, now: number): void {
   state.isCached ||= Number(headers.get('age')) > 0;
   const ahead = now - parseHttpDate(headers.get('date'));
   if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
 }
 
-/** Counts the transfers of a page, and notes whether this scan has shown one of them before. */
+/** Remembers the transfers of a page, and whether this scan has shown one of them before. */
 function readSides(
   transfers: readonly Transfer[],
   state: ScanState,
@@ -365,7 +365,7 @@ export const createListError = (problem: string): PaymentsError =>
 
 const hasReference = ({ description }: TransferCreateInput): boolean => (description ?? '') !== '';
 
-/** Whether a Transfer's creation time fits a search from `start` on, as far as clocks can tell. */
+/** Whether a Transfer was created at or after `start`, as far as clocks that differ can tell. */
 function compareTime(
   { createdAt }: Transfer,
   { input, start = epoch, clockSkew = defaultClockSkew }: Search,
@@ -381,7 +381,7 @@ function compareTime(
   return latest >= start - tolerance ? 'in_time' : 'unclear';
 }
 
-/** Decides about a payment after a whole scan, which alone shows how far the clocks differ. */
+/** Finds the result for one payment after a whole scan, which shows how far the clocks differ. */
 function decide(
   { search, input, outgoing, incoming, hasTooMany }: Target,
   { sides, withoutId, ahead = 0 }: ScanState,

@@ -57,7 +57,7 @@ export class TransferApi {
   }
 }
 
-/** Checks the query of a list of Transfers, and renames `accountId` as the platform wants. */
+/** Checks the query of `transfers.list`, and renames `accountId` to the platform's parameter. */
 function createListQuerySchema(filter: string | false): Validator<TransferListQuery> {
   const schema: Validator<TransferListQuery> = transferListQuerySchema();
   if (filter === false || filter === 'accountId') return schema;
