@@ -16,7 +16,7 @@ import type { Kind } from '../errors/outcome.ts';
  * in between, and turns "deleted" into "not found". So the SDK reports an unknown outcome instead.
  */
 
-/** What the SDK must know about a failed attempt to decide on a retry. */
+/** The facts about a failed attempt from which the SDK decides whether to send it again. */
 export interface FailedAttempt {
   readonly outcome: Outcome;
   readonly status?: number | undefined;
@@ -119,7 +119,7 @@ export type RetryPlan =
   | { readonly again: true; readonly delayMs: number; readonly cost: number }
   | { readonly again: false; readonly note?: string };
 
-/** Decides on a retry after `retries` earlier ones, and takes its cost from the retry budget. */
+/** Decides whether to retry a call after `retries` retries. If so, charges the retry budget. */
 export function planRetry(
   kind: Kind,
   failed: Failure,

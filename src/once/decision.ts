@@ -6,7 +6,7 @@ export type Situation = keyof typeof plans;
 
 /** For each state of a payment: how many scans of the list, and what to do if none shows it. */
 export const plans = {
-  // No call has claimed the payment, or none has since an operator recorded `not_paid`.
+  // No call has claimed the payment, or an operator's `not_paid` is the latest decision.
   free: { search: 'none', next: 'send' },
   // The journal has no claim of the payment but can lose entries, so an earlier call may have paid.
   perhaps_claimed: { search: 'confirmed', next: 'send' },
@@ -83,7 +83,7 @@ export function findSituationAfterRequest({
 /** Retry delay in milliseconds if another call claimed the payment, but its claim was not read. */
 export const inProgressRetryMs = 1_000;
 const minRetryMs = 5_000;
-/** The longest delay before a retry once no request for the payment can take effect any more. */
+/** The longest retry delay for a payment whose requests can no longer take effect. */
 const maxExpiredRetryMs = 60_000;
 
 /**

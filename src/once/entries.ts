@@ -14,7 +14,7 @@ import { epoch, maxCandidates } from '../search/search.ts';
 import type { JournalContext } from './context.ts';
 import type { TimeLeft } from './decision.ts';
 
-/** The journal's entry of a payment that is not known to be paid; undefined without an entry. */
+/** The journal entry of a payment not recorded as paid; undefined if there is no entry. */
 export type Before = OpenEntry | NotPaidEntry | undefined;
 
 /** The payment that a journal entry is about. */
@@ -43,7 +43,7 @@ export function findTimeLeft(
   return { toRun: expiresAt - gracePeriod - now, toTakeEffect: expiresAt - now };
 }
 
-/** The history of an entry, without values that only another program can have written there. */
+/** Reads an entry's history. Leaves out what is no object, because the SDK writes only objects. */
 export const readHistory = ({ history }: { history?: unknown }): readonly JournalTransition[] =>
   Array.isArray(history) ? (history.filter(isObject) as JournalTransition[]) : [];
 

@@ -31,7 +31,7 @@ const memoryWarning =
   'payments-platform-sdk: a journal in memory ends with this process, and the next one pays again. Use another journal in production.';
 
 const workingJournals = new WeakSet<Journal>();
-/** For each journal, the promise of the check whether the journal has kept its first claim. */
+/** For each journal, a running or finished check that the journal still has its first claim. */
 const firstChecks = new WeakMap<Journal, Promise<true>>();
 const failedJournals = new WeakSet<Journal>();
 

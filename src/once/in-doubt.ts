@@ -100,7 +100,7 @@ export class PaymentErrors {
     return invalidArguments(this.#call, [issue], this.#pipeline.redact);
   }
 
-  /** Creates the error if `since` is after the first claim, `claimedAt` by this machine's clock. */
+  /** Creates the error if `since` is after `claimedAt`, the first claim by this machine's clock. */
   laterSince(claimedAt: number): Error {
     const message = `expected the time at which this payment was first requested; an earlier call claimed it at ${formatTime(claimedAt)}`;
     const hint = 'Pass the timestamp of its job, the same at every call';

@@ -80,7 +80,7 @@ const maxShownCandidates = 10;
 const oldPaymentMs = 604_800_000;
 const oldPayment =
   'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
-/** How often to try to record a payment as made, because another call may change the entry. */
+/** How many times to try to record a payment as made, because other calls may change its entry. */
 const maxRecordTries = 3;
 
 /** One call of createOnce. */
@@ -136,7 +136,7 @@ export class Payment {
     return { situation: findSituation(left, canForget), entry };
   }
 
-  /** Does one step after another, until the payment is made or this call has to give up. */
+  /** Scans, sends or records, step by step, until the payment is made or this call gives up. */
   async #proceed({ situation, entry, error }: Position): Promise<MadePayment> {
     const claim = isOpen(entry) ? entry : undefined;
     const scans: Scan[] = [];

@@ -12,7 +12,7 @@ type Likeness = 'same' | 'unclear' | 'other';
  */
 export function compareTransfer(transfer: Transfer, input: TransferCreateInput): Likeness {
   const fields = compareFields(transfer, input);
-  // A Transfer with this reference but other terms is unclear, because platforms rewrite terms.
+  // If the reference is the same, other terms prove nothing, because platforms rewrite terms.
   if (fields === 'other') return hasSameReference(transfer, input) ? 'unclear' : 'other';
   // Descriptions are compared last, because comparing them is slow and few transfers get this far.
   const likeness = compareDescriptions(transfer.description, input.description ?? '');
@@ -227,7 +227,7 @@ function measureOverlap(letters: string, other: string, minOverlap: number): num
 const encodeBase64 = (description: string): string =>
   btoa(String.fromCharCode(...new TextEncoder().encode(description)));
 
-/** Longer descriptions count as unclear. Comparing takes long, and no known platform sends one. */
+/** Descriptions longer than this count as unclear, because comparing them would take too long. */
 const maxComparedLength = 1_000;
 export const isTooLong = (description: string): boolean => description.length > maxComparedLength;
 

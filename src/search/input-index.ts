@@ -121,8 +121,8 @@ class DescriptionIndex<T extends HasInput> {
     for (const length of this.#overlaps) {
       for (let end = length; end <= listed.length; end += 1) {
         const letters = listed.slice(end - length, end);
-        // At the start and the end of the listed description, only base64 descriptions are looked
-        // up. The search in `#text` finds the plain ones, many of which begin alike.
+        // At the two ends of the listed description, look up only base64 descriptions, because many
+        // plain descriptions begin alike, and the search in `#text` finds them.
         add(this.#byHead.get(end === length ? `^${letters}` : letters));
         add(this.#byTail.get(end === listed.length ? `${letters}$` : letters));
       }
