@@ -14,7 +14,7 @@ export function parseFlags<const T extends FlagOptions>(
   options: T,
   allowPositionals = false,
 ) {
-  // A strict parse throws errors that name the option only in their text, so check tokens first.
+  // Checks tokens first, because errors of a strict parse name the option only in their message.
   const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'option') {

@@ -122,7 +122,7 @@ function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> 
   }
 }
 
-/** Creates the client from the environment variables, or an error that says what is missing. */
+/** Creates the client from environment variables, or returns an error that says what is missing. */
 async function createClient(
   journal: FullJournal,
   transfersFilter?: string | false,
@@ -136,7 +136,7 @@ async function createClient(
   }
 }
 
-/** The text that an operator needs to decide a payment: entry, client and possible transfers. */
+/** What an operator needs to decide about a payment: its entry, the client, possible transfers. */
 async function describeDecision(
   journal: FullJournal,
   reference: string,
@@ -212,7 +212,7 @@ async function main(args: string[]): Promise<number> {
   return 0;
 }
 
-/** An error with the message of a failure and of its cause, without the store's passwords. */
+/** An error with a failure's message and its cause's message, but without the store's passwords. */
 function withoutPasswords(failure: unknown, address: string): Error {
   const { cause } = failure as Error;
   const causeLine = isError(cause) ? `\nThe cause: ${messageOf(cause)}` : '';
@@ -220,7 +220,7 @@ function withoutPasswords(failure: unknown, address: string): Error {
   return failure instanceof UsageError ? new UsageError(text) : new Error(text);
 }
 
-/** The message of an error. If all addresses fail, Node has messages only in inner errors. */
+/** An error's message. If all addresses of a host fail, Node has messages only in inner errors. */
 function messageOf(failure: unknown): string {
   const errors = fieldOf(failure, 'errors');
   if (Array.isArray(errors)) return errors.map(messageOf).join('; ');

@@ -71,7 +71,7 @@ export type Command =
       readonly reference: string;
       readonly verdict: string;
       readonly by: string | undefined;
-      /** Value of the client's option, so that the search sees the same transfers as createOnce. */
+      /** The client's option `transfersFilter`, so that `resolve` searches as `createOnce` does. */
       readonly transfersFilter: string | false | undefined;
       readonly force: boolean;
       readonly yes: boolean;
@@ -101,7 +101,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** The arguments of each command, and its options other than those of the store. */
+/** Each command's arguments and its own options. The options that name the store are not listed. */
 const commands: Readonly<
   Record<string, { readonly arguments: readonly string[]; readonly options: readonly string[] }>
 > = {

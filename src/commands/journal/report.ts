@@ -45,14 +45,14 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   history: describeHistory(entry),
 });
 
-/** The history of an entry as openOnce shows it. Skips what another program has written there. */
+/** Returns an entry's history like openOnce. Skips items of other programs that are no objects. */
 const describeHistory = ({ history }: { history?: unknown }): readonly PaymentTransition[] =>
   (Array.isArray(history) ? history.filter(isObject) : []).map((transition) => {
     const { at, ...others } = transition as JournalTransition;
     return { at: formatTime(at), ...others };
   });
 
-/** One line for each field of a payment's entry except its input, and one for the client. */
+/** Prints a line for each field of a payment's entry but the input, and a line about the client. */
 export function formatEntry(
   reference: string,
   entry: JournalEntry,

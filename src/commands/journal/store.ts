@@ -81,7 +81,7 @@ async function openPostgres(url: string, name = defaultTable): Promise<OpenedSto
   };
 }
 
-/** Prisma's URLs name the schema in a parameter that the driver ignores, so add it to the table. */
+/** Adds the schema in Prisma's URLs to the table's name, because the driver ignores the schema. */
 function addSchema(table: string, url: string): string {
   const schema = new URL(url).searchParams.get('schema');
   const hasSchema = /^(?:"[^"]+"|\w+)\./.test(table);
@@ -91,7 +91,7 @@ function addSchema(table: string, url: string): string {
 const collationSql = `SELECT collname FROM pg_attribute JOIN pg_collation ON pg_collation.oid = attcollation
  WHERE attrelid = to_regclass($1) AND attname = 'reference'`;
 
-/** Warns of another collation than C, because an upgrade of the system may damage the index. */
+/** Warns if the table's collation is not C, as an operating system upgrade may damage its index. */
 async function warnOfCollation(query: QueryPostgres, table: string): Promise<string | undefined> {
   // If reading the collation fails, there is no warning, because the operator needs the command.
   const { rows } = await query(collationSql, [table]).catch(() => ({ rows: [] }));
@@ -143,7 +143,7 @@ async function warnOfEviction(server: RedisConnection): Promise<string | undefin
   return `Redis has the maxmemory-policy ${policy}, so it may remove an entry of the journal, and its payment is then made again. Run: CONFIG SET maxmemory-policy noeviction, and set it in the configuration file, too.`;
 }
 
-/** Selects the URL's database again, because ioredis uses database 0 if that does not exist. */
+/** Selects the database of the URL again, because ioredis falls back to database 0 silently. */
 async function checkDatabase(server: RedisConnection): Promise<void> {
   const { db } = server.options;
   if (db === undefined || db === 0) return;
@@ -168,7 +168,7 @@ function wrapRedis(connection: RedisConnection, warning: string | undefined): Op
   };
 }
 
-/** Connects to Redis. Throws the error of ioredis' event, because the rejection has no cause. */
+/** Connects to Redis. If that fails, throws the error that ioredis emits, which names the cause. */
 async function connect(connection: RedisConnection): Promise<RedisConnection> {
   let cause: Error | undefined;
   connection.on('error', (error) => (cause ??= error));

@@ -3,7 +3,7 @@ import type { OnceInput, Transfer } from '../../schemas/transfer.ts';
 import type { StoreAddress } from './flags.ts';
 import { clean, wrap } from '../table.ts';
 
-/** A transfer that may be the payment, or why the transfer could not be read. */
+/** A transfer that may be the open payment, or the reason why that transfer could not be read. */
 export interface Candidate {
   readonly id: string;
   readonly transfer?: Transfer;
@@ -34,7 +34,7 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
     if (transfer === undefined) return [];
     const destinations = [
       ...(isFilled(transfer[destination]) ? [transfer[destination]] : []),
-      // Also shows the other kind of destination. Otherwise the transfer would seem to have none.
+      // Adds a destination of the other kind, or else the transfer would seem to have none.
       ...(isFilled(transfer[other]) ? [`${other}: ${transfer[other]}`] : []),
     ];
     const cells = { ...transfer, [destination]: destinations.join(' ') };

@@ -6,7 +6,7 @@ interface Change {
 
 interface Step {
   readonly summary: string;
-  /** How to write references that survive the change. @default the summary */
+  /** Advice on how to write references that this change leaves as they are. @default the summary */
   readonly advice?: string;
   readonly change: (text: string) => string;
 }
@@ -22,7 +22,7 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** Finds the fewest changes that explain the received description. Undefined if it is equal. */
+/** Finds the fewest changes that turn `sent` into `received`. Undefined if both are equal. */
 export function describeChange(sent: string, received: unknown): Change | undefined {
   if (received === sent) return undefined;
   if (typeof received !== 'string' || received === '') {

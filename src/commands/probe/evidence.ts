@@ -2,7 +2,7 @@ import { createUnknownId, nouns, readList, readPages, type Listing, type Noun } 
 import type { Platform, Reading } from './platform.ts';
 import type { TlsFacts } from './tls.ts';
 
-/** Reads facts of the TLS connection that the client does not show. */
+/** Reads the TLS version and the certificate of a server, which the client does not report. */
 export type ReadTls = (baseUrl: string) => Promise<TlsFacts>;
 
 /** A kind of record, and the pages that the probe has read of its list. */
@@ -11,7 +11,7 @@ export interface NounListing {
   readonly listing: Listing;
 }
 
-/** What the probe can read. Each part is read from the platform when a check first asks for it. */
+/** What checks read from the platform. A request is sent only when a check needs its response. */
 export class Evidence {
   readonly platform: Platform;
   readonly #unknownIds = new Map<Noun['name'], string>();
@@ -33,7 +33,7 @@ export class Evidence {
     return lists;
   }
 
-  /** Reads a list of one page again as two pages, to see a cursor. Undefined if that cannot be. */
+  /** Reads a list of one page again as two pages, to see a cursor. Undefined for any other list. */
   async halves(noun: Noun): Promise<Listing | undefined> {
     const { rows, readings, isComplete } = await readList(this.platform, noun);
     if (!isComplete || readings.length > 1 || rows.length < 2) return undefined;

@@ -117,7 +117,7 @@ export interface Listing {
   readonly isComplete: boolean;
   /** Why the last page could not be read, or how it differs from the documented envelope. */
   readonly problem: string | undefined;
-  /** Whether `problem` is a difference from the envelope, in a page that could be read. */
+  /** Whether the last page was read, and `problem` is how that page differs from the envelope. */
   readonly isContradictory: boolean;
 }
 

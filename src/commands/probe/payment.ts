@@ -22,7 +22,6 @@ export interface PaymentOrder {
 
 /** A request of the probe that should make a transfer, and the response to the request. */
 export interface Creation {
-  /** The amount of money in the request. */
   readonly amount: string;
   readonly id: string | undefined;
   readonly status: number | undefined;
@@ -45,7 +44,7 @@ export interface KeyTrial {
   readonly other: Creation;
   /** A request with the same Idempotency-Key and the same body as the first request. */
   readonly equal?: Creation;
-  /** A request with the body of `other` and another key, which has to make another transfer. */
+  /** The request `other` again, but with a new Idempotency-Key. Has to make another transfer. */
   readonly control?: Creation;
   readonly listed: ProbeListing;
 }
@@ -63,7 +62,7 @@ export interface Payment {
   readonly search: string;
   readonly first: Creation;
   readonly keyTrial: KeyTrial | undefined;
-  /** The transfer as the platform returns it by its id, and below as the list shows it. */
+  /** The transfer as a GET by its id returns it. `listed` is the transfer as the list shows it. */
   readonly record: Row | undefined;
   readonly listed: Row | undefined;
   /**
@@ -190,7 +189,7 @@ async function create(
   try {
     const { data, response } = await platform.write((payments) =>
       payments
-        // Without an Idempotency-Key, the client rejects an id that an earlier response had.
+        // Without idempotencyHeader, the client rejects a transfer id that an earlier response had.
         .withOptions(key === undefined ? {} : { idempotencyHeader })
         .transfers.create(input, { headers, maxRetries: 0 })
         .withResponse(),
@@ -255,7 +254,7 @@ class Watch {
         await this.#readById();
         if (this.#listed === undefined) await this.#findInList();
       } catch (error) {
-        // Ends the watch without an error, because the report still has to name the transfer.
+        // Stops watching without an error, because the report still has to name the transfer.
         if (error instanceof ProbeEnded) return;
         throw error;
       }
@@ -337,7 +336,7 @@ class Watch {
     return this.#dropFilter(reading) ? this.#readPage(cursor) : reading;
   }
 
-  /** Whether the platform has just rejected the account filter, which is then left out. */
+  /** If the platform has just rejected the account filter, drops the filter and returns true. */
   #dropFilter(reading: Reading | undefined): boolean {
     const isRejected = reading?.status === 400 || reading?.status === 422;
     if (!isRejected || this.#filter.accountId === undefined) return false;

@@ -15,7 +15,7 @@ export interface ProbeClock {
   wait(ms: number): Promise<void>;
 }
 
-/** What one request of the probe has shown. */
+/** One request of the probe and its response, if a response came. */
 export interface Reading {
   readonly path: string;
   /** The HTTP status of the response. Undefined if no response came. */
@@ -84,7 +84,7 @@ export class Platform {
     return reading;
   }
 
-  /** Reads an endpoint under the root URL, which takes its input in a GET's body, and the JWT. */
+  /** Reads an endpoint under the root URL by a GET with its input in the body, and with the JWT. */
   readRoot(path: string, body: object): Promise<Reading> {
     return this.#readPatiently({ method: 'GET', path, api: 'root', body });
   }
@@ -96,7 +96,7 @@ export class Platform {
     return send(this.#payments);
   }
 
-  /** Whether the probe may send this many further requests before its limit. */
+  /** Whether the probe can send this many more requests without exceeding its limit. */
   hasLeft(requests: number): boolean {
     return this.requests + requests <= maxRequests;
   }

@@ -21,7 +21,7 @@ export type Check =
   /** A check that looks at the requests that `--pay-twice` adds. */
   | CheckOf<'pay_twice', Payment>;
 
-/** A check by requests that read. `request` sends the requests, and `read` decides the verdict. */
+/** A check without a payment. `request` reads from the platform, and `read` decides the verdict. */
 export const reads = <Answer>(
   row: number,
   question: string,
@@ -30,7 +30,7 @@ export const reads = <Answer>(
   needs: 'reads' | 'jwt' = 'reads',
 ): Check => ({ row, question, needs, decide: async (seen) => read(await request(seen), seen) });
 
-/** A check that decides by the payment that the probe made. */
+/** Creates a check whose verdict follows from the payment that the probe made. */
 export const pays = (
   row: number,
   question: string,
@@ -38,6 +38,6 @@ export const pays = (
   needs: 'pay' | 'pay_twice' = 'pay',
 ): Check => ({ row, question, needs, decide });
 
-// Several checks use these lists. The first one reads a list, the others get the same pages.
+// Checks share these lists: the first check reads a list, and later checks get the same pages.
 export const lists = (seen: Evidence): Promise<readonly NounListing[]> => seen.lists();
 export const transfers = (seen: Evidence): Promise<Listing> => seen.list('transfers');

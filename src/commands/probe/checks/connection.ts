@@ -10,7 +10,7 @@ const noAddress = `0x${'0'.repeat(40)}`;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
 const proxyHeaders = ['server', 'via', 'x-cache', 'x-served-by', 'x-powered-by'];
 
-/** All responses that the probe has got so far, at least those of the lists. */
+/** Returns all responses that the probe has received so far, after reading every list once. */
 async function allReadings(seen: Evidence): Promise<readonly Reading[]> {
   await seen.lists();
   return seen.platform.readings;
@@ -98,7 +98,7 @@ export const connectionChecks: readonly Check[] = [
     const { baseUrl } = seen.platform;
     const proxy = findProxy(baseUrl);
     const isTls = baseUrl.startsWith('https:');
-    // If there is a proxy, a direct TLS connection would fail or show another server.
+    // Skips TLS behind a proxy, because a direct connection would fail or show another server.
     const isDirect = isTls && proxy === undefined;
     const tls: TlsFacts = isDirect ? await seen.readTls(baseUrl) : { protocol: 'TLS' };
     const facts = [

@@ -16,7 +16,7 @@ interface Filter {
   readonly row: number;
   readonly name: Noun['name'];
   readonly parameter: 'accountId' | 'entityId';
-  /** Fields of a listed record, one of which must hold the id. @default the parameter */
+  /** Fields of a record, one of which must hold the id to filter by. @default the parameter */
   readonly fields?: readonly [string, ...string[]];
   /** Whether the client relies on this filter of the platform. @default true */
   readonly isAssumed?: boolean;
@@ -84,7 +84,8 @@ async function checkFilter(
     return { ...contradicted('Hides records.', figures, ban), withdraws: 'transfersNewestFirst' };
   }
   if (owners.length < 2) {
-    // With one owner a filter excludes nothing. But for an unknown owner the list has to be empty.
+    // If all records have one owner, a filter by that owner excludes nothing. So the check filters
+    // by an unknown owner, for whom the list has to be empty.
     const other = await seen.filter(name, parameter, await seen.unknownIdOf(ownerNames[parameter]));
     if (other.rows.length > 0) {
       return reject('Ignored.', `${count(other.rows.length, name)} for an unknown id.`);
@@ -97,6 +98,6 @@ async function checkFilter(
   return honoured('Honoured.', `${count(filtered.rows.length, name)} of ${owner}.`);
 }
 
-/** The different ids in one field of the records. The id with the fewest records is last. */
+/** The different ids in one field of the records, the most frequent id first. */
 export const findOwners = (rows: readonly Row[], field: string): string[] =>
   tally(rows.map((row) => row[field]).filter(isFilled)).map(([owner]) => owner);

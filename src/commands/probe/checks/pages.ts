@@ -71,7 +71,8 @@ export const pageChecks: readonly Check[] = [
       : unknown('Accepted; the check needs more than 100 transfers.', `${length} transfers.`);
   }),
   reads(65, 'Do lists come fresh, not from a cache?', lists, async (all, { platform }) => {
-    // Reads a page again, because a cache stores a page first, and sends it at the second read.
+    // Requests one page again, because a cache stores the page at the first request and sends the
+    // stored page at the second.
     const repeated = await platform.read('/transfers', { limit: 100 });
     const readings = [...all.flatMap(({ listing }) => listing.readings), repeated];
     const cached = readings.filter(({ headers }) => Number(headers.get('age')) > 0);

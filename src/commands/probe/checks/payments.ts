@@ -96,7 +96,7 @@ export const paymentChecks: readonly Check[] = [
   }),
 ];
 
-/** The report gives this advice, because one transfer does not show how slow a platform can be. */
+/** Advice for the report, because one transfer's delay does not show how slow a platform can be. */
 const lateEffectAdvice =
   'This is only the delay of the list. Ask the platform for how long after a timeout a POST may still create a transfer, and set the option gracePeriod to a longer time.';
 
@@ -126,8 +126,8 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
   if (equal?.isRefused === true) {
     return finding('Not honoured: an equal request with the same key was rejected.', made);
   }
-  // A platform that finds duplicates without reading the Idempotency-Key responds in the same way,
-  // but then makes no transfer for another key, either.
+  // A platform that finds duplicates without reading the Idempotency-Key gives the same responses,
+  // but makes no transfer for a request with another key, either.
   if (control !== undefined && !isAnother(control)) {
     return unknown('Unclear: a request with another key made no other transfer.', made);
   }
@@ -147,7 +147,7 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
   return { ...finding('Honoured.', made), option };
 }
 
-/** Names each transfer with its amount, and each failed request that may have made a transfer. */
+/** Names each transfer that the probe made, with its amount, and each request that failed. */
 function describeMade(first: Creation, { listed, ...trial }: KeyTrial): string {
   const creations = [first, ...Object.values(trial)];
   const made = new Map(listed.rows.map(({ id, amount }) => [String(id), String(amount)]));

@@ -101,7 +101,7 @@ function platformTime({ headers, receivedAt }: Reading): number {
   return Number.isNaN(date) ? receivedAt : date;
 }
 
-/** Finds why the probe must not suggest transfersNewestFirst for a list that is newest first. */
+/** Finds why the probe must not suggest transfersNewestFirst, although the list is newest first. */
 async function findOrderObstacle(
   seen: Evidence,
   { rows, readings }: Listing,

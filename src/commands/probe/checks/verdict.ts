@@ -32,7 +32,7 @@ export const contradicted = judgeAs('contradicted');
 export const finding = judgeAs('found');
 export const unknown = judgeAs('unknown');
 
-/** A verdict that lists each value once, in order, with how often the probe has seen it. */
+/** A verdict that lists the values sorted and once, and says how often the probe saw each value. */
 export const findingOf = (values: readonly string[], separator = ', '): Verdict =>
   finding(
     `${[...new Set(values)].toSorted().join(separator)}.`,
