@@ -55,7 +55,7 @@ export function createCallError(failure: Failure, failed: FailedCall, note = '')
   return error;
 }
 
-/** Moves a short message of the platform or the system into the first line of the error. */
+/** Appends a short message of the platform or the operating system to the error's first line. */
 function arrangeWords({ what, hint, reported = '', isInline }: Words, isRepeatable: boolean) {
   const isInFirstLine = isInline === true && reported !== '' && reported.length <= maxInlineLength;
   return {

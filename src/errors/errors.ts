@@ -28,7 +28,7 @@ export type { Issue } from '../internal/issues.ts';
 export interface ResumePoint {
   /**
    * Pass this cursor to get the page that failed, or on a {@link PaginationError} the last page
-   * that arrived. Undefined is the first page. In `transactions.list` the cursor is `skip` as a
+   * that arrived. Undefined means the first page. In `transactions.list` the cursor is `skip` as a
    * string.
    */
   readonly cursor: string | undefined; // The API reference does not say how long a cursor stays valid: docs/gaps.md, row 55
@@ -450,7 +450,7 @@ export const apiErrorClass = (status: number): typeof ApiError =>
  * chain. A user's subclass has no brand, so `instanceof` keeps its ordinary meaning there.
  */
 const brands = new Map<unknown, symbol>();
-/** The error classes by name. {@link paymentsErrorFrom} passes them more fields than they list. */
+/** Error classes by name, typed so that {@link paymentsErrorFrom} can pass any fields to them. */
 const classesByName = new Map<unknown, typeof PaymentsError>();
 
 /** Returns the brand of a class. The first call sets all brands, so imports have no effects. */

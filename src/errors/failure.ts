@@ -35,9 +35,9 @@ import { keepCause, redactAndCut, redactDeep, redactError, type Redact } from '.
 export interface Words {
   readonly what: string;
   readonly hint?: string | undefined;
-  /** A message from the platform, the system or the caller's function. */
+  /** A message to quote, from the platform, the operating system or a function of the caller. */
   readonly reported?: string | undefined;
-  /** Whether `reported` may be in the error's first line, because it is no HTML page. */
+  /** Whether the error's first line can quote `reported`. False for a page, such as a proxy's. */
   readonly isInline?: boolean | undefined;
   /** Whether a 2xx status shows that the platform accepted the call. */
   readonly isAccepted?: boolean | undefined;
@@ -79,7 +79,7 @@ export interface Failure {
 /** A failure with an error status, from the platform or a proxy in front of it. */
 export interface Rejection extends Failure {
   readonly status: number;
-  /** Creates the failure of a later call that would have to wait `ms` for the rate limiter. */
+  /** Creates the failure of a later, unsent call that the rate limiter would delay by `ms`. */
   readonly holdBack: (ms: number) => Failure;
 }
 
@@ -240,7 +240,7 @@ export function unusableFailure(
 const strayHint =
   'A server or proxy may have sent a response twice, so the response was not used and its connection was closed.';
 
-/** Describes a 2xx response that belongs to another request. `issue` says what shows this. */
+/** Describes a 2xx response to another request. `issue` is about the field that shows this. */
 export const strayFailure = (response: FailedResponse, issue: Issue, redact: Redact): Failure =>
   unusableFailure(
     response,

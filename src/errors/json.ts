@@ -1,6 +1,6 @@
 import { fieldOf, isError } from '../internal/thrown.ts';
 
-/** Copies name, message and code of a cause, which JSON omits. Other fields may be private. */
+/** Copies name, message and code of an error's cause for JSON. Other fields may be private. */
 export function causeInJson(cause: unknown): unknown {
   if (!isError(cause)) return typeof cause === 'object' ? undefined : cause;
   const fields = ['name', 'message', 'code'].map((name) => [name, fieldOf(cause, name)] as const);

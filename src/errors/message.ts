@@ -32,14 +32,14 @@ export const formatMessage = (parts: MessageParts): string =>
 
 const endSentence = (text: string): string => (/[.?:…]$/.test(text) ? text : `${text}.`);
 
-// The parts of messages are kept in a map, because logs print all fields of an error.
+// The parts of a message are kept outside the error, because logs print all fields of an error.
 const partsByError = new WeakMap<object, MessageParts>();
 
 /** Returns the parts from which the message of an error was made. */
 export const messagePartsOf = (error: PaymentsError): MessageParts =>
   partsByError.get(error) ?? { what: error.message };
 
-/** Creates an error from the parts of its message, and keeps the parts. */
+/** Creates an error from the parts of its message. {@link messagePartsOf} finds the parts again. */
 export function createError<E extends PaymentsError, Facts>(
   ErrorClass: new (message: string, facts: Facts) => E,
   parts: MessageParts,

@@ -1,7 +1,7 @@
 import { fieldOf, isError, maxErrorDepth, messageOf } from '../internal/thrown.ts';
 import type { Outcome } from './errors.ts';
 
-/** How often a call may safely be sent: see the table in `retry.ts`. */
+/** Says after which failures a call may be sent again: see the table in `retry.ts`. */
 export type Kind = 'safe' | 'idempotent' | 'once';
 
 /** The outcome `not_sent` is better than `rejected`, which is better than `unknown`. */
@@ -89,7 +89,7 @@ export interface TransportFacts {
   readonly sendsOnce: boolean;
 }
 
-/** What the transport observed while sending, which counts more than any error code. */
+/** What the transport itself observed while sending, which proves more than an error code. */
 export interface Evidence {
   /** False until the first byte of the request may have been written, then true. */
   started?: boolean | undefined;

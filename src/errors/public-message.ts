@@ -10,7 +10,7 @@ interface PublicFacts {
 
 const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
 
-/** Whether a call only reads. The method does not decide, because `createOnce` also sends GETs. */
+/** Whether a call only reads. The HTTP method does not show this: `createOnce` also sends GETs. */
 export const isReading = ({
   operation = '',
   method,

@@ -34,7 +34,7 @@ export function redactor(
   return (text) => {
     let clean = text;
     for (const spelling of spellings) clean = clean.replaceAll(spelling, mark);
-    // It is unknown where an encoded secret starts and ends, so the mark replaces the whole text.
+    // Where an encoded secret starts and ends is unknown, so the whole text becomes `[redacted]`.
     const decoded = decodingsOf(clean);
     if (decoded.some((decoding) => spellings.some((secret) => decoding.includes(secret)))) {
       return mark;
@@ -76,7 +76,7 @@ function decodingsOf(text: string, layers = 2): readonly string[] {
   return [decoded, ...decodingsOf(decoded, layers - 1)];
 }
 
-/** Matches names of headers that may hold a secret, of a proxy, a gateway or a session. */
+/** Matches the names of headers of a proxy, a gateway or a session that may contain a secret. */
 const secretHeader =
   /cookie|authoriz|authent|(?:^|[^a-z])authn?(?:$|[^a-z])|passw|passphrase|pwd|credential|session|token|secret|jwt|dpop|(?:api|access|auth|master|private|signing|subscription|functions)[^a-z0-9]*key/i;
 

@@ -8,7 +8,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** A problem with a value, with the hint not yet part of the message. */
+/** A problem with a value. The message has no hint until {@link withHint} appends `hint`. */
 export interface DetailedIssue extends Issue {
   readonly hint?: string | undefined;
 }
@@ -25,7 +25,7 @@ export interface Problem {
 export const describeProblem = ({ got, expected }: Problem): string =>
   `${got}; expected ${expected}`;
 
-/** Creates the issue of a value. A string is a whole message, maybe from {@link expectation}. */
+/** Creates a value's issue. A string is the whole message or comes from {@link expectation}. */
 export function issueAt(path: string, problem: Problem | string, value: unknown): DetailedIssue {
   if (typeof problem === 'string') {
     const details = expectations.get(problem);
@@ -37,7 +37,7 @@ export function issueAt(path: string, problem: Problem | string, value: unknown)
   return hint === undefined ? { path, message } : { path, message, hint };
 }
 
-/** Moves the hint of an issue to the end of its message, as the caller sees it. */
+/** Appends the hint of an issue to its message, because callers see only the message. */
 export const withHint = ({ path, message, hint }: DetailedIssue): Issue => ({
   path,
   message: hint === undefined ? message : `${message}. ${hint}`,
@@ -45,7 +45,7 @@ export const withHint = ({ path, message, hint }: DetailedIssue): Issue => ({
 
 const expectations = new Map<string, Problem>();
 
-/** Makes an error message for zod, which takes only a string. {@link issueAt} finds its parts. */
+/** Makes a message for zod, which accepts only a string. {@link issueAt} looks up the problem. */
 /* @__NO_SIDE_EFFECTS__ */
 export function expectation(problem: Problem | string): string {
   const details = typeof problem === 'string' ? { expected: problem } : problem;

@@ -23,7 +23,7 @@ const json = JSON as unknown as {
   rawJSON?: RawJson;
 };
 
-/** Restores lost digits, and drops `__proto__`, which Object.assign would turn into a prototype. */
+/** Reviver that restores lost digits. Drops `__proto__`, which Object.assign makes a prototype. */
 const revive: Reviver = (key, value, context) => {
   if (key === '__proto__') return undefined;
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;

@@ -38,7 +38,7 @@ export function runtime(): Runtime {
 /** Whether an error's stack also shows the functions that await a call, as stacks of V8 do. */
 export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !== 'other';
 
-/** Says what to do without TextDecoder, which reads responses; undefined if there is one. */
+/** Says what to do if TextDecoder, which reads responses, is missing. Otherwise undefined. */
 export const findMissingGlobal = (): string | undefined =>
   !Reflect.has(globalThis, 'TextDecoder')
     ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'

@@ -6,7 +6,7 @@ export const oneLine = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll(controls, '').trim();
 
 export const trimTrailingSlashes = (text: string): string =>
-  // The lookbehind tries only the first of several slashes. Trying each may take seconds.
+  // The lookbehind lets only the first slash start a match. Trying every slash may take seconds.
   text.replace(/(?<!\/)\/+$/, '');
 
 /** Says what kind of value this is, such as `an array`, without showing the value. */

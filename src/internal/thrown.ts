@@ -48,7 +48,7 @@ export function messageOf(error: unknown): string {
   return typeof message === 'string' ? message : '';
 }
 
-/** Causes that are nested deeper are ignored, because an error may be its own cause. */
+/** How deep the SDK follows the causes of an error, because an error may be its own cause. */
 export const maxErrorDepth = 8;
 
 /** Returns the message of an error's innermost cause; empty if the value is not an error. */

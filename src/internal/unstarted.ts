@@ -14,9 +14,9 @@ function report(): void {
 }
 
 /**
- * Counts a call that starts only when the caller awaits or iterates its result. At the start the
- * call has to call the returned function. At exit the process reports calls that never started,
- * because a payroll whose `await` was forgotten looks like one that was paid.
+ * Counts a call that starts only when the caller awaits or iterates its result. Run the returned
+ * function when the call starts. When the process exits, a warning reports the calls that never
+ * started, because a payroll whose `await` was forgotten looks like one that was paid.
  */
 export function expectStart(operation: string): () => void {
   if (waiting.size === 0) onExit(report);
