@@ -30,7 +30,7 @@ interface CommonEntry {
   readonly history?: readonly JournalTransition[] | undefined;
 }
 
-/** Fields that each later entry of the same payment keeps, until the payment is paid. */
+/** Fields of an entry that later entries of the same payment copy, until the payment is paid. */
 interface UnpaidEntry extends CommonEntry {
   /** Time when a call first claimed this payment. 0 if that time is not known. */
   readonly firstClaimedAt: number;
@@ -46,19 +46,22 @@ interface ClaimedEntry extends UnpaidEntry {
   readonly host: string;
   /** Time when the call claimed the payment, in milliseconds by the journal's clock. */
   readonly claimedAt: number;
-  /** When the claim's request can no longer make a transfer. Null with `gracePeriod: Infinity`. */
+  /**
+   * Time after which the claim's request can no longer make a transfer, in milliseconds by the
+   * journal's clock. Null with `gracePeriod: Infinity`.
+   */
   readonly expiresAt: number | null;
 }
 
-/** A call has claimed the payment and may be sending it. */
+/** Entry of a payment that a call has claimed and may be sending. */
 export interface SendingEntry extends ClaimedEntry {
   /** State of a payment whose call is in progress, or whose process died during the call. */
   readonly state: 'sending';
 }
 
-/** The platform lists transfers that may be the payment. An operator decides by `resolveOnce`. */
+/** Entry of a payment that a listed transfer may have made. Decide by `transfers.resolveOnce`. */
 export interface AmbiguousEntry extends ClaimedEntry {
-  /** State of a payment of which is not known whether it was made. */
+  /** State of a payment that may or may not have been made. */
   readonly state: 'ambiguous';
   /** Ids of the transfers that may be the payment, at most ten. */
   readonly candidates: readonly TransferId[];
@@ -76,7 +79,7 @@ export interface PaidEntry extends CommonEntry {
   readonly resolvedBy?: string | undefined;
 }
 
-/** An operator recorded that the payment was not made. The next `createOnce` sends the payment. */
+/** Entry of a payment that an operator recorded as not paid. The next `createOnce` pays. */
 export interface NotPaidEntry extends UnpaidEntry {
   /** State of a payment that was not made, as an operator decided. */
   readonly state: 'not_paid';
@@ -153,11 +156,14 @@ export interface Journal {
    * with a removed reference, the payment is made again.
    */
   prune?(options: PruneOptions): Promise<number>;
-  /** Whether the store may lose entries. If so, `createOnce` first searches the platform's list. */
+  /**
+   * Whether the store may lose entries. If so, `createOnce` searches the platform's list of
+   * transfers before every first claim of a payment.
+   */
   readonly forgets?: boolean;
 }
 
-/** A {@link Journal} with an example, which the compiler prints if a type does not match. */
+/** A {@link Journal} with examples in its type, which compile errors then show. */
 export interface JournalSuchAs<_Examples extends string> extends Journal {}
 
 /** A journal of this package, which can always list open payments and prune paid ones. */
@@ -177,7 +183,7 @@ export class LastingJournalError extends Error {
   readonly retryable = false;
 }
 
-/** The stored text of each entry. Another program may have put other spaces into the JSON. */
+/** The exact stored text of each entry, because `swap` compares texts and spaces may differ. */
 const storedTexts = new WeakMap<JournalEntry, string>();
 
 /** Converts an entry to the text that a store keeps. No entry becomes an empty text. */

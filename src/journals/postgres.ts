@@ -10,7 +10,7 @@ import {
   type OpenEntry,
 } from './journal.ts';
 
-/** SQL that finds open entries by their text, because JSON functions would throw on some claims. */
+/** SQL that finds open entries by their text, as JSON functions would throw on some entries. */
 const isOpenSql = `entry !~ '"state" *: *"(paid|not_paid)"'`;
 const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
 
@@ -54,10 +54,10 @@ export type PostgresQuery = (
     }
 >;
 
-/** A {@link PostgresQuery} with an example, which the compiler prints if a type does not match. */
+/** A {@link PostgresQuery} with an example in its type, which compile errors then show. */
 export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
 
-/** SQL for the start of the database transaction in milliseconds, which now() returns. */
+/** SQL that reads the time at which the database transaction started, in milliseconds. */
 const startedSql = '(extract(epoch FROM now()) * 1000)::float8 AS started';
 
 const insideTransaction =
@@ -171,7 +171,7 @@ export function postgresJournal(
       }
       problem = new LastingJournalError(insideTransaction);
     } catch (error) {
-      // After any other error the table may have the claim, so the caller reads the entry again.
+      // Any other error leaves the claim in doubt, so the caller reads the payment's entry again.
       if (!(error instanceof LastingJournalError)) throw error;
       problem = error;
     }
@@ -193,7 +193,7 @@ export function postgresJournal(
       }
       if (after?.state === 'sending') return claim(reference, before, after);
       const row = await write(reference, before, after);
-      // The claim and the paid entry are in one transaction, so a rollback would remove both.
+      // Rejects a paid entry in the same transaction as its claim, as a rollback would remove both.
       if (after?.state === 'paid' && Number(row?.['age']) <= 0) {
         throw new LastingJournalError(insideTransaction);
       }

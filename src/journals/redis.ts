@@ -15,11 +15,11 @@ import {
 /** Sends one command to Redis, such as `('GET', 'key')`, and resolves to the reply. */
 export type RedisCommand = (...args: [name: string, ...args: string[]]) => PromiseLike<unknown>;
 
-/** A {@link RedisCommand} with an example, which the compiler prints if a type does not match. */
+/** A {@link RedisCommand} with an example in its type, which compile errors then show. */
 export interface RedisCommandSuchAs<_Example extends string> extends RedisCommand {}
 
 const keyPrefix = 'payments:journal:';
-/** Key of a sorted set of the open references. The member '' says that the set is complete. */
+/** Key of the sorted set of open payments' references. The member '' marks the set as complete. */
 const indexKey = 'payments:journal-open';
 
 /*

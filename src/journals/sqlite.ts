@@ -81,7 +81,7 @@ const cannotOpen = (path: string, cause: unknown): Error => {
   );
 };
 
-/** Warns of a relative path, which may name another file in a cron job with another folder. */
+/** Warns of a relative path, because a process in another folder would use another file. */
 function warnOfRelativePath(path: string): void {
   const { existsSync } = getBuiltin('node:fs') as typeof NodeFs;
   const { isAbsolute, resolve } = getBuiltin('node:path') as Path;
@@ -146,7 +146,7 @@ function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   }
 }
 
-/** Prepares every SQL statement with `prepare`, because errors of `exec` have no code on Deno. */
+/** Prepares SQL statements instead of running them by `exec`, whose errors have no code on Deno. */
 function prepareStatements(database: Database, create: boolean) {
   // Turns off SQLite's own wait for a lock, because that wait would block the event loop.
   database.prepare('PRAGMA busy_timeout = 0').get();

@@ -23,14 +23,14 @@ interface JournalCase {
 const handleCount = 2;
 const racingCalls = 20;
 const races = 2;
-/** Pause between two readings of the journal's clock, and by how much the clock must advance. */
+/** The journal's clock must advance by at least `minAdvanceMs` during a pause of `pauseMs`. */
 const pauseMs = 50;
 const minAdvanceMs = 25;
 /** The clock of a store may step back by this much, because a time server may set that clock. */
 const stepBackMs = 5;
 /** A journal's clock that differs more from this process's clock may have a wrong time zone. */
 const maxClockDifferenceMs = 120_000;
-/** Time of the entries that the case of `prune` removes: before every real payment. */
+/** Time of payment of the entries that `prune` has to remove: 1970, before every real payment. */
 const oldPaidAt = 1_000;
 /** Number of payments to list: more than one page, because stores often read 100 or 200 rows. */
 const openCount = 250;

@@ -57,7 +57,7 @@ export class Trial {
     this.handles = handles;
   }
 
-  /** Creates a reference that only this trial uses. With `end`, keep within 140 characters. */
+  /** Creates a reference that only this trial uses. A long `end` must fit into 140 characters. */
   newReference(end = ''): string {
     const reference = `${this.#start}${end || this.#references.length}`;
     this.#references.push(reference);
@@ -195,7 +195,7 @@ export class Trial {
         const entry = await handle?.read(reference);
         if (entry !== undefined) await handle?.swap(reference, entry, undefined);
       } catch {
-        // The report already has the failure that left this entry.
+        // Ignores the error, because the report already has the failure that left the entry.
       }
     }
   }

@@ -45,8 +45,8 @@ export function asDescribedSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
 /** Makes the schema of a payment public. The JSON Schema requires exactly one destination. */
 /* @__NO_SIDE_EFFECTS__ */
 export function asPaymentSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
-  // All copies of zod in a process share this registry, so their JSON Schema has the condition,
-  // too: docs/decisions/where-the-time-goes.md.
+  // All copies of zod in a process share this registry, so the JSON Schema of each requires
+  // one destination: docs/decisions/where-the-time-goes.md.
   z.globalRegistry.add(schema(), {
     oneOf: [{ required: ['destinationAccountId'] }, { required: ['counterpartyId'] }],
   });
