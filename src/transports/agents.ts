@@ -14,7 +14,6 @@ export interface HttpAgent {
   destroy(): void;
 }
 
-/** The interface of `node:http`, which `node:https` shares. */
 type HttpModule = typeof NodeHttp;
 
 /** The Node module of a protocol, and the agents for reads and writes that all clients share. */
@@ -24,13 +23,13 @@ interface Protocol {
   readonly writes: NodeHttp.Agent;
 }
 
-/** How many milliseconds a connection may be idle and still take a read or a write. */
+/** Milliseconds of idleness after which a read or a write no longer uses a connection. */
 export const maxIdleMs = { read: 4_000, write: 300 };
 
 /** Reads open at most this many connections to one host, as macOS lets a process open 256 files. */
 const maxReadConnections = 100;
 
-/** How long a proxy may take to open a tunnel. Node does not end the tunnel with its request. */
+/** Limit in ms for opening a tunnel through a proxy. Node does not stop when the request ends. */
 const tunnelTimeoutMs = 30_000;
 
 /** The address of an origin, with the agents for requests to that origin. */
@@ -66,8 +65,8 @@ function loadProtocol(name: string): Protocol {
       scheduling: 'lifo',
       maxSockets: maxReadConnections,
     }),
-    // With fifo, a write gets the connection that has been silent for the longest time. At the
-    // limit, a write that gets a connection too early would have to wait again and again.
+    // With fifo, a write gets the connection that has been silent for the longest time. With lifo,
+    // an agent at its limit could again and again hand over one that is not silent yet.
     writes: createKeepingAgent(http, maxIdleMs.write, { scheduling: 'fifo' }),
   };
   protocols.set(name, protocol);

@@ -90,7 +90,7 @@ let cacheInit: RequestInit | undefined;
 
 /**
  * Options that make fetch bypass the caches of frameworks, because for example a balance must be
- * current. Older Workers throw on the option `cache`, so the first call tries whether it works.
+ * current. Older Workers throw on `cache`, so the first call tries whether that option works.
  */
 function getCacheInit(): RequestInit {
   if (cacheInit !== undefined) return cacheInit;

@@ -19,14 +19,14 @@ const delayedAckMs = 40;
 /** How long a connection is used. A new connection looks up the host, whose address may change. */
 const maxAgeMs = 240_000;
 
-/** What is known about a connection since its last response. */
+/** What the SDK recorded about a connection when its last response ended. */
 interface Idleness {
   /** When the first response on the connection ended, by the monotonic clock. */
   readonly openSince: number;
   /** When the last response ended, by the wall clock and by the monotonic clock. */
   readonly since: number;
   readonly sinceElapsed: number;
-  /** How long the connection's last request and its response took. */
+  /** Milliseconds from the last request on the connection to the end of its response. */
   readonly roundTripMs: number;
   /** How long the connection has to be silent before a write may use the connection. */
   readonly silenceMs: number;
@@ -40,7 +40,7 @@ export function markIdle(socket: Socket, startedAt: number): void {
   const sinceElapsed = performance.now();
   const roundTripMs = sinceElapsed - startedAt;
   const last = idle.get(socket);
-  // Takes the longer of two round trips, because a surplus response makes one look too short.
+  // Takes the longer of the last two round trips, as a surplus response makes one look too short.
   const longerMs = Math.max(roundTripMs, last?.roundTripMs ?? 0);
   idle.set(socket, {
     openSince: last?.openSince ?? sinceElapsed,
@@ -83,8 +83,8 @@ interface Pool {
 }
 
 /**
- * Opens a write on a connection that has been silent for long enough, or on a new connection. So
- * writes in a series need not wait, and close no connection that is not silent yet.
+ * Opens a write on a used connection that has been silent for long enough, or on a new connection.
+ * So writes in a series need not wait, and connections that are not silent yet stay open.
  */
 export const openWrite = <T>(agent: NodeHttp.Agent, open: () => T): T =>
   openOn(agent, (idleness) => idleness === undefined || isSilent(idleness), open);

@@ -69,7 +69,7 @@ function waitTurns(turns: number, then: () => void): void {
   });
 }
 
-/** Turns of the event loop after which Node has read what had arrived on a socket. */
+/** After this many turns of the event loop, Node has read what had arrived on a socket. */
 const turnsToRead = 2;
 
 /** Waits one turn of the event loop, after which a read on a used connection has been written. */
@@ -242,7 +242,7 @@ class Exchange {
       // that all requests of the turn are written together and wake up an idle server only once.
       if (written.size > 0) waitTurns(1, end);
       // Ends the request after this event, because within the event Node would finish the request
-      // twice, and report two to diagnostics. Fake timers cannot replace the promise.
+      // twice, and report two to diagnostics. A promise works even with fake timers.
       else void Promise.resolve().then(end);
     } else this.#reuse(outgoing, socket);
   }
@@ -250,7 +250,7 @@ class Exchange {
   /** Sends a write on a used connection, unless the server has sent unrequested bytes on it. */
   #reuse(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (this.#body !== undefined) {
-      // Renders the headers before checking the socket, so that the first byte follows soon.
+      // Creates the headers before checking the socket, so the first byte soon follows the check.
       outgoing.cork();
       outgoing.write(this.#body);
     }
@@ -269,10 +269,10 @@ class Exchange {
   #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
     try {
-      // After the machine was suspended, Node serves sockets before timers, so the time may be up.
+      // After the machine was suspended, the deadline may have passed before its timer could fire.
       this.#request.stop.check();
     } catch {
-      // The stop listener in the constructor has already failed the exchange.
+      // The listener that the constructor added to `stop` has already failed this exchange.
       return;
     }
     if (this.#evidence !== undefined) this.#evidence.started = true;

@@ -51,7 +51,7 @@ export class PushedResponse implements TransportResponse {
 
   completeBody(limit: number): Body | undefined {
     this.#limit = limit;
-    // The whole body may have arrived before the caller set the limit.
+    // The whole body may have arrived before the caller set the size limit, so check the size now.
     const isTooLarge = this.#size > limit || this.#compressedSize > limit;
     if (isTooLarge) this.#overflow();
     if (this.#end === undefined) return undefined;

@@ -12,7 +12,7 @@ interface Stop {
    * Returns a function that removes the listener.
    */
   onStop(listener: (reason: Error) => void): () => void;
-  /** Calls the listeners and throws if the request's time is up, even if the timer is late. */
+  /** If the request's time is up, calls the listeners and throws, even if no timer has fired. */
   check(): void;
 }
 
@@ -27,7 +27,7 @@ export interface TransportRequest {
   readonly stop: Stop;
 }
 
-/** The body of a response, as far as the body has been read. */
+/** The part of a response body that has been read, and what is wrong with the body. */
 export interface Body {
   readonly bytes: Uint8Array;
   readonly fault: BodyFault | undefined;
@@ -50,7 +50,7 @@ export interface TransportResponse {
   readBody?(limit: number): Promise<Body>;
   /** Ends a response body that no caller will read. */
   discardBody?(): void;
-  /** Closes the connection even after the response ended, because a surplus response may follow. */
+  /** Closes the connection even if the response has ended, as a surplus response may follow. */
   closeConnection?(): void;
   /** The bytes of the response body that `readBody` has read so far. */
   partialBody?(): Uint8Array;
