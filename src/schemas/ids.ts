@@ -6,7 +6,7 @@
 export type IdFrom<Prefix extends string, Hint extends string> =
   `${Prefix}${string}` | (`${Prefix}${string}` & Pick<Hint, 'length'>);
 
-// Template types keep the type of a literal id, and let the compiler report a second destination.
+// Template types keep the type of a literal id, and let the compiler report two destinations.
 /** The destination to leave out. No string has this type. `Hint` tells the caller what to do. */
 export type ExactlyOneOf<Fields extends string, Prefix extends string, Hint extends string> =
   | (`${Prefix}${string}` & Readonly<Record<Fields, unknown>>)

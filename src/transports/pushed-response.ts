@@ -14,7 +14,7 @@ export class PushedResponse implements TransportResponse {
   readonly #rawHeaders: RawHeaders;
   readonly #abort: (reason: Error) => void;
   readonly #encoding: string;
-  /** Created with the first byte of the body, because an empty body needs no decoder. */
+  /** Undefined until the first byte of the body arrives, because an empty body needs no decoder. */
   #decoder: Decoder | undefined;
   readonly #chunks: Uint8Array[] = [];
   #headers: Headers | undefined;
