@@ -134,7 +134,8 @@ export class SourceBooks {
     const areKnown = (): boolean =>
       this.#payments.every(({ record }) => record.transferId !== undefined);
     if (areKnown()) await this.#readKnown(maxPages);
-    // `waitForAll` asks for no unexpected transfers, so one `next` reads the whole list.
+    // The scan stops only at an unexpected transfer. `waitForAll` does not ask for those, so its first
+    // `next()` reads the whole list.
     if (!areKnown()) await this.#readList().next();
     yield* this.#decidePayments();
   }

@@ -61,7 +61,7 @@ export function createInputReader<T>(
         ...(close && { return: close }),
       };
     };
-    // Keep synchronous inputs synchronous, because their reader does not await each item.
+    // Do not make a synchronous iterable asynchronous, because an `await` for each item is slow.
     return { [isAsync ? Symbol.asyncIterator : Symbol.iterator]: start } as unknown as Inputs<T>;
   };
 }

@@ -60,7 +60,10 @@ export function decide(situation: Situation, scans: readonly Scan[]): Step {
 export interface TimeLeft {
   /** How long the request of the call that holds the claim may still run. */
   readonly toRun: number;
-  /** How long a claim's request may still take effect, even if the request has ended. */
+  /**
+   * How long the platform may still execute the request that was sent under a claim, even if the
+   * client has given up the request.
+   */
   readonly toTakeEffect: number;
 }
 

@@ -265,7 +265,7 @@ class Exchange {
     });
   }
 
-  /** Writes the request with the rest of its body. Then no error proves that nothing was sent. */
+  /** Writes the request and its body. After that, an error cannot prove that nothing was sent. */
   #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
     try {

@@ -36,8 +36,8 @@ export interface Creation {
 }
 
 /**
- * The requests that follow the first transfer of `--pay-twice`. Each is sent only if, after the
- * request before it, the platform may still honour the Idempotency-Key.
+ * The requests that `--pay-twice` sends after its first transfer. The probe stops as soon as a
+ * response shows that the platform ignores the Idempotency-Key.
  */
 export interface KeyTrial {
   /** A request with the Idempotency-Key of the first one, but another amount and description. */
