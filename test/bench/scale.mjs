@@ -177,12 +177,15 @@ for (const history of [0, 100_000]) {
 {
   const total = 1_000_000;
   const created = {
-    id: 'txfr_1',
     status: 'pending',
     type: 'book',
     createdAt: new Date().toISOString(),
   };
-  const fetch = async () => Response.json(created, { status: 201 });
+  let made = 0;
+  const fetch = async () => {
+    made += 1;
+    return Response.json({ ...created, id: `txfr_${made}` }, { status: 201 });
+  };
   // Retains only the entries of open payments.
   const claims = new Map();
   const journal = {
