@@ -105,7 +105,7 @@ const inFields = (
   send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
 }));
 
-test('the list of methods for these tests contains every method of the API that has an id in the path', () => {
+test('the tests of ids try every method of the API that has an id in the path', () => {
   expect(inPaths.map(({ name }) => name)).toEqual([
     'entities.get',
     'accounts.get',
@@ -119,7 +119,7 @@ test('the list of methods for these tests contains every method of the API that 
   ]);
 });
 
-test('the table lists every query parameter and field of a body that takes an id', () => {
+test('the tests of ids try every query parameter and every field of a request body that takes an id', () => {
   const fields = endpoints.flatMap(({ operation, base, query, body }) =>
     [...query, ...body]
       .filter((field) => base === 'versioned' && field.endsWith('Id'))

@@ -293,7 +293,7 @@ test.each([
   ['createOnce', /^unknown field\. It is an option/],
   ['create', /^unknown field\. Check the spelling/],
 ] as const)(
-  'transfers.%s says whether a field that it rejects is an option',
+  'the error of transfers.%s for an unknown field says so if the field is an option of that method',
   async (method, hint) => {
     const { payments } = clientOf(undefined, { journal: memoryJournal() });
     const input = { ...newTransfer, description: 'invoice 4711', since: '2026-11-01T00:00:00Z' };

@@ -140,7 +140,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     return { journal, payments, authorized, listed };
   };
 
-  test('createOnce authorizes, records and pays the fields that the input had at the call, even if the caller changes the input afterwards', async () => {
+  test('createOnce passes the fields that the input had at the call to authorize, the journal and the platform, even if the caller changes the input afterwards', async () => {
     const { journal, payments, authorized, listed } = setup();
     const input = make(payment) as OnceInput;
     const paying = payments.transfers.createOnce(input);
@@ -158,7 +158,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     });
   });
 
-  test('createAllOnce pays each input as the generator yielded the input, even if the generator changes the object afterwards', async () => {
+  test('createAllOnce pays with the fields that each input had when the generator yielded the input, even if the generator changes the object afterwards', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     function* source(): Generator<OnceInput> {

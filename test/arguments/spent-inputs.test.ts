@@ -69,7 +69,7 @@ const readOnce: readonly (readonly [string, () => Inputs])[] = [
   ['a stream of Node.js', () => Readable.from(salaries)],
   ['a stream of the web', () => ReadableStream.from(salaries) as AsyncIterable<OnceInput>],
   [
-    'an iterable that returns one generator',
+    'an iterable that returns the same generator for every loop',
     () => {
       const iterator = salaries.values();
       return { [Symbol.iterator]: () => iterator };

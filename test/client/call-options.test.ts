@@ -93,7 +93,7 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['maxRetries that is text', { maxRetries: '2' }, 'options.maxRetries', /whole number/],
   ['a signal without members', { signal: {} }, 'options.signal', /expected an AbortSignal/],
   [
-    'a signal that only takes listeners',
+    'a signal with only the members aborted and addEventListener',
     { signal: { aborted: false, addEventListener: () => undefined } },
     'options.signal',
     /expected an AbortSignal/,
@@ -104,7 +104,7 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
     'options.signal',
     /expected an AbortSignal/,
   ],
-  ['a controller as signal', { signal: new AbortController() }, 'options.signal', /AbortSignal/],
+  ['an AbortController as signal', { signal: new AbortController() }, 'options.signal', /AbortSignal/],
   ['a signal of null', { signal: null }, 'options.signal', /expected an AbortSignal/],
   ['headers of null', { headers: null }, 'options.headers', /plain object/],
   ['headers that are text', { headers: 'a: b' }, 'options.headers', /plain object/],

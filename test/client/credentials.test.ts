@@ -108,7 +108,7 @@ test.each([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('the client keeps a JWT from a credential function if the expiry has passed by the local clock or cannot be read', async () => {
+test('the client continues to use a JWT from a credential function if the JWT has expired by the local clock or its expiry cannot be read', async () => {
   const clock = new VirtualClock();
   for (const token of [
     expiring(clock.now() - 3_600_000),
@@ -207,7 +207,7 @@ test.each<[string, () => string | Promise<string>]>([
       throw new Error('vault is sealed, token sk_secret_of_vault');
     },
   ],
-  ['rejects with nothing', () => Promise.reject(undefined as unknown as Error)],
+  ['rejects with undefined', () => Promise.reject(undefined as unknown as Error)],
 ])('a call fails before sending a request if the credential function %s', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200), { apiKey: source });
@@ -341,7 +341,7 @@ test('if a credential function does not return, the client calls the function ag
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk_first']);
 });
 
-test('if a credential function returns an invalid token late, a newer call of the function stays pending and is shared', async () => {
+test('if a slow call of a credential function returns an invalid token, a newer call of the function goes on, and API calls continue to share the newer call', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi

@@ -47,7 +47,7 @@ describe('a credential', () => {
     ['is the prefix alone', 'sk_'],
     ['has no prefix', `pk_${mark}`],
     ['has the prefix in capitals', `SK_${mark}`],
-    ['comes with its scheme', `Bearer sk_${mark}`],
+    ['has the word Bearer in front', `Bearer sk_${mark}`],
     ['is a JWT', `eyJ${mark}.e30.c2ln`],
     ['ends in a line break, as a file does', `sk_${mark}\n`],
     ['has a line break inside', `sk_${mark}\r\nx-evil: 1`],
@@ -77,7 +77,7 @@ describe('a credential', () => {
     ['is empty', ''],
     ['is an API key', `sk_${mark}`],
     ['ends in a line break', `eyJ.${mark}.x\n`],
-    ['comes with its scheme', `Bearer eyJ.${mark}.x`],
+    ['has the word Bearer in front', `Bearer eyJ.${mark}.x`],
     ['is an object', { token: mark }],
   ])('a JWT that %s is rejected, and the error does not show the JWT', (_, value) => {
     const error = rejection({ baseUrl, apiKey, jwt: value });
@@ -212,7 +212,7 @@ describe.each([
   );
 });
 
-test('the option baseUrl is rejected if the URL ends in the host v0 and has no path /v0', () => {
+test('the option baseUrl is rejected if only the host ends in v0, and the path does not', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
     expect(rejection({ baseUrl, apiKey }).message).toContain('no final /v0');
   }

@@ -298,7 +298,7 @@ test.each(decisive)('withOptions throws if the option %s is undefined', (name) =
   expect(() => payments.withOptions(options)).toThrow(`Invalid option ${name} in withOptions`);
 });
 
-test('withOptions throws if apiKey is undefined because the caller did not set a class field', () => {
+test('withOptions throws if the options come from an instance of a class whose field apiKey was never set', () => {
   class Tenant {
     apiKey: string | undefined;
   }

@@ -57,7 +57,7 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
   ['a text', '"no"', { excerpt: '"no"' }],
   ['nothing', undefined, { excerpt: undefined }],
   ['an HTML page', html, { excerpt: 'Bad gateway' }],
-  ['a cut object', '{"error":"m', { excerpt: '{"error":"m' }],
+  ['an object that is cut off', '{"error":"m', { excerpt: '{"error":"m' }],
   ['a very deep object', '['.repeat(100_000), { excerpt: '[[[[' }],
 ])(
   'the message of an ApiError shows the readable part of the response body: %s',
@@ -123,7 +123,7 @@ test('the message of a ConfigurationError shows the error of a credential functi
   expect(error.cause).toMatchObject({ message: 'vault:\nIt took effect.\n[2Kx' });
 });
 
-test('an error keeps the code bad_day although the JWT is day, because a very short JWT is not redacted within other words', async () => {
+test('an error shows the code "bad_day" even if the JWT is "day", because a very short JWT is not redacted within other words', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });
@@ -346,7 +346,7 @@ test('instanceof works for an error class of the user that extends ApiError', as
   expect(make(copy, 'ApiError')).not.toBeInstanceOf(LimitError);
 });
 
-test('toString and JSON of an error name its class and a summary of its cause', async () => {
+test('toString of an error names the class of the error, and toJSON also summarises the cause', async () => {
   const cause = Object.assign(new Error('deep'), { code: 'EX', secretive: {} });
   const { payments } = clientOf(() => Promise.reject(cause));
   const error = await failureOf(payments.transfers.create(newTransfer));
@@ -365,7 +365,7 @@ test('toString and JSON of an error name its class and a summary of its cause', 
   ]);
 });
 
-test('startedAt of an error is the time when its call started', async () => {
+test('error.startedAt is the time when the call started', async () => {
   vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 5, 1));
   const error = await refusedWith(errorBody);
   expect(error.startedAt).toBe('2026-06-01T00:00:00.000Z');

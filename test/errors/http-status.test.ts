@@ -163,7 +163,7 @@ const cases: readonly Case[] = [
     respondWithStatuses('completed', 'pending'),
   ],
   [
-    'a wait with a wrong key',
+    'a waitFor with a wrong API key',
     500,
     ({ payments }) => payments.transfers.waitFor('txfr_000001'),
     responding(401, { error: 'No.', code: 'no' }),
@@ -181,13 +181,13 @@ const cases: readonly Case[] = [
     responding(404, '<html>'),
   ],
   [
-    'a wrong key',
+    'a wrong API key',
     500,
     ({ payments }) => payments.accounts.list(),
     responding(401, { error: 'No.', code: 'no' }),
   ],
   [
-    'a key without permission',
+    'an API key without permission',
     500,
     ({ payments }) => payments.accounts.list(),
     responding(403, { error: 'No.', code: 'no' }),

@@ -36,7 +36,7 @@ const kinds: Readonly<Record<string, Create>> = {
   'an error of another realm without a stack': evaluate(
     '(message, fields) => Object.assign(Object.create(Error.prototype), { message }, fields)',
   ),
-  'an error of another realm with a tag': evaluate(
+  'an error of another realm with a Symbol.toStringTag': evaluate(
     "(message, fields) => Object.assign(new Error(message), { [Symbol.toStringTag]: 'Db' }, fields)",
   ),
   'a DOMException': (message, fields) =>
@@ -111,7 +111,7 @@ test.each(Object.entries(kinds))(
 );
 
 test.each(Object.entries(kinds))(
-  'a creation is not_sent after a certificate error if the agent throws %s',
+  'a creation has the outcome not_sent after a certificate error if the agent throws %s',
   async (_, create) => {
     let connections = 0;
     class FailingAgent extends Agent {
@@ -219,7 +219,7 @@ test('error.cause is undefined if fetch throws a plain object with the fields of
 
 const foreignDate: Date = evaluate("new Date('2026-01-31T12:00:00Z')");
 
-test('reconcile accepts a Date of another realm as since, and copies the Date when the call is made', async () => {
+test('reconcile accepts a Date of another realm in the option since, and copies the Date when the call is made', async () => {
   const since: Date = evaluate("new Date('2026-01-31T12:00:00Z')");
   const { payments, requests } = clientOf((request) =>
     request.method === 'GET' ? respond(200, page([])) : respond(201, transferCreated),

@@ -121,7 +121,7 @@ test('paymentsErrorFrom restores reason, reference and retryAfterMs of a Payment
   expect(restored?.toJSON()).toEqual(error.toJSON());
 });
 
-test('paymentsErrorFrom returns a PaymentsError itself, and keeps the stack of a copied error', () => {
+test('paymentsErrorFrom returns the same object if the argument is a PaymentsError, and restores a copied error with its stack', () => {
   const error = new PaymentsError('x', { outcome: 'unknown' });
   expect(paymentsErrorFrom(error)).toBe(error);
   const { message, stack, outcome } = error;

@@ -151,7 +151,7 @@ test('hooks.onCall reports each createOnce, each try of a payment in a batch and
   ]);
 });
 
-test('hooks.onCall reports the outcome unknown and no error if the callback until of waitFor throws', async () => {
+test('hooks.onCall reports the outcome unknown and no error if the function in the option until of waitFor throws', async () => {
   const { payments, calls } = setup();
   const until = () => {
     throw new Error('a bug');
@@ -243,7 +243,7 @@ test('the tracing channel publishes an error with its class, but without the con
   expect(message?.error?.stack).toContain('watch.test.ts');
 });
 
-test('the tracing channel publishes one trace for each payment of a batch, each page and each wait', async () => {
+test('the tracing channel publishes one trace for each payment of a batch, each page of a list and each call of waitFor', async () => {
   const { payments } = setup();
   const events = subscribe();
   const inputs = ['a 1', 'a 2', 'a 3'].map((description) => ({ ...payment, description }));
@@ -304,7 +304,7 @@ test('the messages of the tracing channel contain nothing of an input, a result,
   }
 });
 
-test('hooks run in the AsyncLocalStorage context in which the caller made the list, the createAllOnce or the reconcileAll', async () => {
+test('hooks run in the AsyncLocalStorage context in which the caller called list, createAllOnce or reconcileAll, even if another context reads the results', async () => {
   const store = new AsyncLocalStorage<string>();
   const seen = new Set<string | undefined>();
   const { payments } = setup({ hooks: { onRequest: () => seen.add(store.getStore()) } });

@@ -165,7 +165,7 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
     false,
   ],
 ])(
-  'a list requests the right next page after a page %s, and prefetches only if the cursor is certain',
+  'a list requests the right next page after a page %s, and prefetches only if the cursor is certain before the page is parsed',
   async (_, make, isAhead) => {
     const server = await platformOf(5, (_cursor, usual) => make(usual));
     const { events, options } = diary();

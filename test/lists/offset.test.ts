@@ -61,7 +61,7 @@ test('transactions.list sends one request when the caller awaits the list, and n
   expect(bodies).toEqual([{ address, take: 2 }]);
 });
 
-test('each page of transactions.list starts where the previous page ended and keeps the filters', async () => {
+test('the request for each page of transactions.list starts where the previous page ended and repeats the filters', async () => {
   const { payments, bodies } = platformOf(5);
   // The platform may send an id without the 0x that its type requires.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
@@ -86,7 +86,7 @@ test('each page of transactions.list starts where the previous page ended and ke
   ]);
 });
 
-test('transactions.list ends at an empty page, and not at a page with fewer records than take', async () => {
+test('transactions.list ends at an empty page, and not at a page with fewer records than the input take requests', async () => {
   // The platform returns three of ten requested records.
   const { payments, bodies } = platformOf(7, 3);
   const pages: [number, number | null][] = [];
@@ -112,7 +112,7 @@ test('transactions.list sends a single request if there are no records', async (
   expect(await list).toEqual({ data: [], nextSkip: null });
 });
 
-test('transactions.list starts at the skip in the input', async () => {
+test('transactions.list starts at the value of skip in the input', async () => {
   const { payments, bodies } = platformOf(9);
   const list = payments.transactions.list({ address, skip: 4 });
   expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));

@@ -66,12 +66,12 @@ async function readThrough(
 }
 
 test.each<[string, () => Response | Promise<Response>]>([
-  ['a rejection', () => respond(400, errorBody)],
-  ['a server error', () => respond(503, errorBody)],
+  ['a response with status 400', () => respond(400, errorBody)],
+  ['a response with status 503', () => respond(503, errorBody)],
   ['a broken connection', () => Promise.reject(new Error('gone'))],
   ['an HTML page', () => respond(200, html)],
 ])(
-  'a list that the caller resumes from error.resume after %s loses and repeats no item',
+  'a list that the caller resumes from error.resume after %s neither loses nor repeats an item',
   async (_, trouble) => {
     for (const how of ['items', 'pages'] as const) {
       for (const at of [3, 6, 9]) {
@@ -88,9 +88,9 @@ test.each<[string, () => Response | Promise<Response>]>([
 
 test.each([
   ['without a next cursor', null],
-  ['with a cursor that leads back', 'c3'],
+  ['with the cursor of a page that the list has already requested', 'c3'],
 ])(
-  'a list that the caller resumes from error.resume requests a page again that arrived %s',
+  'a list that the caller resumes from error.resume requests a page again if the page arrived %s',
   async (_, cursor) => {
     for (const how of ['items', 'pages'] as const) {
       for (const at of [3, 6]) {
@@ -125,7 +125,7 @@ test.each([
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
 ] as const)(
-  'the error of a failed page of a list keeps its class and has the field resume, also in JSON (%#)',
+  'the error of a failed page of a list has its usual class and the field resume, also in JSON (%#)',
   async (trouble, kind) => {
     const { payments } = troubled(3, trouble as () => Response);
     const list = payments.transfers.list({ limit: 3 });

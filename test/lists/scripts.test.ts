@@ -95,7 +95,7 @@ test.each([
   { way: 'the option fetch', open: () => Promise.resolve(overFetch) },
   { way: 'node:http', open: overSockets },
 ])(
-  'a list of random pages and errors yields exactly the items that the platform sent, and then ends for the right reason, over $way',
+  'a list of random pages and errors over $way yields exactly the items that the platform sent, and ends with the expected error or without an error',
   async ({ open }) => {
     const sceneOf = await open();
     const platforms = fc
@@ -127,7 +127,7 @@ test.each([
   },
 );
 
-test('accounts.list from the sandbox has the same items at every limit, even with empty pages', async () => {
+test('accounts.list from the sandbox yields the same items at every limit, even with empty pages', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   const { id: entityId } = await payments.entities.create({ email: 'ada@example.com' });

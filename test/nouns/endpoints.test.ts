@@ -228,7 +228,7 @@ describe('the sandbox', () => {
   );
 });
 
-test('docs/sandbox.md names each noun that control can create', () => {
+test('docs/sandbox.md names every resource, such as accounts, that has the method get', () => {
   const guide = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
   const created = endpoints
     .map(({ operation }) => operation.split('.'))

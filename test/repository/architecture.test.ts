@@ -97,7 +97,7 @@ test('docs/contributing.md names every folder of src/', () => {
   expect([...folders].filter((folder) => !guide.includes(` ${folder}/`))).toEqual([]);
 });
 
-test('journals/ and the client import only types of each other', () => {
+test('files of journals/ and files of the other folders except commands/ import only types from each other', () => {
   const isJournal = (file: string) => file.startsWith('journals/');
   const across = internalImports.filter(
     ({ from, to }) => isJournal(from) !== isJournal(to) && !from.startsWith('commands/'),

@@ -23,7 +23,7 @@ const markOf: Readonly<Record<Check['needs'], string>> = {
 /** Why a row cannot be tried. */
 const reasons = ['W', 'N', 'D', 'T', 'O'];
 
-test('docs/gaps.md marks each row that payments-probe tries with what the check needs, and each other row with a reason', () => {
+test('docs/gaps.md marks each row that payments-probe checks with what the check needs, such as a JWT, and each other row with the reason why there is no check', () => {
   expect(marks.size).toBeGreaterThan(60);
   const wrong = [...marks].filter(([row, mark]) => {
     const needs = new Set(checks.filter((check) => check.row === row).map((check) => check.needs));
@@ -33,7 +33,7 @@ test('docs/gaps.md marks each row that payments-probe tries with what the check 
   expect(wrong).toEqual([]);
 });
 
-test('each check of payments-probe has a row in docs/gaps.md, and a question that no other check has', () => {
+test('each check of payments-probe belongs to a row of docs/gaps.md, and no two checks ask the same question', () => {
   expect(checks.filter(({ row }) => !marks.has(row))).toEqual([]);
   const questions = checks.map(({ question }) => question);
   expect(new Set(questions).size).toBe(questions.length);

@@ -38,6 +38,6 @@ test.each(pages)('every file that %s names is in the repository', (page) => {
   expect(names.filter((name) => !isTracked(name))).toEqual([]);
 });
 
-test('the names of files are found in the pages', () => {
+test('filesNamedIn, which searches a page for names of files, finds more than 150 names in all pages together', () => {
   expect(pages.flatMap(filesNamedIn).length).toBeGreaterThan(150);
 });

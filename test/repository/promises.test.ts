@@ -34,7 +34,7 @@ const items = chapter
   .slice(1)
   .map((item) => (item.split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim());
 
-test('docs/errors.md lists the promises with the files that test them', () => {
+test('docs/errors.md lists each promise of promises.ts with the files that test the promise', () => {
   const expectedItems = Object.entries(promises).map(([promise, held]) => {
     const files = new Set(held.map(([file]) => `\`${file.replace('.test.ts', '')}\``));
     return `${promise}: ${[...files].join(', ')}.`;
@@ -44,7 +44,7 @@ test('docs/errors.md lists the promises with the files that test them', () => {
 });
 
 test.each(Object.entries(promises))(
-  'each test that promises.ts lists for a promise exists: %s',
+  'each test that promises.ts lists for a promise of the SDK exists: %s',
   (_, held) => {
     expect(held.length).toBeGreaterThan(0);
     for (const [file, name] of held) {

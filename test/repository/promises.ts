@@ -268,7 +268,7 @@ export const promises: Readonly<
     [
       [
         'lists/scripts.test.ts',
-        'a list of random pages and errors yields exactly the items that the platform sent, and then ends for the right reason, over $way',
+        'a list of random pages and errors over $way yields exactly the items that the platform sent, and ends with the expected error or without an error',
       ],
       [
         'lists/cursor.test.ts',

@@ -99,7 +99,7 @@ test.each([
   ['1e30', 1e30],
   ['-0', -0],
 ])(
-  'parseJson reads %s as a bigint if it is a whole number in digits that is not a safe integer, and otherwise as JSON.parse does',
+  'parseJson reads %s as a bigint if the text is an unsafe integer in plain digits, and otherwise as JSON.parse does',
   (text, value) => {
     if (value === undefined) expect(() => parseJson(text)).toThrow(SyntaxError);
     else expect(parseJson(`{"value":${text}}`)).toEqual({ value });

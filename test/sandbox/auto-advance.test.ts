@@ -64,7 +64,7 @@ test('autoAdvance moves the kycStatus of a new Entity to pending and then to app
   expect(clock.pending).toBe(0);
 });
 
-test('autoAdvance keeps the kycStatus of a rejected Entity', async () => {
+test('autoAdvance does not change the kycStatus of a rejected Entity', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   sandbox.entities.reject(id);
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('transfers.advance takes a transfer to the status that its description selects, such as sandbox:fail', () => {
+test('transfers.advance gives a transfer the status that the description of the transfer selects, such as failed for sandbox:fail', () => {
   const { sandbox, pay } = setup('off');
   const failing = pay('sandbox:fail');
   expect(sandbox.transfers.advance(failing).status).toBe('processing');
@@ -147,7 +147,7 @@ test('transfers.advance takes a transfer to the status that its description sele
   expect(sandbox.transfers.advance(pay('sandbox:hang')).status).toBe('processing');
 });
 
-test('advanceClock takes every step of autoAdvance that is due', () => {
+test('advanceClock makes every status change of autoAdvance that is due', () => {
   const { sandbox, pay, status } = setup();
   const one = pay();
   sandbox.advanceClock(1000);
@@ -169,7 +169,7 @@ test('after advanceClock the timer of autoAdvance waits only for the rest of the
   expect(status(id)).toBe('processing');
 });
 
-test('a request takes the steps of autoAdvance that are due even if the timer has not fired', async () => {
+test('a request makes every status change of autoAdvance that is due, even if the timer has not fired', async () => {
   const { clock, sandbox, pay } = setup();
   const id = pay();
   clock.jump(2000);

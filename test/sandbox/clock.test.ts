@@ -5,14 +5,14 @@ import { call } from './calls.ts';
 const createdAt = (sandbox: Sandbox) => sandbox.entities.create({ email: 'a@b.example' }).createdAt;
 
 test.each([
-  ['a function of milliseconds', () => 1000],
-  ['a function of dates', () => new Date(1000)],
-  ['an object', { now: () => 1000 }],
+  ['a function that returns milliseconds', () => 1000],
+  ['a function that returns a Date', () => new Date(1000)],
+  ['an object with the method now', { now: () => 1000 }],
 ])('the option clock of a sandbox can be %s', (_name, clock) => {
   expect(createdAt(new Sandbox({ clock }))).toBe('1970-01-01T00:00:01.000Z');
 });
 
-test('the sandbox calls now of its option clock as a method of that object', () => {
+test('the sandbox calls clock.now with the option clock as this', () => {
   class Ticking {
     #now = 0;
     now() {

@@ -326,7 +326,7 @@ test('PUT /_sandbox/state accepts a body of up to 64 MiB, and POST /_sandbox/res
   expect((await ask('POST', '/_sandbox/reset', ' '.repeat(2 ** 20 + 1))).status).toBe(413);
 });
 
-test('GET /_sandbox/state takes the steps of autoAdvance that are due before it reads the records', async () => {
+test('GET /_sandbox/state makes every status change of autoAdvance that is due before it reads the records', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 1000 });
   const server = await listen(sandbox);

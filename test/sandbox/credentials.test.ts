@@ -55,7 +55,7 @@ test('if an API key or a JWT arrives at the wrong endpoint, the 401 of the sandb
   );
 });
 
-test("the client shows the message of the sandbox's 401 without a redaction", async () => {
+test('an AuthenticationError shows the message of a 401 from the sandbox and redacts no part of the message', async () => {
   const sandbox = new Sandbox();
   const { clientOptions, apiKey, jwt } = sandbox;
   const readMessage = async (call: PromiseLike<unknown>) =>

@@ -84,7 +84,7 @@ test('the fault "status" with after_commit responds with its own message and hea
   expect(committed()).toBe(1);
 });
 
-test('the fault "status" with a status below 400 keeps the real body if the request took effect', async () => {
+test('the fault "status" with a status below 400 leaves the body of the response unchanged if the request took effect', async () => {
   const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 202 });
   expect(await send()).toMatchObject({ status: 202, body: { id: 'txfr_000001' } });
@@ -307,7 +307,7 @@ test('a fault rule affects one request by default, and the fields after and time
   expect(await statuses(5)).toEqual([500, 500, 500, 500, 500]);
 });
 
-test('if several fault rules match a request, the oldest rule applies, and the request counts for every rule', async () => {
+test('if several fault rules match a request, the oldest rule applies, and every matching rule counts the request', async () => {
   const { inject, send } = setup();
   inject({ kind: 'status', status: 500 });
   inject({ kind: 'status', status: 501 }, { after: 1 });

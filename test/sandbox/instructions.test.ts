@@ -119,7 +119,7 @@ test('instructions.create of a sandbox stores a built Instruction, and GET /inst
   expect(sandbox.instructions.list()).toHaveLength(2);
 });
 
-test('instructions.create of a sandbox makes the same Instruction from the input of a build as from the result', () => {
+test('instructions.create of a sandbox creates the same Instruction from the input of instructions.build as from the result of instructions.build', () => {
   const [one, two] = [new Sandbox(), new Sandbox()];
   const fromInput = one.instructions.create(input);
   const fromBuilt = two.instructions.create({

@@ -41,7 +41,7 @@ test('a list of the sandbox has 50 items a page by default, oldest first', async
   expect([...idsOf(first), ...idsOf(second)]).toEqual(sandbox.entities.list().map(({ id }) => id));
 });
 
-test('limit in a query overrides the pageSize of the sandbox', async () => {
+test('the query parameter limit overrides the option pageSize of the sandbox', async () => {
   const sandbox = entities(5, { pageSize: 2 });
   expect((await page(sandbox, '/entities')).data).toHaveLength(2);
   expect((await page(sandbox, '/entities?limit=3')).data).toHaveLength(3);

@@ -287,7 +287,7 @@ test('two new Counterparties of a sandbox have different routing numbers', () =>
 });
 
 test.each(['wallet', 'bank_account'] as const)(
-  'counterparties.create of a sandbox accepts the fields of a Counterparty of type %s, and takes null for absent',
+  'counterparties.create of a sandbox accepts the fields of a Counterparty of type %s, and treats null as an absent field',
   (type) => {
     const { counterparties } = setup();
     const { id, createdAt: _, ...read } = counterparties.create({ entityId, type });

@@ -254,7 +254,7 @@ test('the sandbox ignores the body of a GET that has no body in the API referenc
   expect((await sandbox.getWithBody(request, '{')).status).toBe(200);
 });
 
-test('fetch of a sandbox ignores a server object as its second argument', async () => {
+test('fetch of a sandbox ignores the second argument if the argument is a server object, as from Bun.serve', async () => {
   const sandbox = new Sandbox();
   const request = () =>
     new Request('https://sandbox.invalid/v0/entities', {
@@ -339,7 +339,7 @@ test('two new sandboxes respond alike to the same requests', async () => {
   expect(await story()).toEqual(await story());
 });
 
-test('the sandbox ignores all headers but the credential', async () => {
+test('the sandbox ignores all headers of a request except the credential', async () => {
   const sandbox = new Sandbox();
   const headers = { ...authorised(sandbox, '/entities'), 'idempotency-key': 'same' };
   const init = { method: 'POST', headers, body: '{"email":"a@b.example"}' };

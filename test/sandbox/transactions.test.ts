@@ -93,7 +93,7 @@ test('transactions.list of the sandbox filters by address and by instruction, in
   expect(await list({ instructionIds: [] })).toEqual([]);
 });
 
-test('transactions.list of the sandbox includes a transaction at exactly from or to, compared in milliseconds', async () => {
+test('transactions.list of the sandbox includes a transaction whose time is equal to from or to, and compares the times in milliseconds', async () => {
   const { list } = setup();
   const all = await list();
   const at = (minute: number, ms = 0) => new Date(start + minute * 60_000 + ms).toISOString();
@@ -106,7 +106,7 @@ test('transactions.list of the sandbox includes a transaction at exactly from or
   expect(await list({ from: '2026-01-01T01:01:00+01:00' })).toEqual(all.slice(1));
 });
 
-test('transactions.list of the sandbox includes a transaction if from or to is the time in seconds that the transaction shows', async () => {
+test('transactions.list of the sandbox includes a transaction if from or to is the time that the transaction shows, which is cut to whole seconds', async () => {
   const { list } = setup(start + 500);
   const all = await list();
   const formatMinute = (minute: number) => new Date(start + minute * 60_000).toISOString();

@@ -118,7 +118,7 @@ test.each([
   expect(bothBalances()).toEqual(before);
 });
 
-test('transfers.advance, fail and cancel reject a transfer that has ended', () => {
+test('transfers.advance, transfers.fail and transfers.cancel reject a transfer that has ended', () => {
   const { sandbox, book, bothBalances } = setup();
   const completed = book('1').id;
   sandbox.transfers.advance(completed);

@@ -95,7 +95,7 @@ test('a sandbox server without worlds rejects other API keys, and responds to /_
   }
 });
 
-test('a request to /_sandbox/worlds/one leaves the other worlds of the sandbox server unchanged', async () => {
+test('a request to /_sandbox/worlds/one leaves the records of every other world of the sandbox server unchanged', async () => {
   const { sandbox, control, clientOf } = await setup();
   const before = sandbox.exportState();
   const funded = await control('POST', 'worlds/one/accounts/acc_000001/fund', '{"amount":"1"}');

@@ -95,7 +95,7 @@ describe('the events of hooks', () => {
         transfers.get('txfr_1', { headers: { 'x-api-key': apiKey, 'x-jwt': jwt } }),
     ],
     [
-      'a header of the call with its scheme',
+      'a header of the call, after the word Bearer',
       ({ transfers }) =>
         transfers.get('txfr_1', { headers: { 'x-forwarded': `Bearer ${apiKey}` } }),
     ],

@@ -17,10 +17,10 @@ const since = '2026-01-01T00:00:00Z';
 
 /** Cursors that contain the request. */
 const cursors = [
-  ['the key', apiKey],
+  ['the API key', apiKey],
   ['the JWT', jwt],
-  ['the key in a URL', `after=${encodeURIComponent(apiKey)}`],
-  ['the key in JSON', JSON.stringify({ key: apiKey, id: 7 }).replaceAll('/', '\\/')],
+  ['the API key in a URL', `after=${encodeURIComponent(apiKey)}`],
+  ['the API key in JSON', JSON.stringify({ key: apiKey, id: 7 }).replaceAll('/', '\\/')],
 ] as const;
 
 test.for(cursors)(

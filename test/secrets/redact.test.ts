@@ -44,7 +44,7 @@ test('redact also replaces API keys and tokens that do not belong to the client'
   );
 });
 
-test('redact keeps ordinary words', () => {
+test('redact does not change ordinary words', () => {
   const words = 'risk_limit, task_1, disk_full, my_sk_index, 100% \\o/ &c.';
   expect(redactor(['sk_live_1', 'day'])(`A day: ${words}`)).toBe(`A day: ${words}`);
 });

@@ -158,7 +158,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toEqual(claim);
     });
 
-    test('open of the journal lists each of 1,890 open payments once, and prune deletes each of 210 paid payments', async () => {
+    test('journal.open lists each of 1,890 open payments once, and journal.prune deletes each of 210 paid payments', async () => {
       const journal = store().open();
       const start = newInput().description;
       const references = Array.from({ length: 2_100 }, (_, index) => `${start} ${index}`);
@@ -177,7 +177,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(reads.filter((entry) => entry !== undefined)).toEqual([]);
     });
 
-    test('prune rejects an invalid date and deletes nothing', async () => {
+    test('journal.prune rejects an invalid date and deletes nothing', async () => {
       const mine = newInput();
       const journal = store().open();
       await journal.swap(mine.description, undefined, createPaid(mine, 3));

@@ -197,7 +197,7 @@ test.each<[string, () => Promise<Response>]>([
   ['rejects with undefined', () => Promise.reject(undefined as unknown as Error)],
   ['rejects with a string', () => Promise.reject('no' as unknown as Error)],
   [
-    'rejects with an error in an odd shape',
+    'rejects with an error whose fields have the wrong types',
     () =>
       Promise.reject(
         Object.assign(new Error(), { message: { no: 1 }, stack: ['no'], name: 7, code: 404 }),

@@ -245,7 +245,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
       },
     ],
   ])(
-    '%s rejects the call as truncated after two retries, and a retry may succeed',
+    'a call whose response is %s rejects as truncated after two failed retries, and resolves if a retry succeeds',
     async (_, step) => {
       vi.spyOn(Math, 'random').mockReturnValue(0);
       const server = await rawServer(step);

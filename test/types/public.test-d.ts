@@ -256,7 +256,7 @@ type RowsOf<Method extends keyof PaymentsClient['transfers']> = RowOf<
   ReturnType<PaymentsClient['transfers'][Method]>
 >;
 
-test('TypeScript knows that each row of waitForAll, and each paid row of createAllOnce, has a reference', () => {
+test('TypeScript knows that each result of waitForAll, and each paid result of createAllOnce, has a reference', () => {
   expectTypeOf<RowsOf<'waitForAll'>>().toEqualTypeOf<ReconciledPayment>();
   type Summary = Awaited<ReturnType<PaymentsClient['transfers']['waitForAll']>>;
   expectTypeOf<Summary['open'][number]>().toEqualTypeOf<ReconciledPayment>();
@@ -278,7 +278,7 @@ type PrismaJson =
   | { readonly [name in string]?: PrismaJson | null }
   | ReadonlyArray<PrismaJson | null>;
 
-test('results have types that a JSON column of Prisma, a status of Hono and the cursor of the next query accept', () => {
+test('toJSON of an error fits a JSON column of Prisma, httpStatusOf fits a status of Hono, and nextCursor fits the cursor of the next query', () => {
   expectTypeOf<ReturnType<ValidationError['toJSON']>>().toExtend<PrismaJson>();
   // Hono accepts the numbers of statuses with a body.
   expectTypeOf<ReturnType<typeof httpStatusOf>>().toExtend<
@@ -287,7 +287,7 @@ test('results have types that a JSON column of Prisma, a status of Hono and the 
   expectTypeOf<Page<Transfer>['nextCursor']>().toExtend<TransferListQuery['cursor']>();
 });
 
-test('SandboxChange has a member for each noun whose changes are reported', () => {
+test('SandboxChange has a member for each kind of record whose changes are reported', () => {
   expectTypeOf<SandboxChange['type']>().toEqualTypeOf<SandboxChangeType>();
 });
 
