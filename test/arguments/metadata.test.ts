@@ -69,7 +69,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-test('options.body and actionArguments reject a value that JSON cannot express, as metadata does', async () => {
+test('options.body and actionArguments reject a value that JSON cannot express, just like metadata', async () => {
   const error = await rejection((payments) =>
     payments.accounts.update('acc_1', { name: 'x' }, { body: { note: { n: Number.NaN } } }),
   );
@@ -94,7 +94,7 @@ test('metadata may hold the same object twice and an object without a prototype'
   expect(requests[0]?.body).toBe('{"metadata":{"one":{"a":1},"two":{"a":1},"bare":{"b":2}}}');
 });
 
-test('metadata may have 60 nested levels', async () => {
+test('accounts.update accepts metadata with 60 nested levels', async () => {
   const { payments, requests } = clientOf(() => Response.json(account));
   await payments.accounts.update('acc_1', { metadata: nested(60, 'x') as Metadata });
   expect(requests[0]?.body).toContain('"in":"x"');

@@ -545,7 +545,7 @@ test('a client and a clone from withOptions share a token if both have the same 
   ]);
 });
 
-test('an error redacts the latest four tokens of a credential function', async () => {
+test('an error redacts the four tokens that a credential function has returned last', async () => {
   const words = Array.from({ length: 6 }, (_, number) => `token-${number}`).join(' ');
   let count = 0;
   const { payments } = clientOf(() => respond(401, { error: words }), {

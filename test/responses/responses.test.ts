@@ -289,7 +289,7 @@ test('a response of just below 16 MiB is read completely', async () => {
   expect(got.description).toHaveLength(description.length);
 });
 
-test('an endless error body is read up to 1 MiB and keeps the status', async () => {
+test('an endless error body is read up to 1 MiB, and the error has the status of the response', async () => {
   const { step, sent } = endless('HTTP/1.1 422 No\r\n\r\n', Buffer.alloc(mebibyte / 4, 'a'));
   const server = await rawServer(step);
   const error = await failureOf(clientAt(server).transfers.create(newTransfer));

@@ -77,7 +77,7 @@ test('sandbox.log lists the requests in their order', async () => {
   ]);
 });
 
-test('sandbox.log shows a number for each credential, and the same number if the credential arrives again', async () => {
+test('sandbox.log shows a number in place of each credential, and the same number if the credential arrives again', async () => {
   const sandbox = new Sandbox();
   const send = (authorization: string) =>
     sandbox.fetch('https://h/v0/entities', { headers: { authorization } });

@@ -125,7 +125,7 @@ test('transactions.list of the sandbox sorts in both orders before it applies sk
   expect(await list({ skip: 5 })).toEqual([]);
 });
 
-test('transactions.list of the sandbox returns pageSize transactions by default and 100 at most', async () => {
+test('transactions.list of the sandbox returns 50 transactions by default, as many as take asks for otherwise, and 100 at most', async () => {
   const { sandbox, two, list } = setup();
   for (let count = 0; count < 120; count += 1) sandbox.instructions.execute(two);
   expect(await list()).toHaveLength(50);

@@ -161,7 +161,7 @@ test('an error redacts the response to a GET with a body, too', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error shows no half of a secret if the error cuts the body within the secret', async () => {
+test('an error shows no part of a secret even if the error cuts off the body in the middle of the secret', async () => {
   for (const padding of [2_000, 2_020, 2_040, 2_047, 4_080]) {
     const text = `${'x '.repeat(padding / 2)}${apiKey} ${jwt}`;
     const { payments } = clientOf(

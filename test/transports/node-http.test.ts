@@ -491,7 +491,7 @@ test.each<[string, ClientOptions]>([
   ['timeout', { timeout: 5_000 }],
   ['totalTimeout', { totalTimeout: 5_000 }],
 ])(
-  'a process that was suspended before the first byte of a request sends nothing after %s',
+  'a process that was suspended before the first byte of a request sends nothing if %s has passed in the meantime',
   async (_, limits) => {
     const server = await rawServer(keep(created));
     let frozen = 0;
