@@ -32,7 +32,10 @@ const hiding: readonly (readonly [string, (fields: Fields) => object])[] = [
   ['URLSearchParams', () => new URLSearchParams('limit=1')],
   ['FormData', () => new FormData()],
   ['a Headers', () => new Headers({ 'x-key': 'stored' })],
-  ['a Headers object of a class other than the global Headers', () => new (class extends Headers {})()],
+  [
+    'a Headers object of a class other than the global Headers',
+    () => new (class extends Headers {})(),
+  ],
   ['a Date', () => new Date(0)],
   ['a regular expression', () => /a/],
   ['a promise', (fields) => Promise.resolve(fields)],

@@ -104,7 +104,12 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
     'options.signal',
     /expected an AbortSignal/,
   ],
-  ['an AbortController as signal', { signal: new AbortController() }, 'options.signal', /AbortSignal/],
+  [
+    'an AbortController as signal',
+    { signal: new AbortController() },
+    'options.signal',
+    /AbortSignal/,
+  ],
   ['a signal of null', { signal: null }, 'options.signal', /expected an AbortSignal/],
   ['headers of null', { headers: null }, 'options.headers', /plain object/],
   ['headers that are text', { headers: 'a: b' }, 'options.headers', /plain object/],

@@ -286,10 +286,13 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     (payments) => payments.transfers.get('txfr_1', { query: { after: 2 ** 60 } }),
     'options.query.after',
   ],
-])('an integer that a JavaScript number cannot hold exactly is rejected in %s', async (_, call, path) => {
-  const error = await rejection(call);
-  expect(error.issues).toEqual([{ path, message: expect.stringMatching(/expected a bigint/) }]);
-});
+])(
+  'an integer that a JavaScript number cannot hold exactly is rejected in %s',
+  async (_, call, path) => {
+    const error = await rejection(call);
+    expect(error.issues).toEqual([{ path, message: expect.stringMatching(/expected a bigint/) }]);
+  },
+);
 
 test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>([
   [
