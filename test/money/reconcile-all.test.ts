@@ -170,7 +170,7 @@ describe('the results of reconcileAll', () => {
     expect(totals.unexpected).toEqual({ ...none, count: 1, amounts: { EURC: '5' } });
   });
 
-  test('the totals have the amounts at the time of the yield, even if a generator yields the same object each time', async () => {
+  test('the totals add the amounts that the inputs had when the generator yielded them, even if the generator yields the same object each time', async () => {
     const { payments } = setup(() => pagesOf([listedAs(1, { amount: '1' })]));
     function* readRows() {
       const row = { ...salaryOf(1), description: '', amount: '' };
@@ -245,7 +245,7 @@ describe('the results of reconcileAll', () => {
     );
   });
 
-  test('reconcileAll accepts an async iterable, and takes each input as it was before the list was read', async () => {
+  test('reconcileAll accepts an async iterable, and uses the values that each input had before the list was read', async () => {
     const input = { ...salaryOf(1), amount: '12.50' as string };
     const { rowsOf } = setup(() => {
       input.amount = '99';
@@ -300,7 +300,7 @@ describe('a listed transfer whose description is exactly the reference of a paym
     expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
   });
 
-  test('with the reference payroll-10 does not belong to the payment payroll-1', async () => {
+  test('does not belong to the payment payroll-1 if the description is payroll-10', async () => {
     const short = { ...salaryOf(1), description: 'payroll-1' };
     const long = { ...short, description: 'payroll-10' };
     const { rowsOf } = setup(() => pagesOf([listedAs(2, { description: long.description })]));
@@ -351,7 +351,7 @@ describe('a listed transfer whose description is only similar to the reference o
 });
 
 describe('a payment in reconcileAll that has a journal entry', () => {
-  test('does not belong to an input with the same reference in capitals', async () => {
+  test('is not matched with an input that has the same reference in capitals', async () => {
     const { rowsOf } = setup(() => pagesOf([listedAs(1, { description: null, amount: '9.99' })]), {
       journal: journalOf({ 1: 'txfr_000001' }),
     });
@@ -550,7 +550,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ]);
   });
 
-  test('is reported only if its time is from since on and before until, but payments are reported whenever they were made', async () => {
+  test('is reported only if the transfer was made at or after since and before until, but the payments of the inputs are reported whenever they were made', async () => {
     const page = [
       other(1, { createdAt: day(0) }),
       other(2, { createdAt: day(10) }),
@@ -595,7 +595,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     '2025-11-31T10:00:00Z',
     { seconds: 1_768_435_200 },
   ])(
-    'is reported in spite of the options since and until if its createdAt is unreadable: %j',
+    'is reported whatever the options since and until are if the createdAt of the transfer is unreadable: %j',
     async (createdAt) => {
       const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
       const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
@@ -609,7 +609,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ['2026-01-15T05:29:59,999+05:30', '2026-01-15T05:30:00,001+0530', '2026-01-15 19:00:00,0-05'],
     ['2026-01-14t23:59z', '2026-01-15t00:00z', '2026-01-16T00:00Z'],
   ])(
-    'is not reported with the createdAt %s, is reported with %s, and is not reported with %s, by the options since and until',
+    'is reported only if createdAt, in any ISO 8601 form, is in the range: %s is before since, %s is in the range, and %s is not before until',
     async (before, inside, after) => {
       const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
       const { rowsOf } = setup(() => pagesOf(page));
@@ -620,7 +620,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     },
   );
 
-  test('is reported if its createdAt has no seconds or no fraction and so may be after the option since', async () => {
+  test('is reported if createdAt has no seconds or no fractional seconds, and so may be later than the option since', async () => {
     const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
       (createdAt, at) => other(at + 1, { createdAt }),
     );

@@ -274,7 +274,7 @@ test('reconcile is ambiguous if the match has an unreadable createdAt', async ()
 });
 
 test.each(['UTC', 'Asia/Tokyo', 'America/New_York'])(
-  'reconcile takes a createdAt without an offset for UTC, even on a machine in %s',
+  'reconcile reads a createdAt without an offset as UTC, even on a machine in %s',
   async (zone) => {
     vi.stubEnv('TZ', zone);
     const ours = { ...match, createdAt: minutes(1).replace('Z', '') };
@@ -297,17 +297,21 @@ test.each([
 
 test.each<[string, Partial<TransferCreateInput>, object]>([
   ['white space was taken off', { description: ' Invoice  7' }, { description: 'Invoice 7' }],
-  ['capitals were made', { description: 'Invoice 7' }, { description: 'INVOICE 7' }],
-  ['letters were put together', { description: 'Zu\u0308rich' }, { description: 'Z\u00fcrich' }],
-  ['signs were replaced', { description: 'Invoice/7' }, { description: 'INVOICE 7' }],
-  ['signs were taken out', { description: 'INV-4711' }, { description: 'INV4711' }],
-  ['a gap was made', { description: 'inv4711' }, { description: 'INV 4711' }],
+  ['lower case became capitals', { description: 'Invoice 7' }, { description: 'INVOICE 7' }],
+  [
+    'a letter and its accent were joined',
+    { description: 'Zu\u0308rich' },
+    { description: 'Z\u00fcrich' },
+  ],
+  ['punctuation became a space', { description: 'Invoice/7' }, { description: 'INVOICE 7' }],
+  ['punctuation was removed', { description: 'INV-4711' }, { description: 'INV4711' }],
+  ['a space was inserted', { description: 'inv4711' }, { description: 'INV 4711' }],
   ['a letter has no capital', { description: 'Straße 7' }, { description: 'STRASSE 7' }],
   ['a letter has two small forms', { description: 'İnvoice 7' }, { description: 'INVOICE 7' }],
   ['accents were taken off', { description: 'Café 7' }, { description: 'CAFE 7' }],
-  ['the front was cut off', { description: 'Invoice 4711' }, { description: '4711' }],
-  ['the front is masked', { description: 'Invoice 4711' }, { description: '*********711' }],
-  ['all but the end is blacked out', { description: 'INV-42' }, { description: '██2' }],
+  ['the beginning was cut off', { description: 'Invoice 4711' }, { description: '4711' }],
+  ['the beginning is masked', { description: 'Invoice 4711' }, { description: '*********711' }],
+  ['all but the last character is masked', { description: 'INV-42' }, { description: '██2' }],
   [
     'a letter has another form at the end of a word',
     { description: 'ΜΙΣΘΟΣ ΜΑΙΟΣ' },
@@ -316,9 +320,17 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['a capital has no small form', { description: 'STRASSE 7' }, { description: 'STRAẞE 7' }],
   ['a word was added before a sign', { description: '🎉' }, { description: 'Party 🎉' }],
   ['the end is left out', { description: 'Invoice 4711' }, { description: 'Invoice 47…' }],
-  ['the middle is shown', { description: 'Re: invoice 7, June' }, { description: '...voice 7...' }],
-  ['signs were taken out of added words', { description: 'INV-7/2' }, { description: 'pay INV72' }],
-  ['signs became another sign', { description: '---' }, { description: '!' }],
+  [
+    'only the middle is shown',
+    { description: 'Re: invoice 7, June' },
+    { description: '...voice 7...' },
+  ],
+  [
+    'punctuation was removed and a word was added',
+    { description: 'INV-7/2' },
+    { description: 'pay INV72' },
+  ],
+  ['punctuation was replaced', { description: '---' }, { description: '!' }],
   ['the end was cut off', { description: 'Invoice 7, June' }, { description: 'Invoice 7, J...' }],
   [
     'the end was cut off after a number',
@@ -331,7 +343,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     { description: 'abacabad' },
     { description: 'abacab abacabad' },
   ],
-  ['only signs are shown', { description: 'Invoice 7' }, { description: '*****' }],
+  ['only asterisks are shown', { description: 'Invoice 7' }, { description: '*****' }],
   [
     'the end was cut off between two numbers',
     { description: 'INV-2026-4711' },
@@ -342,15 +354,15 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
     { description: 'efa3520c-2d21-40a5-8eb1-0a65af9075fc' },
     { description: 'efa3520c-2d21-40a5' },
   ],
-  ['signs became blanks', { description: 'A&4711;B' }, { description: 'A 4711 B' }],
+  ['punctuation became spaces', { description: 'A&4711;B' }, { description: 'A 4711 B' }],
   [
-    'words were put in front, and all signs and blanks taken out',
+    'a word was put in front, and all spaces were removed',
     { description: 'invoice 4711' },
     { description: 'Paymentinvoice4711' },
   ],
   ['words stand at both ends', { description: 'INV-4711' }, { description: 'REFINV4711EUR' }],
   [
-    'words were put in front, and signs taken out, but no accents',
+    'a word was put in front, and punctuation was removed, but accents were kept',
     { description: 'Ref-Müller-15' },
     { description: 'PAYMENTRefMüller15' },
   ],
@@ -685,7 +697,7 @@ test.each([
   ['12.5', '12.51', false],
   ['12.5', '125', false],
 ])(
-  'reconcile decides whether the amount %s of a payment and the listed amount %s are the same: %s',
+  'reconcile compares the amount %s of a payment with the listed amount %s by value (equal: %s)',
   async (amount, listed, same) => {
     const { look } = listing({ ...match, amount: listed });
     const response = await look({ ...newTransfer, amount: amount });
@@ -713,10 +725,20 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   ['another currency', newTransfer, { currency: 'EURC' }, false],
-  ['the default currency, asked for', { ...newTransfer, currency: 'USDC' }, {}, true],
-  ['the default currency, not asked for', { ...newTransfer, currency: 'EURC' }, {}, false],
-  ['the currency asked for', { ...newTransfer, currency: 'EURC' }, { currency: 'EURC' }, true],
-  ['a description that was not given', newTransfer, { description: 'Rent' }, false],
+  ['the default currency, which the payment names', { ...newTransfer, currency: 'USDC' }, {}, true],
+  [
+    'the default currency, although the payment names another',
+    { ...newTransfer, currency: 'EURC' },
+    {},
+    false,
+  ],
+  [
+    'the currency that the payment names',
+    { ...newTransfer, currency: 'EURC' },
+    { currency: 'EURC' },
+    true,
+  ],
+  ['a description, although the payment has none', newTransfer, { description: 'Rent' }, false],
   ['another description', { ...newTransfer, description: 'Rent' }, { description: 'Lease' }, false],
   [
     'another description, and an amount that cannot be read',
@@ -731,7 +753,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
-    'signs for the description that was not given, and another amount',
+    'only punctuation as the description, although the payment has none, and another amount',
     newTransfer,
     { description: '---', amount: '99' },
     false,
@@ -743,7 +765,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     false,
   ],
   [
-    'a reference of the same batch numbers',
+    'a reference that shares only one of two numbers with the reference of the payment',
     { ...newTransfer, description: '7/3' },
     { description: '12/7' },
     false,
@@ -764,7 +786,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['a description of null', newTransfer, { description: null }, true],
   ['an empty description', newTransfer, { description: '' }, true],
   ['a status of failed', newTransfer, { status: 'failed' }, true],
-  ['an account for a counterparty', toCounterparty, {}, false],
+  ['an account in place of the counterparty of the payment', toCounterparty, {}, false],
   ['the counterparty', toCounterparty, listedToCounterparty, true],
   [
     'another counterparty',
@@ -772,9 +794,14 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     { ...listedToCounterparty, counterpartyId: 'cpty_2' },
     false,
   ],
-  ['a counterparty for an account', newTransfer, listedToCounterparty, false],
+  [
+    'a counterparty in place of the account of the payment',
+    newTransfer,
+    listedToCounterparty,
+    false,
+  ],
 ])(
-  'reconcile decides whether a listed transfer with %s is the payment',
+  'reconcile decides correctly whether a listed transfer is the payment if the transfer has %s',
   async (name, input, listed, same) => {
     const isWhole = 'type' in listed;
     const { look } = listing(isWhole ? listed : { ...match, ...listed });
@@ -1169,7 +1196,7 @@ test('an abort of the signal ends reconcile while it reads an endless list', asy
 });
 
 test.each(['', 'txfr_'])(
-  'reconcile keeps only possible matches in memory if the ids of the list begin with %j',
+  'reconcile stores only possible matches in memory, whether the listed transfers have ids or not (prefix of the ids: %j)',
   async (prefix) => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
