@@ -163,7 +163,7 @@ test('the authorize option is not called for reads, for payments.request, or if 
   expect(proposals).toHaveLength(1);
 });
 
-test('if authorize vetoes a payment with an expired claim of a dead process, the claim stays and the next createOnce asks again', async () => {
+test('if authorize vetoes a payment with an expired claim of a dead process, the claim stays in the journal, and authorize runs again in the next createOnce call', async () => {
   const context = setup(() => Promise.reject(limit));
   const { payments, run, clock, entry, proposals, changeTo, count } = context;
   await claimAsDead(context, salaryOf(1));
@@ -209,7 +209,7 @@ test.each(makers.slice(0, 2))(
   },
 );
 
-test('the authorize function has no longer than the totalTimeout option of the call', async () => {
+test('createOnce stops waiting for the authorize function after the totalTimeout that the caller sets for the call', async () => {
   const { payments, run, clock } = setup(never);
   const startedAt = clock.now();
   await failureOf(

@@ -110,7 +110,7 @@ test('reconcile rejects with the outcome unknown if a page of the list comes fro
 });
 
 test.each([0, 0.45, 0.95, 0.999])(
-  'createOnce reads the list twice after an expired claim, with two page sizes from 81 to 100 if Math.random returns %d',
+  'createOnce reads the list twice after an expired claim, with two different page sizes between 81 and 100 if Math.random returns %d',
   async (random) => {
     vi.spyOn(Math, 'random').mockReturnValue(random);
     const single = setup();

@@ -36,7 +36,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     ['a list of one page once', 90, 1, 1],
     ['a longer list twice', 250, 2, 6],
   ])(
-    'before the first claims in a journal that may lose entries, a batch reads %s for all payments',
+    'if the journal may lose entries, a batch reads %s for all payments before the batch writes the first claims',
     async (...row) => {
       const [, history, scans, pages] = row;
       const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history });
@@ -99,7 +99,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
   });
 
   test.each(['createAllOnce', 'createOnce'])(
-    '%s reads the list at most four times even if the list has two pages at one reading and one larger page at the next',
+    '%s reads the list at most four times even if the page size changes between readings, so that the list has two pages in one reading and one page in the next',
     async (kind) => {
       // The first scan has pages of 81, the second one of 82.
       vi.spyOn(Math, 'random').mockReturnValue(0);

@@ -70,7 +70,7 @@ describe('results of createAllOnce', () => {
     expect(results.map(({ input }) => input.description.at(-1))).toEqual(['2', '3', '1']);
   });
 
-  test('a batch reports payments that the journal has as recorded, and reads only the first of them from the platform', async () => {
+  test('a batch gives every payment whose journal entry is paid the result `recorded`, and reads only the first such transfer from the platform', async () => {
     const { payAll, operations } = setupBatch();
     await payAll(createSalaries(5));
     const sent = operations().length;
@@ -168,7 +168,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.create')).toBe(4);
   });
 
-  test('a batch pays once even if two callers await the batch, and resolves to the counts and the unpaid payments', async () => {
+  test('a batch makes each payment once even if two callers await the same batch, and resolves to the counts and the unpaid payments', async () => {
     const { payments, sandbox, run, paid, count } = setupBatch();
     const fault = { kind: 'status', status: 422 } as const;
     sandbox.faults.add({ operation: 'transfers.create', after: 1, fault });
@@ -526,7 +526,7 @@ describe('limits of createAllOnce', () => {
     },
   );
 
-  test('a batch makes payments and reads inputs only a few ahead of a caller that takes the results slowly', async () => {
+  test('a batch is at most a few payments and a few inputs ahead of a caller that reads the results slowly', async () => {
     const { payments, count, run, clock } = setupBatch();
     let read = 0;
     function* counted(): Generator<OnceInput> {
@@ -549,7 +549,7 @@ describe('limits of createAllOnce', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('createAllOnce does not spin on timers of 0 ms while a payment could start but the caller has not read the earlier results', async () => {
+  test('createAllOnce does not start timers of 0 ms again and again while a payment could start but the caller has not read the earlier results', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(5)) await claimAsDead(world, salary);
     const { payments, clock, run } = world;
@@ -800,7 +800,7 @@ describe('how createAllOnce ends', () => {
     ],
   ];
   test.each(sources)(
-    '%s of inputs that throws ends the batch with the same error, after the results so far',
+    'if %s of inputs throws, the batch yields the results so far and then throws the same error',
     async (_, source) => {
       const { payments, run, clock } = setupBatch();
       const { signal, live } = countListeners();
@@ -852,7 +852,7 @@ describe('how createAllOnce ends', () => {
     },
   );
 
-  test('a batch that a 401 ends still yields the result of a payment that was running', async () => {
+  test('if a 401 ends a batch, the batch still yields the result of a payment that was running at that moment', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, sandbox } = setupBatch({

@@ -259,7 +259,7 @@ test.each(kinds)('a call (%s) is not sent if its signal is already aborted', asy
 });
 
 test.each(['node:http', 'fetch'])(
-  'an abort in the hook onRequest keeps a request from being sent over %s',
+  'an abort in the hook onRequest prevents the request from being sent over %s',
   async (transport) => {
     const server = await rawServer(responseBytes(200));
     const controller = new AbortController();

@@ -171,7 +171,7 @@ test('waitFor goes on while the status or the id of a response is missing or mal
   expect(requests).toHaveLength(6);
 });
 
-test('waitFor ends with the outcome unknown if every response has no valid status or no valid id', async () => {
+test('waitFor ends with the outcome unknown if every response lacks a valid status or a valid id', async () => {
   const clock = new VirtualClock();
   for (const [body, problem] of [
     [{ ...transfer, status: null }, 'it had no status'],

@@ -36,7 +36,7 @@ async function setup(options: ClientOptions = { gracePeriod: Infinity }) {
   return { clock, sandbox, journal, payments, endless, run, pay, doubt };
 }
 
-test('the claim of a createOnce call with gracePeriod: Infinity never expires: the journal and openOnce have expiresAt: null', async () => {
+test('a createOnce call with gracePeriod: Infinity writes a claim that never expires, so the journal entry and the openOnce result have expiresAt: null', async () => {
   const { journal, payments, run } = await setup();
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending', expiresAt: null });
   const open = await run(collect(payments.transfers.openOnce()));
@@ -57,7 +57,7 @@ test('createOnce with gracePeriod: Infinity never sends a payment in doubt again
   expect((await pay()).result).toBe('found');
 });
 
-test('createOnce rejects as in_progress until totalTimeout after a claim that never expires, and as in_doubt afterwards', async () => {
+test('if an earlier call wrote a claim that never expires, createOnce rejects as in_progress until totalTimeout has passed since the claim, and then as in_doubt', async () => {
   const { clock, doubt, endless } = await setup();
   expect((await doubt(endless)).reason).toBe('in_progress');
   clock.jump(2 * minute);

@@ -83,7 +83,7 @@ describe('sqliteJournal with create: false', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('throws when the file holds no journal', () => {
+  test('throws if the file contains no journal', () => {
     const path = join(folder, 'no-journal.db');
     writeFileSync(path, '');
     expect(() => sqliteJournal(path, { create: false })).toThrow(/no such table/);
@@ -138,7 +138,7 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
     },
   );
 
-  test('lists the payments that are not decided through an index of the table', () => {
+  test('uses an index of the table to list the payments whose outcome is not known', () => {
     const { path, database } = createFile('index.db');
     const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
     close(sqliteJournal(path));
@@ -353,7 +353,7 @@ describe('sqliteJournal', () => {
         close(sqliteJournal(path));
       },
     ],
-  ])('takes no claim if the open file %s', async (_, change) => {
+  ])('rejects every claim if the file that the journal has open %s', async (_, change) => {
     const files = setupFile();
     const { clientOf, made } = files;
     const payments = clientOf();
@@ -377,7 +377,7 @@ describe('sqliteJournal', () => {
     expect(print.mock.calls).toEqual([[expect.stringContaining(`creates ${resolve(name)}`)]]);
   });
 
-  test('with a relative path still takes claims after the working directory of the process has changed', async () => {
+  test('with a relative path still accepts claims after the working directory of the process has changed', async () => {
     const { place } = setupFile();
     const journal = close(sqliteJournal(relative(process.cwd(), join(place, 'relative.db'))));
     vi.spyOn(process, 'cwd').mockReturnValue(tmpdir());
@@ -401,14 +401,14 @@ test('the reference column of postgresJournalTable has the collation C', () => {
   expect(postgresJournalTable).toContain('reference text COLLATE "C" PRIMARY KEY');
 });
 
-test('redisJournal is the only journal whose property forgets is true by default', () => {
+test('`journal.forgets` is true by default for redisJournal, and for no other journal of the package', () => {
   expect(redisJournal(async () => null).forgets).toBe(true);
   expect(postgresJournal(async () => []).forgets).toBe(false);
   expect([memory.forgets, open().forgets]).toEqual([undefined, false]);
 });
 
 test.each([true, false])(
-  'the property forgets of a journal is the one that its options set: %o',
+  '`journal.forgets` has the value of the option forgets that redisJournal, postgresJournal or sqliteJournal received: %o',
   (forgets) => {
     expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
     expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
@@ -493,7 +493,7 @@ const createPayments = (query: PostgresQuery) => {
 
 describe('postgresJournal inside a transaction of the caller', () => {
   test.each(['first', 'later'])(
-    'removes the %s claim of the client again, and createOnce sends nothing',
+    'rejects the %s claim of the client and leaves no entry, so createOnce sends nothing',
     async (which) => {
       const server = createServer();
       const { transfers, made } = createPayments(server.query);
@@ -519,7 +519,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
     expect(made()).toBe(0);
   });
 
-  test('warns once if the journal notices the transaction only when it records payments that were made', async () => {
+  test('warns once if the journal detects the transaction only while recording payments that were made', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const server = createServer();
     const { transfers, made } = createPayments((text, values) => {
@@ -585,7 +585,7 @@ describe('a query function of postgresJournal that returns a wrong shape', () =>
 
 describe('the option table of postgresJournal', () => {
   test.each(['journal_b', 'payments.payments_journal', '"Tenant-1".journal', 'A."b c"'])(
-    'is the table in every SQL statement: %s',
+    'names the table in every SQL statement: %s',
     async (table) => {
       const server = createServer();
       const journal = postgresJournal(server.query, { table });

@@ -524,7 +524,7 @@ test.each([
 
 // since decides only where reading stops, not which transfers count.
 test.each(searches)(
-  'a list search (%s) with transfersNewestFirst finds a payment from a minute before the claim or the option since if a page shows the payment',
+  'a list search (%s) with transfersNewestFirst finds a payment that was made a minute before the claim or before the time in the option since, if a page that the search reads shows the payment',
   async (name) => {
     const { claim, add, pay, payments, counts } = setup({ forgets: name === 'since' });
     const { id } = add({ ...input, createdAt: toTime(start - minute) } as Partial<Transfer>);
@@ -540,7 +540,7 @@ test.each(searches)(
   },
 );
 
-test('createOnce finds a payment from an hour before its option since if a page that it reads shows the payment', async () => {
+test('createOnce finds a payment that was made an hour before the time in its option since, if a page that createOnce reads shows the payment', async () => {
   const { add, pay, counts } = setup({ forgets: true });
   const { id } = add({ ...input, createdAt: toTime(start - hour) } as Partial<Transfer>);
   expect(await pay({ since })).toMatchObject({ id });
@@ -636,7 +636,7 @@ test('the second search of createOnce with transfersNewestFirst finds a payment 
   expect(counts).toEqual({ lists: 6, creations: 0, drifts: 0 });
 });
 
-test('with a since before the first claim, createOnce with transfersNewestFirst finds a payment that is older than the claim', async () => {
+test('createOnce with transfersNewestFirst finds a payment that is older than the first claim if the option since is a time before the payment', async () => {
   const { claim, add, pay, payOthers, counts } = setup();
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -766,7 +766,7 @@ test.each<readonly [string, readonly string[], boolean, boolean]>([
     false,
   ],
 ])(
-  'OrderCheck decides whether a list proves or contradicts the order newest first if %s',
+  'OrderCheck reports correctly whether a list proves the order newest first, contradicts that order or does neither, if %s',
   (_, times, isShown, isContradicted) => {
     const order = new OrderCheck();
     order.read(rowsAt(...times));
@@ -784,7 +784,7 @@ test.each<readonly [string, readonly string[], boolean, boolean]>([
   },
 );
 
-test('OrderCheck assumes that a creation time without a fraction may be up to a second later', () => {
+test('OrderCheck treats a createdAt without fractional seconds as a time that may be up to a second later', () => {
   const order = new OrderCheck();
   order.read(rowsAt(...repeat(99, start + hour), `${toTime(start).slice(0, 19)}Z`));
   expect(order.hasReached(start + 2 * minute + 999)).toBe(false);

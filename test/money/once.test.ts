@@ -422,7 +422,7 @@ test('createOnce pays even if the list shows a similar transfer that the journal
   ]);
 });
 
-test('createOnce is ambiguous about a similar transfer if the journal records another transfer id under its description', async () => {
+test('createOnce rejects as ambiguous if the list shows a similar transfer, and the journal entry under the description of that transfer has another transfer id', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -885,7 +885,7 @@ test.each([403, 404])(
   },
 );
 
-test('the error of createOnce asks you to check the journal if the platform has no recorded transfer after gracePeriod', async () => {
+test('the error of createOnce asks you to check the journal if the platform still responds with 404 for a recorded transfer when gracePeriod has passed', async () => {
   const { pay, sandbox, clock } = setup();
   await pay();
   clock.jump(gracePeriod);
@@ -1395,7 +1395,7 @@ test.each<[string, () => unknown]>([
   ['an async function that resolves to false', async () => false],
   ['a function that returns 1', () => 1],
 ])(
-  'a creation that ends with a 405 of a proxy has the outcome unknown if the option isErrorBody is %s',
+  'a creation that receives a 405 from a proxy has the outcome unknown if the option isErrorBody is %s instead of a function that returns true or false',
   async (_, isErrorBody) => {
     const { payments } = setup();
     const proxied = payments.withOptions({

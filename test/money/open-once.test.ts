@@ -90,7 +90,7 @@ test('openOnce lists only payments that are older than olderThan by the clock of
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual(references);
 });
 
-test('openOnce passes the reference of a listed payment if it asks the journal for the time', async () => {
+test('openOnce passes the reference of a listed payment to `journal.now`', async () => {
   const { journal, list, old } = await setup();
   const references: string[] = [];
   const now = (reference: string) => {
@@ -101,7 +101,7 @@ test('openOnce passes the reference of a listed payment if it asks the journal f
   expect(references).toEqual([old.description]);
 });
 
-test('openOnce reads the journal again in each loop', async () => {
+test('each loop over the result of one openOnce call reads the journal again', async () => {
   const { payments, journal, old } = await setup();
   const open = payments.transfers.openOnce();
   expect(await collect(open)).toHaveLength(3);
@@ -109,7 +109,7 @@ test('openOnce reads the journal again in each loop', async () => {
   expect(await collect(open)).toHaveLength(2);
 });
 
-test('createOnce makes a payment that openOnce lists if you pass the listed input to createOnce', async () => {
+test('createOnce makes a payment with an expired claim if you pass the input that openOnce lists', async () => {
   const { sandbox, list, payments } = await setup();
   for (const { input, state } of await list()) {
     if (state !== 'sending') continue;
@@ -205,7 +205,7 @@ test.each<[string, string, unknown]>([
   ],
   ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
 ])(
-  'openOnce lists a journal entry that is %s as unreadable, after the other payments, whatever olderThan is',
+  'if a journal entry is %s, openOnce lists the entry as unreadable, after the other payments, whatever olderThan is',
   async (_, reference, entry) => {
     const { journal, list, old } = await setup();
     const open = async function* () {

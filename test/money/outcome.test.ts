@@ -125,7 +125,7 @@ test.each([
   [302, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
   [404, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
 ])(
-  'a response with status %i from %s and the Location %s leaves a creation %s',
+  'a creation that receives status %i from the base URL %s, with the Location header %s, ends as %s',
   async (status, baseUrl, location, outcome) => {
     const headers = location === undefined ? undefined : { location };
     const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
@@ -194,7 +194,7 @@ const proofs: readonly [TransportFacts['runtime'], string, Error][] = [
     new AggregateError([connect('ECONNREFUSED'), connect('ENETUNREACH')]),
   ],
   ['bun', 'refused', coded('ECONNREFUSED')],
-  ['bun', 'refused, in its older words', coded('ConnectionRefused')],
+  ['bun', 'refused, with the code ConnectionRefused', coded('ConnectionRefused')],
   ['bun', 'no route', coded('ENETUNREACH')],
   ['bun', 'no host', coded('EHOSTUNREACH')],
   ['bun', 'no such host', coded('ENOTFOUND')],

@@ -218,7 +218,7 @@ describe('a call that the rate limiter holds back', () => {
   });
 });
 
-test('the next call takes the turn of a call that the rate limiter held back and the caller aborted', async () => {
+test('if the caller aborts a call that the rate limiter holds back, the next waiting call is sent instead', async () => {
   const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   const caller = new AbortController();

@@ -418,7 +418,7 @@ describe('testJournal rejects a journal whose method open', () => {
     expect(await readReport(() => ({ ...right, open }))).toMatch(report);
   });
 
-  test('reads pages by their number, and so skips payments if others are decided meanwhile', async () => {
+  test('reads pages by their number, and so skips payments if other payments get a result meanwhile', async () => {
     const { right, entries } = createStore();
     const open = async function* () {
       for (let page = 0; page < 25; page += 1) {
@@ -464,7 +464,7 @@ const wrongPrunes: readonly (readonly [
   (entry: JournalEntry, paidBefore: number) => boolean,
 ])[] = [
   [
-    'the claim of a payment that is not decided',
+    'the claim of a payment whose outcome is not known',
     (entry, time) => entry.state === 'sending' || isPaid(entry, time),
   ],
   ['an ambiguous payment', (entry, time) => entry.state === 'ambiguous' || isPaid(entry, time)],

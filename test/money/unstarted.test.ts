@@ -84,7 +84,7 @@ test('an awaited createAllOnce call causes a warning at process exit with the nu
   expect(exit()).toEqual([expect.stringContaining('did not pay 1 of its payments')]);
 });
 
-test('createOnce for a payment that was made 30 days ago causes a warning at process exit, but not after six days', async () => {
+test('a createOnce call for a payment that was made 30 days ago causes a warning at process exit, but a call for a payment that was made six days ago does not', async () => {
   const { transfers, clock, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');

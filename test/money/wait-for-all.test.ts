@@ -150,7 +150,7 @@ test('the timeout of waitForAll is a day by default, and Infinity waits for ever
   expect(clock.passed).toBeGreaterThan(5_000 * minute);
 });
 
-test('the pause of waitForAll between two looks at the platform grows from 30 seconds to 5 minutes', async () => {
+test('waitForAll waits longer and longer between its requests, from 30 seconds up to 5 minutes', async () => {
   const { follow, requests } = setup({ statusAt: () => 'pending' });
   await follow([salaryOf(1)], { timeout: 40 * minute });
   const times = requests.map(({ at }) => at / 1_000);

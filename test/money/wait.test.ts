@@ -421,7 +421,7 @@ test('waitFor sends nothing when its signal is already aborted', async () => {
   expect(requests).toEqual([]);
 });
 
-test('the option until of waitFor decides which status waitFor waits for', async () => {
+test('waitFor resolves as soon as the option until returns true for the transfer', async () => {
   const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): boolean => status === 'processing';
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
