@@ -382,7 +382,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(err).not.toContain(password);
   });
 
-  test('the commands that show suggests contain the name of a variable or a placeholder in place of a URL with a password', async () => {
+  test('the commands that payments-journal show suggests contain an environment variable or a placeholder in place of a URL with a password', async () => {
     const { flags, journal } = (stores.get('Redis') as () => Store)();
     const ambiguous = { state: 'ambiguous', candidates: ['txfr_1'] };
     const { reference, entry } = await claimAt(journal, 10, ambiguous);
@@ -520,7 +520,7 @@ describe('payments-journal resolve', () => {
     },
   );
 
-  test('show prints each candidate transfer beside the payment, and the resolve commands for a decision', async () => {
+  test('is suggested as a command for each decision by payments-journal show, which also prints each candidate transfer beside the payment', async () => {
     const { baseUrl, env, flags, journal, payments, resolveOnTerminal } = await setup();
     const input: OnceInput = newInput();
     const reference = input.description;
@@ -717,7 +717,7 @@ test('payments-journal list exits with status 1 for a SQLite file without the ta
   expect(err).toContain('no such table');
 });
 
-test('payments-journal list marks an entry that cannot be read as unreadable, and show exits with status 1 for that entry', async () => {
+test('if an entry cannot be read, payments-journal list marks the entry as unreadable, and payments-journal show exits with status 1', async () => {
   const { flags, journal } = openSqlite();
   const { reference } = await claimAt(journal, 1);
   await journal.swap('zz foreign', undefined, { state: 'paused' } as never);

@@ -43,7 +43,7 @@ const [finishBlock = '', countBlock = ''] = blocksOf('ts');
 const [cronLine = ''] = blocksOf('crontab');
 const minute = 60_000;
 
-test('docs/on-call.md contains exactly the 5 shell lines, 2 TypeScript blocks and 1 cron line that these tests run', () => {
+test('docs/on-call.md contains exactly the 5 shell lines, 2 TypeScript blocks and 1 cron line that on-call.test.ts runs', () => {
   expect([lines, blocksOf('ts'), blocksOf('crontab')].map(({ length }) => length)).toEqual([
     5, 2, 1,
   ]);

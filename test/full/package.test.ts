@@ -36,7 +36,7 @@ const node = (...args: string[]) => run(process.execPath, args, { cwd: folder })
 const inApplication = (...args: string[]) =>
   run(process.execPath, args, { cwd: join(folder, 'application') });
 
-test('the tarball holds the build, the licences, the documentation and the examples only', () => {
+test('the tarball contains only the build, the licences, the documentation and the examples', () => {
   const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.(md|png|svg)$/.test(path));
   expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
@@ -221,7 +221,7 @@ test.each(['import', 'require'])(
   },
 );
 
-test('the build contains ky without the call of AbortSignal.any', async () => {
+test('the build contains a copy of ky that does not call AbortSignal.any', async () => {
   for (const name of ['index.js', 'index.cjs']) {
     const built = await readFile(join(root, 'dist', name), 'utf8');
     expect(built).toContain('#userProvidedAbortSignal');
@@ -295,7 +295,7 @@ test.each(['require', 'import'])(
   },
 );
 
-test("a schema of the package composes with schemas of the application's zod", async () => {
+test('a schema of the package works as a field of a schema that the application creates with its own zod', async () => {
   const { stdout } = await inApplication(
     '--input-type=module',
     '-e',

@@ -198,7 +198,7 @@ test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test.concurrent(
-  'payments-probe --compare prints what has changed since an earlier report, and exits with status 3 if an answer is contradicted',
+  'payments-probe --compare prints what has changed since an earlier report, and exits with status 3 if an expectation that was confirmed is now contradicted',
   async () => {
     const { sandbox, env } = await serve();
     const earlier = await run(['--json'], env);
@@ -317,7 +317,7 @@ const blockOf = (language: string, index = 0): string =>
   '';
 
 test.concurrent(
-  'docs/going-live.md leads from payments-probe to a first payment with the suggested options',
+  'the commands and the program in docs/going-live.md run, from payments-probe to a first payment with the options that payments-probe suggests',
   async () => {
     const sandbox = seedDemo(
       new Sandbox({ apiKey: 'sk_sandbox_1', jwt, listOrder: 'newest_first', autoAdvance: 500 }),

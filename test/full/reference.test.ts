@@ -172,7 +172,7 @@ test('the check for links reports a broken link', () => {
 const findDocumentNames = (text: string): string[] =>
   [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => path);
 
-test('every file in docs/ that the code or a comment names exists', () => {
+test('every file in docs/ whose name appears in the code or in a comment exists', () => {
   const code = globSync(
     ['src/**/*.ts', 'test/*.ts', 'test/*/*.{ts,mjs}', 'examples/**/*.ts', '*.ts'],
     {

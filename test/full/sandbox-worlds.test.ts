@@ -54,7 +54,7 @@ async function start(...args: string[]) {
   };
 }
 
-test('ten processes with different API keys see no record of each other on one payments-sandbox --worlds', async () => {
+test('ten processes with different API keys see no record of each other on one server that was started by payments-sandbox --worlds', async () => {
   const sandbox = await start('--seed', 'demo');
   const use = async (name: string) => {
     const child = spawn(

@@ -58,7 +58,7 @@ test.each([
     /rejected-1 was paid after it was rejected/,
   ],
 ])(
-  'the test with killed processes finds that a pg-boss worker which %s %s',
+  'the test with killed processes detects the mistake of a pg-boss worker that %s, because this worker %s',
   { timeout: 300_000 },
   async (_, __, line, careless, wrong) => {
     // The folder is in the repository, so that the imports of the recipe are found.

@@ -39,7 +39,7 @@ async function endOf(probe: Promise<unknown>): Promise<string> {
   return (error as Error).message;
 }
 
-test('the probe reads every list that has a cursor, and asks about every filter of a list', () => {
+test('payments-probe reads every list of the platform that has a cursor, and checks every filter of these lists', () => {
   const lists = endpoints.filter(
     ({ operation, base }) => base === 'versioned' && operation.endsWith('.list'),
   );
@@ -491,7 +491,7 @@ describe('the report of payments-probe', () => {
     expect(rows).toEqual(rows.toSorted((one, other) => one - other));
   });
 
-  test('the report groups its rows by result, and shows the expectations that do not hold in red', async () => {
+  test('the report groups its rows by result, and shows in red the expectations that the platform does not meet', async () => {
     const deviation: Deviation = async (_, next) => {
       const response = await next();
       response.headers.set('age', '9');
