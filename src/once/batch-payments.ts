@@ -137,8 +137,9 @@ const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
 
 /**
- * Returns a function that runs reads of recorded transfers until one read succeeds, because one
- * transfer is enough to show that the journal belongs to this platform.
+ * Returns a function that reads the transfers of payments that the journal records as paid, until
+ * one read succeeds. One read is enough to show that the journal belongs to this platform. A call
+ * during another call's read waits for that read. After a success, calls return undefined.
  */
 function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {
   let reading: Promise<Transfer> | undefined;

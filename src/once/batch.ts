@@ -55,6 +55,7 @@ export class BatchRun {
   readonly #listeners = new Set<() => void>();
   #running = 0;
   #isRead = false;
+  /** Whether the caller's loop has ended, perhaps by a `break`. */
   #hasLeft = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -64,6 +65,10 @@ export class BatchRun {
     this.#counts = counts;
   }
 
+  /**
+   * Makes the payments, and yields each result as soon as there is one. If an error has ended the
+   * whole batch, throws that error after the results so far.
+   */
   async *results(): AsyncGenerator<BatchResult, void, undefined> {
     const { signal, concurrency } = this.#setup;
     const onAbort = (): void => {
@@ -78,6 +83,7 @@ export class BatchRun {
       for (;;) {
         const result = this.#results.shift();
         if (result !== undefined) {
+          // A result that the caller takes makes room for another payment.
           this.#notify();
           yield result;
         } else if (this.#isDone()) {
@@ -97,17 +103,22 @@ export class BatchRun {
     }
   }
 
-  /** Starts to read up to `readAhead` inputs ahead. Returns a function that closes the iterator. */
+  /**
+   * Starts to read the caller's inputs, at most `readAhead` of them before their payments start.
+   * Returns a function that closes the caller's iterator, to be called when the batch ends.
+   */
   #startReading(): () => Promise<void> {
-    const { inputs } = this.#setup;
+    const { inputs, readAhead } = this.#setup;
     let iterator: Iterator<OnceInput> | AsyncIterator<OnceInput> | undefined;
+    /** False when the iterator has ended or thrown, and so needs no closing. */
     let hasMore = true;
+    /** Whether a call of the iterator's `next` is pending. */
     let isReading = false;
-    const read = async (): Promise<void> => {
+    const readInputs = async (): Promise<void> => {
       const isAsync = Symbol.asyncIterator in inputs;
       iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
       while (!this.#hasStopped()) {
-        if (this.#unstarted.length >= this.#setup.readAhead) {
+        if (this.#unstarted.length >= readAhead) {
           await this.#waitForChange();
           continue;
         }
@@ -122,7 +133,7 @@ export class BatchRun {
         this.#addJob(step.value);
       }
     };
-    read().then(
+    readInputs().then(
       () => this.#endReading(),
       (error: unknown) => {
         hasMore = false;
@@ -132,13 +143,17 @@ export class BatchRun {
     );
     return async () => {
       if (!hasMore) return;
-      const closed = iterator?.return?.();
-      // If the caller's iterator hangs at its next input, closing it hangs, too, so do not wait.
-      if (isReading) Promise.resolve(closed).catch(() => undefined);
-      else await closed;
+      const closing = iterator?.return?.();
+      // If the caller's iterator never returns its next input, it never closes, so nobody waits.
+      if (isReading) Promise.resolve(closing).catch(() => undefined);
+      else await closing;
     };
   }
 
+  /**
+   * Queues the payment of an input. If an earlier input has the same reference, the duplicate is
+   * queued, too, so that it gets its own result, which is an error.
+   */
   #addJob(input: OnceInput): void {
     const copy = this.#setup.copy(input);
     const description: unknown = (copy as Partial<OnceInput> | undefined)?.description;
@@ -203,6 +218,7 @@ export class BatchRun {
           if (delayMs === undefined) return;
           this.#counts.waiting += 1;
           if (error instanceof PaymentInDoubtError) {
+            // The next try is at a multiple of gridMs. Until then this lane makes other payments.
             const gridMs = Math.max(1, Math.min(delayMs, retryGridMs));
             job.dueAt = Math.ceil((clock.elapsed() + delayMs) / gridMs) * gridMs;
             this.#inDoubt.add(job);
@@ -223,7 +239,11 @@ export class BatchRun {
     }
   }
 
-  /** Handles a payment's error. Returns the milliseconds until the next try; undefined if none. */
+  /**
+   * Handles the error of a payment. Returns the milliseconds until the payment's next try. If there
+   * is no next try, makes the error the payment's result, or ends the whole batch if every other
+   * payment would fail alike, and returns undefined.
+   */
   #handleError(job: Job, error: unknown): number | undefined {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, too, and the batch throws one error for the whole abort.
@@ -237,7 +257,7 @@ export class BatchRun {
       this.#fail(error);
       return undefined;
     }
-    const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(job.tries - 1, 6));
+    const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (job.tries - 1));
     const delayMs = error.retryAfterMs ?? backoffMs;
     const spentMs = clock.elapsed() - job.firstTriedAt;
     const isInTime = spentMs + delayMs <= retryTimeout;

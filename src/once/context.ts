@@ -80,6 +80,10 @@ class PaymentReads {
     return this.#client.api.getAccount(id, this.#options, this.#within);
   }
 
+  /**
+   * Searches the list of the source account for a payment. A batch searches for many payments in
+   * one scan, so `signal` and `onPage` of one payment have no effect there.
+   */
   async search(
     search: Search<OnceInput>,
     { isUnclaimed, confirms, signal, onPage }: PaymentSearchOptions,

@@ -68,6 +68,10 @@ const expectChecks = (): OptionChecks<ExpectedTotals> => ({
   ),
 });
 
+/**
+ * Creates what `createAllOnce` returns. The batch starts when the caller loops over the returned
+ * object (`run`) or awaits it (`runAll`), and shows its progress in `counts`.
+ */
 export function createAllOnce(
   client: ClientContext,
   inputs: Inputs<OnceInput>,
@@ -82,6 +86,7 @@ export function createAllOnce(
   async function* run(): AsyncGenerator<BatchResult, void, undefined> {
     start();
     try {
+      // The caller may hold `counts`, so a second loop starts at 0 in the same object.
       Object.assign(counts, createCounts(inputs));
       const batchRun = createRun(client, inputs, readInputs, options, counts);
       for await (const result of batchRun.results()) {
@@ -113,6 +118,7 @@ const createCounts = (inputs: Inputs<OnceInput>): LiveCounts => ({
   ...(Array.isArray(inputs) && { total: inputs.length }),
 });
 
+/** Checks the arguments of a batch, and creates one loop over its payments. */
 function createRun(
   client: ClientContext,
   inputs: Inputs<OnceInput>,
@@ -131,10 +137,11 @@ function createRun(
   if (issues.length === 0) issues.push(...findInputIssues(inputs, copies, expect));
   if (issues.length > 0) throw invalidArguments(batchCall, issues, client.pipeline.redact);
   const payments = new BatchPayments(client, onceOptions, requestedAt);
-  const unread = copies?.values();
+  // The batch reads the inputs in their order, so the next copy is always that of the next input.
+  const nextCopies = copies?.values();
   const setup = {
     inputs: copies === undefined ? readInputs() : [...(inputs as readonly OnceInput[])],
-    copy: (input: OnceInput) => unread?.next().value ?? readOnceInput(input),
+    copy: (input: OnceInput) => nextCopies?.next().value ?? readOnceInput(input),
     concurrency,
     readAhead: payments.canForget ? maxReadAhead : concurrency,
     retryTimeout,
@@ -165,11 +172,13 @@ function findInputIssues(
     const message = `got inputs of ${formatAmount(sum)} in total; expected ${total}`;
     issues.push({ path: 'options.expect.total', message });
   }
-  for (const [at, copy] of issues.length > 0 ? copies.entries() : []) {
+  if (issues.length === 0) return issues;
+  // An invalid input may be the reason for other totals, so the error lists invalid inputs, too.
+  for (const [at, copy] of copies.entries()) {
     if (issues.length >= maxIssues) break;
-    const problems: DetailedIssue[] = [];
-    validate(argument(transferCreateInputSchema(), copy, `inputs[${at}]`), problems);
-    issues.push(...problems);
+    const inputIssues: DetailedIssue[] = [];
+    validate(argument(transferCreateInputSchema(), copy, `inputs[${at}]`), inputIssues);
+    issues.push(...inputIssues);
   }
   return issues;
 }

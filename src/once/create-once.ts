@@ -56,6 +56,7 @@ export async function createOnce(
     callHook(hooks, 'onOnce', () => createOnceEvent(input, decision, clock.elapsed() - startedAt));
   };
   try {
+    // If the journal records the payment as made, `read` reads its transfer.
     const made = await payOnce(client, input, options, (read) => read());
     report(made);
     return { ...made.transfer, result: made.result };
@@ -107,7 +108,10 @@ export const payOnce = <T>(
     },
   );
 
-/** Checks the arguments of `createOnce` before the first call to the journal. */
+/**
+ * Checks the arguments of `createOnce` before the first call to the journal. Returns the payment,
+ * of which nothing has been sent or recorded yet. Throws one error that lists every problem.
+ */
 function checkPayment(
   client: ClientContext,
   input: OnceInput,
@@ -120,6 +124,7 @@ function checkPayment(
   const { since, ...journalOptions } = checked;
   const { journal: _journal, gracePeriod: _gracePeriod, ...callOptions } = journalOptions;
   const requestedAt = parseSince(since, client.clock.now(), issues);
+  // If the options are invalid, only the input is checked, as if there were no options.
   const validOptions = issues.length === 0 ? callOptions : undefined;
   const reference = (input as Partial<OnceInput> | undefined)?.description;
   checkReference(reference, 'description', issues);

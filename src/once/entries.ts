@@ -64,7 +64,10 @@ function addTransition(
     : [...all.slice(0, 1), ...all.slice(1 - maxTransitions)];
 }
 
-/** The journal entry of a call that will send the payment, first requested at `requestedAt`. */
+/**
+ * The journal entry of a call that will send the payment. `requestedAt` is when the payment was
+ * first requested, as the caller states; `Infinity` if the caller does not.
+ */
 export const createClaim = (
   before: Before,
   {
@@ -75,17 +78,14 @@ export const createClaim = (
   terms: Terms,
 ): SendingEntry => {
   const claimId = crypto.randomUUID();
+  const earlierClaimAt = before === undefined ? claimedAt : readFirstClaim(before);
   return {
     state: 'sending',
     claimId,
     host: hostName(),
     claimedAt,
     expiresAt,
-    firstClaimedAt: Math.min(
-      readFirstClaim(before ?? { firstClaimedAt: claimedAt }),
-      claimedAt,
-      Math.floor(requestedAt),
-    ),
+    firstClaimedAt: Math.min(earlierClaimAt, claimedAt, Math.floor(requestedAt)),
     // A transfer that an operator has declared to be another payment is ignored in later calls.
     ...(before?.dismissed !== undefined && { dismissed: before.dismissed }),
     ...terms,
@@ -136,6 +136,7 @@ export const createAmbiguous = (
   history: addTransition(before, { at, state: 'ambiguous', claimId: claim.claimId }),
 });
 
+/** The journal entry of a payment that was made. `by` names the operator, if one has decided. */
 export const createPaid = (
   before: JournalEntry | undefined,
   {
@@ -158,7 +159,10 @@ export const createPaid = (
   }),
 });
 
-/** The journal entry of an operator's decision that no transfer in `listed` is the payment. */
+/**
+ * The journal entry of an operator's decision that no transfer in `listed` is the payment. The
+ * entry keeps these transfers in `dismissed`, so that no later search takes one for the payment.
+ */
 export function createNotPaid(
   before: OpenEntry | NotPaidEntry,
   resolvedAt: number,

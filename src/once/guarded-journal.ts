@@ -188,8 +188,8 @@ export class GuardedJournal {
 
   /** Reads the undecided payments, oldest first, and the references of unreadable entries. */
   async readOpen(): Promise<{ open: OpenPayment[]; unreadable: string[] }> {
-    const open = this.#journal.open?.bind(this.#journal);
-    if (open === undefined) {
+    const listOpen = this.#journal.open?.bind(this.#journal);
+    if (listOpen === undefined) {
       throw cannotSend(
         this.#call,
         'needs a journal with open(), which lists what is not decided; this one has none',
@@ -198,7 +198,7 @@ export class GuardedJournal {
     }
     const rows: JournalRow[] = [];
     const collect = async (): Promise<void> => {
-      for await (const row of open()) rows.push(row);
+      for await (const row of listOpen()) rows.push(row);
     };
     await this.#callJournal('open', collect, () => rows.every(hasReference));
     return {
@@ -255,6 +255,7 @@ export class GuardedJournal {
     });
   }
 
+  /** Returns what a journal's method returns. Throws if the method fails or `isResult` is false. */
   async #callJournal<T>(
     method: string,
     run: (journal: Journal) => Promise<T>,
@@ -286,7 +287,10 @@ export class GuardedJournal {
     return error;
   }
 
-  /** Runs a journal call or a search until it ends, the deadline passes or the caller aborts. */
+  /**
+   * Runs a journal call or a search until it ends, the deadline passes or the caller aborts.
+   * `createError` creates the error to throw if `run` fails or is too slow.
+   */
   async runInTime<T>(
     run: (deadline: Deadline) => Promise<T>,
     createError: (failure: { readonly error: unknown } | { readonly timedOut: true }) => Error,
@@ -318,19 +322,21 @@ function findDifference(claim: SendingEntry, entry: JournalEntry | undefined): s
     .map(([name]) => name);
 }
 
+/** Whether a value from a journal is undefined or an entry with the fields that its state needs. */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;
   const { state, claimedAt, expiresAt, candidates, dismissed, transferId, input } =
     entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
   if (!hasTerms(input) || !Array.isArray(dismissed ?? [])) return false;
-  const isClaim = Number.isFinite(claimedAt) && (expiresAt === null || Number.isFinite(expiresAt));
+  // The end of a claim is null if the claim has no end.
+  const hasTimes = Number.isFinite(claimedAt) && (expiresAt === null || Number.isFinite(expiresAt));
   switch (state) {
     case 'paid':
       return isTransferId(transferId);
     case 'sending':
-      return isClaim;
+      return hasTimes;
     case 'ambiguous':
-      return isClaim && Array.isArray(candidates);
+      return hasTimes && Array.isArray(candidates);
     default:
       return state === 'not_paid';
   }

@@ -58,7 +58,10 @@ export class PaymentErrors {
     });
   }
 
-  /** Creates the error for a payment with unknown outcome. `cause` may be the request's error. */
+  /**
+   * Creates the error if the outcome is not known. `cause` is the error that has left the payment
+   * in doubt, and `detail` is one more line of the message.
+   */
   inDoubt(
     claim: OpenEntry | undefined,
     cause?: unknown,
@@ -113,6 +116,10 @@ export class PaymentErrors {
     return reattribute(error, parts, { ...this.commonFields, retryable: false });
   }
 
+  /**
+   * Creates the error of a payment in doubt. The message consists of `description`, the reference
+   * and advice on when to call again. If `cause` is an error of the SDK, its attempts are copied.
+   */
   createInDoubtError(
     reason: InDoubtReason,
     description: string,
@@ -132,8 +139,8 @@ export class PaymentErrors {
     const { cause } = otherFields;
     const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
     const reference = redactOwn(this.#reference);
-    const what = `${redact(description)}.`;
-    const message = [what, reference && `Reference: ${reference}.`].concat(
+    const firstLine = `${redact(description)}.`;
+    const message = [firstLine, reference && `Reference: ${reference}.`].concat(
       this.#adviseOnTime(retryAfterMs, expiresAt),
     );
     const fields = {

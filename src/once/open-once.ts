@@ -97,6 +97,10 @@ export const openOnce = (
   },
 });
 
+/**
+ * Reads the undecided payments that were claimed more than `olderThan` milliseconds ago, or all of
+ * them without that option, and after them the entries that cannot be read.
+ */
 async function listUndecided(
   context: ClientContext,
   options: OpenOnceOptions | undefined,
@@ -116,12 +120,12 @@ async function listUndecided(
   });
   const { open, unreadable } = await guarded.readOpen();
   const [oldest] = open;
-  let latest = Infinity;
+  let claimedBefore = Infinity;
   if (olderThan !== undefined && oldest !== undefined) {
-    latest = (await guarded.now(oldest.reference)) - olderThan;
+    claimedBefore = (await guarded.now(oldest.reference)) - olderThan;
   }
   const claimed = open
-    .filter(({ entry }) => entry.claimedAt < latest)
+    .filter(({ entry }) => entry.claimedAt < claimedBefore)
     .map(({ entry }) => ({
       reference: entry.input.description,
       state: entry.state,

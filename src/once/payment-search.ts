@@ -45,7 +45,10 @@ export class PaymentSearch {
     return candidates.length > 0 ? { ...result, candidates } : { result: 'not_found' };
   }
 
-  /** Searches the list with a deadline of its own, `searchTimeout`. */
+  /**
+   * Searches the list with a deadline of its own, `searchTimeout`. Throws a PaymentInDoubtError if
+   * the search fails or takes longer. Its cause is `cause` or else the error of the search.
+   */
   #search(entry: Before, input: OnceInput, cause: unknown, isConfirmed: boolean) {
     const { signal, searchTimeout } = this.#context;
     const { errors } = this.#journal;

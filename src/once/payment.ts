@@ -121,6 +121,7 @@ export class Payment {
     return await this.#proceed(await this.#findPosition(entry));
   }
 
+  /** Finds the situation of a payment that the journal does not record as made. */
   async #findPosition(stored: Before): Promise<Position> {
     const canForget = this.#journal.canForget();
     if (stored === undefined) {
@@ -211,6 +212,10 @@ export class Payment {
     }
   }
 
+  /**
+   * Claims the payment in the journal. Throws if another call claims the payment first, or if the
+   * journal has not kept the claim, which is then withdrawn.
+   */
   async #claim(before: Before): Promise<SendingEntry> {
     const { totalTimeout, gracePeriod } = this.#context;
     const claimedAt = await this.#journal.now();
@@ -228,9 +233,14 @@ export class Payment {
     return claim;
   }
 
+  /**
+   * Decides about the payment after its request failed. If the request certainly had no effect, the
+   * claim is withdrawn first. Returns the payment if the journal or the list shows it, or throws.
+   */
   async #handleFailure(error: unknown, claim: SendingEntry, before: Before): Promise<MadePayment> {
     // Only the SDK's own errors prove an outcome. Another error may have a field `outcome`, too.
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
+    // `isTakeover` is true if another call has also claimed the payment, and so may have paid.
     const positionOf = (entry: Before, isTakeover = isOpen(before)): Position => {
       return { situation: findSituationAfterRequest({ isCertain, isTakeover }), entry, error };
     };
@@ -240,7 +250,8 @@ export class Payment {
       return await this.#proceed(positionOf(claim));
     }
     const withdrawn = withdrawClaim(before, claim, await this.#journal.readTime());
-    if ((await this.#journal.tryToSwap(claim, withdrawn)) !== true) {
+    const isWithdrawn = (await this.#journal.tryToSwap(claim, withdrawn)) === true;
+    if (!isWithdrawn) {
       this.#journal.startPhase();
       const entry = await this.#journal.tryToRead();
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
@@ -301,6 +312,7 @@ export class Payment {
     const ids = candidates.map(({ id }) => id).filter(isTransferId);
     const shownIds = ids.slice(0, maxShownCandidates);
     const claim = isOpen(before) ? before : await this.#createExpiredClaim(before);
+    // An earlier call may have written the same candidates.
     const isWritten = before?.state === 'ambiguous' && before.candidates.join() === shownIds.join();
     if (!isWritten) {
       const at = await this.#journal.readTime();
@@ -331,21 +343,27 @@ export class Payment {
     return { result: 'found', transferId: transfer.id, transfer };
   }
 
-  /** Records that the payment was made. If the journal fails, later calls search the list. */
+  /**
+   * Records that the payment was made. If the journal fails, the list still shows the transfer.
+   * `isFound` means that this call sent nothing, because the list shows the transfer. Throws if
+   * another call has changed the entry meanwhile, unless that call recorded the same transfer.
+   */
   async #recordPaid(
     before: Before,
     { id }: TransferCreated,
     { isFound = false } = {},
   ): Promise<void> {
     const at = await this.#journal.readTime();
+    const claimId = isOpen(before) ? before.claimId : undefined;
     let current: JournalEntry | undefined = before;
     for (let tries = 1; tries <= maxRecordTries; tries += 1) {
       const paid = createPaid(current, { transferId: id, at }, this.#terms);
+      // The swap is false if another call has changed the entry. It is undefined if the journal
+      // fails, and this call then gives up.
       if ((await this.#journal.tryToSwap(current, paid)) !== false) return;
       current = await this.#journal.read().catch(() => paid);
       if (current?.state === 'paid') break;
-      // Stop if another call has the claim. That call has paid, too, or will find this transfer.
-      const claimId = isOpen(before) ? before.claimId : undefined;
+      // The call that now has the claim has made the payment, too, or sees it in the list.
       if (isOpen(current) && current.claimId !== claimId) break;
     }
     if (current?.state === 'paid' && current.transferId === id) return;

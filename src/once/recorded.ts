@@ -6,7 +6,10 @@ import { isOtherPayment } from '../search/compare.ts';
 import type { OnceContext } from './context.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
-/** Reads the transfer of a payment that the journal records as made, and checks its terms. */
+/**
+ * Reads the transfer of a payment that the journal records as made. Throws if the transfer is
+ * another payment, or does not exist because the payment was made on another platform.
+ */
 export async function readRecorded(
   entry: PaidEntry,
   context: OnceContext,
@@ -16,19 +19,19 @@ export async function readRecorded(
   const { errors } = journal;
   journal.startPhase(context.signal);
   const isElsewhere = platform !== context.baseUrl;
-  const elsewhere = `The payment was made (${transferId}) on another platform (${platform})`;
+  const madeElsewhere = `The payment was made (${transferId}) on another platform (${platform})`;
   let transfer: Transfer;
   try {
     transfer = await context.reads.get(transferId);
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error;
     if (error instanceof NotFoundError && isElsewhere) {
-      throw errors.conflict(`${elsewhere}, and is not found here`, error);
+      throw errors.conflict(`${madeElsewhere}, and is not found here`, error);
     }
     throw await describeFailedRead(error, entry, context, journal);
   }
   if (isElsewhere && transfer.description !== input.description) {
-    throw errors.conflict(`${elsewhere}, and here that transfer is another payment`);
+    throw errors.conflict(`${madeElsewhere}, and here that transfer is another payment`);
   }
   // After a reset, a sandbox assigns ids again that an older journal records for other payments.
   if (!isOtherPayment(transfer, input)) return transfer;

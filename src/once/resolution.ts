@@ -1,6 +1,6 @@
 import { defaultGracePeriod } from '../calls/options.ts';
 import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
-import type { NotPaidEntry, OpenEntry } from '../journals/journal.ts';
+import type { NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts';
 import type { OnceInput, TransferId } from '../schemas/transfer.ts';
 import { isOtherPayment } from '../search/compare.ts';
 import type { OnceContext } from './context.ts';
@@ -22,7 +22,11 @@ export class Resolution {
     this.#search = new PaymentSearch(reference, context, this.#journal);
   }
 
-  /** Records an operator's decision, unless the journal or the platform contradicts it. */
+  /**
+   * Records an operator's decision: the id of the transfer that is the payment, or `not_paid`.
+   * Throws if the journal or the platform contradicts the decision. `force` skips the check that
+   * the entry belongs to this platform and, for `not_paid`, the checks in `#listDismissed`.
+   */
   async record(
     verdict: TransferId | 'not_paid',
     { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
@@ -42,12 +46,15 @@ export class Resolution {
     const before = await this.#journal.correctTimes(stored, now);
     const { input } = before;
     const terms = { input, platform: this.#context.baseUrl };
-    if (verdict !== 'not_paid') await this.#rejectOtherPayment(verdict, input);
-    const after =
-      verdict === 'not_paid'
-        ? createNotPaid(before, now, { listed: await this.#list(before, now, force), by }, terms)
-        : createPaid(before, { transferId: verdict, at: now, by }, terms);
-    if (!(await this.#journal.swap(before, after))) throw errors.inProgress();
+    let decided: NotPaidEntry | PaidEntry;
+    if (verdict === 'not_paid') {
+      const listed = await this.#listDismissed(before, now, force);
+      decided = createNotPaid(before, now, { listed, by }, terms);
+    } else {
+      await this.#rejectOtherPayment(verdict, input);
+      decided = createPaid(before, { transferId: verdict, at: now, by }, terms);
+    }
+    if (!(await this.#journal.swap(before, decided))) throw errors.inProgress();
   }
 
   async #rejectOtherPayment(id: TransferId, input: OnceInput): Promise<void> {
@@ -61,8 +68,15 @@ export class Resolution {
     }
   }
 
-  /** Ids of transfers that `not_paid` rules out. Unless `force`, throws if one is the payment. */
-  async #list(entry: OpenEntry | NotPaidEntry, now: number, force: boolean): Promise<TransferId[]> {
+  /**
+   * Returns the ids of the listed transfers that `not_paid` dismisses. Without `force`, throws if
+   * the list cannot be read or shows the payment, or if a request may still take effect.
+   */
+  async #listDismissed(
+    entry: OpenEntry | NotPaidEntry,
+    now: number,
+    force: boolean,
+  ): Promise<TransferId[]> {
     if (!isOpen(entry)) return [];
     const ids: TransferId[] = [];
     try {
@@ -74,6 +88,7 @@ export class Resolution {
       this.#journal.startPhase(this.#context.signal);
     }
     const { totalTimeout } = this.#context;
+    // An operator may decide about a claim without an end after the default grace period.
     const decidableAt = entry.expiresAt ?? entry.claimedAt + totalTimeout + defaultGracePeriod;
     const timeLeft = decidableAt - now;
     if (timeLeft > 0 && !force) {

@@ -139,14 +139,18 @@ export class SharedScans {
     source.isScanning = false;
   }
 
-  /** Scans the list for waiting payments, and stores results for unclaimed ones in `references`. */
+  /**
+   * Scans the list once, for the payments that wait and for those without a claim. Answers the
+   * former, and keeps the results of the latter, unless `drop` has removed a payment's reference
+   * from `references` during the scan.
+   */
   async #scanOnce(
     waiters: readonly Waiter[],
     unclaimed: readonly PaymentSearch[],
     references: ReadonlySet<string>,
   ): Promise<void> {
     const requests = [...waiters.map(({ request }) => request), ...unclaimed];
-    const isWanted = ({ input }: PaymentSearch): boolean => references.has(input.description);
+    const isStillWanted = ({ input }: PaymentSearch): boolean => references.has(input.description);
     try {
       const [first] = waiters;
       if (first === undefined) return;
@@ -155,13 +159,14 @@ export class SharedScans {
       const source = first.request.input.sourceAccountId;
       const options = { paging: this.#paging, pageSize, confirms };
       const findings = await this.#transferSearch.search(source, requests, options);
-      const early = findings.slice(waiters.length);
+      // The findings are in the order of `requests`: first of the waiters, then of the others.
+      const unclaimedFindings = findings.slice(waiters.length);
       for (const [at, request] of unclaimed.entries()) {
-        if (isWanted(request)) this.#keepEarly(request.input, early[at]);
+        if (isStillWanted(request)) this.#keepEarly(request.input, unclaimedFindings[at]);
       }
       for (const [at, finding] of findings.entries()) waiters[at]?.resolve(finding);
     } catch (error) {
-      for (const { input } of unclaimed.filter(isWanted)) this.#keepEarly(input, undefined);
+      for (const { input } of unclaimed.filter(isStillWanted)) this.#keepEarly(input, undefined);
       for (const { reject } of waiters) reject(error);
     }
   }

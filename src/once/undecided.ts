@@ -5,7 +5,8 @@ import { onExit, warn } from '../internal/runtime.ts';
 const undecided = new Set<string>();
 /** If more payments than this are undecided, the warning at the process's exit counts too few. */
 const maxUndecided = 10_000;
-let isReported = false;
+/** Whether `report` runs when the process exits. */
+let hasExitListener = false;
 
 function report(): void {
   const { size } = undecided;
@@ -25,8 +26,8 @@ export async function watchPayment<T>(
   reference: string,
   run: () => Promise<T>,
 ): Promise<T> {
-  if (!isReported) onExit(report);
-  isReported = true;
+  if (!hasExitListener) onExit(report);
+  hasExitListener = true;
   const key = `${platform} ${reference}`;
   if (undecided.size < maxUndecided) undecided.add(key);
   try {
