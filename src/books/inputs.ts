@@ -14,7 +14,10 @@ export interface BookedInputs {
   readonly references: ReadonlyMap<string, string>;
 }
 
-/** Reads and checks the caller's payments, unless `issues` shows that the options are invalid. */
+/**
+ * Reads and checks the caller's payments, unless `issues` shows that the options are invalid. Adds
+ * the problems of the inputs to `issues`. If there are any, the returned payments are incomplete.
+ */
 export async function readInputsOfBooks(
   inputs: Inputs<OnceInput>,
   readInputs: () => Inputs<OnceInput>,
@@ -37,8 +40,8 @@ export async function readInputsOfBooks(
 }
 
 /**
- * Copies and checks one input, and adds its problems to `issues`. Returns undefined only if the
- * input does not match its schema.
+ * Copies and checks one input, and adds its problems to `issues` and its reference to `references`.
+ * Returns undefined only if the input does not match its schema.
  */
 function checkInput(
   callerInput: OnceInput,
@@ -53,12 +56,17 @@ function checkInput(
   const { description } = copy;
   const place = `${at}.description`;
   const problem = describeReferenceProblem(description);
-  if (problem !== undefined) issues.push(issueAt(place, problem, description));
-  const key = problem === undefined ? journalKey(description) : '';
-  const earlier = references.get(key);
-  if (earlier !== undefined) {
-    const message = `${earlier} has the reference "${description}", too; a reference belongs to one payment`;
+  if (problem !== undefined) {
+    issues.push(issueAt(place, problem, description));
+    return copy;
+  }
+  const key = journalKey(description);
+  const earlierInput = references.get(key);
+  if (earlierInput === undefined) {
+    references.set(key, at);
+  } else {
+    const message = `${earlierInput} has the reference "${description}", too; a reference belongs to one payment`;
     issues.push({ path: place, message });
-  } else if (key !== '') references.set(key, at);
+  }
   return copy;
 }

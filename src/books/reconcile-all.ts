@@ -74,6 +74,10 @@ export function reconcileAll(
   });
 }
 
+/**
+ * Checks the arguments and reads the inputs. Returns the payments by their source account, and what
+ * the comparison of every account needs.
+ */
 async function readBooks(
   context: BooksContext,
   inputs: Inputs<OnceInput>,
@@ -90,6 +94,7 @@ async function readBooks(
   }
   const { sources, references } = await readInputsOfBooks(inputs, readInputs, issues);
   if (issues.length > 0) throw invalidArguments(reconcileAllCall, issues, context.redact);
+  // The list of an account without payments is read, too, because it may show unexpected transfers.
   for (const account of accounts) sources.set(account, sources.get(account) ?? []);
   const limits = { paging, since: start, until: end, unexpected };
   return { sources, books: { ...context, ...limits, references } };

@@ -39,10 +39,12 @@ export function createReconciledBooks<Row extends ReconciledRow>(
 ): ReconciledBooks<Row> {
   const site = captureCallSite();
   const start = expectStart(call.operation);
+  /** The totals of the latest loop, in the object that the caller holds. */
   const totals = createTotals();
   const readInputs = createInputReader(inputs, (issues) =>
     invalidArguments(call, issues, context.redact),
   );
+  // Each loop counts in its own totals, so that two loops at the same time do not add up.
   async function* run(counted = createTotals()): AsyncGenerator<Row, void, undefined> {
     start();
     const startedAt = new Date(context.transferSearch.now()).toISOString();

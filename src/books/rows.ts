@@ -73,6 +73,10 @@ export const createTotals = (): Totals => {
   };
 };
 
+/**
+ * Counts a row in the totals of its result, and adds its amount to the sum of its currency. If the
+ * amount or the currency cannot be read, the row counts as `unreadable`.
+ */
 export function addRow(
   totals: Totals,
   result: ReconciledRow['result'],

@@ -140,20 +140,27 @@ export class SourceBooks {
     yield* this.#decidePayments();
   }
 
+  /**
+   * Reads the transfers of the payments, whose transfer ids are all known. Reads the list until it
+   * has shown all these transfers, or up to `maxPages`, and then the rest one by one.
+   */
   async #readKnown(maxPages: number): Promise<void> {
     const { transferSearch, paging } = this.#books;
     const state = createScanState();
     const scan = { paging, pageSize: this.#nextPageSize };
     const isComplete = (): boolean =>
       this.#payments.every((payment) => findRecorded(payment) !== undefined);
-    let pages = 0;
-    const list = transferSearch.scan(this.#source, Number.NEGATIVE_INFINITY, scan, state);
-    for await (const transfers of maxPages > 0 ? list : []) {
-      pages += 1;
-      for (const transfer of transfers) this.#assign(transfer).next();
-      if (isComplete() || pages === maxPages) break;
+    if (maxPages > 0) {
+      let pages = 0;
+      const list = transferSearch.scan(this.#source, Number.NEGATIVE_INFINITY, scan, state);
+      for await (const transfers of list) {
+        pages += 1;
+        // waitForAll asks for no unexpected transfers, so one `next` runs the generator to its end.
+        for (const transfer of transfers) this.#assign(transfer).next();
+        if (isComplete() || pages === maxPages) break;
+      }
+      this.pagesForAll = isComplete() ? pages : pages + 1;
     }
-    if (maxPages > 0) this.pagesForAll = isComplete() ? pages : pages + 1;
     await this.#readUnlisted();
   }
 
@@ -173,14 +180,17 @@ export class SourceBooks {
     }
   }
 
+  /** Reads what the journal records of the payments, and indexes these by their transfer ids. */
   async #readRecords(): Promise<void> {
     const { readRecord, paging } = this.#books;
+    // All readers take payments from this one iterator, so each payment is read once.
     const queue = this.#payments.values();
     const readAll = async (): Promise<void> => {
       for (const payment of queue) {
         const { description } = payment.input;
         if (payment.record.transferId === undefined && readRecord !== undefined) {
           const record = await readRecord(description, paging.signal);
+          // A reference that the journal spells differently belongs to another payment.
           if (record.spelling === description) payment.record = record;
         }
         const { transferId } = payment.record;
@@ -230,11 +240,11 @@ export class SourceBooks {
     ].filter((payment) => payment !== undefined && !isDismissed(payment, transfer));
     for (const payment of owners) payment?.exact.set(keyOf(transfer), transfer);
     if (owners.length > 0) return;
-    const similar = this.#findSimilar(transfer);
-    for (const payment of similar) {
+    const similarPayments = this.#findSimilar(transfer);
+    for (const payment of similarPayments) {
       if (payment.similar.size < maxSimilar) payment.similar.set(keyOf(transfer), transfer);
     }
-    if (similar.length === 0) yield* this.#returnUnexpected(transfer);
+    if (similarPayments.length === 0) yield* this.#returnUnexpected(transfer);
     else if (this.#isUnexpected(transfer)) this.#similar.set(keyOf(transfer), transfer);
   }
 
@@ -272,13 +282,15 @@ export class SourceBooks {
         payment.exact.set(keyOf(transfer), transfer);
       } catch (error) {
         // A gateway may answer with 404, too, but without the platform's error body. Such a 404
-        // does not prove that the transfer does not exist.
+        // does not prove that the transfer does not exist. The platform's own 404 does, so the
+        // journal's record of this payment is ignored.
         if (!(error instanceof NotFoundError) || error.code === undefined) throw error;
         payment.record = {};
       }
     }
   }
 
+  /** Decides, after the list was read, which transfer is the payment, and returns the result. */
   async #decide(payment: BookedPayment): Promise<ReconciledPayment> {
     const { callerInput, input, exact, similar } = payment;
     const common = { reference: input.description, input: callerInput };

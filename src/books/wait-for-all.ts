@@ -108,14 +108,15 @@ class Following {
     let pause = interval;
     let failedRounds = 0;
     for (;;) {
+      // Only the last round, after the time is over, also reports the payments that are still open.
       const isLast = clock.elapsed() >= endsAt;
-      const rest: BookedRow[] = [];
-      const failure = yield* this.#readRound(isLast ? rest : undefined);
+      const openRows: BookedRow[] = [];
+      const failure = yield* this.#readRound(isLast ? openRows : undefined);
       failedRounds = failure === undefined ? 0 : failedRounds + 1;
       if (failedRounds === maxFailedRounds) throw failure;
       // A failed round of reads proves nothing about open payments, so another round follows.
       if (this.#sources.size === 0 || (isLast && failure === undefined)) {
-        yield* rest;
+        yield* openRows;
         return;
       }
       const timeLeft = endsAt - clock.elapsed();
@@ -124,15 +125,20 @@ class Following {
     }
   }
 
-  /** Reads each account's list once, and adds open payments to `rest`. Returns the first error. */
-  async *#readRound(rest: BookedRow[] | undefined): AsyncGenerator<BookedRow, unknown, undefined> {
+  /**
+   * Reads each account's list once. Yields the payments that have ended, and adds the open payments
+   * to `openRows`. Returns the first temporary error, and throws any other.
+   */
+  async *#readRound(
+    openRows: BookedRow[] | undefined,
+  ): AsyncGenerator<BookedRow, unknown, undefined> {
     this.#rounds += 1;
     let failure: unknown;
     for (const [source, payments] of this.#sources) {
       try {
         for await (const counted of this.#readSource(source, payments)) {
           if (hasEnded(counted)) yield counted;
-          else rest?.push(counted);
+          else openRows?.push(counted);
         }
       } catch (error) {
         if (!isTemporary(error)) throw error;
@@ -150,6 +156,7 @@ class Following {
     const pageSize = 100 - (this.#rounds % pageSizeCount);
     const round = new SourceBooks({ ...this.#books, pageSize }, source, payments);
     const open = new Set(payments);
+    // Reading the transfers by id takes one request each. `fewRequests` does that for 0 pages.
     const isScanDearer = (this.#pagesOf.get(source) ?? 0) > open.size;
     try {
       for await (const counted of round.fewRequests(isScanDearer ? 0 : open.size)) {
@@ -172,9 +179,11 @@ class Following {
     }
   }
 
+  /** Sleeps between two rounds. Throws an AbortError if the caller's signal aborts the sleep. */
   async #sleep(ms: number): Promise<void> {
     const { clock, paging, transferSearch } = this.#books;
     const { signal } = paging;
+    // This deadline never ends by its time. It only follows the signal.
     const deadline = new Deadline(clock, maxTimerMs, 'total', { signals: [signal] });
     try {
       await deadline.sleep(ms);

@@ -25,7 +25,7 @@ export interface PageSearch {
 /** Creates a list of the API under `/v0`. The queries of its pages differ only in the cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
-  target: Pick<Call<unknown>, 'operation' | 'path'>,
+  endpoint: Pick<Call<unknown>, 'operation' | 'path'>,
   item: Schema<T>,
   querySchema: Validator<Q>,
   query: Q | undefined,
@@ -37,10 +37,11 @@ export function listOf<T, Q extends PageQuery>(
   // hide the other items.
   const response = search === undefined ? check : { ...check, isUsable: isPage };
   const given = readInput(query === undefined ? ({} as Q) : query, querySchema);
-  const isFirst = (Object(given) as PageQuery).cursor === null;
-  const filters = isFirst ? { ...given, cursor: undefined } : given;
+  // A `cursor: null`, as on the last page, means the start of the list, like no cursor.
+  const hasNullCursor = (Object(given) as PageQuery).cursor === null;
+  const filters = hasNullCursor ? { ...given, cursor: undefined } : given;
   const { cursor: start, limit } = Object(filters) as PageQuery;
-  const call = { ...target, kind: 'safe' as const, method: 'GET' as const };
+  const call = { ...endpoint, kind: 'safe' as const, method: 'GET' as const };
   const createPageCall = (cursor: string | undefined): Call<Page<T>, PageBody<T>> => ({
     ...call,
     belongsIn: setForEachPage('cursor'),
@@ -82,7 +83,7 @@ export function offsetListOf<
   I extends { readonly skip?: Integer | undefined; readonly take?: Integer | undefined },
 >(
   api: RequestPipeline,
-  target: Pick<Call<unknown>, 'operation' | 'path'>,
+  endpoint: Pick<Call<unknown>, 'operation' | 'path'>,
   items: Schema<T[]>,
   inputSchema: Validator<I>,
   input: I,
@@ -90,7 +91,7 @@ export function offsetListOf<
 ): OffsetPager<T> {
   const filters = readInput(input, inputSchema);
   const { skip: start, take } = Object(filters) as I;
-  const call = { ...target, method: 'GET' as const };
+  const call = { ...endpoint, method: 'GET' as const };
   return new Paged<T, OffsetPage<T>, Integer>({
     call: identity(call),
     start,

@@ -236,9 +236,13 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
   runInContext: <R>(run: () => R) => R,
 ): AsyncGenerator<P, undefined> {
   const usedPositions = new Set<Position>();
+  /** The position of the page that the loop reads now; undefined for the start of the list. */
   let position = source.start;
+  /** Whether the loop waits for the page at `position`. */
   let isAwaited = false;
+  /** The next page, if it was requested before the caller asked for it. */
   let prefetched: { readonly position: Position; readonly page: Promise<P> } | undefined;
+  /** How many pages and items the loop has received so far. */
   let pages = 0;
   let items = 0;
   /** The last item read so far. `stalePages` counts later pages that end with the same item. */
@@ -268,11 +272,13 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
     // is already prefetched.
     if (prefetched?.position !== next) prefetched = { position: next, page: requestPage(next) };
   };
+  /** Describes for an error where the list broke off, so that the caller can continue there. */
   const createResumePoint = (): ResumePoint => ({
     cursor: position === undefined ? undefined : source.redact(String(position)),
     limit: source.limit,
     itemsYielded: items,
   });
+  /** Returns an error if the list cannot go on from its next position, and undefined if it can. */
   const checkNext = (next: Position | null): PaginationError | undefined => {
     const { method, path, operation } = source.call;
     const createError = (reason: PaginationError['reason'], problem: string): PaginationError =>

@@ -246,11 +246,11 @@ export const extractLetters = (description: string): string =>
 
 /** Matches a date and time of ISO 8601, also in a database's form: `2026-11-24 10:00:00,5+00`. */
 const timePattern =
-  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)([.,]\d+)?(Z|([+-]\d{2}):?(\d{2})?)?$/i;
+  /^(?<date>\d{4}-\d{2}-\d{2})[T ](?<clock>\d{2}:\d{2}(?::\d{2})?)(?<fraction>[.,]\d+)?(?<offset>Z|(?<hours>[+-]\d{2}):?(?<minutes>\d{2})?)?$/i;
 
 /** Whether a time names its offset from UTC. Without an offset, the time may be local. */
 export const hasOffset = (createdAt: unknown): boolean =>
-  timePattern.exec(isString(createdAt) ? createdAt : '')?.[4] !== undefined;
+  timePattern.exec(isString(createdAt) ? createdAt : '')?.groups?.['offset'] !== undefined;
 
 /** The earliest and latest time that a text means, because it may name no more than the minute. */
 interface TimeSpan {
@@ -259,16 +259,19 @@ interface TimeSpan {
 }
 
 /**
- * Parses the creation time of a Transfer. A time without an offset is read as UTC, like the
+ * Parses the creation time of a Transfer. Returns the earliest and the latest time that the text
+ * can mean, both NaN if the text cannot be read. A time without an offset is read as UTC, like the
  * platform's other times. In this machine's time zone, a Transfer could be missed or confused with
  * an older one. A date alone, a number and everything else is not read, because its unit or time
  * zone would be a guess.
  */
 export function parseCreatedAt(createdAt: unknown): TimeSpan {
-  const [, date = '', clock = '', fraction = '', , hours, minutes = '00'] =
-    timePattern.exec(isString(createdAt) ? createdAt : '') ?? [];
+  const groups = timePattern.exec(isString(createdAt) ? createdAt : '')?.groups;
+  if (groups === undefined) return { earliest: Number.NaN, latest: Number.NaN };
+  const { date = '', clock = '', fraction = '', hours, minutes = '00' } = groups;
   const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`;
   const time = Date.parse(`${date}T${clock}${fraction.replace(',', '.')}${offset}`);
+  // Some runtimes read 30 February as a day in March.
   const earliest = Number.isNaN(time) || isOnCalendar(date) ? time : Number.NaN;
   // A time with a fraction of zeros is only known to the second, because some platforms keep no
   // fractions and write zeros.

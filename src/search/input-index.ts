@@ -72,6 +72,7 @@ class DescriptionIndex<T extends HasInput> {
   /** All descriptions in one text, letters only, to find those that contain a listed one. */
   readonly #text: string;
   #maxLength = 0;
+  /** Where each description begins in `#text`. At the same place, `#items` has its input. */
   readonly #starts: number[] = [];
   readonly #items: T[] = [];
 
@@ -91,7 +92,8 @@ class DescriptionIndex<T extends HasInput> {
       }
       const letters = extractLetters(encoded);
       const overlap = this.#add(letters, item);
-      // A base64 description may be listed cut off, so its start (`^`) and end (`$`) are indexed.
+      // The list may show only the start or the end of a description in base64. A key with `^` has
+      // to be at the start of the listed description, and a key with `$` at its end.
       append(this.#byHead, `^${letters.slice(0, overlap)}`, item);
       append(this.#byTail, `${letters.slice(-overlap)}$`, item);
     }
@@ -108,6 +110,11 @@ class DescriptionIndex<T extends HasInput> {
     return overlap;
   }
 
+  /**
+   * Returns the inputs that a listed description may belong to, given its letters. Looks up every
+   * part of `listed` that is as long as an indexed description, head or tail. At the end, searches
+   * the descriptions that contain all of `listed`.
+   */
   find(listed: string): readonly T[] {
     const matches: T[] = [];
     const add = (items: readonly T[] = []): void => {
@@ -131,6 +138,7 @@ class DescriptionIndex<T extends HasInput> {
     for (let at = 0; at < this.#starts.length; at += 1) {
       const place = this.#text.indexOf(listed, this.#starts[at]);
       if (place < 0) break;
+      // One match per description is enough, so the search goes on after the description found.
       at = this.#findSpellingAt(place);
       add(this.#items.slice(at, at + 1));
     }

@@ -41,7 +41,8 @@ export interface ReconcileOptions extends RequestOptions {
 
 /**
  * Searches the platform's list of the source account for one payment. Reads all Transfers unless
- * the user asserts their order, which is not documented: docs/gaps.md, row 54.
+ * the user asserts their order, which is not documented: docs/gaps.md, row 54. Every error, also of
+ * an invalid argument, says that the payment is still in doubt.
  */
 export async function reconcileTransfer(
   search: TransferSearch,
@@ -58,6 +59,7 @@ export async function reconcileTransfer(
   );
   // Without a valid `since`, a later search has to start in 1970, before the first Transfer.
   const start = parseSince(since, search.now(), issues, clockSkew) ?? epoch;
+  // With the option names, the error can say of a field of the input that the field is an option.
   const checkedInput = validate(argument(transferCreateInputSchema(), input), issues, () =>
     Object.keys(reconcileOptionChecks()),
   );

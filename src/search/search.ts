@@ -125,7 +125,7 @@ interface Candidate {
 }
 
 /** A payment to search for, and the transfers that all scans of the list have found for it. */
-interface Target {
+interface SoughtPayment {
   readonly search: Search;
   readonly input: TransferCreateInput;
   /** Candidates that are listed as outgoing, by id. Without an id, a transfer is its own key. */
@@ -200,19 +200,22 @@ export class TransferSearch {
     reportDrift([clockDifference]);
   }
 
-  /** Searches the list of one source account for several payments. An error leaves all in doubt. */
+  /**
+   * Searches the list of one source account for several payments. Returns one finding for each
+   * search, in the same order. An error leaves all the payments in doubt.
+   */
   async search<S extends readonly Search[]>(
     source: AccountId,
     searches: S,
     options: ScanOptions,
   ): Promise<FindingsOf<S>> {
     try {
-      const targets = searches.map((search): Target => {
+      const payments = searches.map((search): SoughtPayment => {
         const { input } = search;
         return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
       });
-      // The cast is right, because there is a finding for each target and a target for each search.
-      return (await this.#scanUntilDecided(source, targets, options)) as FindingsOf<S>;
+      // The cast is right, because each search has a payment, and each payment gets a finding.
+      return (await this.#scanUntilDecided(source, payments, options)) as FindingsOf<S>;
     } catch (error) {
       const start = Math.min(...searches.map((search) => search.start ?? epoch));
       if (error instanceof ValidationError) {
@@ -223,40 +226,45 @@ export class TransferSearch {
     }
   }
 
-  /** Scans the list until each payment is found, or until the list no longer changes. */
+  /**
+   * Scans the list until each payment is found, or until the list no longer changes. If the list
+   * still changes in scan `maxScans`, each payment that was not found gets an error as its finding.
+   */
   async #scanUntilDecided(
     source: AccountId,
-    targets: readonly Target[],
+    payments: readonly SoughtPayment[],
     options: ScanOptions,
   ): Promise<readonly Finding[]> {
     const state = createScanState();
-    const index = new InputIndex(targets);
-    const earliest = findEarliest(targets);
-    let stillScans = 0;
+    const index = new InputIndex(payments);
+    const earliest = findEarliest(payments);
+    /** The scans in a row, up to the last one, during which the list did not change. */
+    let stableScans = 0;
     for (let scan = 1; ; scan += 1) {
       let pages = 0;
       for await (const transfers of this.scan(source, earliest, options, state)) {
         pages += 1;
         if (pages > maxQuietPages) warn(slowSearchWarning);
         for (const transfer of transfers) {
-          for (const target of index.find(transfer)) addCandidate(target, transfer);
+          for (const payment of index.find(transfer)) addCandidate(payment, transfer);
         }
-        if (targets.every(({ hasTooMany }) => hasTooMany)) break;
+        if (payments.every(({ hasTooMany }) => hasTooMany)) break;
       }
       if (state.problem !== undefined) throw createListError(state.problem);
-      const results = targets.map((target) => decide(target, state));
+      const results = payments.map((payment) => decide(payment, state));
       const isDecided = results.every(({ result }) => result !== 'not_found');
-      stillScans = state.hasMoved ? 0 : stillScans + 1;
-      // Count the pages of this scan, because the next scan, with larger pages, may need only one.
-      const isStill = stillScans >= (options.confirms === true && pages > 1 ? 2 : 1);
-      if (isDecided || isStill) return results;
-      if (stillScans === 0 && scan >= maxScans) return results.map(hideNotFound);
+      stableScans = state.hasMoved ? 0 : stableScans + 1;
+      // The number of pages is this scan's, because with larger pages two pages may become one.
+      const neededScans = options.confirms === true && pages > 1 ? 2 : 1;
+      if (isDecided || stableScans >= neededScans) return results;
+      if (stableScans === 0 && scan >= maxScans) return results.map(hideNotFound);
     }
   }
 
   /**
    * Reads the list once, page by page, until the list ends, has come to transfers before
-   * `earliest`, or shows a problem. The caller has to check `state.problem`.
+   * `earliest`, or shows a problem. Writes to `state` what the pages show beside their transfers.
+   * The caller has to check `state.problem`.
    */
   async *scan(
     source: AccountId,
@@ -269,6 +277,7 @@ export class TransferSearch {
     const sidesOfScan = state.sides.size === 0 ? state.sides : new Set<string>();
     Object.assign(state, { hasMoved: false, problem: undefined });
     const order = new OrderCheck();
+    /** Reports a difference from the documented response, for the latest page. */
     let reportDrift: ReportDrift = () => undefined;
     const onHead = (head: Head, reportPage: ReportDrift): void => {
       reportDrift = reportPage;
@@ -297,9 +306,9 @@ export class TransferSearch {
 }
 
 /** A time before which none of the payments was made. */
-const findEarliest = (targets: readonly Target[]): number =>
+const findEarliest = (payments: readonly SoughtPayment[]): number =>
   Math.min(
-    ...targets.map(({ search: { earliest = Number.NEGATIVE_INFINITY, clockSkew } }) => {
+    ...payments.map(({ search: { earliest = Number.NEGATIVE_INFINITY, clockSkew } }) => {
       return earliest - (clockSkew ?? defaultClockSkew);
     }),
   );
@@ -329,18 +338,19 @@ function readSides(
   }
 }
 
-function addCandidate(target: Target, transfer: Transfer): void {
-  const { input, outgoing, incoming, search } = target;
+/** Adds a listed transfer to the candidates of a payment, if the transfer may be the payment. */
+function addCandidate(payment: SoughtPayment, transfer: Transfer): void {
+  const { input, outgoing, incoming, search } = payment;
   if (search.dismissed?.has(transfer.id) === true) return;
   const likeness = compareTransfer(transfer, input);
-  if (likeness === 'other' || target.hasTooMany) return;
+  if (likeness === 'other' || payment.hasTooMany) return;
   const key = isId(transfer.id) ? transfer.id : transfer;
   const isSame = likeness === 'same';
   const side = isOutgoing(transfer) ? outgoing : incoming;
   // A list that grows while it is read may show one Transfer on two pages. The second replaces the
   // first only if it certainly is the payment.
   if (side.has(key) && !isSame) return;
-  if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) target.hasTooMany = true;
+  if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) payment.hasTooMany = true;
   else side.set(key, { transfer, isSame });
 }
 
@@ -381,9 +391,12 @@ function compareTime(
   return latest >= start - tolerance ? 'in_time' : 'unclear';
 }
 
-/** Finds the result for one payment after a whole scan, which shows how far the clocks differ. */
+/**
+ * Decides about a payment after a whole scan, which alone shows how far the clocks differ. Returns
+ * `found` only if one transfer certainly is the payment and no other transfer may be.
+ */
 function decide(
-  { search, input, outgoing, incoming, hasTooMany }: Target,
+  { search, input, outgoing, incoming, hasTooMany }: SoughtPayment,
   { sides, withoutId, ahead = 0 }: ScanState,
 ): Reconciliation {
   if (hasTooMany) {
