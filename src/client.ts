@@ -83,6 +83,7 @@ export class PaymentsClient {
    */
   constructor(options: ClientOptions = {}) {
     warnOfOldNode();
+    // If `withOptions` creates this client, the new client shares state with the client it copies.
     const inherited = inheritedState.get(options);
     requirePlain(options);
     const environment = inherited?.environment ?? readEnvironment();
@@ -120,7 +121,7 @@ export class PaymentsClient {
     this.instructions = new Instructions(this.#root);
     this.transactions = new Transactions(this.#root);
     const resources: readonly unknown[] = Object.values(this);
-    for (const target of [this, ...resources]) bindMethods(target as object);
+    for (const owner of [this, ...resources]) bindMethods(owner as object);
     // `console.log` calls this function to print the client. The function is no method of the
     // class, because bundlers keep an unused class that has a method with a computed name.
     Object.defineProperty(this, Symbol.for('nodejs.util.inspect.custom'), {
@@ -144,6 +145,7 @@ export class PaymentsClient {
     requirePlain(options);
     requireDefined(options);
     const merged: ClientOptions = { ...this.#options, ...dropUndefined(options) };
+    // Each API's state (token, rate limiter) belongs to one credential, one address and one clock.
     const isUnchanged = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);
     const { budget, versioned, root, environment } = this.#shared;

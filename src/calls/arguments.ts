@@ -78,7 +78,10 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
   };
 }
 
-/** Checks an argument. Returns undefined for an invalid value, and adds the reasons to `issues`. */
+/**
+ * Checks an argument. Returns undefined for an invalid value, and adds the reasons to `issues`. If
+ * an unknown field is one of `optionNames`, its reason says that the field is an option.
+ */
 export function validate<T>(
   { schema, value, at }: Argument<T>,
   issues: DetailedIssue[],
@@ -118,6 +121,10 @@ export function invalidArguments(
   return createError(ValidationError, parts, facts);
 }
 
+/**
+ * Returns the parts of an error message: one line for a single problem, or else a heading and the
+ * first problems as a list.
+ */
 function describeIssues(
   issues: readonly DetailedIssue[],
   operation: string,

@@ -132,12 +132,14 @@ export async function sendAttempt(
   const stop = new Deadline(clock, running.timeout, 'attempt', { outer: running.total });
   // Nothing has been sent before the transport is called, so `started` is false.
   const evidence: Evidence = { started: false };
+  /** Whether the transport was called. */
   let dispatched = false;
   let transportError: unknown;
   const sendByTransport = async (built: Request): Promise<TransportResponse> => {
     // The call may have been aborted while ky created the request.
     stop.check();
     dispatched = true;
+    // From here on, only the transport may know whether the request was sent.
     evidence.started = undefined;
     try {
       return await transport.send({ method, url, headers, body, stop }, built, evidence);
@@ -146,6 +148,7 @@ export async function sendAttempt(
       throw error;
     }
   };
+  /** The status of the response, once its head has arrived. */
   let status: number | undefined;
   try {
     const received: TransportResponse = await stop.race(
@@ -216,6 +219,10 @@ export function stopFailure(
 
 let strictUtf8: InstanceType<typeof TextDecoder> | undefined;
 
+/**
+ * Reads the body of a response as text. If the body is incomplete, too large or not UTF-8, the
+ * field `fault` of the returned response says so.
+ */
 async function readBody(
   received: TransportResponse,
   ignoresBody: boolean,
@@ -259,7 +266,8 @@ async function collect(
 }
 
 /**
- * Reads a response body chunk by chunk, so that the deadline holds even if the runtime ignores the
+ * Adds a response body to `chunks`, and returns why the body is unusable, or undefined if it is
+ * complete. Reads chunk by chunk, so that the deadline holds even if the runtime ignores the
  * abort signal, and an endless body uses no more memory than the limit.
  */
 async function drain(

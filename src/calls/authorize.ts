@@ -21,7 +21,10 @@ export interface ProposedPayment {
  */
 export type Authorize = (payment: ProposedPayment) => boolean | Promise<boolean>;
 
-/** Calls the option `authorize` for a payment, within the call's `totalTimeout`. */
+/**
+ * Calls the option `authorize` for a payment, within the call's `totalTimeout`. Throws, before the
+ * payment is sent, unless the function returns `true`.
+ */
 export async function askAuthorize(running: RunningCall, authorize: Authorize): Promise<void> {
   const { call, prepared, total, totalTimeout } = running;
   // Parse the request body again, so that `authorize` sees what is sent and cannot change it.

@@ -20,6 +20,7 @@ export function chooseTransport(
 ): Transport {
   rejectInBrowsers(call, prepared, custom);
   const { fetch, getWithBody, agent } = custom;
+  // No `fetch` can send a GET with a body. Every transport can send all other requests.
   if (call.method !== 'GET' || prepared.body === undefined) {
     if (fetch !== undefined) return createFetchTransport(fetch, call.kind);
     const nodeTransport = createNodeTransport(agent);
@@ -64,6 +65,7 @@ function rejectInBrowsers(
 ): void {
   if (call.kind === 'safe' || !isBrowser()) return;
   if (fetch !== undefined && fetch !== globalThis.fetch) return;
+  // With an idempotency key, a request that the browser sends twice takes effect only once.
   if (prepared.idempotencyKey !== undefined) return;
   const key =
     call.method === 'POST'

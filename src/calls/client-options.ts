@@ -205,6 +205,7 @@ const describeFilterProblem = (name: unknown): Problem | undefined =>
     ? undefined
     : { expected: "the name of a query parameter, such as 'accountId', or false" };
 
+/** Describes why this client could not use the option `agent`; undefined if it could. */
 function describeAgentProblem(
   agent: unknown,
   { fetch, baseUrl, rootUrl }: ClientOptions,
@@ -326,7 +327,10 @@ export const addEnvironment = (
   ...dropUndefined(options),
 });
 
-/** Checks the client options. The error names each invalid option but quotes no value. */
+/**
+ * Checks the client options, and returns them with the defaults of those that are left out. The
+ * error names each invalid option but quotes no value.
+ */
 export function resolveOptions(options: ClientOptions) {
   const issues: DetailedIssue[] = [];
   fields(clientOptionChecks(options))(options, 'options', issues);

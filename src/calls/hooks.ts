@@ -169,6 +169,7 @@ function reportHookError(name: string, thrown: unknown): void {
   }
 }
 
+/** The values of PAYMENTS_LOG. Each level also prints what the levels before it print. */
 const levels = ['warn', 'info', 'debug'];
 
 /** At most this many drifts are logged, because a platform may invent field names without end. */
@@ -182,6 +183,7 @@ const maxLoggedDrifts = 1_000;
 export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
   const level = levels.indexOf(host.process?.env?.['PAYMENTS_LOG']?.trim() ?? '');
   if (level < 0) return hooks;
+  /** The URLs of running calls, by the number of the call. Only the level `debug` prints URLs. */
   const urls = new Map<number, string>();
   const loggedDrifts = new Set<string>();
   const print = (
@@ -190,16 +192,16 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
     details: string,
   ): void => {
     const { call, operation, method, path } = event;
-    const target = urls.get(call) ?? path;
+    const place = urls.get(call) ?? path;
     const time = new Date(now()).toISOString();
     // oxlint-disable-next-line no-console -- stderr on every runtime
     console.error(
-      `${time} payments ${logLevel} #${call} ${operation} ${method} ${target} ${details}`,
+      `${time} payments ${logLevel} #${call} ${operation} ${method} ${place} ${details}`,
     );
   };
   return {
     onRequest(event) {
-      if (level === 2) urls.set(event.call, event.url);
+      if (levels[level] === 'debug') urls.set(event.call, event.url);
       return hooks.onRequest?.(event);
     },
     onResponse(event) {
@@ -212,7 +214,7 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
         reason !== undefined && `${outcome}: ${reason}`,
       ].filter((detail) => detail !== false);
       if (outcome !== 'ok') print('warn', event, details.join(' '));
-      else if (level > 0) print('info', event, details.join(' '));
+      else if (levels[level] !== 'warn') print('info', event, details.join(' '));
       urls.delete(event.call);
       return hooks.onResponse?.(event);
     },

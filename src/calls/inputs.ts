@@ -32,20 +32,22 @@ export function createInputReader<T>(
   inputs: Inputs<T>,
   createError: (issues: DetailedIssue[]) => Error,
 ): () => Inputs<T> {
+  /** Whether an earlier loop, or this one, has read an input. */
   let wasFilled = false;
   return () => {
     // Return an array as it is, because a second loop can read an array again.
     const isArray: boolean = Array.isArray(inputs);
     if (isArray) return inputs;
     const isAsync = Symbol.asyncIterator in inputs;
-    const start = () => {
+    const createIterator = () => {
       const last = lastIterators.get(inputs);
       if (last !== undefined && isStream(inputs)) throw createError([spentInputs]);
       const iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
       if (iterator === last) throw createError([spentInputs]);
       lastIterators.set(inputs, iterator);
+      /** Whether this loop has read no input yet. */
       let isEmpty = true;
-      const check = (step: IteratorResult<T>): IteratorResult<T> => {
+      const rejectSpentInputs = (step: IteratorResult<T>): IteratorResult<T> => {
         // A database cursor creates a new iterator for each loop, but returns its rows only once.
         if (step.done === true && isEmpty && wasFilled) throw createError([spentInputs]);
         if (step.done !== true) [isEmpty, wasFilled] = [false, true];
@@ -56,12 +58,13 @@ export function createInputReader<T>(
         // The cast is safe, because `isAsync` shows whether the iterator is asynchronous.
         next: () =>
           isAsync
-            ? Promise.resolve(iterator.next()).then(check)
-            : check(iterator.next() as IteratorResult<T>),
+            ? Promise.resolve(iterator.next()).then(rejectSpentInputs)
+            : rejectSpentInputs(iterator.next() as IteratorResult<T>),
         ...(close && { return: close }),
       };
     };
-    // Do not make a synchronous iterable asynchronous, because an `await` for each item is slow.
-    return { [isAsync ? Symbol.asyncIterator : Symbol.iterator]: start } as unknown as Inputs<T>;
+    // Keep synchronous inputs synchronous, because their reader does not await each item.
+    const method = isAsync ? Symbol.asyncIterator : Symbol.iterator;
+    return { [method]: createIterator } as unknown as Inputs<T>;
   };
 }

@@ -149,7 +149,10 @@ export class RequestPipeline {
     });
   }
 
-  /** Starts a call. Errors reject the promise, and `call` never throws synchronously. */
+  /**
+   * Starts a call. Errors reject the promise, and `call` never throws synchronously. The returned
+   * promise also has `withResponse`, for the data together with the HTTP response.
+   */
   call<T, A = T>(
     call: Call<T, A>,
     options: RequestOptions | undefined,
@@ -215,6 +218,7 @@ export class RequestPipeline {
     );
   }
 
+  /** Sends a prepared call, after the option `authorize` has permitted it if necessary. */
   async #run<T, A>(
     call: Call<T, A>,
     prepared: PreparedRequest,
@@ -287,6 +291,7 @@ export class RequestPipeline {
     const { budget, clock } = this.#setup;
     let retries = 0;
     let hasRenewedToken = false;
+    /** What the latest retry took from the retry budget, which a successful attempt gives back. */
     let lastCost: number | undefined;
     for (;;) {
       total.check();
@@ -305,9 +310,9 @@ export class RequestPipeline {
         // The platform sends its own 401 before it processes a request, so one more attempt with a
         // new token is safe for every kind of call.
         hasRenewedToken = true;
-        const rejection = await renewToken(running, token, clock);
-        if (rejection === undefined) continue;
-        throw createCallError(failure, running, rejection);
+        const noNewToken = await renewToken(running, token, clock);
+        if (noNewToken === undefined) continue;
+        throw createCallError(failure, running, noNewToken);
       }
       const limits = { maxRetries, remaining: total.remaining, budget };
       const plan = planRetry(retryKindOf(running), failure, retries, limits);
@@ -330,7 +335,10 @@ export class RequestPipeline {
     callHook(this.#setup.hooks, hook, () => ({ ...createHookCall(running), delayMs, reason }));
   }
 
-  /** Makes one attempt, and tells the hooks, the rate limiter and the list of attempts about it. */
+  /**
+   * Makes one attempt, and tells the hooks, the rate limiter and the list of attempts about it.
+   * Returns the data of the response, or describes the failure, which does not throw here.
+   */
   async #attempt<T, A>(
     running: RunningCall<Call<T, A>>,
     token: string,

@@ -56,7 +56,10 @@ export class RateLimiter {
     return isFree;
   }
 
-  /** Waits until the rate limiter lets a call start, and tells `onWait` the expected wait. */
+  /**
+   * Waits until the rate limiter lets a call start, and tells `onWait` the expected wait. If the
+   * wait would exceed `maxWaitMs` or the deadline, throws RateLimiterWaitTooLong at once.
+   */
   async enter(deadline: Deadline, maxWaitMs: number, onWait: (ms: number) => void): Promise<void> {
     const rejection = this.#rejection;
     if (rejection === undefined || this.tryEnter()) return;
@@ -84,6 +87,7 @@ export class RateLimiter {
   close(sentAt: number, rejection: Rejection): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
+    // If several requests that ran at the same time get a 429, only the first lengthens the pause.
     if (sentAt >= this.#increasedAt) {
       this.#increasedGap = Math.min(
         maxWaitBeforeRetryMs,
@@ -94,28 +98,32 @@ export class RateLimiter {
     // Without `Retry-After`, only the pause between two requests slows the client down.
     const until = now + Math.min(rejection.retryAfterMs ?? 0, maxWaitBeforeRetryMs);
     this.#closedUntil = Math.max(this.#closedUntil, until);
-    let at = this.#nextStart;
+    // Calls in the queue that would now start too late fail at once.
+    let startsAt = this.#nextStart;
     for (const waiter of this.#queue) {
-      if (at > waiter.latestStart) {
+      if (startsAt > waiter.latestStart) {
         this.#queue.delete(waiter);
-        waiter.reject(new RateLimiterWaitTooLong(at - now, rejection));
+        waiter.reject(new RateLimiterWaitTooLong(startsAt - now, rejection));
       } else {
-        at += this.#gap;
+        startsAt += this.#gap;
       }
     }
     this.#startWaiters();
   }
 
+  /** The present pause between two requests, in milliseconds. */
   get #gap(): number {
     const quietMs = Math.max(0, this.#clock.elapsed() - this.#increasedAt);
     const gap = this.#increasedGap * 2 ** (-quietMs / gapHalfLifeMs);
     return gap >= minGapMs ? gap : 0;
   }
 
+  /** When the next call may start, by the monotonic clock. */
   get #nextStart(): number {
     return Math.max(this.#closedUntil, this.#lastStart + this.#gap);
   }
 
+  /** Starts the waiting calls whose time has come, and sets a timer for the next one. */
   #startWaiters(): void {
     this.#clock.clearTimeout(this.#timer);
     for (const waiter of this.#queue) {

@@ -142,10 +142,15 @@ function fromStandardSchema<T>(schema: ResponseSchema<T>): Validator<T> {
   };
 }
 
+/**
+ * Converts the result of a Standard Schema to one of zod's `safeParse`. The SDK does not await an
+ * asynchronous schema, so its result counts as a failure.
+ */
 function toCheckResult<T>(
   result: SchemaResult<T> | PromiseLike<SchemaResult<T>>,
 ): ReturnType<Validator<T>['safeParse']> {
   if ('then' in result) {
+    // Without a handler, a rejection of the promise would be unhandled and could end the process.
     result.then(undefined, () => undefined);
     return failedResult([
       { message: 'the schema is asynchronous; pass a synchronous one', path: [] },

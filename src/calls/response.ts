@@ -85,9 +85,9 @@ export function readResponse<T, A>(
   if (!body.ok) {
     return { ok: false, failure: unusableFailure(response, body.reason, body.explanation, redact) };
   }
-  const result = readBody(running, response, body.parsed, call.response, setup);
-  // This response may answer an earlier request. Close the connection, because this request's own
-  // response would come next, and a later request would receive it.
+  const result = checkBody(running, response, body.parsed, call.response, setup);
+  // The response may belong to an earlier request. Then the right response comes next, and a later
+  // request must not receive it, so close the connection.
   if (!result.ok) response.closeConnection();
   return result;
 }
@@ -109,7 +109,11 @@ function readRejection(
   return rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact);
 }
 
-function readBody<T, A>(
+/**
+ * Checks the parsed body of a successful response, and converts it to the data of the call. A body
+ * of an undocumented shape is accepted if the SDK can still use it, and reported as a drift.
+ */
+function checkBody<T, A>(
   running: RunningCall<Call<T, A>>,
   response: ReceivedResponse,
   parsed: unknown,
@@ -207,6 +211,7 @@ type ParsedBody =
       readonly explanation: string;
     };
 
+/** Parses the text of a body. `fault` is what went wrong while the SDK read the body. */
 function parseBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefined): ParsedBody {
   switch (fault) {
     case 'cut':
@@ -272,6 +277,7 @@ export function responseCheck<T>(schema: Schema<T>): ResponseCheck<T> {
       // Response schemas convert nothing, so return an accepted value as it is.
       const accepted = { success: true as const, data: value as T };
       if (matches(value)) return accepted;
+      // If the first items of a list are valid, the fault is in a later item, so zod checks them all.
       const firstItems = takeFirstItems(value);
       let { error } = schema.safeParse(firstItems, withoutMessage);
       if (firstItems !== value) error ??= schema.safeParse(value, withoutMessage).error;
@@ -337,6 +343,10 @@ const orElse =
   (value) =>
     value === allowed || matches(value);
 
+/**
+ * Creates a function that checks the fields of an object. With `isLenient`, only needed fields have
+ * to match, and fields of money unless they are undefined or null.
+ */
 function createObjectMatcher(shape: z.core.$ZodShape, isLenient: boolean): Matcher {
   const fields = Object.entries(shape).flatMap(([key, schema]) => {
     const { _zod: internals } = schema;
@@ -353,6 +363,7 @@ function createObjectMatcher(shape: z.core.$ZodShape, isLenient: boolean): Match
     for (const { key, isOptional, matches } of fields) {
       const field = record[key];
       if (!matches(field)) return false;
+      // As in zod, a field that is not optional may be undefined but not missing.
       if (field === undefined && !isOptional && !(key in value)) return false;
     }
     return true;

@@ -119,7 +119,10 @@ export type RetryPlan =
   | { readonly again: true; readonly delayMs: number; readonly cost: number }
   | { readonly again: false; readonly note?: string };
 
-/** Decides whether to retry a call after `retries` retries. If so, charges the retry budget. */
+/**
+ * Decides on a retry after `retries` earlier ones, and takes its cost from the retry budget. If
+ * the wait would be too long or the budget is used up, the returned `note` says so.
+ */
 export function planRetry(
   kind: Kind,
   failed: Failure,

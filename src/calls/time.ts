@@ -114,6 +114,7 @@ export class Deadline {
   #controller: AbortController | undefined;
   #stopped: Stopped | undefined;
 
+  /** The deadline ends in `ms` milliseconds at the latest. Its error then names the limit `by`. */
   constructor(
     clock: Required<Clock>,
     ms: number,
@@ -127,6 +128,7 @@ export class Deadline {
     this.#endsAt = clock.elapsed() + ms;
     this.#readingEndsAt = this.#endsAt;
     this.#timer = clock.setTimeout(() => {
+      // If the process was suspended, a response may be read for a short time after the end.
       if (this.#mayReadOn()) {
         this.#timer = clock.setTimeout(() => {
           this.#stop({ by });

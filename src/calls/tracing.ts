@@ -84,6 +84,8 @@ export function traceCall<T>(
     publish('asyncEnd');
   };
   const start = (): Promise<T> => reportEnd(() => run(trace), report);
+  // The call runs inside `runStores`, for the subscribers' context. If `runStores` throws before it
+  // has started the call, the call starts without that context.
   let promise: Promise<T> | undefined;
   ignoreErrors(() => tracing?.start.runStores(message, () => (promise ??= start())));
   promise ??= start();

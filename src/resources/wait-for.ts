@@ -66,7 +66,10 @@ const rankOf = ({ status }: Transfer): number =>
     ? transferStatuses.findIndex((each) => each === status)
     : Number.POSITIVE_INFINITY;
 
-/** Polls with `get` until the Transfer has the requested status. */
+/**
+ * Polls with `get` until the Transfer has the requested status, and returns the Transfer. Throws if
+ * the Transfer ends in another status, or if the time is over.
+ */
 export async function waitForTransfer(
   id: TransferId,
   get: (polling: RequestOptions) => Promise<Transfer>,
@@ -78,8 +81,8 @@ export async function waitForTransfer(
   const { until, onPoll, signal, limit, interval, polling } = resolved;
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const startedMs = clock.elapsed();
-  // The Transfer goes on without this call, so no error of this call proves the Transfer's outcome.
-  const inDoubt = {
+  // The Transfer proceeds whether this call waits or not, so every error leaves its outcome open.
+  const unknownOutcome = {
     ...waitCall,
     outcome: 'unknown',
     startedAt: new Date(clock.now()).toISOString(),
@@ -91,6 +94,7 @@ export async function waitForTransfer(
   let notFoundError: NotFoundError | undefined;
   /** The latest Transfer with a documented status, because other statuses have no order. */
   let furthest: Transfer | undefined;
+  /** How many polls have failed in a row. */
   let failures = 0;
   let pause = interval;
 
@@ -102,7 +106,13 @@ export async function waitForTransfer(
   const timeoutError = (problem: string, cause?: PaymentsError): WaitError =>
     new WaitError(
       `The ${name} ${problem}.\nThis does not mean that it failed: call waitFor again, or check later.${cause === undefined ? '' : `\n${cause.message}`}`,
-      { ...inDoubt, retryable: true, reason: 'timeout', last: limitSize(last, redact), cause },
+      {
+        ...unknownOutcome,
+        retryable: true,
+        reason: 'timeout',
+        last: limitSize(last, redact),
+        cause,
+      },
     );
   /** Reads the Transfer. Resolves to undefined if this read failed but the next one may succeed. */
   const poll = async (): Promise<Transfer | undefined> => {
@@ -141,7 +151,7 @@ export async function waitForTransfer(
             operation: waitCall.operation,
             outcome: 'unknown',
             retryable: false,
-            startedAt: inDoubt.startedAt,
+            startedAt: unknownOutcome.startedAt,
           },
         );
 
@@ -152,7 +162,7 @@ export async function waitForTransfer(
         if (hasGoneBack(transfer, furthest)) {
           throw new WaitError(
             `The ${name} went back from ${furthest?.status} to ${redact(transfer.status)}.\nAsk the platform what happened before you rely on it.`,
-            { ...inDoubt, reason: 'regressed', last: limitSize(transfer, redact) },
+            { ...unknownOutcome, reason: 'regressed', last: limitSize(transfer, redact) },
           );
         }
         last = transfer;
@@ -176,6 +186,7 @@ export async function waitForTransfer(
           );
         }
       }
+      // Each pause varies by up to 20%, so that calls that began together do not poll together.
       const jitter = 0.8 + Math.random() * 0.4;
       await deadline.sleep(Math.min(pause, maxIntervalMs) * jitter);
       pause *= 1.5;
@@ -184,7 +195,7 @@ export async function waitForTransfer(
     if (!(error instanceof Stopped)) throw error;
     if (error.why.by === 'caller') {
       const message = `Waiting for the ${name} was aborted by its signal.`;
-      throw new AbortError(message, { ...inDoubt, cause: error.why.reason });
+      throw new AbortError(message, { ...unknownOutcome, cause: error.why.reason });
     }
     throw notFoundError === undefined
       ? timeoutError(`did not reach the requested status within ${limit} ms${describeLastStatus()}`)
@@ -204,6 +215,7 @@ const waitOptionChecks = (): OptionChecks<WaitOptions> => ({
   ...callOptionChecks(),
 });
 
+/** Checks the options of `waitFor`. `polling` has the options that each request gets. */
 function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   const issues: Issue[] = [];
   const checkedOptions = checkOptions(waitOptionChecks, options, issues);
