@@ -63,7 +63,7 @@ export function createInputReader<T>(
         ...(close && { return: close }),
       };
     };
-    // Keep synchronous inputs synchronous, because their reader does not await each item.
+    // Do not make a synchronous iterable asynchronous, because an `await` for each item is slow.
     const method = isAsync ? Symbol.asyncIterator : Symbol.iterator;
     return { [method]: createIterator } as unknown as Inputs<T>;
   };
