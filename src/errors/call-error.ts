@@ -19,7 +19,11 @@ interface FailedCall {
   readonly redact: Redact;
 }
 
-/** Creates the error with which a call rejects. `note` says why the SDK did not retry. */
+/**
+ * Creates the error with which a call rejects. The failure chooses the class and says what went
+ * wrong. This function adds the fields and sentences that depend on the call. `note` says why the
+ * SDK did not retry.
+ */
 export function createCallError(failure: Failure, failed: FailedCall, note = ''): PaymentsError {
   const { call, attempts, prepared, credential, redact } = failed;
   const outcome = worstOutcome([...attempts, failure]);
@@ -34,7 +38,7 @@ export function createCallError(failure: Failure, failed: FailedCall, note = '')
     startedAt: failed.startedAt?.toISOString(),
     idempotencyKey: prepared.idempotencyKey,
   };
-  const describe = (words: Words): MessageParts => ({
+  const addCallSentences = (words: Words): MessageParts => ({
     ...arrangeWords(words, callFacts.retryable && call.kind === 'safe'),
     notes: [note, call.kind !== 'safe' && words.isAccepted === true && acceptedNote],
     consequence: call.kind !== 'safe' && describeConsequence(outcome, call.ifUnknown),
@@ -48,14 +52,17 @@ export function createCallError(failure: Failure, failed: FailedCall, note = '')
     describeCredentialFix: () => credential.describeFix(),
     redact,
     create: (ErrorClass, words, facts) =>
-      createError(ErrorClass, describe(words), { ...callFacts, ...facts }),
+      createError(ErrorClass, addCallSentences(words), { ...callFacts, ...facts }),
   });
   // V8 keeps ten stack frames. Leave out the SDK's own, because they push out the caller's.
   if ('captureStackTrace' in Error) Error.captureStackTrace(error, createCallError);
   return error;
 }
 
-/** Appends a short message of the platform or the operating system to the error's first line. */
+/**
+ * Moves a short message of the platform or the system into the first line of the error. If a call
+ * is repeatable and has no hint, the hint is to try again.
+ */
 function arrangeWords({ what, hint, reported = '', isInline }: Words, isRepeatable: boolean) {
   const isInFirstLine = isInline === true && reported !== '' && reported.length <= maxInlineLength;
   return {

@@ -380,6 +380,7 @@ export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   const [name, message, stack, code, cause, attempts, outcome] = names.map((field) =>
     fieldOf(value, field),
   );
+  // Fills `classesByName`, because no error may have been created yet.
   brandOf(undefined);
   const ErrorClass = classesByName.get(name);
   if (ErrorClass === undefined || typeof message !== 'string' || !isOutcome(outcome)) {
@@ -453,7 +454,10 @@ const brands = new Map<unknown, symbol>();
 /** Error classes by name, typed so that {@link paymentsErrorFrom} can pass any fields to them. */
 const classesByName = new Map<unknown, typeof PaymentsError>();
 
-/** Returns the brand of a class. The first call sets all brands, so imports have no effects. */
+/**
+ * Returns the brand of a class, or undefined if the class has none. The first call sets the brands
+ * and names of all classes, because importing this module must have no effects.
+ */
 function brandOf(constructor: unknown): symbol | undefined {
   if (brands.size > 0) return brands.get(constructor);
   const classes = {

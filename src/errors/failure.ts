@@ -85,6 +85,10 @@ export interface Rejection extends Failure {
 
 export const isRejection = (failure: Failure): failure is Rejection => 'holdBack' in failure;
 
+/**
+ * Describes a response with an error status. The rate limiter may use `holdBack` to fail a later
+ * call with the same response, so each error is redacted by the `call.redact` of its own call.
+ */
 export function rejectedFailure(
   response: FailedResponse,
   /** The parsed body of the response; undefined if the body is not JSON. */
@@ -110,17 +114,17 @@ export function rejectedFailure(
       headers: headerRecordOf(response.headers, call.redact),
     });
   };
-  const describe = (call: FailedCall): Words => {
+  const describeRejection = (call: FailedCall): Words => {
     const { message, code } = errorBodyOf(body, call.redact);
     const text = redactAndCut(response.text, call.redact);
     const reported = message === undefined ? excerptOf(text) : oneLine(message);
     const isInDoubt = call.isWrite && outcome === 'unknown';
-    const isReplaced = isInDoubt && !isPlatforms;
+    const isPerhapsReplaced = isInDoubt && !isPlatforms;
     // A server usually names the path in its 404 if the path is wrong, but not if the id is wrong.
     const isUnknownPath = !isPlatforms || reported.includes(call.path.split('{')[0] ?? '');
     const hints = [
-      isReplaced && "A proxy may have replaced the platform's response.",
-      isReplaced && status === 401 && ownUnauthorizedHint,
+      isPerhapsReplaced && "A proxy may have replaced the platform's response.",
+      isPerhapsReplaced && status === 401 && ownUnauthorizedHint,
       status === 404 && isUnknownPath
         ? call.checkUrl
         : describeStatusFix(status, retryAfterMs, isInDoubt, call),
@@ -141,7 +145,7 @@ export function rejectedFailure(
     status,
     requestId,
     reason: `status ${status}`,
-    createError: (call) => createApiError(call, describe(call), retryAfterMs),
+    createError: (call) => createApiError(call, describeRejection(call), retryAfterMs),
     holdBack: (ms) => {
       const waitMs = Math.ceil(ms);
       const words = {
@@ -170,6 +174,7 @@ const describeSource = (response: FailedResponse, { host, redact }: FailedCall):
 const inParentheses = (code: string | undefined): string =>
   code === undefined ? '' : ` (${oneLine(code)})`;
 
+/** Says how to fix an error status. If the call is in doubt, leaves out hints for a rejection. */
 function describeStatusFix(
   status: number,
   retryAfterMs: number | undefined,
@@ -199,7 +204,10 @@ const statusHints: Readonly<Record<number, string>> = {
   422: 'Fix the cause, such as a low balance, and send the request again. See error.details.',
 };
 
-/** Describes a 2xx response that cannot be used. `explanation` goes into the message. */
+/**
+ * Describes a 2xx response that cannot be used. The outcome is unknown, because the response does
+ * not show what the platform did. `explanation` follows the status in the message.
+ */
 export function unusableFailure(
   response: FailedResponse,
   invalid: InvalidResponseReason,
@@ -211,6 +219,17 @@ export function unusableFailure(
 ): Failure {
   const { status } = response;
   const requestId = requestIdOf(response.headers, redact);
+  const describeUnusable = (call: FailedCall): Words => {
+    const what = `The platform responded with ${oneLine(`${status}${explanation}`)}`;
+    if (isStray) return { what, hint: strayHint };
+    // Text of another type than JSON, such as HTML, shows that the base URL may be wrong.
+    if (invalid === 'not_json' && !/json/i.test(describeType(response))) {
+      const source = describeSource(response, call);
+      return { what: `${source}; expected JSON`, hint: call.checkUrl, isAccepted: true };
+    }
+    // The status shows that the platform accepted the call, but not whether the call had effect.
+    return { what, isAccepted: true };
+  };
   return {
     outcome: 'unknown',
     status: response.status,
@@ -218,22 +237,14 @@ export function unusableFailure(
     reason: `status ${status} with an unusable body (${invalid})`,
     // A retry helps after a cut-off or misdirected response, but not after one of a wrong shape.
     transient: invalid === 'truncated' || isStray,
-    createError: (call) => {
-      const isPage = invalid === 'not_json' && !/json/i.test(describeType(response));
-      const description = isPage
-        ? { what: `${describeSource(response, call)}; expected JSON`, hint: call.checkUrl }
-        : { what: `The platform responded with ${oneLine(`${status}${explanation}`)}` };
-      const words = isStray
-        ? { ...description, hint: strayHint }
-        : { ...description, isAccepted: true };
-      return call.create(InvalidResponseError, words, {
+    createError: (call) =>
+      call.create(InvalidResponseError, describeUnusable(call), {
         reason: invalid,
         status,
         requestId,
-        issues: redactDeep(issues, call.redact),
-        body: redactAndCut(response.text, call.redact),
-      });
-    },
+        issues: redactDeep(issues, redact),
+        body: redactAndCut(response.text, redact),
+      }),
   };
 }
 
@@ -273,7 +284,8 @@ export function disconnectedFailure(
   const message = innermostMessageOf(error);
   const reported =
     obstacle === 'no_tls' ? 'the port does not speak TLS' : oneLine(redactAndCut(message, redact));
-  const connectionFailed = ['connection failed', reported.replace(/\.$/, '')]
+  // The reason in the list of attempts if the error has no code.
+  const reasonWithoutCode = ['connection failed', reported.replace(/\.$/, '')]
     .filter(Boolean)
     .join(': ');
   const transient = verdict.transient && wasDispatched;
@@ -281,16 +293,17 @@ export function disconnectedFailure(
     proxy && `the proxy ${redact(proxy.address)} (environment variable ${proxy.variable})`;
   return {
     outcome,
-    reason: code ?? connectionFailed,
+    reason: code ?? reasonWithoutCode,
     transient,
     createError: (call) => {
       const words = {
         what: `The connection to ${call.host} failed${inParentheses(code)}`,
         hint: describeConnectionFix({ transient, obstacle, code }, proxyName, call.checkUrl),
+        // Leave out a message that repeats the code, because the code is already in `what`.
         reported: code !== undefined && reported.includes(code) ? undefined : reported,
         isInline: true,
       };
-      const facts = { code, cause: redactError(error, call.redact) };
+      const facts = { code, cause: redactError(error, redact) };
       return connectTimedOut
         ? call.create(TimeoutError, words, { ...facts, phase: 'connect' })
         : call.create(ConnectionError, words, facts);
@@ -298,6 +311,7 @@ export function disconnectedFailure(
   };
 }
 
+/** Says how to fix a failed connection. Empty if the error does not show what to fix. */
 function describeConnectionFix(
   { transient, obstacle, code }: Pick<Verdict, 'transient' | 'obstacle' | 'code'>,
   proxyName: string | undefined,
@@ -344,7 +358,7 @@ const timeoutMessages: Readonly<Record<TimeoutPhase, (ms: number) => string>> = 
   total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout)`,
 };
 
-/** Describes a call that the caller's signal aborted. */
+/** Describes a call that the caller's signal aborted, perhaps while it read a body after `status`. */
 export const abortedFailure = (
   cause: unknown,
   outcome: Outcome = 'not_sent',

@@ -55,6 +55,7 @@ export function statusOutcome(
     status === 501 ||
     status === 505 ||
     (status >= 400 && status < 500 && status !== 408 && status !== 499);
+  // A read changes nothing, so for a read it does not matter who sent the status.
   if (kind === 'safe') {
     return canReject || (status >= 300 && status < 400) ? 'rejected' : 'unknown';
   }
@@ -130,8 +131,10 @@ const bunConnectCodes = new Set([
 const noTlsCode = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
 /**
- * Decides what a failed connection proves. Only known errors prove that nothing was sent. If
- * several addresses were tried, the error contains one for each, and every one has to prove this.
+ * Decides what a failed connection proves, and whether a retry may help. If the transport observed
+ * whether it wrote the first byte, that observation decides. Otherwise only known errors prove that
+ * nothing was sent. If several addresses were tried, the error contains an error for each address,
+ * and every one of these `leaves` has to prove this.
  */
 export function connectionOutcome(
   error: unknown,
@@ -140,15 +143,16 @@ export function connectionOutcome(
 ): Verdict {
   const leaves = leavesOf(error);
   const code = leaves.map(codeOf).find((leafCode) => leafCode !== undefined);
-  const areProofs =
+  const provedByErrors =
     transport.runtime !== 'other' &&
     transport.sendsOnce &&
     leaves.every((leaf) => provesNothingSent(leaf, transport.runtime));
-  const proven = evidence.started === undefined ? areProofs : !evidence.started;
+  const proven = evidence.started === undefined ? provedByErrors : !evidence.started;
   const obstacle = findObstacle(leaves, code, proven, transport.runtime);
   return {
     outcome: proven ? 'not_sent' : 'unknown',
     code,
+    // Every obstacle needs a fix, except a proxy that did not reject the tunnel with a 4xx.
     transient: obstacle === undefined || (obstacle === 'proxy' && !leaves.some(isFinalTunnelError)),
     obstacle,
     connectTimedOut: leaves.every(isConnectTimeout),
@@ -170,6 +174,7 @@ function isFinalTunnelError(leaf: unknown): boolean {
   );
 }
 
+/** Finds what prevented a connection. `proven` says that nothing was sent. */
 function findObstacle(
   leaves: readonly unknown[],
   code: string | undefined,
@@ -188,6 +193,7 @@ const isConnectTimeout = (leaf: unknown): boolean =>
   codeOf(leaf) === 'UND_ERR_CONNECT_TIMEOUT' ||
   (codeOf(leaf) === 'ETIMEDOUT' && fieldOf(leaf, 'syscall') === 'connect');
 
+/** Whether an error of this runtime proves by itself that no byte of the request was sent. */
 function provesNothingSent(leaf: unknown, runtime: TransportFacts['runtime']): boolean {
   if (isCertificateError(leaf, runtime)) return true;
   const code = codeOf(leaf) ?? '';

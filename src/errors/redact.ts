@@ -20,7 +20,8 @@ const credentialPatterns = [
 ];
 
 /**
- * Makes a function that replaces these secrets, and whatever matches a pattern, in a text. For the
+ * Makes a function that replaces these secrets, and whatever matches a pattern, in a text. If only
+ * the decoded text has a secret, the function returns the mark instead of the whole text. For the
  * caller's own data pass no patterns, because for example a cursor may have the form of a JWT.
  */
 export function redactor(
@@ -34,11 +35,10 @@ export function redactor(
   return (text) => {
     let clean = text;
     for (const spelling of spellings) clean = clean.replaceAll(spelling, mark);
-    // Where an encoded secret starts and ends is unknown, so the whole text becomes `[redacted]`.
-    const decoded = decodingsOf(clean);
-    if (decoded.some((decoding) => spellings.some((secret) => decoding.includes(secret)))) {
-      return mark;
-    }
+    // It is unknown where an encoded secret starts and ends, so the mark replaces the whole text.
+    const isEncodedIn = (decoding: string): boolean =>
+      spellings.some((spelling) => decoding.includes(spelling));
+    if (decodingsOf(clean).some(isEncodedIn)) return mark;
     // Apply patterns last, because a pattern may match only a part of a secret and leave the rest.
     for (const pattern of patterns) clean = clean.replaceAll(pattern, mark);
     return clean;
@@ -129,7 +129,8 @@ export const redactBounded = (value: unknown, redact: Redact): unknown =>
 
 /**
  * Copies an error of the runtime or of the caller, redacted: name, code, message, stack and causes.
- * Other fields are left out, because for example a Request contains the credential.
+ * Other fields are left out, because for example a Request contains the credential. Copies causes
+ * down to `depth` levels. Undefined if the value is not an error.
  */
 export function redactError(
   error: unknown,
@@ -145,25 +146,29 @@ export function redactError(
     if (typeof value === 'string') Object.assign(copy, { [key]: clean(value) });
   }
   if (depth === 0) return copy;
-  const inner = (each: unknown): Error | undefined => redactError(each, redact, depth - 1);
+  const copyInner = (inner: unknown): Error | undefined => redactError(inner, redact, depth - 1);
   const errors = fieldOf(error, 'errors');
-  if (Array.isArray(errors)) Object.assign(copy, { errors: errors.map(inner) });
-  const cause = inner(fieldOf(error, 'cause'));
+  if (Array.isArray(errors)) Object.assign(copy, { errors: errors.map(copyInner) });
+  const cause = copyInner(fieldOf(error, 'cause'));
   if (cause !== undefined) copy.cause = cause;
   return copy;
 }
 
-/** Returns what a function threw, but redacted if it has a credential; undefined if unreadable. */
+/**
+ * Returns what a function threw, or a redacted copy if any text in the thrown value has a secret.
+ * Undefined if the value cannot be read.
+ */
 export function keepCause(thrown: unknown, redact: Redact): unknown {
   const secrets: string[] = [];
-  const checkText: Redact = (text) => {
+  const redactAndNote: Redact = (text) => {
     const clean = redact(text);
     if (clean !== text) secrets.push(text);
     return clean;
   };
   try {
-    const fields = redactDeep(thrown, checkText, 8, 100);
-    const copy = redactError(thrown, checkText) ?? fields;
+    // Reads the fields of an error, too, because redactError copies only some of the fields.
+    const fields = redactDeep(thrown, redactAndNote, 8, 100);
+    const copy = redactError(thrown, redactAndNote) ?? fields;
     return secrets.length === 0 ? thrown : copy;
   } catch {
     return undefined;
