@@ -29,11 +29,11 @@ export function describeIdProblem(prefix: IdPrefix, value: unknown): string | un
   const id = typeof value === 'string' ? value : '';
   const expected = expectation(`the id of ${nouns[prefix]}, ${prefix}…`);
   if (id.startsWith(prefix)) {
-    const [sign] = /[\s/\\?#%]/.exec(id) ?? [];
+    const [forbidden] = /[\s/\\?#%]/.exec(id) ?? [];
     const problem =
-      sign === undefined
+      forbidden === undefined
         ? 'has an invalid length or character'
-        : `contains ${JSON.stringify(sign)}`;
+        : `contains ${JSON.stringify(forbidden)}`;
     return `${problem}; expected ${prefix} and letters or digits`;
   }
   for (const [otherPrefix, noun] of Object.entries(nouns)) {
@@ -41,7 +41,8 @@ export function describeIdProblem(prefix: IdPrefix, value: unknown): string | un
     const quotedId = /^[a-z]+_[A-Za-z\d]{1,40}$/.test(id) ? id : `${otherPrefix}…`;
     return `"${quotedId}" is the id of ${noun}; expected ${nouns[prefix]}'s, ${prefix}…`;
   }
-  return /^[\da-f]{8}-[\da-f-]{27}$/i.test(id) ? `got a UUID; ${expected}` : expected;
+  const isUuid = /^[\da-f]{8}-[\da-f-]{27}$/i.test(id);
+  return isUuid ? `got a UUID; ${expected}` : expected;
 }
 
 export const expectedMoment = 'a valid Date or string such as "2026-01-31T12:00:00Z"';

@@ -41,7 +41,10 @@ export function parseJson(text: string): unknown {
   return needsReviver(value, maxDepth) ? json.parse(text, revive) : value;
 }
 
-/** Whether parsed JSON has lost digits or has a `__proto__` key. Throws if nested too deep. */
+/**
+ * Whether parsed JSON has lost digits or has a `__proto__` key, so that a reviver is necessary.
+ * Visits every value, even after such a find, because JSON that is nested too deep has to throw.
+ */
 function needsReviver(value: unknown, depthLeft: number): boolean {
   if (typeof value === 'number') {
     return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER;
@@ -95,6 +98,10 @@ export function checkLossless(
   }
 }
 
+/**
+ * Says why JSON would lose or change a value; undefined if JSON keeps the value. Does not look into
+ * the value's fields. `parents` are the objects around the value, the outermost first.
+ */
 function describeLoss(value: unknown, parents: readonly unknown[]): Problem | string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return 'NaN and Infinity cannot be written as JSON';

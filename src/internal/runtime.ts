@@ -76,6 +76,7 @@ export function isBrowser(): boolean {
   return here === 'other' && (host.document !== undefined || host.WorkerNavigator !== undefined);
 }
 
+/** The global fetch when this module was loaded. */
 const firstFetch = globalThis.fetch;
 
 /**

@@ -73,6 +73,10 @@ function loadProtocol(name: string): Protocol {
   return protocol;
 }
 
+/**
+ * Creates an agent that keeps a connection for up to `idleMs` after a response, and that connects
+ * through the proxy of Node's global agent, if there is one.
+ */
 function createKeepingAgent(
   { Agent, globalAgent }: HttpModule,
   idleMs: number,
@@ -91,6 +95,7 @@ function createKeepingAgent(
         const isKept: unknown = super.keepSocketAlive(connection);
         return isKept !== false;
       } finally {
+        // The agent uses the same options for new connections, so restore their timeout.
         options.timeout = timeout;
       }
     }

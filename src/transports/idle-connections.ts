@@ -22,11 +22,11 @@ const maxAgeMs = 240_000;
 /** What the SDK recorded about a connection when its last response ended. */
 interface Idleness {
   /** When the first response on the connection ended, by the monotonic clock. */
-  readonly openSince: number;
-  /** When the last response ended, by the wall clock and by the monotonic clock. */
-  readonly since: number;
-  readonly sinceElapsed: number;
-  /** Milliseconds from the last request on the connection to the end of its response. */
+  readonly firstEndedAt: number;
+  /** When the last response ended, by the monotonic clock and by the wall clock. */
+  readonly endedAt: number;
+  readonly endedAtWallTime: number;
+  /** How long the connection's last request and its response took. */
   readonly roundTripMs: number;
   /** How long the connection has to be silent before a write may use the connection. */
   readonly silenceMs: number;
@@ -35,17 +35,20 @@ interface Idleness {
 
 const idle = new WeakMap<Socket, Idleness>();
 
-/** Called when the response to a request that was written at `startedAt` has ended. */
+/**
+ * Records that a connection is idle, because the response to a request that was written at
+ * `startedAt` has ended.
+ */
 export function markIdle(socket: Socket, startedAt: number): void {
-  const sinceElapsed = performance.now();
-  const roundTripMs = sinceElapsed - startedAt;
-  const last = idle.get(socket);
-  // Takes the longer of the last two round trips, as a surplus response makes one look too short.
-  const longerMs = Math.max(roundTripMs, last?.roundTripMs ?? 0);
+  const endedAt = performance.now();
+  const roundTripMs = endedAt - startedAt;
+  const previous = idle.get(socket);
+  // Takes the longer of two round trips, because a surplus response makes one look too short.
+  const longerMs = Math.max(roundTripMs, previous?.roundTripMs ?? 0);
   idle.set(socket, {
-    openSince: last?.openSince ?? sinceElapsed,
-    since: Date.now(),
-    sinceElapsed,
+    firstEndedAt: previous?.firstEndedAt ?? endedAt,
+    endedAt,
+    endedAtWallTime: Date.now(),
     roundTripMs,
     silenceMs: longerMs + delayedAckMs,
     bytesRead: socket.bytesRead,
@@ -60,17 +63,17 @@ export function canReuse(socket: Socket, method: string): boolean {
   const idleness = idle.get(socket);
   // Bytes that arrived on the connection since the last response may be a surplus response.
   if (idleness === undefined || idleness.bytesRead !== socket.bytesRead) return false;
-  if (idleness.sinceElapsed - idleness.openSince > maxAgeMs) return false;
-  // The wall clock goes on while the machine is suspended. If it was set back, `ms` is below 0.
-  const ms = Date.now() - idleness.since;
+  if (idleness.endedAt - idleness.firstEndedAt > maxAgeMs) return false;
+  // The wall clock goes on while the machine is suspended. If it was set back, `idleMs` is below 0.
+  const idleMs = Date.now() - idleness.endedAtWallTime;
   const isRead = method === 'GET';
-  if (!(ms >= 0 && ms <= maxIdleMs[isRead ? 'read' : 'write'])) return false;
+  if (!(idleMs >= 0 && idleMs <= maxIdleMs[isRead ? 'read' : 'write'])) return false;
   return isRead || isSilent(idleness);
 }
 
 /** Measures a connection's silence by the monotonic clock, as the wall clock may be set forward. */
-const isSilent = ({ sinceElapsed, silenceMs }: Idleness): boolean =>
-  performance.now() - sinceElapsed > silenceMs;
+const isSilent = ({ endedAt, silenceMs }: Idleness): boolean =>
+  performance.now() - endedAt > silenceMs;
 
 /** The connections of an agent by origin. An agent of another library may lack these fields. */
 interface Pool {
@@ -95,7 +98,8 @@ export const openFresh = <T>(agent: NodeHttp.Agent, open: () => T): T =>
 
 /**
  * Opens a request, and meanwhile hides from the agent the free connections that do not suit, so
- * that the agent takes another connection or makes one.
+ * that the agent takes another connection or makes one. Hides none if the agent may open no more
+ * connections. Returns what `open` returns.
  */
 function openOn<T>(
   agent: NodeHttp.Agent,
@@ -104,18 +108,21 @@ function openOn<T>(
 ): T {
   const pool: Pool = agent;
   const { freeSockets = {} } = pool;
-  const hidden: [name: string, sockets: Socket[]][] = [];
-  for (const [name, sockets = []] of Object.entries(freeSockets)) {
-    // An agent appends free connections, so if the first in the list is not silent yet, none is.
+  const hidden: [origin: string, sockets: Socket[]][] = [];
+  for (const [origin, sockets = []] of Object.entries(freeSockets)) {
+    // An agent appends a free connection, so those after an unsuitable one have been free
+    // for less time, and are hidden, too. A fifo agent takes the first, so only the first matters.
     const candidates = pool.scheduling === 'fifo' ? sockets.slice(0, 1) : sockets;
-    const start = candidates.findIndex((socket) => !suits(idle.get(socket)));
-    if (start >= 0 && canGrow(pool, name)) hidden.push([name, sockets.splice(start)]);
+    const firstUnsuitable = candidates.findIndex((socket) => !suits(idle.get(socket)));
+    if (firstUnsuitable >= 0 && canGrow(pool, origin)) {
+      hidden.push([origin, sockets.splice(firstUnsuitable)]);
+    }
   }
   try {
     return open();
   } finally {
     // The agent may have removed a list of connections that became empty.
-    for (const [name, sockets] of hidden) (freeSockets[name] ??= []).push(...sockets);
+    for (const [origin, sockets] of hidden) (freeSockets[origin] ??= []).push(...sockets);
   }
 }
 

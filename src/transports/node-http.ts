@@ -59,6 +59,7 @@ function readSetImmediate(): typeof NodeTimers.setImmediate | undefined {
 }
 let setImmediateOfNode = /* @__PURE__ */ readSetImmediate();
 
+/** Calls `then` after some turns of the event loop, with Node's own setImmediate if possible. */
 function waitTurns(turns: number, then: () => void): void {
   setImmediateOfNode ??= readSetImmediate();
   const schedule =
@@ -128,6 +129,10 @@ class Exchange {
   /** When this exchange's request was written, by the monotonic clock. */
   #startedAt = 0;
 
+  /**
+   * Starts to send the request, unless the call's time is up. With `evidence` (on Node) the request
+   * uses a connection of the agent, and without (on Bun and Deno) a new connection.
+   */
   constructor(request: TransportRequest, { evidence, agent }: ExchangeOptions = {}) {
     const { method, stop } = request;
     this.#request = request;
@@ -159,6 +164,7 @@ class Exchange {
     this.#removeListener = stop.onStop((reason) => {
       this.#fail(reason);
     });
+    // If the time was up already, onStop has just called the listener, and the exchange has failed.
     if (!this.#hasFailed) this.#connect();
   }
 
@@ -196,6 +202,7 @@ class Exchange {
       outgoing.on('response', (incoming) => {
         this.#receive(outgoing, incoming);
       });
+      // Without evidence, on Bun and Deno, the runtime decides when to write.
       if (this.#evidence === undefined) outgoing.end(this.#body);
       else if (isOwnRequest(outgoing)) {
         outgoing.on('socket', (socket) => {
@@ -210,22 +217,25 @@ class Exchange {
     }
   }
 
-  /** Called when the agent has given the request a socket, connected or not. */
+  /**
+   * Sends the request on the socket that the agent has given, or asks the agent for another socket.
+   * A new socket may still be connecting. A used socket may no longer be fit for use.
+   */
   #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (outgoing !== this.#outgoing) return;
     // Undoes the unref() in agents.ts. A socket from a caller's own agent may have no ref().
     (socket as Partial<Socket>).ref?.();
     // An agent at its limit of connections hands over a used one without setting reusedSocket.
     if (isUsed(socket)) outgoing.reusedSocket = true;
+    const end = (): void => {
+      this.#end(outgoing, this.#body);
+    };
     if (!outgoing.reusedSocket) {
       if (socket.destroyed) {
         // Connecting failed at once, for example because there is no route to the host.
         this.#break(outgoing, socket.errored ?? new Error('The connection could not be made.'));
         return;
       }
-      const end = (): void => {
-        this.#end(outgoing, this.#body);
-      };
       if (!isOwn(socket)) this.#endMocked(outgoing);
       else if (isConnected(socket)) end();
       else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', end);
@@ -235,9 +245,6 @@ class Exchange {
     if (!canReuse(socket, method)) this.#reconnect(outgoing);
     else if (method === 'GET') {
       this.#bytesBefore = socket.bytesRead;
-      const end = (): void => {
-        this.#end(outgoing, this.#body);
-      };
       // While other requests wait for a response, this read waits one turn of the event loop, so
       // that all requests of the turn are written together and wake up an idle server only once.
       if (written.size > 0) waitTurns(1, end);
@@ -247,10 +254,15 @@ class Exchange {
     } else this.#reuse(outgoing, socket);
   }
 
-  /** Sends a write on a used connection, unless the server has sent unrequested bytes on it. */
+  /**
+   * Sends a write on a used connection, or on another connection if the server has closed this
+   * connection or has sent unrequested bytes. The server may be doing so just now, so Node gets a
+   * few turns of the event loop to notice. Until then nothing is sent, because cork() keeps the
+   * headers and the body in memory.
+   */
   #reuse(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (this.#body !== undefined) {
-      // Creates the headers before checking the socket, so the first byte soon follows the check.
+      // Renders the headers now, so that the first byte follows soon after the check of the socket.
       outgoing.cork();
       outgoing.write(this.#body);
     }
@@ -265,7 +277,10 @@ class Exchange {
     });
   }
 
-  /** Writes the request and its body. After that, an error cannot prove that nothing was sent. */
+  /**
+   * Writes the request with `rest`, which is the body unless the body waits in the corked request.
+   * From then on no error proves that nothing was sent.
+   */
   #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
     try {
@@ -310,6 +325,7 @@ class Exchange {
     } else this.#fail(error);
   }
 
+  /** Resolves the exchange's promise with the response, whose body may still arrive. */
   #receive(outgoing: NodeHttp.ClientRequest, incoming: NodeHttp.IncomingMessage): void {
     if (outgoing !== this.#outgoing) return;
     if (this.#evidence?.started === false) {
@@ -330,6 +346,7 @@ class Exchange {
       received.addChunk(chunk);
     });
     incoming.on('end', () => {
+      // Makes the connection free for another request, or closes the connection.
       if (isOwn(socket) && !this.#isBodiedGet) markIdle(socket, this.#startedAt);
       else socket?.destroy();
       this.#outgoing = undefined;

@@ -83,6 +83,7 @@ export class PushedResponse implements TransportResponse {
   /** Adds a chunk of the body, which may still be compressed. */
   addChunk(chunk: Uint8Array): void {
     const [firstByte] = chunk;
+    // Nothing is kept of an empty chunk, or after the body ended or failed.
     if (this.#end !== undefined || firstByte === undefined) return;
     if (this.#encoding === '') {
       this.#keep(chunk);
@@ -181,6 +182,7 @@ function createDecodingStreams(encoding: string, firstByte: number): NodeStream.
 /** The lower half of the first byte of a body in the zlib format. Raw deflate has another value. */
 const zlibMethod = 8;
 
+/** Creates the stream that undoes one coding. Undefined for an unknown coding. */
 function createStream(
   zlib: typeof NodeZlib,
   coding: string,
@@ -200,7 +202,10 @@ function createStream(
   }
 }
 
-/** Creates a decoder for a body with this content-encoding and this first byte. */
+/**
+ * Creates a decoder for a body with this content-encoding and this first byte. The decoder calls
+ * `keep` with each decoded chunk, and `finish` at the end or at the first fault.
+ */
 function createDecoder(
   encoding: string,
   firstByte: number,
@@ -209,9 +214,11 @@ function createDecoder(
 ): Decoder {
   const streams = createDecodingStreams(encoding, firstByte);
   const [first] = streams;
+  // The body is not compressed, or has an unknown coding.
   if (first === undefined) return { write: keep, end: finish, destroy: () => undefined };
   for (const [index, stream] of streams.entries()) {
     stream.on('error', (error: NodeJS.ErrnoException) =>
+      // zlib reports Z_BUF_ERROR if the compressed data ends too early.
       finish(error.code === 'Z_BUF_ERROR' ? 'incomplete' : 'undecodable'),
     );
     const next = streams[index + 1];
