@@ -107,6 +107,7 @@ export function postgresJournal(
       `postgresJournal: table is ${JSON.stringify(table)}; expected the name of a table as SQL has it, such as payments.payments_journal or "Payments"."Journal".`,
     );
   }
+  /** Runs a statement, and resolves to its rows, which must have this column. */
   const queryRows = async (
     column: string,
     sql: string,
@@ -127,6 +128,11 @@ export function postgresJournal(
     const [row] = await queryRows('reference', sql, ...values);
     return row;
   };
+  /**
+   * Replaces the entry by `after` if the stored entry still is `before`. Resolves to the row, or to
+   * undefined if nothing was written. After an update, `age` is 0 or less if this transaction also
+   * wrote `before`.
+   */
   const write = (
     reference: string,
     before: JournalEntry | undefined,
@@ -144,7 +150,9 @@ export function postgresJournal(
     const sql = `UPDATE ${table} SET entry = $3, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2 RETURNING reference, ${startedSql}, ${ageSql}`;
     return change(sql, reference, storedTextOf(before), serializeEntry(after));
   };
+  /** Whether a claim has shown that `query` runs outside of transactions. */
   let hasProof = false;
+  /** The latest reading of the database's clock, in milliseconds. */
   let latestTime = 0;
   /**
    * Writes a claim, and withdraws it if the claim is part of a transaction of the caller, because a
@@ -175,6 +183,8 @@ export function postgresJournal(
       if (!(error instanceof LastingJournalError)) throw error;
       problem = error;
     }
+    // If there is no claim to withdraw, the claim was not written. Otherwise the caller gets the
+    // problem, even if withdrawing fails.
     const withdrawn = await write(reference, after, before).catch(() => problem);
     if (withdrawn === undefined) return false;
     throw problem;
@@ -187,6 +197,7 @@ export function postgresJournal(
       return row === undefined ? undefined : parseEntry(String(row['entry']));
     },
     swap: async (reference, before, after) => {
+      // A swap of nothing for nothing writes nothing. It checks that there is no entry.
       if (before === undefined && after === undefined) {
         const sql = `SELECT reference FROM ${table} WHERE reference = $1`;
         return (await change(sql, reference)) === undefined;
@@ -209,6 +220,7 @@ export function postgresJournal(
     },
     open: async function* () {
       const sql = `SELECT reference, entry FROM ${table} WHERE ${isOpenSql} AND reference > $1 ORDER BY reference LIMIT ${pageSize}`;
+      // The last reference of the page before. Undefined after the last page.
       let last: string | undefined = '';
       while (last !== undefined) {
         const rows: PostgresRows = await queryRows('entry', sql, last);
@@ -228,6 +240,7 @@ export function postgresJournal(
   RETURNING 1
 ) SELECT (SELECT max(reference) FROM page) AS last, (SELECT count(*) FROM pruned) AS count`;
       let count = 0;
+      // The last reference of the page before. SQL's max() is null after the last page.
       let last: unknown = '';
       while (typeof last === 'string') {
         const [row] = await queryRows('count', sql, last, paidBefore);

@@ -128,6 +128,7 @@ export function redisJournal(
       `redisJournal: command returned ${typeof stored} for GET; expected a string or null.\nReturn the reply of Redis unparsed, and reject on an error: docs/paying-once.md has the function for each client.`,
     );
   };
+  /** Reads these entries, and yields those of open payments. */
   async function* readOpen(references: readonly string[]): AsyncGenerator<OpenPayment, void> {
     const entries = await Promise.all(references.map(read));
     for (const [index, reference] of references.entries()) {
@@ -161,15 +162,17 @@ export function redisJournal(
     open: async function* () {
       if (await isCluster(command)) {
         // A SCAN of Redis may return the same key twice.
-        const seen = new Set<string>();
+        const listed = new Set<string>();
         for await (const references of scan(command, openScript)) {
-          yield* readOpen(references.filter((each) => !seen.has(each) && seen.add(each)));
+          yield* readOpen(references.filter((each) => !listed.has(each) && listed.add(each)));
         }
         return;
       }
+      // Without the member '', the index may lack payments.
       if (((await command('ZSCORE', indexKey, '')) ?? undefined) === undefined) {
         await buildIndex(command);
       }
+      // A page starts after the reference behind the `(`, and the first page after the member ''.
       let start: string | undefined = '(';
       while (start !== undefined) {
         const page = ['ZRANGEBYLEX', indexKey, start, '+', 'LIMIT', '0', String(pageSize)] as const;

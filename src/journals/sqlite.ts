@@ -45,6 +45,7 @@ const getBuiltin = (id: string): Readonly<Record<string, unknown>> | undefined =
   return process?.getBuiltinModule?.(id) as Record<string, unknown> | undefined;
 };
 
+/** Opens the file, and throws for a file with which two processes might pay twice. */
 function openDatabase(path: string, create: boolean): Database {
   // A JavaScript caller may pass undefined, and Bun would then open a database in memory.
   if (!path) {
@@ -118,14 +119,15 @@ function createFileCheck(path: string): () => void {
   // The path of the file is resolved now, because the working directory may change later.
   const { resolve } = getBuiltin('node:path') as Path;
   const file = resolve(path);
+  /** Device and inode of the file, which change if another file gets this path. */
   const identify = (): string | undefined => {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
     return stats && `${stats.dev} ${stats.ino}`;
   };
-  const opened = identify();
+  const openedFile = identify();
   return () => {
     // A database in memory has no file that could be replaced.
-    if (opened === undefined || identify() === opened) return;
+    if (openedFile === undefined || identify() === openedFile) return;
     throw new LastingJournalError(
       `sqliteJournal: the file ${file} was removed or replaced after this process opened it, so other processes do not see its claims.\nStop the processes that pay, put the file with its -wal back, and start them again.`,
     );
@@ -146,7 +148,10 @@ function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   }
 }
 
-/** Prepares SQL statements instead of running them by `exec`, whose errors have no code on Deno. */
+/**
+ * Sets up the connection and, with `create`, the table, and returns the statements of the journal.
+ * Uses `prepare` for each SQL statement, because errors of `exec` have no code on Deno.
+ */
 function prepareStatements(database: Database, create: boolean) {
   // Turns off SQLite's own wait for a lock, because that wait would block the event loop.
   database.prepare('PRAGMA busy_timeout = 0').get();
@@ -235,6 +240,7 @@ export function sqliteJournal(
 ): FullJournal & { close(): void } {
   const database = openDatabase(path, create);
   const checkFile = createFileCheck(path);
+  /** Undefined until no other process has locked the file. */
   let statements: ReturnType<typeof prepareStatements> | undefined;
   const prepare = () => (statements ??= prepareStatements(database, create));
   try {
@@ -285,6 +291,7 @@ export function sqliteJournal(
     prune: async (options) => {
       const paidBefore = readPaidBefore(options);
       let count = 0;
+      // The last reference of the page. SQL's max() is null after the last page.
       let last: string | null = '';
       for (;;) {
         const start: string = last;

@@ -35,6 +35,7 @@ const oldPaidAt = 1_000;
 /** Number of payments to list: more than one page, because stores often read 100 or 200 rows. */
 const openCount = 250;
 
+/** Creates a claim, which is an entry in the state `sending`. The cases name it by its id. */
 const createClaim = (
   reference: string,
   claimId: string,
@@ -126,6 +127,7 @@ const cases: readonly JournalCase[] = [
         { ...one, input: { ...one.input, amount: '12.5' } },
         ambiguous,
       ];
+      // None of these similar entries is in the journal, so none may be replaced.
       for (const before of similar) await trial.swapInVain(reference, before, other, one);
       await trial.swap(reference, one, ambiguous);
       const candidates = ['txfr_000001', 'txfr_000003'] as const;
@@ -257,14 +259,15 @@ const cases: readonly JournalCase[] = [
       const reference = trial.newReference();
       const passed = createClaim(reference, 'one');
       await trial.swap(reference, undefined, passed);
-      const change = (entry: JournalEntry | undefined): void => {
-        if (entry) Object.assign(entry, { platform: 'changed' });
-        if (entry) Object.assign(entry.input, { amount: '1' });
+      const changeInPlace = (entry: JournalEntry | undefined): void => {
+        if (!entry) return;
+        Object.assign(entry, { platform: 'changed' });
+        Object.assign(entry.input, { amount: '1' });
       };
-      change(passed);
+      changeInPlace(passed);
       await trial.read(reference, createClaim(reference, 'one'));
       for (const handle of trial.handles) {
-        change(await trial.call('read', () => handle.read(reference)));
+        changeInPlace(await trial.call('read', () => handle.read(reference)));
       }
       await trial.read(reference, createClaim(reference, 'one'));
     },
@@ -378,20 +381,26 @@ const pruneCase: JournalCase = {
     await prune();
     const entries = new Map<string, JournalEntry>();
     const write = async (create: (reference: string) => JournalEntry): Promise<string> => {
+      // A journal that searches the text of an entry must not take this reference for its state.
       const reference = trial.newReference(`"state":"paid","paidAt":1 ${entries.size}`);
       entries.set(reference, create(reference));
       await trial.swap(reference, undefined, entries.get(reference));
       return reference;
     };
-    const createPaid = (paidAt: number) => (reference: string) =>
+    const createPaidAt = (paidAt: number) => (reference: string) =>
       ({ ...createEntries(reference).paid, paidAt }) satisfies PaidEntry;
-    const times = { claimedAt: 1, expiresAt: 1, firstClaimedAt: 1 };
-    await write((reference) => createClaim(reference, 'one', times));
-    await write((reference) => ({ ...createEntries(reference).ambiguous, ...times }));
+    // These entries have to stay: those that are not paid, however old, and those paid later.
+    const oldTimes = { claimedAt: 1, expiresAt: 1, firstClaimedAt: 1 };
+    await write((reference) => createClaim(reference, 'one', oldTimes));
+    await write((reference) => ({ ...createEntries(reference).ambiguous, ...oldTimes }));
     await write((reference) => createEntries(reference).not_paid);
-    await write(createPaid(paidBefore.getTime()));
-    await write(createPaid(Date.now()));
-    const pruned = [await write(createPaid(oldPaidAt)), await write(createPaid(1_999.5))];
+    await write(createPaidAt(paidBefore.getTime()));
+    await write(createPaidAt(Date.now()));
+    // These entries have to go. The second was paid half a millisecond before `paidBefore`.
+    const pruned = [
+      await write(createPaidAt(oldPaidAt)),
+      await write(createPaidAt(paidBefore.getTime() - 0.5)),
+    ];
     await prune(pruned.length);
     for (const [reference, entry] of entries) {
       await trial.read(reference, pruned.includes(reference) ? undefined : entry);

@@ -97,6 +97,10 @@ export class Trial {
     }
   }
 
+  /**
+   * Calls swap through the next handle. Returns the name of the call for messages, and whether swap
+   * resolved to true (`isWon`). Throws if swap rejects or does not resolve to a boolean.
+   */
   async trySwap(
     reference: string,
     before: JournalEntry | undefined,
@@ -151,15 +155,18 @@ export class Trial {
     const results = await Promise.all(
       afters.map((after) => this.trySwap(reference, before, after)),
     );
-    const won = afters.filter((_, index) => results[index]?.isWon);
-    if (won.length !== 1) {
-      throw new Mismatch(`${won.length} of ${afters.length} calls at once resolved to true.`);
+    const winners = afters.filter((_, index) => results[index]?.isWon);
+    if (winners.length !== 1) {
+      throw new Mismatch(`${winners.length} of ${afters.length} calls at once resolved to true.`);
     }
-    await this.read(reference, won[0]);
-    return won[0] as T;
+    await this.read(reference, winners[0]);
+    return winners[0] as T;
   }
 
-  /** The entries that `open` of this handle yields for references of this trial. */
+  /**
+   * Returns the entries that `open` of this handle yields for references of this trial. Calls
+   * `onEntry` with each entry before reading the next one.
+   */
   async listOpen(handle: Journal, onEntry?: OnOpenEntry): Promise<Map<string, JournalEntry>> {
     const listed = new Map<string, JournalEntry>();
     await this.call('open()', async () => {
