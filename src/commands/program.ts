@@ -33,6 +33,7 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined;
 }
 
+/** @throws UsageError for an unknown option, or for an option with a value too many or too few */
 function checkOption(token: OptionToken, argument: string, options: FlagOptions): void {
   const { name, rawName, value, inlineValue } = token;
   if (!Object.hasOwn(options, name)) {

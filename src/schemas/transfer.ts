@@ -220,6 +220,7 @@ export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
                   expected: 'one destination',
                   hint: 'Leave one of them out',
                 }),
+          // Also checks an input with other problems, so that one error lists all problems.
           when: (payload) => payload.value !== null && typeof payload.value === 'object',
         },
       ),

@@ -20,15 +20,16 @@ type StoreCommand = Extract<Command, { store: unknown }>;
 /** Loads the client, a separate file of the build, only when a command needs the client. */
 const loadClient = () => import('../../index.ts');
 
+/** Prints the open payments. Resolves to the exit status, which is 3 if there are any. */
 async function list(
-  { journal, isEmpty, rebuild }: OpenedStore,
-  { olderThan, json, rebuild: shouldRebuild }: Extract<Command, { name: 'list' }>,
+  { journal, isEmpty, rebuild: rebuildIndex }: OpenedStore,
+  { olderThan, json, rebuild }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
   const { PaymentsClient } = await loadClient();
   // Listing the open payments needs no platform, because openOnce reads only the journal.
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
   const payments = new PaymentsClient({ ...noPlatform, journal });
-  if (shouldRebuild) await rebuild?.();
+  if (rebuild) await rebuildIndex?.();
   const open = [];
   for await (const payment of payments.transfers.openOnce({ olderThan })) open.push(payment);
   const [oldest] = open;
@@ -59,6 +60,11 @@ async function show(
   return 0;
 }
 
+/**
+ * Records the operator's decision, which is the id of the transfer that is the payment, or
+ * `not_paid`. Without `yes`, first shows what the operator needs to decide, and asks. Resolves to
+ * the exit status.
+ */
 async function resolve(
   journal: FullJournal,
   {
@@ -82,8 +88,8 @@ async function resolve(
   const decision =
     verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
   if (!yes) {
-    const chosen = verdict === 'not_paid' ? [] : [verdict];
-    print(await describeDecision(journal, reference, entry, payments, chosen));
+    const chosenIds = verdict === 'not_paid' ? [] : [verdict];
+    print(await describeDecision(journal, reference, entry, payments, chosenIds));
     if (entry.state === 'ambiguous') {
       print(formatCommands(reference, entry.candidates, store));
     }
@@ -142,10 +148,10 @@ async function describeDecision(
   reference: string,
   entry: JournalEntry,
   payments: Client | Error,
-  chosen: readonly string[] = [],
+  chosenIds: readonly string[] = [],
 ): Promise<string> {
   const listed = entry.state === 'ambiguous' ? entry.candidates : [];
-  const ids = [...new Set([...listed, ...chosen])];
+  const ids = [...new Set([...listed, ...chosenIds])];
   const candidates = isError(payments)
     ? []
     : await Promise.all(ids.map((id) => readCandidate(payments, id)));
@@ -175,10 +181,12 @@ async function readCandidate(payments: Client, id: string): Promise<Candidate> {
   }
 }
 
+/** Reads an entry. Throws if there is none, or if the commands could not print its fields. */
 async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
   let entry: JournalEntry | undefined;
   try {
     entry = await journal.read(journalKey(reference));
+    // An entry that is missing passes this check, and has a message of its own below.
     const { input, state, candidates } = Object(entry ?? { input: {} }) as Record<string, unknown>;
     if (!isObject(input) || (state === 'ambiguous' && !Array.isArray(candidates))) {
       throw new Error('It is no entry of a journal.');

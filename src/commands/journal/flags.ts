@@ -114,7 +114,10 @@ const commands: Readonly<
   prune: { arguments: [], options: ['paid-before', 'json'] },
 };
 
-/** @throws UsageError for wrong arguments */
+/**
+ * Reads the command line. An option that the command does not have is an error.
+ * @throws UsageError for wrong arguments
+ */
 export function readCommand(args: string[]): Command {
   const { values, positionals } = parse(args);
   if (values.help) return { name: 'help' };
@@ -140,10 +143,11 @@ export function readCommand(args: string[]): Command {
     );
   }
   const allowed = new Set<string>([...storeNames, 'table', 'prefix', ...command.options]);
-  const other = Object.entries(values).find(
+  // A boolean option that was not given is false, and a string option is absent.
+  const wrongOption = Object.entries(values).find(
     ([flag, value]) => value !== false && !allowed.has(flag),
   );
-  if (other !== undefined) throw new UsageError(`${name} has no option --${other[0]}.`);
+  if (wrongOption !== undefined) throw new UsageError(`${name} has no option --${wrongOption[0]}.`);
   const store = readStoreAddress(values);
   const [reference = '', verdict = ''] = rest;
   const { json, by, force, yes, rebuild } = values;
@@ -180,6 +184,7 @@ export function readCommand(args: string[]): Command {
 
 const parse = (args: string[]) => parseFlags(args, options, true);
 
+/** @throws UsageError unless exactly one store is given, with an address */
 function readStoreAddress(values: ReturnType<typeof parse>['values']): StoreAddress {
   const stores = storeNames.flatMap((name) => {
     const { [name]: address, table, prefix } = values;
@@ -216,6 +221,7 @@ function parseAge(text: string | undefined): number | undefined {
 
 const datePattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
+/** Parses the value of `--paid-before`, which must be a date in the past. */
 function parseDate(text: string | undefined): Date {
   if (text === undefined) throw new UsageError('prune needs --paid-before <date>.');
   const date = new Date(datePattern.test(text) ? text : NaN);

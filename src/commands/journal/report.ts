@@ -63,6 +63,7 @@ export function formatEntry(
   const fields = [
     ['reference', reference],
     ...Object.entries(rest).map(([name, value]) => [name, formatField(name, value, now)]),
+    // Only the first line of the history has a name before it.
     ...describeHistory(entry).map((transition, at) => [
       at === 0 ? 'history' : '',
       formatTransition(transition),

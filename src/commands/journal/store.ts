@@ -59,6 +59,7 @@ interface PostgresDriver {
 
 type QueryPostgres = (text: string, values: string[]) => Promise<{ rows: PostgresRows }>;
 
+/** Connects to a PostgreSQL server, and checks the collation of the journal's table. */
 async function openPostgres(url: string, name = defaultTable): Promise<OpenedStore> {
   checkUrl('postgres', url, /^postgres(ql)?:\/\//, 'postgres://user@host/database');
   const table = addSchema(name, url);
@@ -113,12 +114,16 @@ interface RedisDriver {
   Cluster: new (nodes: readonly object[], options: object) => RedisConnection;
 }
 
+/**
+ * Connects to a Redis server without retries. If the server belongs to a cluster, replaces the
+ * connection by a client of the whole cluster.
+ */
 async function openRedis(url: string, keyPrefix = ''): Promise<OpenedStore> {
   checkUrl('redis', url, /^rediss?:\/\//, 'redis://host:6379');
   const { Redis, Cluster } = loadDriver('ioredis', 'redis') as RedisDriver;
-  const common = { keyPrefix, lazyConnect: true, connectTimeout: connectTimeoutMs };
-  const once = { ...common, maxRetriesPerRequest: 0, retryStrategy: () => null };
-  const server = await connect(new Redis(url, once));
+  const withoutRetries = { maxRetriesPerRequest: 0, retryStrategy: () => null };
+  const options = { keyPrefix, lazyConnect: true, connectTimeout: connectTimeoutMs };
+  const server = await connect(new Redis(url, { ...options, ...withoutRetries }));
   await checkDatabase(server);
   const warning = await warnOfEviction(server);
   if (!String(await server.call('INFO', 'cluster')).includes('cluster_enabled:1')) {

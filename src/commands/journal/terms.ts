@@ -20,11 +20,16 @@ const cellWidth = 24;
 /** Number of transfers in one table, which keeps the table within 100 characters. */
 const candidatesPerTable = 2;
 
-/** A table that shows the terms of the payment beside the terms of each candidate. */
+/**
+ * A table that shows the terms of the payment beside the terms of each candidate. Many candidates
+ * give several tables, each with the payment as its first column. Below are the candidates that
+ * could not be read.
+ */
 export function formatTerms(input: OnceInput, candidates: readonly Candidate[]): string {
   const destination =
     input.counterpartyId === undefined ? 'destinationAccountId' : 'counterpartyId';
-  const other = destination === 'counterpartyId' ? 'destinationAccountId' : 'counterpartyId';
+  const otherDestination =
+    destination === 'counterpartyId' ? 'destinationAccountId' : 'counterpartyId';
   const payment: Column = {
     title: 'payment',
     cells: { ...input, currency: input.currency ?? defaultCurrency },
@@ -34,25 +39,29 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
     if (transfer === undefined) return [];
     const destinations = [
       ...(isFilled(transfer[destination]) ? [transfer[destination]] : []),
-      // Adds a destination of the other kind, or else the transfer would seem to have none.
-      ...(isFilled(transfer[other]) ? [`${other}: ${transfer[other]}`] : []),
+      // Also shows the other kind of destination. Otherwise the transfer would seem to have none.
+      ...(isFilled(transfer[otherDestination])
+        ? [`${otherDestination}: ${transfer[otherDestination]}`]
+        : []),
     ];
     const cells = { ...transfer, [destination]: destinations.join(' ') };
+    // A difference of any destination is marked in the row that shows the destinations.
     const unlike = findUnlikeFields(transfer, input).map((field) =>
       field === 'destinationAccountId' ? destination : field,
     );
     return [{ title: id, cells, unlike }];
   });
-  const names = ['description', 'amount', 'currency', 'sourceAccountId', destination];
-  const rows = [...names, 'status', 'createdAt'];
+  const terms = ['description', 'amount', 'currency', 'sourceAccountId', destination];
+  const rowNames = [...terms, 'status', 'createdAt'];
   const tables: string[] = [];
+  // Without candidates there is one table, which shows the payment alone.
   for (let at = 0; at === 0 || at < columns.length; at += candidatesPerTable) {
     const tableColumns = [payment, ...columns.slice(at, at + candidatesPerTable)];
     const header = formatRow(
       '',
       tableColumns.map(({ title }) => ({ text: title, isUnlike: false })),
     );
-    const lines = rows.map((name) =>
+    const rows = rowNames.map((name) =>
       formatRow(
         name,
         tableColumns.map(({ cells, unlike }) => ({
@@ -61,7 +70,7 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
         })),
       ),
     );
-    tables.push([header, ...lines].join(''));
+    tables.push([header, ...rows].join(''));
   }
   const legend = columns.some(({ unlike }) => unlike.length > 0)
     ? '\n* differs from the payment\n'
@@ -95,7 +104,7 @@ function formatRow(name: string, cells: readonly Cell[]): string {
   return text;
 }
 
-/** The commands with which an operator can decide the payment. */
+/** The commands with which an operator can decide the payment, one for each possible decision. */
 export function formatCommands(
   reference: string,
   candidates: readonly string[],
@@ -104,7 +113,7 @@ export function formatCommands(
   const flags = [`--${store.name}`, printAddress(store)];
   if (store.table !== undefined) flags.push('--table', quote(store.table));
   if (store.prefix !== undefined) flags.push('--prefix', quote(store.prefix));
-  const print = (verdict: string): string => {
+  const formatCommand = (verdict: string): string => {
     const names = [quote(reference), quote(verdict)];
     // Without `--` before it, a reference that starts with a dash would be read as an option.
     const args = reference.startsWith('-') ? [...flags, '--', ...names] : [...names, ...flags];
@@ -112,9 +121,9 @@ export function formatCommands(
   };
   return [
     '\nIf a transfer is the payment, record its id:\n',
-    ...candidates.map(print),
+    ...candidates.map(formatCommand),
     'If none is, record that, and the next createOnce sends the payment:\n',
-    print('not_paid'),
+    formatCommand('not_paid'),
   ].join('');
 }
 

@@ -26,6 +26,10 @@ async function main(args: string[]): Promise<number> {
   return 0;
 }
 
+/**
+ * Runs the probe and prints its report, or the changes since the report that `--compare` names.
+ * Resolves to the exit status, 3 if the platform contradicts an assumption of the client.
+ */
 async function probe(command: Extract<Command, { name: 'probe' }>): Promise<number> {
   const { order, yes, compare, json } = command;
   if (order !== undefined && !yes && !process.stdin.isTTY) {
@@ -33,19 +37,19 @@ async function probe(command: Extract<Command, { name: 'probe' }>): Promise<numb
       '--pay asks for confirmation on a terminal. Without a terminal, pass --yes.',
     );
   }
-  const before = compare === undefined ? undefined : readReport(compare);
+  const earlier = compare === undefined ? undefined : readReport(compare);
   const payments = createClient();
   if (order !== undefined && !yes) await confirmOrder(payments, order);
   const hasJwt = readVariable('PAYMENTS_JWT') !== '';
   // Removes credentials from the report, because a platform may send one back in any field.
   const redact = redactor(credentials().filter((credential) => credential !== ''));
-  const watch = { payments, clock, readTls, hasJwt, order, onPaying: nameTransferAtExit };
-  const probed = redactDeep(await runProbe(watch).finally(clearProgress), redact);
+  const options = { payments, clock, readTls, hasJwt, order, onPaying: nameTransferAtExit };
+  const probed = redactDeep(await runProbe(options).finally(clearProgress), redact);
   const { report } = probed;
-  const changes = before === undefined ? undefined : compareReports(before, report);
+  const changes = earlier === undefined ? undefined : compareReports(earlier, report);
   if (json) print(`${JSON.stringify({ ...report, changes }, null, 2)}\n`);
-  else if (changes !== undefined && before !== undefined) {
-    print(formatChanges(changes, before.startedAt));
+  else if (changes !== undefined && earlier !== undefined) {
+    print(formatChanges(changes, earlier.startedAt));
   } else {
     print(formatReport(probed, process.stdout.isTTY && !process.env['NO_COLOR']));
   }

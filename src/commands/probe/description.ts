@@ -22,12 +22,16 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** Finds the fewest changes that turn `sent` into `received`. Undefined if both are equal. */
+/**
+ * Finds the fewest changes that explain the received description, which may be cut, too. Undefined
+ * if the description is unchanged.
+ */
 export function describeChange(sent: string, received: unknown): Change | undefined {
   if (received === sent) return undefined;
   if (typeof received !== 'string' || received === '') {
     return { summary: 'not at all', advice: 'createOnce cannot find such a payment.' };
   }
+  // Every combination of the steps, the fewest steps first. Bit n says whether step n applies.
   const combinations = Array.from({ length: 2 ** steps.length }, (_, bits) =>
     steps.filter((__, at) => Math.floor(bits / 2 ** at) % 2 === 1),
   ).toSorted((one, other) => one.length - other.length);

@@ -10,7 +10,10 @@ interface ErrorShape {
 
 type Kind = 'string' | 'number' | 'boolean';
 
-/** Compares a platform's error bodies with the documented form, or else finds their form. */
+/**
+ * Compares a platform's error bodies with the documented form, or else finds their form. If they
+ * have enough fields in common, `isErrorBody` is TypeScript that recognises this form.
+ */
 export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
   const isDocumented = errors.every(({ body }) => {
     const { error, code } = Object(body) as Record<string, unknown>;

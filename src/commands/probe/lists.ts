@@ -154,11 +154,12 @@ export async function readPages(
   const readings: Reading[] = [];
   const rows: Row[] = [];
   const cursors = new Set<string>();
-  const end = (isComplete: boolean, problem?: string): Listing => ({
+  const createListing = (isComplete: boolean, problem?: string): Listing => ({
     readings,
     rows,
     isComplete,
     problem,
+    // If the last page could be read, the problem is in what the page says.
     isContradictory: problem !== undefined && readings.at(-1)?.problem === undefined,
   });
   let cursor: string | undefined;
@@ -166,16 +167,16 @@ export async function readPages(
     const query = { ...filter, limit, ...(cursor === undefined ? {} : { cursor }) };
     const reading = await (isFresh ? platform.read(path, query) : platform.get(path, query));
     readings.push(reading);
-    if (reading.problem !== undefined) return end(false, reading.problem);
+    if (reading.problem !== undefined) return createListing(false, reading.problem);
     const page = readEnvelope(reading.body);
     rows.push(...page.rows);
-    if (page.problem !== undefined) return end(false, page.problem);
-    if (page.cursor === undefined) return end(true);
-    if (cursors.has(page.cursor)) return end(false, 'the same nextCursor came twice');
+    if (page.problem !== undefined) return createListing(false, page.problem);
+    if (page.cursor === undefined) return createListing(true);
+    if (cursors.has(page.cursor)) return createListing(false, 'the same nextCursor came twice');
     cursors.add(page.cursor);
     ({ cursor } = page);
   }
-  return end(false);
+  return createListing(false);
 }
 
 interface Envelope {
@@ -186,6 +187,7 @@ interface Envelope {
   readonly problem?: string | undefined;
 }
 
+/** Reads the records and the cursor of a page, and compares the page with the documented form. */
 export function readEnvelope(body: unknown): Envelope {
   const { data, hasMore, nextCursor } = Object(body) as Record<string, unknown>;
   if (!Array.isArray(data)) return { rows: [], problem: 'data is no array' };

@@ -169,11 +169,12 @@ async function sendAgain(
     amount: sumAmounts([input.amount, step]),
     description: createDescription(`${start} other`),
   };
-  const isFirst = ({ id }: Creation): boolean => id === first.id;
+  const returnedFirst = ({ id }: Creation): boolean => id === first.id;
+  // A platform that honours the key returns the first transfer, or rejects other terms.
   const other = await create(platform, otherInput, key);
-  if (!isFirst(other) && !other.isRefused) return { other };
+  if (!returnedFirst(other) && !other.isRefused) return { other };
   const equal = await create(platform, input, key);
-  if (!isFirst(equal) || !(await watch.isAlone())) return { other, equal };
+  if (!returnedFirst(equal) || !(await watch.isAlone())) return { other, equal };
   return { other, equal, control: await create(platform, otherInput, `${key}-control`) };
 }
 
@@ -184,7 +185,7 @@ async function create(
   key: string | undefined,
 ): Promise<Creation> {
   const { amount } = input;
-  const failed = { amount, id: undefined, headers: new Headers(), body: {}, isRefused: false };
+  const emptyResult = { amount, id: undefined, headers: new Headers(), body: {}, isRefused: false };
   const headers = key === undefined ? {} : { [idempotencyHeader]: key };
   try {
     const { data, response } = await platform.write((payments) =>
@@ -196,7 +197,7 @@ async function create(
     );
     const { status } = response;
     return {
-      ...failed,
+      ...emptyResult,
       id: data.id,
       status,
       headers: response.headers,
@@ -206,7 +207,7 @@ async function create(
     };
   } catch (error) {
     if (error instanceof ProbeEnded) {
-      return { ...failed, status: undefined, outcome: 'not_sent', problem: error.message };
+      return { ...emptyResult, status: undefined, outcome: 'not_sent', problem: error.message };
     }
     // A 401 does not end the probe here, as a proxy may send it after the platform has paid.
     if (!(error instanceof PaymentsError)) throw error;
@@ -215,7 +216,7 @@ async function create(
     const code = error instanceof ApiError ? error.code : undefined;
     const problem = [status, code ?? error.name].join(' ').trim();
     const isRefused = outcome === 'rejected' && code !== undefined && !retryable;
-    return { ...failed, status, outcome, problem, isRefused };
+    return { ...emptyResult, status, outcome, problem, isRefused };
   }
 }
 
@@ -247,6 +248,7 @@ class Watch {
     return this.#platform.clock.elapsed() - this.#start;
   }
 
+  /** Polls for about a minute, or until the transfer is listed, readable and final. */
   async run(): Promise<void> {
     for (const delay of pollDelaysMs) {
       await this.#platform.clock.wait(delay);
@@ -310,6 +312,10 @@ class Watch {
     if (this.#statuses.at(-1) !== status) this.#statuses.push(status);
   }
 
+  /**
+   * Looks for the transfer on some pages of the list. After the first page, a poll continues at the
+   * tail that an earlier poll reached, because a list that is oldest first grows there.
+   */
   async #findInList(): Promise<void> {
     let cursor: string | undefined;
     for (let pages = 0; pages < maxPagesOfPoll; pages += 1) {

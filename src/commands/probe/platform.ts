@@ -111,6 +111,7 @@ export class Platform {
     return true;
   }
 
+  /** Sends a read up to three times, with pauses. Returns the last reading, even if it failed. */
   async #readPatiently(request: AnyRequest): Promise<Reading> {
     for (let tries = 1; ; tries += 1) {
       if (!(await this.#takeTurn())) return createReading(request.path, { problem: spentMessage });
@@ -128,6 +129,7 @@ export class Platform {
     }
   }
 
+  /** Sends a read once. A failed call gives a reading, too, with the client's error beside it. */
   async #readOnce(request: AnyRequest): Promise<{ reading: Reading; error?: PaymentsError }> {
     const { path, api } = request;
     const start = this.#clock.elapsed();

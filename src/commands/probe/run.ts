@@ -44,7 +44,8 @@ interface ProbeOptions {
 const requestsOfPayment = 80;
 
 /**
- * Runs all checks of the probe against a platform.
+ * Runs all checks of the probe against a platform. Makes the payment of `order` only after the
+ * checks that read, and only if at least one list can be read.
  * @throws ProbeEnded if the platform does not respond or rejects the credential
  */
 export async function runProbe(options: ProbeOptions): Promise<Probed> {
@@ -95,6 +96,7 @@ async function payOrder(
   return makePayment(platform, order, onPaying);
 }
 
+/** Creates the report of the checks that were decided, in the order of the checks. */
 function createReport(
   verdicts: ReadonlyMap<Check, Verdict>,
   facts: Pick<Report, 'platform' | 'startedAt' | 'requests'>,

@@ -8,7 +8,10 @@ export interface TlsFacts {
   readonly certificate?: string;
 }
 
-/** Reads the TLS version and the certificate of a server, over a connection without a request. */
+/**
+ * Reads the TLS version and the certificate of a server, over a connection without a request. If
+ * the server cannot be reached, the text in `protocol` says so.
+ */
 export function readTls(baseUrl: string): Promise<TlsFacts> {
   const { hostname, port } = new URL(baseUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');
@@ -20,17 +23,18 @@ export function readTls(baseUrl: string): Promise<TlsFacts> {
       servername: host,
       rejectUnauthorized: false,
     };
-    const socket = connect(options, () => {
+    const socket = connect(options);
+    const finish = (facts: TlsFacts): void => {
+      socket.destroy();
+      resolve(facts);
+    };
+    socket.once('secureConnect', () => {
       const { issuer, valid_to: end } = socket.getPeerCertificate();
       const days = Math.floor((Date.parse(end) - Date.now()) / 86_400_000);
       const name = issuer.O ?? issuer.CN;
       const certificate = `A certificate of ${String(name)} for another ${days} days`;
       finish({ protocol: socket.getProtocol() ?? 'TLS', certificate });
     });
-    const finish = (facts: TlsFacts): void => {
-      socket.destroy();
-      resolve(facts);
-    };
     socket.setTimeout(timeoutMs, () => {
       finish({ protocol: 'TLS that did not respond' });
     });

@@ -79,12 +79,13 @@ export const connectionChecks: readonly Check[] = [
       .filter(({ status }) => status !== undefined)
       .map(({ durationMs }) => durationMs)
       .toSorted((one, other) => one - other);
-    const silent = readings.length - times.length;
+    const unanswered = readings.length - times.length;
     const slowest = times.at(-1) ?? 0;
-    const lost = silent === 0 ? '' : ` ${count(silent, 'requests')} had no response.`;
+    const lost = unanswered === 0 ? '' : ` ${count(unanswered, 'requests')} had no response.`;
     const details = `${formatMs(times[Math.floor(times.length / 2)] ?? 0)} is the median, ${formatMs(slowest)} the maximum.${lost}`;
     if (slowest <= defaultTimeout / 3)
       return finding('Less than a third of the default timeout.', details);
+    // Suggests three times the slowest response, rounded up to 10 seconds.
     const value = Math.ceil((slowest * 3) / 10_000) * 10_000;
     const reason = `a response took ${formatMs(slowest)}`;
     return {

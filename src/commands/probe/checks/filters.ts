@@ -46,7 +46,11 @@ export const filterChecks: readonly Check[] = filters.map((filter) =>
 
 const ownerNames = { accountId: 'accounts', entityId: 'entities' } as const;
 
-/** Compares a filtered list with the whole list, to see whether the platform filters. */
+/**
+ * Compares a filtered list with the whole list, to see whether the platform filters. `rows` are the
+ * records of the whole list, and an owner is an account or entity whose id some records have in the
+ * filtered field. The check filters by one owner that the list has.
+ */
 async function checkFilter(
   { name, parameter, fields = [parameter], isAssumed = true }: Filter,
   { rows, problem }: Listing,
@@ -68,12 +72,14 @@ async function checkFilter(
   if (filtered.problem !== undefined && !filtered.isContradictory) {
     return unknown(`Not readable: ${filtered.problem}.`);
   }
+  // Records of other owners show that the platform ignores the filter.
   const others = filtered.rows.filter((row) => !fields.some((each) => row[each] === owner));
   if (others.length > 0) {
     const all = count(filtered.rows.length, name);
     return reject('Ignored.', `Not of ${owner}: ${others.length} of ${all}.`);
   }
   const ids = new Set(filtered.rows.map(({ id }) => id));
+  // Records of this owner that only the whole list has show that the filter hides records.
   const hidden = rows.filter((row) => row[field] === owner && !ids.has(row['id']));
   if (hidden.length > 0 && filtered.isComplete) {
     const figures = `Only the unfiltered list has ${count(hidden.length, name)} of ${owner}.`;

@@ -30,6 +30,7 @@ export const pageChecks: readonly Check[] = [
     const problems: string[] = [];
     for (const { noun, listing } of all) {
       listings.push({ noun, listing });
+      // If the list has one page only, reads it again as two smaller pages, to see a cursor.
       const halves = await seen.halves(noun);
       if (halves === undefined) continue;
       listings.push({ noun, listing: halves });

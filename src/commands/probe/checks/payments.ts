@@ -89,6 +89,7 @@ export const paymentChecks: readonly Check[] = [
     const isSoon = listedAfterMs < 10_000;
     const fact = isSoon ? 'Within 10 seconds.' : 'After more than 10 seconds.';
     const listed = { ...finding(fact, `After ${after}.`), advice: lateEffectAdvice };
+    // Suggests 20 times the delay that was seen, rounded up to minutes.
     const value = Math.ceil((listedAfterMs * 20) / 60_000) * 60_000;
     if (value <= defaultGracePeriod) return listed;
     const reason = `a new transfer was listed after ${after} only`;
@@ -111,34 +112,38 @@ export const notPaid = ({ outcome, problem }: Creation): Verdict =>
 const notSeen = (first: Creation, how: string): Verdict =>
   first.outcome === 'accepted' ? unknown(`The transfer could not be ${how}.`) : notPaid(first);
 
+/**
+ * Decides by the requests of `--pay-twice` whether the platform honours the Idempotency-Key: an
+ * equal request with the same key made no second transfer, but a request with another key did.
+ */
 function checkKey({ first, keyTrial }: Payment): Verdict {
   if (keyTrial === undefined) return notPaid(first);
   const { other, equal, control, listed } = keyTrial;
   const made = describeMade(first, keyTrial);
-  const isAnother = (creation?: Creation): boolean =>
+  const madeAnother = (creation?: Creation): boolean =>
     creation?.outcome === 'accepted' && creation.id !== first.id;
-  if (isAnother(other)) {
+  if (madeAnother(other)) {
     return finding('Ignored: another amount with the same key made a second transfer.', made);
   }
-  if (isAnother(equal)) {
+  if (madeAnother(equal)) {
     return finding('Ignored: an equal request with the same key made a second transfer.', made);
   }
   if (equal?.isRefused === true) {
     return finding('Not honoured: an equal request with the same key was rejected.', made);
   }
-  // A platform that finds duplicates without reading the Idempotency-Key gives the same responses,
-  // but makes no transfer for a request with another key, either.
-  if (control !== undefined && !isAnother(control)) {
+  // A platform that finds duplicates without reading the Idempotency-Key responds in the same way,
+  // but then makes no transfer for another key, either.
+  if (control !== undefined && !madeAnother(control)) {
     return unknown('Unclear: a request with another key made no other transfer.', made);
   }
-  const expected = new Set([first.id, control?.id ?? first.id]);
-  if (listed.rows.some(({ id }) => !expected.has(String(id)))) {
+  const expectedIds = new Set([first.id, control?.id ?? first.id]);
+  if (listed.rows.some(({ id }) => !expectedIds.has(String(id)))) {
     return finding('Not honoured: the list has a transfer that no response named.', made);
   }
   if (equal?.outcome !== 'accepted') {
     return unknown('Unclear: a request with the same key failed.', made);
   }
-  if (control === undefined || !listed.isComplete || listed.rows.length !== expected.size) {
+  if (control === undefined || !listed.isComplete || listed.rows.length !== expectedIds.size) {
     const fact = 'Unclear: the list could not be read to its end, or lacks a transfer.';
     return unknown(fact, `Pay from an account with fewer transfers. ${made}`);
   }

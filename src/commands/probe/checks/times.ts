@@ -70,13 +70,15 @@ export const timeChecks: readonly Check[] = [
     const distance = time - date;
     const details = `${formatMs(Math.abs(distance))} apart.`;
     if (Math.abs(distance) <= tolerableMs) return confirmed('Yes.', details);
+    // Time zones differ by quarters of an hour. The tolerance of 0.02 hours is 72 seconds.
     const hours = distance / 3_600_000;
-    const isZone = Math.abs(hours - Math.round(hours * 4) / 4) < 0.02;
-    const why = isZone ? 'it is in local time' : 'another clock wrote it';
+    const isTimeZone = Math.abs(hours - Math.round(hours * 4) / 4) < 0.02;
+    const why = isTimeZone ? 'it is in local time' : 'another clock wrote it';
     const fact = `createdAt is more than two minutes from Date: ${why}.`;
     return { ...contradicted(fact, details), withdraws };
   }),
   reads(64, 'Do responses have a Date, and how far off is it?', transfers, (listing) => {
+    // A Date header has whole seconds, so on average half a second is missing.
     const distances = listing.readings
       .map(({ headers, receivedAt }) => parseHttpDate(headers.get('date')) + 500 - receivedAt)
       .filter((distance) => !Number.isNaN(distance));
@@ -126,7 +128,8 @@ const otherOrders = {
 
 /**
  * Finds the order of a list of transfers, tolerating two minutes as the client does. If all
- * transfers are within four minutes, the order must be exact.
+ * transfers are within four minutes, the order must be exact, because the tolerance would hide
+ * a wrong order.
  */
 function measureOrder(rows: readonly Row[]): 'newest first' | keyof typeof otherOrders {
   const times = rows.map(({ createdAt }) =>
@@ -134,15 +137,15 @@ function measureOrder(rows: readonly Row[]): 'newest first' | keyof typeof other
   );
   if (times.some(Number.isNaN)) return 'unreadable';
   if (new Set(times).size < minTimes) return 'few';
-  const isOrdered = (list: readonly Row[], sorted: readonly number[]): boolean => {
+  const isNewestFirst = (list: readonly Row[], listTimes: readonly number[]): boolean => {
     const check = new OrderCheck();
     // The cast is safe, because all transfers have a readable createdAt here.
     check.read(list as readonly { createdAt: string }[]);
-    const [first = 0] = sorted;
-    const isShort = Math.abs(first - (sorted.at(-1) ?? 0)) <= 240_000;
-    const isStrict = sorted.every((time, at) => at === 0 || time <= (sorted[at - 1] ?? 0));
-    return isShort ? isStrict : !check.isContradicted;
+    const [first = 0] = listTimes;
+    const isWithinTolerance = Math.abs(first - (listTimes.at(-1) ?? 0)) <= 2 * tolerableMs;
+    const isExact = listTimes.every((time, at) => at === 0 || time <= (listTimes[at - 1] ?? 0));
+    return isWithinTolerance ? isExact : !check.isContradicted;
   };
-  if (isOrdered(rows, times)) return 'newest first';
-  return isOrdered(rows.toReversed(), times.toReversed()) ? 'oldest first' : 'none';
+  if (isNewestFirst(rows, times)) return 'newest first';
+  return isNewestFirst(rows.toReversed(), times.toReversed()) ? 'oldest first' : 'none';
 }
