@@ -148,6 +148,7 @@ export function redisJournal(
         storedTextOf(before),
         serializeEntry(after),
         reference,
+        // An empty text means that the payment is not open, and that the entry never expires.
         isOpen(after) ? '1' : '',
         after?.state === 'paid' && keepPaidFor !== undefined ? String(keepPaidFor) : '',
       );

@@ -15,6 +15,7 @@ export function findProxy(url: string): EnvironmentProxy | undefined {
   if (runtime() === 'node' && !isEnabled) return undefined;
   const { protocol, hostname } = new URL(url);
   const exemptions = (env['NO_PROXY'] ?? env['no_proxy'] ?? '').split(/[\s,]+/).filter(Boolean);
+  // An exemption, such as example.com or *.example.com, is for the host and its subdomains.
   const isExempt = exemptions.some(
     (domain) => domain === '*' || `.${hostname}`.endsWith(`.${domain.replace(/^\*?\./, '')}`),
   );

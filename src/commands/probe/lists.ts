@@ -217,6 +217,7 @@ export function createUnknownId({ prefix }: Noun, rows: readonly Row[]): string 
   if (suffix === undefined) return `${prefix}${'9'.repeat(randomLength)}`;
   // If the platform counts its ids, random digits might be the id of a record.
   if (/^\d+$/.test(suffix)) return prefix + '9'.repeat(Math.max(suffix.length, 6));
+  // Replaces each of the last characters by a random one of its kind. Hexadecimal ids stay so.
   const kept = suffix.slice(0, -randomLength);
   const letters = /^[0-9a-f-]+$/i.test(suffix) ? 'abcdef' : 'abcdefghijklmnopqrstuvwxyz';
   const random = suffix

@@ -129,14 +129,15 @@ export async function makePayment(
   const input = { sourceAccountId: from, destinationAccountId: to, amount, description };
   const key = twice ? `probe-${token}` : undefined;
   const first = await create(platform, input, key);
+  // Without an id the watch finds the transfer by the letters at the start of its description.
   const watch = new Watch(platform, from, first.id, extractLetters(start));
   const isAccepted = first.outcome === 'accepted';
-  const tried =
+  const keyRequests =
     key !== undefined && isAccepted
       ? await sendAgain(platform, watch, { input, key, start, first })
       : undefined;
   if (isAccepted || first.outcome === 'unknown') await watch.run();
-  const keyTrial = tried && { ...tried, listed: await watch.listAll() };
+  const keyTrial = keyRequests && { ...keyRequests, listed: await watch.listAll() };
   return { description, search, first, keyTrial, ...watch.result() };
 }
 
@@ -178,7 +179,10 @@ async function sendAgain(
   return { other, equal, control: await create(platform, otherInput, `${key}-control`) };
 }
 
-/** Sends the POST of a transfer once, and describes the result, even if the request failed. */
+/**
+ * Sends the POST of a transfer once, with the Idempotency-Key `key` if there is one. Returns what
+ * came of the request, even if the request failed.
+ */
 async function create(
   platform: Platform,
   input: TransferCreateInput,
@@ -186,13 +190,13 @@ async function create(
 ): Promise<Creation> {
   const { amount } = input;
   const emptyResult = { amount, id: undefined, headers: new Headers(), body: {}, isRefused: false };
-  const headers = key === undefined ? {} : { [idempotencyHeader]: key };
+  const requestHeaders = key === undefined ? {} : { [idempotencyHeader]: key };
   try {
     const { data, response } = await platform.write((payments) =>
       payments
         // Without idempotencyHeader, the client rejects a transfer id that an earlier response had.
         .withOptions(key === undefined ? {} : { idempotencyHeader })
-        .transfers.create(input, { headers, maxRetries: 0 })
+        .transfers.create(input, { headers: requestHeaders, maxRetries: 0 })
         .withResponse(),
     );
     const { status } = response;

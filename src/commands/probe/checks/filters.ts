@@ -58,6 +58,7 @@ async function checkFilter(
 ): Promise<Verdict> {
   const [field] = fields;
   const advice = `${name}.list({ ${parameter} }) does not select: check each item yourself.`;
+  // A filter that does not work contradicts the client only if the client relies on the filter.
   const reject = (fact: string, details?: string): Verdict =>
     isAssumed ? contradicted(fact, details, advice) : finding(fact, details);
   const owners = findOwners(rows, field);
