@@ -358,7 +358,7 @@ const timeoutMessages: Readonly<Record<TimeoutPhase, (ms: number) => string>> = 
   total: (ms) => `The call did not finish within ${ms} ms (option totalTimeout)`,
 };
 
-/** Describes a call that the caller's signal aborted, perhaps while reading a body after `status`. */
+/** Describes a call that the caller's signal aborted, perhaps after a response with `status`. */
 export const abortedFailure = (
   cause: unknown,
   outcome: Outcome = 'not_sent',
