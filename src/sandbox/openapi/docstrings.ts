@@ -22,12 +22,15 @@ export interface TypeDocs {
   readonly fields: ReadonlyMap<string, FieldDocs>;
 }
 
-const folder = fileURLToPath(new URL('../../schemas/', import.meta.url));
+const schemasFolder = fileURLToPath(new URL('../../schemas/', import.meta.url));
 
-/** Reads the docstrings of the types in src/schemas, because zod schemas have no descriptions. */
+/**
+ * Reads the docstrings of the types in src/schemas, because zod schemas have no descriptions.
+ * Returns them by the name of the type.
+ */
 export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
   const { default: compiler } = await import('typescript');
-  const paths = readdirSync(folder).map((file) => `${folder}${file}`);
+  const paths = readdirSync(schemasFolder).map((file) => `${schemasFolder}${file}`);
   const program = compiler.createProgram(paths, {
     strict: true,
     // Reading the types of zod takes the compiler a second and is not needed here.
@@ -46,30 +49,38 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
       .replace(/\{@link (\w+)\}/g, '$1')
       .replace(/\s+/g, ' ');
 
-  function describeField(symbol: ts.Symbol, alias: string): FieldDocs | undefined {
+  /**
+   * Describes a field. `typeName` is the owner of a field that no interface declares. A symbol
+   * without a declaration has nothing to describe, so the result is undefined.
+   */
+  function describeField(symbol: ts.Symbol, typeName: string): FieldDocs | undefined {
     const [declaration] = symbol.getDeclarations() ?? [];
     if (declaration === undefined) return undefined;
     const { parent } = declaration;
     const type = checker.getNonNullableType(checker.getTypeOfSymbol(symbol));
-    const parts = type.isUnion() ? type.types : [type];
-    const literals = parts.filter((part) => part.isStringLiteral());
+    const members = type.isUnion() ? type.types : [type];
+    const literals = members.filter((member) => member.isStringLiteral());
     const isTemplate = (type.flags & compiler.TypeFlags.TemplateLiteral) !== 0;
     return {
       description: documentationOf(symbol),
-      owner: compiler.isInterfaceDeclaration(parent) ? parent.name.text : alias,
+      owner: compiler.isInterfaceDeclaration(parent) ? parent.name.text : typeName,
       type: type.getSymbol()?.getName(),
       values: literals.map(({ value }) => value),
-      isOpen: parts.length > literals.length,
+      // A union such as `'active' | (string & {})` has a member that is no literal, so the platform
+      // may send any string.
+      isOpen: members.length > literals.length,
+      // The text before the first placeholder of a template type, such as `acc_${string}`.
       prefix: isTemplate ? (type as ts.TemplateLiteralType).texts[0] : undefined,
     };
   }
 
+  /** Describes a type and its fields. */
   function describeType(symbol: ts.Symbol): TypeDocs {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     const fields = new Map<string, FieldDocs>();
     // The members of a union type declare the same fields, so one docstring of a field is enough.
-    for (const part of type.isUnion() ? type.types : [type]) {
-      for (const property of checker.getPropertiesOfType(part)) {
+    for (const member of type.isUnion() ? type.types : [type]) {
+      for (const property of checker.getPropertiesOfType(member)) {
         const docs = describeField(property, symbol.getName());
         const hasDocs = (fields.get(property.getName())?.description ?? '') !== '';
         if (docs !== undefined && !hasDocs) fields.set(property.getName(), docs);

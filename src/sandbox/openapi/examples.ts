@@ -10,7 +10,11 @@ export interface Example {
   readonly response: Json | undefined;
 }
 
-/** Collects examples for openapi.json from a new sandbox: every operation, and three errors. */
+/**
+ * Collects examples for openapi.json from a new sandbox: every operation, and three errors. Most
+ * examples need the records of earlier ones, so the two deletions come last.
+ * @throws Error when an example fails, or an operation has none.
+ */
 export async function collectExamples(): Promise<{
   readonly successes: ReadonlyMap<SandboxOperation, Example>;
   readonly unauthorized: Example;
@@ -20,16 +24,17 @@ export async function collectExamples(): Promise<{
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15, 12) });
   const successes = new Map<SandboxOperation, Example>();
 
+  /** Calls an operation of the sandbox. `credential` replaces the one that the operation needs. */
   async function call(
     operation: SandboxOperation,
     { id = '', body, credential }: { id?: string; body?: JsonObject; credential?: string } = {},
   ): Promise<Example> {
     const [method = '', path = ''] = operationPaths[operation].split(' ');
-    const suitable = path.startsWith('/v0/') ? sandbox.apiKey : sandbox.jwt;
+    const validCredential = path.startsWith('/v0/') ? sandbox.apiKey : sandbox.jwt;
     const reply = await sandbox.handle({
       method,
       url: `https://sandbox.invalid${path.replace('{id}', id)}`,
-      headers: new Headers({ authorization: `Bearer ${credential ?? suitable}` }),
+      headers: new Headers({ authorization: `Bearer ${credential ?? validCredential}` }),
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     if (!('status' in reply)) throw new Error(`${operation} has no response`);
@@ -37,6 +42,7 @@ export async function collectExamples(): Promise<{
       reply.body === null || reply.body === '' ? undefined : (JSON.parse(reply.body) as Json);
     return { status: reply.status, body, response };
   }
+  /** Calls an operation, and keeps the call as the example of this operation. */
   async function succeed(
     operation: SandboxOperation,
     input: { id?: string; body?: JsonObject } = {},

@@ -39,6 +39,10 @@ const toContent = (schema: string, example: Json | undefined): JsonObject => ({
 
 const refTo = (name: string): JsonObject => ({ $ref: `#/components/responses/${name}` });
 
+/**
+ * Describes the responses of an operation by status. Row 28 of docs/gaps.md applies where the API
+ * reference does not show the status of a success.
+ */
 function describeResponses(route: Route, example: Example | undefined): JsonObject {
   const { id, response, hasKnownStatus } = operationDocs[route.operation];
   const success: JsonObject = {
@@ -47,15 +51,17 @@ function describeResponses(route: Route, example: Example | undefined): JsonObje
     ...(response === undefined ? {} : { content: toContent(response, example?.response) }),
     ...mergeGaps(hasKnownStatus === true ? undefined : 28),
   };
-  const isDocumented = route.operation === 'counterparties.get';
+  // The API reference shows a 404 response only for this operation.
+  const notFoundName = route.operation === 'counterparties.get' ? 'NotFound' : 'AssumedNotFound';
   return {
     [String(route.status)]: success,
     '401': refTo('Unauthorized'),
-    ...(id === undefined ? {} : { '404': refTo(isDocumented ? 'NotFound' : 'AssumedNotFound') }),
+    ...(id === undefined ? {} : { '404': refTo(notFoundName) }),
     default: refTo('Failure'),
   };
 }
 
+/** Describes an operation with its parameters, its body, its responses and an example call. */
 function describeOperation(
   route: Route,
   example: Example | undefined,
@@ -69,6 +75,7 @@ function describeOperation(
     required: true,
     schema: { $ref: `#/components/schemas/${id}` },
   };
+  // A list that returns `AccountPage` has query parameters of the type `AccountListQuery`.
   const queryType = response.replace(/Page$/, 'ListQuery');
   const parameters = [
     ...(id === undefined ? [] : [idParameter]),
@@ -97,7 +104,10 @@ const describeFailure = (text: string, { response }: Example, ...gaps: number[])
   ...mergeGaps(gaps),
 });
 
-/** Generates openapi.json from the schemas, the routes and example calls of a sandbox. */
+/**
+ * Generates openapi.json from the schemas, the routes and example calls of a sandbox. Each number
+ * in `x-gap` is a row of docs/gaps.md, and names something that the API reference does not show.
+ */
 export async function generateOpenApi(): Promise<OpenApiDocument> {
   const [docs, examples] = await Promise.all([readDocstrings(), collectExamples()]);
   const variables = {
@@ -107,6 +117,7 @@ export async function generateOpenApi(): Promise<OpenApiDocument> {
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
     const path = operationPaths[route.operation].split(' ')[1]?.replace(/^\/v0/, '') ?? '';
+    // Several operations may share a path. The first adds what applies to the path as a whole.
     paths[path] ??= {
       ...(route.api === 'root' ? { servers: [rootServer] } : {}),
       ...mergeGaps(pathGaps[path]),

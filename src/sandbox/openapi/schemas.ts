@@ -54,7 +54,10 @@ const options = {
   },
 } as const;
 
-/** Adds the docstrings and annotations of an object's fields to the fields' schemas. */
+/**
+ * Adds the docstrings and annotations of a type's fields to the fields' schemas. Returns the
+ * schemas by field. A field that no TypeScript type declares keeps its schema.
+ */
 function describeFields(
   properties: JsonObject,
   type: string,
@@ -66,18 +69,24 @@ function describeFields(
       const field = fields?.get(name);
       if (field === undefined || !isObject(property)) return [name, property];
       const { description, owner, values, isOpen, prefix } = field;
-      const inner = field.type === undefined ? property : describe(property, field.type, docs);
-      const enumeration: JsonObject = values.length === 0 ? {} : { enum: values };
-      const open: JsonObject = { anyOf: [{ type: 'string', ...enumeration }, inner], 'x-gap': 33 };
-      const enumerated = values.length > 0 && isOpen ? open : { ...inner, ...enumeration };
-      const pattern = prefix?.endsWith('_') === true ? { pattern: `^${prefix}` } : {};
+      let schema = field.type === undefined ? property : describe(property, field.type, docs);
+      if (values.length > 0) {
+        // The platform may add values to an open enum (docs/gaps.md, row 33), so its schema lists
+        // the documented values and also allows any other.
+        schema = isOpen
+          ? { anyOf: [{ type: 'string', enum: values }, schema], 'x-gap': 33 }
+          : { ...schema, enum: values };
+      }
+      // Only the prefix of an id, such as `acc_`, ends in `_`. The prefix `0x` of a hexadecimal
+      // field adds no pattern, because the pattern would replace the one from its zod schema.
+      const idPattern = prefix?.endsWith('_') === true ? { pattern: `^${prefix}` } : {};
       const annotation = annotations[`${owner}.${name}`] ?? {};
-      return [name, merge(enumerated, pattern, { description }, annotation)];
+      return [name, merge(schema, idPattern, { description }, annotation)];
     }),
   );
 }
 
-/** Adds the docstrings and annotations of an object and of its fields to the object's schema. */
+/** Adds the docstrings and annotations of a type and of its fields to the type's schema. */
 function describe(
   { $schema: _schema, $id: _id, ...schema }: JsonObject,
   type: string,
@@ -85,15 +94,18 @@ function describe(
 ): JsonObject {
   const description = docs.get(type)?.description ?? '';
   const { properties, additionalProperties } = schema;
-  const isOpen = isObject(additionalProperties) && Object.keys(additionalProperties).length === 0;
-  const open: JsonObject = {
+  // zod writes the empty schema `{}` if an object may have fields that the schema does not know.
+  const allowsUnknownFields =
+    isObject(additionalProperties) && Object.keys(additionalProperties).length === 0;
+  // Responses may have further fields (docs/gaps.md, row 31). Some types have rows of their own.
+  const withUnknownFields: JsonObject = {
     additionalProperties: true,
     ...mergeGaps(annotations[type]?.['x-gap'] ?? 31),
   };
   return merge(
     schema,
     isObject(properties) ? { properties: describeFields(properties, type, docs) } : {},
-    isOpen ? open : {},
+    allowsUnknownFields ? withUnknownFields : {},
     description === '' ? {} : { description },
     annotations[type] ?? {},
   );
@@ -102,25 +114,28 @@ function describe(
 /** Leaves out the pattern `[^]`, because the regular expressions of Python have no empty class. */
 const toPortable = (_key: string, value: unknown): unknown => (value === '[^]' ? undefined : value);
 
-/** Creates the named schemas of openapi.json. */
+/**
+ * Creates the named schemas of openapi.json: one for each public type, one for each page of a list
+ * (`AccountPage`), and one for each list that is returned whole (`InstructionList`).
+ */
 export function createSchemas(docs: ReadonlyMap<string, TypeDocs>): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of named) registry.add(schema, { id });
-  const uri = (id: string): string => `#/components/schemas/${id}`;
-  const converted: unknown = z.toJSONSchema(registry, { ...options, uri }).schemas;
+  const toRef = (id: string): string => `#/components/schemas/${id}`;
+  const converted: unknown = z.toJSONSchema(registry, { ...options, uri: toRef }).schemas;
   const schemas = JSON.parse(JSON.stringify(converted, toPortable)) as Record<string, JsonObject>;
-  const described = Object.entries(schemas).map(([name, schema]) => [
+  const typeSchemas = Object.entries(schemas).map(([name, schema]) => [
     name,
     describe(schema, name, docs),
   ]);
   const nextCursor = { type: ['string', 'null'], description: 'Where the next page starts.' };
-  const listed = pages.map((name) => [
+  const pageSchemas = pages.map((name) => [
     `${name}Page`,
     {
       type: 'object',
       description: `One page of a list: ${name}.`,
       properties: {
-        data: { type: 'array', items: { $ref: uri(name) }, 'x-gap': 59 },
+        data: { type: 'array', items: { $ref: toRef(name) }, 'x-gap': 59 },
         hasMore: { type: 'boolean', description: 'Whether more items follow this page.' },
         nextCursor,
       },
@@ -129,14 +144,18 @@ export function createSchemas(docs: ReadonlyMap<string, TypeDocs>): Record<strin
       'x-gap': 31,
     },
   ]);
-  const plain = arrays.map((name) => [
+  const listSchemas = arrays.map((name) => [
     `${name}List`,
-    { type: 'array', items: { $ref: uri(name) } },
+    { type: 'array', items: { $ref: toRef(name) } },
   ]);
-  return Object.fromEntries([...described, ...listed, ...plain]) as Record<string, JsonObject>;
+  const entries = [...typeSchemas, ...pageSchemas, ...listSchemas];
+  return Object.fromEntries(entries) as Record<string, JsonObject>;
 }
 
-/** Describes the query parameters of an operation, from the schema of its query. */
+/**
+ * Describes the query parameters of an operation. `schema` is the schema of its query, and `type`
+ * is the name of the type that has the docstrings of the parameters.
+ */
 export function createParameters(
   schema: z.core.$ZodType,
   type: string,
@@ -148,8 +167,8 @@ export function createParameters(
   const { properties } = describe(converted, type, docs);
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
     const { description, 'x-gap': gaps, anyOf = [], ...rest } = property as JsonObject;
-    // The schema of a cursor allows null, with which the SDK means the first page. A query string
-    // cannot contain null.
+    // The schema of a cursor is a string or null, with which the SDK means the first page. A query
+    // string cannot contain null, so only the first alternative is described.
     const [withoutNull] = anyOf as readonly JsonObject[];
     const facts = { description: description ?? '', schema: { ...withoutNull, ...rest } };
     return { name, in: 'query', ...facts, ...mergeGaps(gaps) };
