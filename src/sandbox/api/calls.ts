@@ -68,7 +68,11 @@ export const withId = (run: (platform: Platform, id: string) => unknown): Behavi
   },
 });
 
-/** Defines a list under `/v0`, such as accounts.list, which returns its items in pages. */
+/**
+ * Defines a list under `/v0`, such as accounts.list, which returns its items in pages. `tableOf`
+ * selects the listed table, `view` returns what the API shows of a row, and `keep` says whether a
+ * row matches the filters in the query. Default: every row.
+ */
 export const withPage = <
   Query extends PageQuery,
   Row extends { readonly id: `${string}_${string}` },
@@ -82,6 +86,7 @@ export const withPage = <
   run(call) {
     const query = parseInput(schema, readQuery(call.params), queryReport);
     const { cursor: _cursor, limit: _limit, ...filters } = query;
+    // A cursor is valid only for the same operation with the same filters.
     return createPage(tableOf(call.platform), view, {
       scope: `${call.operation} ${JSON.stringify(filters)}`,
       query,

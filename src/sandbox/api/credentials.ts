@@ -19,6 +19,7 @@ export function resolveCredentials(options: {
 }): SandboxCredentials {
   const {
     apiKey = 'sk_sandbox_0000000000000000',
+    // This JWT has the form of a JWT, but its signature is the text "no signature".
     jwt = [JSON.stringify({ alg: 'none' }), JSON.stringify({ sub: 'sandbox' }), 'no signature']
       .map((part) => btoa(part).replaceAll('=', ''))
       .join('.'),
@@ -26,6 +27,7 @@ export function resolveCredentials(options: {
   if (!/^sk_[\x21-\x7e]{1,512}$/.test(apiKey)) {
     throw new TypeError('The apiKey of a sandbox must be "sk_" followed by visible characters.');
   }
+  // A server selects an isolated sandbox (a world) by a JWT of the short form jwt_sandbox_<name>.
   if (!/^([\w-]+\.[\w-]+\.[\w-]*|jwt_sandbox_[a-z0-9-]{1,40})$/.test(jwt)) {
     throw new TypeError('The jwt of a sandbox must be three base64url parts, joined by dots.');
   }

@@ -1,14 +1,19 @@
 import { operationPaths } from './operations.ts';
 
-/** Counts the edits that turn the text `one` into `other`. An insertion counts half. */
-function countEdits(one: string, other: string): number {
-  let previous = Array.from({ length: other.length + 1 }, (_, at) => at / 2);
-  for (const [row, character] of [...one].entries()) {
+/**
+ * Counts the edits (replacing, inserting or deleting a character) that turn the text `from` into
+ * `to`. An insertion counts half, so a path that lacks a part ranks as nearer than a different one.
+ */
+function countEdits(from: string, to: string): number {
+  // Element `n` counts the edits from the characters of `from` so far to the first `n` of `to`.
+  let previous = Array.from({ length: to.length + 1 }, (_, at) => at / 2);
+  for (const [row, character] of [...from].entries()) {
     const current = [row + 1];
-    for (let column = 0; column < other.length; column += 1) {
-      const replaced = (previous[column] ?? 0) + Number(other[column] !== character);
+    for (let column = 0; column < to.length; column += 1) {
+      const replaced = (previous[column] ?? 0) + Number(to[column] !== character);
       const inserted = (current[column] ?? 0) + 1 / 2;
-      current.push(Math.min(replaced, inserted, (previous[column + 1] ?? 0) + 1));
+      const deleted = (previous[column + 1] ?? 0) + 1;
+      current.push(Math.min(replaced, inserted, deleted));
     }
     previous = current;
   }

@@ -25,8 +25,9 @@ interface PageRequest<Row> {
 }
 
 /**
- * Returns one page of a table's rows. The cursor contains the position of the page's last row, so
- * rows that are created or deleted between two requests neither repeat nor hide an item.
+ * Returns one page of those rows of a table that `keep` selects. The cursor contains the position
+ * of the page's last row, so rows that are created or deleted between two requests neither repeat
+ * nor hide an item.
  * @throws SandboxError when the cursor was altered, or belongs to another list, filter or limit.
  */
 export function createPage<Row extends { readonly id: `${string}_${string}` }, Item>(
@@ -41,20 +42,22 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
       : { position: 0, hop: 0, limit: query.limit ?? pageSize };
   const { limit } = start;
   if (fault === 'empty_page') {
+    // The position stays, so the next page has the items. The cursor still has to differ.
     const nextCursor = encodeCursor({ position: start.position, hop: start.hop + 1 }, scope, limit);
     return { data: [], hasMore: true, nextCursor };
   }
   const data: Item[] = [];
   let { position } = start;
+  // Only a row beyond the limit shows that another page follows.
   let hasMore = false;
-  for (const [at, row] of table.after(start.position, order)) {
+  for (const [rowPosition, row] of table.after(start.position, order)) {
     if (!keep(row)) continue;
     if (data.length === limit) {
       hasMore = true;
       break;
     }
     data.push(view(row));
-    position = at;
+    position = rowPosition;
   }
   if (fault === 'repeated_cursor') {
     // The request for a first page has no cursor that the page could repeat. So the first page
@@ -80,14 +83,16 @@ function decodeBase64Url(cursor: string): string {
   }
 }
 
+/** Joins the parts of a cursor by dots. The last part is a checksum of the others. */
 function encodeCursor({ position, hop }: Point, scope: string, limit: number): string {
   const content = [position, hop, limit, fingerprint(scope, 8)].join('.');
   return encodeBase64Url(`${content}.${fingerprint(content, 8)}`);
 }
 
 /**
- * Decodes a cursor and returns its content. If the query has no limit, the limit in the cursor
- * applies. If the query has a different limit, the request is rejected.
+ * Reads a cursor that `encodeCursor` created. Without a limit in the query, the cursor's limit
+ * applies.
+ * @throws SandboxError when the cursor was altered, or the query has another scope or limit.
  */
 function decodeCursor(
   cursor: string,
@@ -100,8 +105,10 @@ function decodeCursor(
       status: 400,
       details: { fields: { cursor: reason } },
     });
-  const [content = '', seal] = decodeBase64Url(cursor).split(/\.(?=[^.]*$)/);
-  if (seal !== fingerprint(content, 8) || encodeBase64Url(`${content}.${seal}`) !== cursor) {
+  const [content = '', checksum] = decodeBase64Url(cursor).split(/\.(?=[^.]*$)/); // at the last dot
+  // Several base64 texts decode to the same characters, but only one of them was returned.
+  const isCanonical = encodeBase64Url(`${content}.${checksum}`) === cursor;
+  if (checksum !== fingerprint(content, 8) || !isCanonical) {
     throw reject('this Platform never returned it as a nextCursor');
   }
   const [position, hop, cursorLimit, cursorScope] = content.split('.');

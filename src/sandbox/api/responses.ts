@@ -97,21 +97,24 @@ function createContent(
 /** Callers whose response never completes. Being in this set keeps their signals in memory. */
 const waitingCallers = new Set<Caller>();
 
-/** Calls `onAbort` when the caller aborts its request; the returned function stops listening. */
+/**
+ * Calls `onAbort` when the caller aborts its request, at once if it already has. Until then, the
+ * caller and its signal stay in memory. The returned function stops listening.
+ */
 function watchAbort(caller: Caller, onAbort: (reason: unknown) => void): () => void {
   const { signal } = caller;
-  const end = () => {
+  const stopListening = () => {
     waitingCallers.delete(caller);
-    signal.removeEventListener('abort', abort);
+    signal.removeEventListener('abort', handleAbort);
   };
-  const abort = () => {
-    end();
+  const handleAbort = () => {
+    stopListening();
     onAbort(signal.reason);
   };
   waitingCallers.add(caller);
-  signal.addEventListener('abort', abort);
-  if (signal.aborted) abort();
-  return end;
+  signal.addEventListener('abort', handleAbort);
+  if (signal.aborted) handleAbort();
+  return stopListening;
 }
 
 const hang = (caller: Caller) =>
@@ -140,6 +143,7 @@ function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Arr
         wasRead = true;
       },
     },
+    // Without a buffer, the stream calls `pull` only when the caller reads.
     { highWaterMark: 0 },
   );
 }
@@ -149,16 +153,16 @@ function stallStream(
   bytes: Uint8Array<ArrayBuffer>,
   caller: Caller,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let end: () => void;
+  let stopListening: () => void;
   return new ReadableStream({
     start(controller) {
       controller.enqueue(bytes);
-      end = watchAbort(caller, (reason) => {
+      stopListening = watchAbort(caller, (reason) => {
         controller.error(reason);
       });
     },
     cancel() {
-      end();
+      stopListening();
     },
   });
 }

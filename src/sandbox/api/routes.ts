@@ -52,6 +52,7 @@ export interface Route extends Implementation {
   readonly paged: boolean;
 }
 
+/** Creates the route of an operation from a text such as `GET /v0/accounts/{id}`. */
 function createRoute(operation: SandboxOperation, methodAndPath: string): Route {
   const [method = '', path = ''] = methodAndPath.split(' ');
   const isVersioned = path.startsWith('/v0/');
