@@ -45,15 +45,15 @@ export class Clock {
   wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const abort = () => {
-        cancel();
+      const handleAbort = () => {
+        cancelTimer();
         reject(signal?.reason);
       };
-      const cancel = this.#startTimer(() => {
-        signal?.removeEventListener('abort', abort);
+      const cancelTimer = this.#startTimer(() => {
+        signal?.removeEventListener('abort', handleAbort);
         resolve();
       }, ms);
-      signal?.addEventListener('abort', abort, { once: true });
+      signal?.addEventListener('abort', handleAbort, { once: true });
     });
   }
 
@@ -62,10 +62,14 @@ export class Clock {
    * The timer does not keep the process running.
    */
   startTimer(run: () => void, ms: number): () => void {
-    return this.#startTimer(run, ms, true);
+    return this.#startTimer(run, ms, false);
   }
 
-  #startTimer(run: () => void, ms: number, idle = false): () => void {
+  /**
+   * Calls `run` after `ms` milliseconds, by the timers of the clock in the options or, if that
+   * clock has none, by the global timers. Returns a function that cancels the timer.
+   */
+  #startTimer(run: () => void, ms: number, keepsProcessRunning = true): () => void {
     const source = this.#source;
     if ('now' in source && source.setTimeout !== undefined) {
       const timer = source.setTimeout(run, ms);
@@ -74,7 +78,7 @@ export class Clock {
     // Read the global `setTimeout` at each call, because a test may install fake timers later.
     const timer: unknown = globalThis.setTimeout(run, ms);
     // In a browser a timer is a number, without the method `unref`.
-    if (idle && typeof timer === 'object' && timer !== null && 'unref' in timer) {
+    if (!keepsProcessRunning && typeof timer === 'object' && timer !== null && 'unref' in timer) {
       (timer as { unref(): void }).unref();
     }
     return () => globalThis.clearTimeout(timer as number);

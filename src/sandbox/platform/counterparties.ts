@@ -113,6 +113,7 @@ export class SandboxCounterparties {
     const type = getCounterpartyType(fields);
     const createdAt = platform.clock.toIsoNow();
     const row = platform.counterparties.add((id): Counterparty => {
+      // Absent numbers of a bank account are parts of these digits, which depend only on the id.
       const digits = BigInt(`0x${fingerprint(id, 16)}`)
         .toString()
         .padStart(18, '0');

@@ -176,8 +176,9 @@ export class SandboxInstructions {
         : parseInput(FromBuiltSchema, input, report);
     const built = 'actionArguments' in fields ? buildInstruction(fields) : fields;
     const { salt, maxExecutions, action } = built;
-    const chainId = fields.chainId ?? 8453;
-    const content = [
+    const chainId = fields.chainId ?? 8453; // the chain Base
+    // The id depends only on these fields, so the same Instruction cannot be registered twice.
+    const idFields = [
       normalizeHex(fields.address),
       chainId,
       salt,
@@ -185,7 +186,7 @@ export class SandboxInstructions {
       action,
       built.arguments,
     ];
-    const instructionId: Hex = `0x${fingerprint(content.join(' '), 64)}`;
+    const instructionId: Hex = `0x${fingerprint(idFields.join(' '), 64)}`;
     if (platform.instructions.has(instructionId)) {
       throw conflict(
         'instruction_exists',
@@ -209,6 +210,7 @@ export class SandboxInstructions {
       },
     };
     platform.instructions.set(instructionId, row);
+    // Listeners hear of the Instruction only when its transaction exists too.
     platform.changes.collect(() => {
       platform.changes.add('instruction.created', toInstruction, null, row);
       recordTransaction(platform, row, { activation: true });
@@ -236,8 +238,8 @@ export class SandboxInstructions {
     const report = inputReport('The input of sandbox.instructions.execute is');
     const { value = 0, status } = parseInput(SandboxExecutionSchema, execution, report);
     const { instruction } = row;
-    const counter = BigInt(instruction.executionState.executionCounter) + 1n;
-    if (counter > BigInt(instruction.maxExecutions)) {
+    const executionCounter = BigInt(instruction.executionState.executionCounter) + 1n;
+    if (executionCounter > BigInt(instruction.maxExecutions)) {
       throw conflict(
         'executions_exhausted',
         `The instruction "${instructionId}" has run ${instruction.maxExecutions} times, which is its maximum.`,
@@ -249,7 +251,7 @@ export class SandboxInstructions {
         ...instruction,
         executionState: {
           ...instruction.executionState,
-          executionCounter: Number(counter),
+          executionCounter: Number(executionCounter),
           lastExecuted: transaction.finishedAtUnix,
         },
         lastInstructedValue: String(BigInt(value)),

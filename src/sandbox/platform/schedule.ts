@@ -66,6 +66,10 @@ export class Schedule {
     this.runDueSteps();
   }
 
+  /**
+   * Takes the steps that are due at this time, earliest first and at most one of each id, and sets
+   * the timer for the next. A step may schedule further steps, which wait for another call.
+   */
   #runSteps(now: number): void {
     const dueSteps = [...this.#steps].filter(([, { at }]) => at <= now);
     for (const [id, { at, run }] of dueSteps.toSorted(([, one], [, other]) => one.at - other.at)) {
@@ -79,6 +83,7 @@ export class Schedule {
     }
     let earliestDue = Infinity;
     for (const { at } of this.#steps.values()) earliestDue = Math.min(earliestDue, at);
+    // `#setTimer` ignores a time that is not earlier than `#earliestDue`, so forget the old value.
     this.#earliestDue = Infinity;
     this.#setTimer(earliestDue);
   }

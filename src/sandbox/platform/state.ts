@@ -90,18 +90,21 @@ export const maxClockAdvanceMs = 3_155_760_000_000;
 const msRule = `expected milliseconds, from 0 to ${maxClockAdvanceMs}`;
 const countRule = 'expected a whole number, 0 or more';
 const count = () => z.optional(z.int(countRule).check(z.gte(0, countRule)));
-/** Creates a schema for a list, which stops at a hundred invalid items to limit memory. */
+/**
+ * Creates a schema for a list of such items. A missing list is empty. The errors name the invalid
+ * items by their indexes, and stop at a hundred invalid items to limit memory.
+ */
 const list = <T>(item: Schema<T>): Schema<T[]> =>
   asSchema(
     z.pipe(
       z.prefault(z.array(z.unknown(), 'expected a list'), []),
       z.transform((items, context) => {
-        const results: T[] = [];
-        let problems = 0;
+        const validItems: T[] = [];
+        let invalidCount = 0;
         for (const [at, each] of items.entries()) {
           const result = item.safeParse(each, withoutMessage);
-          if (result.success) results.push(result.data);
-          else problems += 1;
+          if (result.success) validItems.push(result.data);
+          else invalidCount += 1;
           for (const issue of result.error?.issues ?? []) {
             context.issues.push({
               ...issue,
@@ -109,9 +112,9 @@ const list = <T>(item: Schema<T>): Schema<T[]> =>
               path: [at, ...issue.path],
             } as z.core.$ZodRawIssue);
           }
-          if (problems === maxProblems) break;
+          if (invalidCount === maxProblems) break;
         }
-        return results;
+        return validItems;
       }),
     ),
   );
@@ -215,11 +218,9 @@ const references: Readonly<Record<Noun, readonly Reference[]>> = {
  *   exist.
  */
 export function checkReferences(state: SandboxRecords): void {
-  const fields: Record<string, string> = {};
-  let problems = 0;
+  const problems = new Map<string, string>();
   const reportProblem = (place: string, problem: string): void => {
-    problems += 1;
-    if (problems <= maxProblems) fields[place] = problem;
+    if (problems.size < maxProblems) problems.set(place, problem);
   };
   for (const noun of nouns) {
     const ids = new Set<string>();
@@ -233,16 +234,17 @@ export function checkReferences(state: SandboxRecords): void {
   for (const noun of nouns) {
     for (const [at, row] of state[noun].entries()) {
       for (const field of references[noun]) {
-        // The type of `row` has the fields of every noun. Only the fields of this noun are read.
+        // TypeScript cannot see that rows of this noun have this field, which their schema checks.
         const id = (row as Readonly<Partial<Record<Reference, string | null>>>)[field];
-        const isThere = (field === 'entityId' ? entities : accounts).has(id ?? '');
-        if (typeof id === 'string' && !isThere) {
+        if (typeof id !== 'string') continue;
+        const existingIds = field === 'entityId' ? entities : accounts;
+        if (!existingIds.has(id)) {
           reportProblem(`${noun}[${at}].${field}`, `there is no "${id}"`);
         }
       }
     }
   }
-  if (problems > 0) throw validationError(fields, stateReport);
+  if (problems.size > 0) throw validationError(Object.fromEntries(problems), stateReport);
 }
 
 /** Replaces the data of a sandbox by a checked state. The counters of ids never decrease. */
@@ -273,6 +275,7 @@ export function restoreState(platform: Platform, state: SandboxRecords): void {
   platform.settings = state.settings ?? createInitialSettings(platform.clock.toIsoNow());
   lockOpenTransfers(platform);
   platform.ids.raiseTo(state.ids);
+  // If a person wrote the state, its counters may be missing, or lower than the ids of its rows.
   platform.ids.raiseTo({
     entities: findLastNumber(state.entities),
     accounts: findLastNumber(state.accounts),

@@ -53,12 +53,12 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     this.#positions = [];
     this.#places.clear();
     this.#shuffled = [];
-    const positioned = rows.map((row): [Row, number] => [
+    const rowsWithPositions = rows.map((row): [Row, number] => [
       row,
       Number(row.id.slice(this.#prefix.length)),
     ]);
-    for (const entry of positioned.toSorted(([, one], [, other]) => one - other)) {
-      this.#put(...entry);
+    for (const [row, position] of rowsWithPositions.toSorted(([, one], [, other]) => one - other)) {
+      this.#put(row, position);
     }
   }
 
@@ -82,11 +82,15 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
     return row;
   }
 
-  /** Yields each row after `position` with its own position. Position 0 is before the first row. */
+  /**
+   * Yields the rows that come after the row at a position, in this order, with their positions.
+   * Position 0 is before the first row in every order.
+   */
   *after(position: number, order: ListOrder): Generator<[position: number, row: Row]> {
     const rank = ranks[order];
-    const places = this.#sortPlaces(order);
-    const rankAt = (at: number): number => rank(this.#positions[places(at)] ?? 0);
+    const toPlace = this.#sortPlaces(order);
+    const rankAt = (at: number): number => rank(this.#positions[toPlace(at)] ?? 0);
+    // A binary search for the first row whose rank is above that of the position.
     let low = 0;
     let high = position === 0 ? 0 : this.#positions.length;
     while (low < high) {
@@ -95,8 +99,9 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
       else low = middle + 1;
     }
     for (let at = low; at < this.#rows.length; at += 1) {
-      const row = this.#rows[places(at)];
-      if (row !== undefined) yield [this.#positions[places(at)] ?? 0, row];
+      const place = toPlace(at);
+      const row = this.#rows[place]; // undefined if the row was deleted
+      if (row !== undefined) yield [this.#positions[place] ?? 0, row];
     }
   }
 

@@ -14,6 +14,10 @@ interface TransactionEffect {
   status?: string | undefined;
 }
 
+/**
+ * Records a transaction of an Instruction, and returns a copy. The transaction starts and finishes
+ * at once, in two blocks of the simulated chain that no other transaction uses.
+ */
 export function recordTransaction(
   platform: Platform,
   { instruction, address, chainId }: InstructionRow,

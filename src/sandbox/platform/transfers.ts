@@ -17,7 +17,9 @@ import { inputReport, parseInput } from './validation.ts';
 
 interface Destination {
   type: KnownTransferType;
-  target: { destinationAccountId: AccountId } | { counterpartyId: CounterpartyId };
+  /** The field of the Transfer that names the destination. */
+  idField: { destinationAccountId: AccountId } | { counterpartyId: CounterpartyId };
+  /** Only if the destination is an Account on the Platform. */
   account?: AccountRow;
 }
 
@@ -29,7 +31,7 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
   const units = parsePositive(input.amount);
   const currency = input.currency ?? 'USDC';
   const source = getUsableAccount(platform, 'sourceAccountId', input.sourceAccountId, currency);
-  const { type, target, account } = resolveDestination(platform, input, currency);
+  const { type, idField, account } = resolveDestination(platform, input, currency);
   if (source.available < units) {
     throw unprocessable(
       'insufficient_funds',
@@ -46,7 +48,7 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
       type,
       createdAt,
       sourceAccountId: source.id,
-      ...target,
+      ...idField,
       amount: input.amount,
       currency,
       direction: 'outgoing',
@@ -128,6 +130,10 @@ function getUsableAccount(
   return row;
 }
 
+/**
+ * Finds the destination of a Transfer, which decides the type of the Transfer.
+ * @throws SandboxError when the destination does not exist or cannot receive the money.
+ */
 function resolveDestination(
   platform: Platform,
   input: TransferCreateInput,
@@ -139,7 +145,7 @@ function resolveDestination(
     if (account.id === input.sourceAccountId) {
       throw rejectField('same_account', field, 'source and destination are the same Account');
     }
-    return { type: 'book', target: { destinationAccountId: account.id }, account };
+    return { type: 'book', idField: { destinationAccountId: account.id }, account };
   }
   const counterparty = platform.counterparties.find(input.counterpartyId);
   if (counterparty === undefined) {
@@ -148,7 +154,7 @@ function resolveDestination(
   }
   return {
     type: counterparty.type === 'wallet' ? 'on_chain' : 'wire',
-    target: { counterpartyId: counterparty.id },
+    idField: { counterpartyId: counterparty.id },
   };
 }
 

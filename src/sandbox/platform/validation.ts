@@ -47,6 +47,7 @@ export function validationError(fields: Record<string, string>, report: Report):
   });
 }
 
+/** Returns a message for the path of each invalid field, such as `metadata.owner`. */
 function collectFields(
   issues: readonly z.core.$ZodIssue[],
   value: unknown,
@@ -54,6 +55,7 @@ function collectFields(
   const fields: [string, string][] = [];
   for (const issue of issues) {
     if (issue.code === 'unrecognized_keys') {
+      // zod reports all unknown fields of an object as one issue at the object's path.
       for (const key of issue.keys) {
         fields.push([join('', [...issue.path, key]), 'this field is not known']);
       }
