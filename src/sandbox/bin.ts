@@ -10,18 +10,20 @@ import { createFailureRules } from './faults/faults.ts';
 import { Sandbox } from './sandbox.ts';
 import { listen, type SandboxServer } from './server.ts';
 
+/** Starts the server that the flags describe. SIGINT and SIGTERM stop the server. */
 async function run(flags: Flags): Promise<void> {
   const { port, host, allowHosts, autoAdvance, latency, seed, state } = flags;
   const webhook = flags.webhook === undefined ? undefined : await loadWebhookShape(flags.webhook);
   const { webhookHosts } = flags;
+  // A second sandbox reads the seed, so the served sandbox has no changes from it.
   const seedSandbox = new Sandbox();
   if (seed === 'demo') seedDemo(seedSandbox);
   else if (seed !== undefined) readState(seedSandbox, seed);
-  const start = seedSandbox.exportState();
+  const seedState = seedSandbox.exportState();
   const failureRules =
     flags.failures > 0 ? createFailureRules(flags.failures, flags.failuresSeed) : [];
   const sandbox = new Sandbox({ autoAdvance, latency, webhook, webhookHosts });
-  sandbox.setStart({ ...start, faults: [...start.faults, ...failureRules] });
+  sandbox.setStart({ ...seedState, faults: [...seedState.faults, ...failureRules] });
   sandbox.restoreStart();
   const files = new Set<StateFile>();
   const keepState = (kept: Sandbox, path: string) => {
@@ -35,6 +37,7 @@ async function run(flags: Flags): Promise<void> {
   const onWorld = (name: string, world: Sandbox) => {
     if (!flags.quiet) writeLog(world, process.stdout, name);
     const file = state === undefined ? undefined : keepState(world, getWorldPath(state, name));
+    // The server calls this function when it removes the world.
     return () => {
       file?.remove();
       if (file !== undefined) files.delete(file);

@@ -99,7 +99,11 @@ export class Log {
     this.#nextId = nextId;
   }
 
-  /** Adds an entry to the log. Call the returned function when the request is complete. */
+  /**
+   * Adds an entry to the log, with `[redacted]` instead of the secrets and the request's
+   * credential. Call the returned function when the request is complete. Only then does the entry
+   * get its id, its status and its response, and the listeners hear of the entry.
+   */
   add(
     {
       body: fullBody,
@@ -113,7 +117,7 @@ export class Log {
   ): (end: LogEnd) => void {
     const redact = redactor(credential === undefined ? secrets : [...secrets, credential]);
     const body = fullBody ? truncate(redact(fullBody), maxBodyLength) : undefined;
-    let responseText: string | undefined;
+    let responseText: string | undefined; // set when the request is complete
     const entry: MutableEntry = {
       id: undefined,
       ...request,

@@ -51,6 +51,7 @@ export function handlers(sandbox: Sandbox, options: HandlersOptions = {}): HttpH
   );
 }
 
+/** Passes a request that msw intercepted to the sandbox, and returns the response. */
 async function createResponse(sandbox: Sandbox, request: Request): Promise<Response> {
   const { method, url, headers, signal } = request;
   try {

@@ -150,8 +150,8 @@ export class Sandbox {
    */
   constructor(options: SandboxOptions = {}) {
     checkOptionNames(options);
-    const missing = findMissingGlobal();
-    if (missing !== undefined) throw new TypeError(missing);
+    const runtimeProblem = findMissingGlobal();
+    if (runtimeProblem !== undefined) throw new TypeError(runtimeProblem);
     const { clock, pageSize = 50, listOrder = 'oldest_first', webhook } = options;
     const { autoAdvance, latency = 0 } = options;
     checkWholeNumber('pageSize', pageSize, 1, 100);
@@ -397,6 +397,7 @@ export class Sandbox {
     const started = platform.clock.now();
     const url = new URL(request.url);
     const { candidates, prefix, id } = findRoutes(url.pathname);
+    // A server has no prefix before the paths of the API, but `fetch` accepts any.
     const isMisplaced = request.atRoot === true && prefix !== '';
     const route = isMisplaced
       ? undefined
@@ -421,6 +422,7 @@ export class Sandbox {
     );
     let created: string | undefined;
     const onCreated = (recordId: string) => (created = recordId);
+    // A fault decides whether this function is called, and so whether the call takes effect.
     const perform = () => {
       if (isMisplaced) return createWrongBaseReply(url.pathname, prefix);
       return route === undefined
@@ -434,11 +436,14 @@ export class Sandbox {
             pageFault: getPageFault(fault),
           });
     };
+    // For the log: these stay as they are if a fault prevents the response.
     let status: number | undefined;
     let responseBody: string | null = null;
     try {
       const response: SandboxReply =
         fault === undefined ? { kind: 'complete', ...perform() } : applyFault(fault, perform);
+      // A fault may use up its rule, which is part of the state. Any method but GET may change the
+      // records.
       if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
         platform.notifyChange();
       }
@@ -454,6 +459,10 @@ export class Sandbox {
     }
   }
 
+  /**
+   * Performs an operation. Returns its response, or the error response if the sandbox rejects the
+   * call. `onCreated` receives the id of the record that the operation creates.
+   */
   #perform(
     route: Route,
     token: string | undefined,

@@ -139,6 +139,7 @@ export async function listen(
   return { baseUrl, rootUrl, port, clientOptions, close, [Symbol.asyncDispose]: close };
 }
 
+/** Responds to a request for the API, the control endpoints, the web page or openapi.json. */
 async function serve(
   { worlds, callers }: Context,
   request: IncomingMessage,
@@ -195,7 +196,7 @@ function serveControl(
     return;
   }
   const { sandbox, path } = rejectionOrRoute;
-  url.pathname = path;
+  url.pathname = path; // the path without the name of the world
   const feed = feeds[path.slice(controlPath.length)];
   if (
     method === 'GET' &&
@@ -203,8 +204,8 @@ function serveControl(
     headers.accept?.includes('text/event-stream') === true
   ) {
     // A browser that reconnects names the last event that it has received.
-    const last = headers['last-event-id'];
-    if (typeof last === 'string') url.searchParams.set('after', last);
+    const lastEventId = headers['last-event-id'];
+    if (typeof lastEventId === 'string') url.searchParams.set('after', lastEventId);
     streamFeed(feed, sandbox, response, url.searchParams);
   } else {
     const reply = handleControl(sandbox, { method, url, body });
@@ -212,6 +213,7 @@ function serveControl(
   }
 }
 
+/** Lets the sandbox perform a request for the API, and adds headers for allowed web pages. */
 async function serveApi(
   sandbox: Sandbox,
   { method = '', headers }: IncomingMessage,
@@ -241,7 +243,10 @@ async function serveApi(
 /** The server closes the stream of a reader who leaves more than this number of bytes unread. */
 const maxUnread = 8 * mebibyte;
 
-/** Streams the log or the changes: items after an id, then each new item and each reset. */
+/**
+ * Streams the log or the changes as server-sent events: items after an id, then each new item and
+ * each reset, until the caller disconnects. If the caller reads too slowly, the connection ends.
+ */
 function streamFeed(
   feed: Feed,
   sandbox: Sandbox,
@@ -273,14 +278,16 @@ function streamFeed(
   const stopReset = sandbox.onReset(() => {
     write('event: reset\ndata: {}\n\n');
   });
-  const beat = setInterval(write, 15_000, ':\n\n');
+  // A line that starts with a colon is a comment, sent so that no proxy closes an idle connection.
+  const heartbeat = setInterval(write, 15_000, ':\n\n');
   response.once('close', () => {
     stopFeed();
     stopReset();
-    clearInterval(beat);
+    clearInterval(heartbeat);
   });
 }
 
+/** Sends a response, whole or cut by a fault, or breaks the connection. */
 function sendReply(response: ServerResponse, reply: SandboxReply): void {
   switch (reply.kind) {
     case 'complete':

@@ -78,6 +78,7 @@ export class StateFile implements StateObserver {
    */
   constructor(sandbox: Sandbox, path: string) {
     this.#sandbox = sandbox;
+    // If the path is a symbolic link, the lock and each write concern the file that it leads to.
     this.#path = existsSync(path) ? realpathSync(path) : resolve(path);
     lock(this.#path);
     try {
@@ -137,6 +138,10 @@ export class StateFile implements StateObserver {
     this.#reserved = reserved;
   }
 
+  /**
+   * Writes the state file while the sandbox goes on. If `#writeNow` writes the file meanwhile, this
+   * older snapshot is discarded. If the state changes meanwhile, another write follows.
+   */
   async #write(): Promise<void> {
     this.#timer = undefined;
     this.#isWriting = true;
@@ -144,8 +149,8 @@ export class StateFile implements StateObserver {
     const started = performance.now();
     try {
       const { text, reserved } = this.#createSnapshot(reservedIds);
-      // The sandbox cannot respond while its state is converted to JSON, so a large state is
-      // written to its file less often.
+      // The sandbox cannot respond while its state is converted to JSON. So the next write waits
+      // four times as long as this conversion took, between the minimum and the maximum.
       this.#writeDelayMs = Math.min(
         maxWriteDelayMs,
         minWriteDelayMs + 4 * (performance.now() - started),
@@ -217,6 +222,7 @@ function lock(path: string): void {
           `Another sandbox (process ${holder.split(' ')[0]}) keeps its state in ${path}. Stop it, or choose another file.`,
         );
       }
+      // The process that held the lock has ended, so remove its lock and try again.
       removeStale(path, holder);
     }
   } finally {

@@ -37,6 +37,7 @@ function findReason({ status = 0, response, note }: SandboxLogEntry): string | u
   return typeof error === 'string' ? error : undefined;
 }
 
+/** Formats a log entry as one line. `paint` adds a colour if the terminal shows colours. */
 function formatLine(
   entry: SandboxLogEntry,
   world: string | undefined,
@@ -45,7 +46,7 @@ function formatLine(
   const { time, method, path, status, ms, operation, requestId, fault } = entry;
   const reason = findReason(entry);
   return [
-    paint(dim, time.slice(11, 23)),
+    paint(dim, time.slice(11, 23)), // the time of day with milliseconds
     method.padEnd(6),
     path,
     paint(chooseColour(status), String(status ?? '---')),

@@ -60,7 +60,10 @@ export function createCorsHeaders(
   };
 }
 
-/** Creates the response to a browser's OPTIONS request before a request with Authorization. */
+/**
+ * Creates the response to a browser's OPTIONS request before a request with Authorization.
+ * `headers` come from `createCorsHeaders`, and are empty for a web page that is not allowed.
+ */
 export function createPreflightReply(
   headers: Record<string, string>,
   requestedHeaders: string | undefined,

@@ -139,6 +139,8 @@ export function readFeed(feed: Feed, sandbox: Sandbox, query: URLSearchParams): 
   const after = readNumber('after') ?? 0;
   const latest = readNumber('latest') ?? Infinity;
   const items = feed.list(sandbox).filter(({ id = 0 }) => id > after);
+  // The log lists requests as they arrived, but an entry gets its id when its request ends. The
+  // minimum of 1 is needed because `slice(-0)` returns every item.
   return items
     .toSorted((first, other) => Number(first.id) - Number(other.id))
     .slice(-Math.max(1, latest));

@@ -53,16 +53,18 @@ export class Worlds {
   route(method: string, pathname: string): { sandbox: Sandbox; path: string } | Reply {
     const match = pathPattern.exec(pathname);
     if (match === null) return { sandbox: this.#main, path: pathname };
-    const [, name, path] = match;
+    const [, name, pathInWorld] = match;
     if (!this.isEnabled) return errorReply(worldsDisabledError());
+    // The path /_sandbox/worlds has no name.
     if (name === undefined) {
       if (method !== 'GET') return createWrongMethodReply(method, [{ method: 'GET' }]);
       return successReply(200, [...this.#worlds.keys()]);
     }
     if (!namePattern.test(name)) return errorReply(invalidNameError(name));
-    if (path !== undefined) {
-      return { sandbox: this.get(name), path: controlPath.slice(0, -1) + path };
+    if (pathInWorld !== undefined) {
+      return { sandbox: this.get(name), path: controlPath.slice(0, -1) + pathInWorld };
     }
+    // The path ends with the name, so the request is about the world itself.
     if (method !== 'DELETE') return createWrongMethodReply(method, [{ method: 'DELETE' }]);
     return this.#remove(name) ? successReply(204, undefined) : errorReply(unknownWorldError(name));
   }

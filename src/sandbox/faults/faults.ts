@@ -53,6 +53,7 @@ export class FaultQueue implements SandboxFaults {
   add(faultRule: SandboxFaultRule): void {
     checkFaultRule(faultRule);
     const { percent, after = 0 } = faultRule;
+    // A rule that selects requests by chance lasts by default, any other affects one request.
     const { times = percent === undefined ? 1 : 'always' } = faultRule;
     const remaining = times === 'always' ? Infinity : times;
     // The caller may change the object of the rule and add it again, so the queue keeps a copy.
@@ -92,6 +93,11 @@ export class FaultQueue implements SandboxFaults {
     return this.#take(false, ({ operation }) => operation === 'webhook');
   }
 
+  /**
+   * Returns the fault of the oldest rule that affects a request. The request counts for the `after`
+   * of every rule that matches, even if an older rule affects the request. Removes rules that are
+   * used up.
+   */
   #take(
     hasCursor: boolean,
     matches: (faultRule: SandboxFaultRule) => boolean,
@@ -160,8 +166,10 @@ function takesEffect(fault: SandboxFault): boolean {
     case 'stalled_body':
       return fault.when !== 'before_commit';
     case 'status':
+      // A caller who gets a success has to find its effect, so a success always takes effect.
       return fault.when === 'after_commit' || fault.status < 300;
     default:
+      // `hang`, `reset` and `html` do not take effect unless their rule says so.
       return fault.when === 'after_commit';
   }
 }
@@ -174,6 +182,7 @@ export function getPageFault(fault: SandboxFault | undefined): PageFault | undef
 /** Returns the response of a call with this fault. Calls `perform` if the call takes effect. */
 export function applyFault(fault: SandboxFault, perform: () => Reply): SandboxReply {
   const platformReply = takesEffect(fault) ? perform() : undefined;
+  // A fault that breaks off a response needs a response even if the call takes no effect.
   const reply = platformReply ?? createInjectedReply(500);
   switch (fault.kind) {
     case 'hang':
@@ -205,6 +214,10 @@ const createInjectedReply = (status: number, code = 'injected_fault', error?: st
     }),
   );
 
+/**
+ * Creates the response of a `status` fault. `platformReply` is the response without the fault;
+ * undefined if the call took no effect. A status of 400 or above gets the body of an error instead.
+ */
 function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,
   platformReply: Reply | undefined,

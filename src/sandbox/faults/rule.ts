@@ -238,8 +238,10 @@ export function checkFaultRule(faultRule: SandboxFaultRule): void {
     throw new TypeError(getMessage(cause), { cause });
   }
   const { operation, fault } = faultRule;
-  const isWebhookKind = webhookKinds.some((kind) => kind === fault.kind);
-  if (operation === 'webhook' ? !isWebhookKind && fault.kind !== 'delay' : isWebhookKind) {
+  const isOnlyForWebhooks = webhookKinds.some((kind) => kind === fault.kind);
+  const isPossible =
+    operation === 'webhook' ? isOnlyForWebhooks || fault.kind === 'delay' : !isOnlyForWebhooks;
+  if (!isPossible) {
     throw new TypeError(
       `The rule of sandbox.faults.add could never apply: ${fault.kind} does not affect ${operation}. A webhook has ${webhookKinds.join(', ')} and delay, and no other operation has the first three.`,
     );

@@ -37,17 +37,17 @@ export async function sendWebhook(request: WebhookRequest): Promise<WebhookRespo
     throw new Error('Deliveries need Node.js, Bun or Deno.');
   }
   const name = request.url.hostname.replaceAll(/[[\]]/g, '');
-  const resolved =
-    net.isIP(name) === 0
-      ? (await dns.lookup(name, { all: true })).map(({ address }) => address)
-      : [name];
+  const isAddress = net.isIP(name) !== 0;
+  const resolved = isAddress
+    ? [name]
+    : (await dns.lookup(name, { all: true })).map(({ address }) => address);
   const addresses = request.isAllowedHost ? resolved : resolved.filter(isLoopbackAddress);
   let problem: unknown = new Error(
     `Not called: ${name} resolves to ${resolved.join(', ')}, which is no address of the loopback interface.`,
   );
   for (const address of addresses) {
     try {
-      return await post(request, address, net.isIP(name) === 0 ? name : '');
+      return await post(request, address, isAddress ? '' : name);
     } catch (cause) {
       problem = cause;
       // The host localhost has two addresses, and a webhook handler may listen on only one of them.
@@ -58,6 +58,7 @@ export async function sendWebhook(request: WebhookRequest): Promise<WebhookRespo
   throw problem;
 }
 
+/** Sends a webhook to an address. `servername` is the host name for TLS, '' if there is none. */
 function post(
   { url, headers, body, signal }: WebhookRequest,
   address: string,

@@ -71,7 +71,7 @@ export class Webhooks {
   /** The last `webhookUrl` reported as not allowed. The log does not report the same URL again. */
   #rejectedUrl = '';
   #steps = 0;
-  /** Grows with each reset and import, so that an older webhook delivery is not tried again. */
+  /** Grows with each reset and import, so that a delivery from before is not tried again. */
   #epoch = 0;
 
   constructor(
@@ -95,6 +95,7 @@ export class Webhooks {
     const requestId = `hook_${String(change.id).padStart(6, '0')}`;
     if (!this.#checkHost(url, requestId)) return;
     let webhook: SandboxWebhook | undefined;
+    // The caller's function may throw. The change has already happened, so only the log says so.
     try {
       webhook = this.#shape(change);
       if (webhook === undefined) return;
@@ -139,6 +140,7 @@ export class Webhooks {
     return false;
   }
 
+  /** Sends a delivery as its fault demands: not at all, later, after the next one, or twice. */
   #route(delivery: Delivery, fault: SandboxFault | undefined, url: string): void {
     if (fault?.kind === 'drop') {
       this.#addEntry(delivery, url)({ ms: 0, note: 'Not sent: a fault dropped it.' });
@@ -146,6 +148,7 @@ export class Webhooks {
       this.#startLater(delivery, fault.ms ?? defaultDelayMs);
     } else if (fault?.kind === 'reorder' && this.#reordered === undefined) {
       this.#reordered = delivery;
+      // If no other delivery is sent meanwhile, this one does not wait any longer.
       this.#startStep(this.#now() + reorderMs, () => {
         if (this.#reordered === delivery) this.#sendReordered();
       });
@@ -193,6 +196,7 @@ export class Webhooks {
     this.#isSending = false;
   }
 
+  /** Tries to deliver a webhook, logs the result, and schedules another try after a failure. */
   async #try(delivery: Delivery): Promise<void> {
     const epoch = this.#epoch;
     const { webhookUrl: url } = this.#platform.settings;
@@ -202,22 +206,23 @@ export class Webhooks {
     }
     if (!this.#checkHost(url, delivery.requestId)) return;
     const started = this.#now();
-    const complete = this.#addEntry(delivery, url);
+    const completeEntry = this.#addEntry(delivery, url);
     delivery.tries += 1;
     const { problem, ...response } = await this.#post(delivery, url);
     const ms = this.#now() - started;
+    // After a reset or an import, which changes the epoch, no other try follows.
     if (problem === undefined || epoch !== this.#epoch) {
-      complete({ ms, ...response });
+      completeEntry({ ms, ...response });
       return;
     }
-    const delayMs = retryDelaysMs[delivery.tries - 1];
-    const next =
-      delayMs === undefined
+    const retryDelayMs = retryDelaysMs[delivery.tries - 1]; // undefined after the last try
+    const whatFollows =
+      retryDelayMs === undefined
         ? `The sandbox gave up after ${delivery.tries} tries.`
-        : `The next try follows in ${delayMs / 1000} s.`;
-    complete({ ms, ...response, note: `${problem} ${next}` });
+        : `The next try follows in ${retryDelayMs / 1000} s.`;
+    completeEntry({ ms, ...response, note: `${problem} ${whatFollows}` });
     const passedMs = this.#now() - delivery.queuedAt;
-    if (delayMs !== undefined) this.#startLater(delivery, passedMs + delayMs);
+    if (retryDelayMs !== undefined) this.#startLater(delivery, passedMs + retryDelayMs);
   }
 
   /** Sends a webhook. Returns the handler's response, a problem, or both. */
@@ -250,6 +255,10 @@ export class Webhooks {
     }
   }
 
+  /**
+   * Adds a delivery to the log, without the user name and the password in its URL. Call the
+   * returned function with the result of the delivery.
+   */
   #addEntry(
     delivery: Pick<Delivery, 'requestId' | 'body'> & Partial<Delivery>,
     url: string,
