@@ -35,7 +35,10 @@ interface Notice {
   readonly isError: boolean;
 }
 
-/** Returns the id of the record in the hash of the page's address, such as #acc_000001. */
+/**
+ * Returns the id of the record in the hash of the page's address, such as #acc_000001, and a
+ * function that removes the hash.
+ */
 function useRecordId() {
   const readId = () => {
     const id = location.hash.slice(1);
@@ -89,10 +92,12 @@ function Header(props: { page: LivePage } & Pick<PageState, 'connection' | 'worl
   );
 }
 
+/** The whole page. After each action a notice shows the result, and the state is read again. */
 function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
   const [notice, setNotice] = useState<Notice>();
   useEffect(() => {
     if (notice === undefined || notice.isError) return undefined;
+    // A success disappears after six seconds. An error stays until the user closes it.
     const timer = setTimeout(setNotice, 6_000, undefined);
     return () => {
       clearTimeout(timer);
@@ -142,6 +147,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
   return (
     <ActionsContext.Provider value={actions}>
       <Header page={page} connection={connection} world={world} worlds={worlds} />
+      {/* For another world, a new key creates all panels again, so no form keeps its input. */}
       <main key={world}>
         {state !== undefined && (
           <>

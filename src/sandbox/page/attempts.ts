@@ -37,47 +37,52 @@ export function getResult(entry: SandboxLogEntry): Result {
 export class Calls {
   /** The calls in the order of their latest attempts. */
   readonly #calls = new Map<number, Call>();
-  readonly #latest = new Map<string, Call>();
-  #entries = 0;
+  readonly #latestBySignature = new Map<string, Call>();
+  #entryCount = 0;
 
   /** Returns the calls of the log, latest first. */
   list(): Call[] {
     return [...this.#calls.values()].toReversed();
   }
 
-  /** Adds a log entry to its call. `json` is the text of the entry for the page's search field. */
+  /**
+   * Adds a log entry to the call that it retries, or creates a call for it. `json` is the entry as
+   * JSON, in which the page searches.
+   */
   add(entry: SandboxLogEntry, json: string): void {
     const { id = 0, method, path, query, body, key, requestId } = entry;
     // Compare request ids, because two different webhook deliveries can have the same body.
     const signature = isDelivery(entry)
       ? requestId
       : stringifyJson([method, path, query, body, key ?? 0]);
-    const previousCall = this.#latest.get(signature);
+    const previousCall = this.#latestBySignature.get(signature);
     if (previousCall !== undefined && isRetry(entry, getLastAttempt(previousCall))) {
       previousCall.attempts = [...previousCall.attempts, entry];
       previousCall.text += json.toLowerCase();
+      // The map keeps the order of insertion, so insert the call again to move it to the end.
       this.#calls.delete(previousCall.id);
       this.#calls.set(previousCall.id, previousCall);
     } else {
       const call: Call = { id, signature, text: json.toLowerCase(), attempts: [entry] };
       this.#calls.set(id, call);
-      this.#latest.set(signature, call);
+      this.#latestBySignature.set(signature, call);
     }
-    this.#entries += 1;
-    if (this.#entries > maxEntries) this.#dropOldest();
+    this.#entryCount += 1;
+    if (this.#entryCount > maxEntries) this.#dropOldest();
   }
 
   clear(): void {
     this.#calls.clear();
-    this.#latest.clear();
-    this.#entries = 0;
+    this.#latestBySignature.clear();
+    this.#entryCount = 0;
   }
 
   #dropOldest(): void {
     for (const call of this.#calls.values()) {
       this.#calls.delete(call.id);
-      if (this.#latest.get(call.signature) === call) this.#latest.delete(call.signature);
-      this.#entries -= call.attempts.length;
+      if (this.#latestBySignature.get(call.signature) === call)
+        this.#latestBySignature.delete(call.signature);
+      this.#entryCount -= call.attempts.length;
       return;
     }
   }

@@ -13,6 +13,7 @@ const steps = [
 const formatTime = (offsetMs: number) =>
   new Date(Date.now() + offsetMs).toISOString().slice(0, 19).replace('T', ' ');
 
+/** Shows the time of the sandbox, which is `offsetMs` ahead of the browser's clock. */
 function Clock({ offsetMs }: { offsetMs: number }) {
   const [text, setText] = useState(formatTime(offsetMs));
   useEffect(() => {

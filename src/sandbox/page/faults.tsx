@@ -41,9 +41,12 @@ const listKinds = (operation: string) =>
 
 const parseNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
-/** Creates a fault rule as JSON from the form. The control endpoint validates the rule. */
-function buildRule({ operation, kind, when, times, after, ...rest }: Fields): string {
-  const { status, retryAfter, ms } = rest;
+/**
+ * Creates a fault rule as JSON from the fields of the form. JSON leaves out the fields that are
+ * empty or not in the form. The control endpoint validates the rule.
+ */
+function buildRule(fields: Fields): string {
+  const { operation, kind, when, times, after, status, retryAfter, ms } = fields;
   return JSON.stringify({
     operation,
     times: times === 'always' ? times : parseNumber(times),
@@ -58,6 +61,7 @@ function buildRule({ operation, kind, when, times, after, ...rest }: Fields): st
   });
 }
 
+/** Describes a fault rule, such as `transfers.create: an error status, 503, 1 ×`. */
 function describeRule({ operation, times, after, percent, fault }: SandboxFaultRule): string {
   const { kind } = fault;
   const parts = [
@@ -87,6 +91,7 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
   const [operation, setOperation] = useState('transfers.create');
   const [pickedKind, setKind] = useState('status');
   const kinds = listKinds(operation);
+  // Another operation may lack the kind that was picked. The form then shows its first kind.
   const [kind] = kinds.find(([candidate]) => candidate === pickedKind) ?? kinds[0] ?? [''];
   const { run } = useActions();
   return (
@@ -125,7 +130,7 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
         submit="Add fault"
         onFields={async (fields) => {
           await run('Added the fault.', () => callControl('POST', 'faults', buildRule(fields)));
-          return false;
+          return false; // The form keeps its fields, so that a similar fault is quick to add.
         }}
       >
         <Choice

@@ -81,7 +81,8 @@ export class LivePage {
   #lastText = '';
   #currentRead: Promise<void> | undefined;
   #timer = 0;
-  #isDrawing = false;
+  /** Whether a timer will draw the log, with all entries that came until then. */
+  #isDrawPlanned = false;
   #drawnAt = 0;
 
   constructor(onChange: (pageState: PageState) => void) {
@@ -131,6 +132,10 @@ export class LivePage {
     this.#onChange(this.#pageState);
   }
 
+  /**
+   * Reads the state and the fault rules, redraws the page if they have changed, and plans the next
+   * read. The page of a hidden window reads nothing.
+   */
   async #readState(): Promise<void> {
     clearTimeout(this.#timer);
     try {
@@ -140,6 +145,7 @@ export class LivePage {
         callControl('GET', 'state'),
         callControl('GET', 'faults'),
       ]);
+      // If the user has selected another world meanwhile, this state is not the one to show.
       if (world === getWorld() && text + faultsText !== this.#lastText) {
         this.#lastText = text + faultsText;
         const state = JSON.parse(text) as SandboxState;
@@ -177,6 +183,10 @@ export class LivePage {
     );
   }
 
+  /**
+   * Opens a stream of the log, which begins with the latest entries. If the stream breaks, the page
+   * opens a new one after two seconds.
+   */
   #followLog(): void {
     this.#events?.close();
     const query = this.#readsWholeLog ? '' : `?latest=${maxFirstEntries}`;
@@ -203,17 +213,19 @@ export class LivePage {
     });
   }
 
+  /** Adds a log entry. Entries that come shortly after each other are drawn together. */
   #addEntry(json: string): void {
     const entry = parseJson(json) as SandboxLogEntry;
+    // Ids begin at 1, so older entries may exist if the first in the stream has a higher id.
     const isOlderLeft = Number(entry.id) > 1 && !this.#readsWholeLog;
     if (!this.#hasEntries && isOlderLeft) this.#update({ hasOlderEntries: true });
     this.#hasEntries = true;
     this.#calls.add(entry, json);
-    if (this.#isDrawing) return;
-    this.#isDrawing = true;
+    if (this.#isDrawPlanned) return;
+    this.#isDrawPlanned = true;
     setTimeout(
       () => {
-        this.#isDrawing = false;
+        this.#isDrawPlanned = false;
         this.#drawnAt = performance.now();
         this.#update({ calls: this.#calls.list() });
       },

@@ -45,19 +45,20 @@ function describeAttempt(entry: SandboxLogEntry): string {
 
 const formatTime = ({ time }: SandboxLogEntry) => time.slice(11, 23);
 
+/** Shows one attempt of a call. The response of the last attempt is unfolded. */
 function Attempt(props: {
   entry: SandboxLogEntry;
-  at: number;
-  since: SandboxLogEntry;
+  number: number;
+  first: SandboxLogEntry;
   isLast: boolean;
 }) {
-  const { entry, at, since, isLast } = props;
-  const elapsedMs = Date.parse(entry.time) - Date.parse(since.time);
+  const { entry, number, first, isLast } = props;
+  const elapsedMs = Date.parse(entry.time) - Date.parse(first.time);
   return (
     <li class="attempt">
-      <span class="number">Attempt {at + 1}</span>
+      <span class="number">Attempt {number}</span>
       <time dateTime={entry.time} title={entry.time}>
-        sent {at === 0 ? formatTime(entry) : `${elapsedMs} ms later`}
+        sent {number === 1 ? formatTime(entry) : `${elapsedMs} ms later`}
       </time>
       <Badge text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
       <small>
@@ -104,8 +105,8 @@ function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
           <Attempt
             key={entry.id}
             entry={entry}
-            at={at}
-            since={first}
+            number={at + 1}
+            first={first}
             isLast={at === attempts.length - 1}
           />
         ))}
@@ -135,6 +136,7 @@ export const CallRow = memo(({ attempts }: Pick<Call, 'attempts'>) => {
             <b>{first.method}</b> <code>{first.path}</code>
           </span>
           <span class="badges">
+            {/* Only the latest attempts get a badge: two of a delivery, four of a request. */}
             {attempts.slice(isDelivery(first) ? -2 : -4).map((entry) => (
               <Badge key={entry.id} text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
             ))}
@@ -171,10 +173,11 @@ interface LogProps {
 }
 
 export const Log = memo(({ calls, readOlder }: LogProps) => {
-  const [show, setShow] = useState('all');
+  const [filterName, setFilterName] = useState('all');
+  // While the log is paused: the calls at the moment of the pause.
   const [pausedCalls, setPausedCalls] = useState<readonly Call[]>();
   const [search, setSearch] = useState('');
-  const matchesFilter = filters.find(([name]) => name === show)?.[2] ?? (() => true);
+  const matchesFilter = filters.find(([name]) => name === filterName)?.[2] ?? (() => true);
   const searchText = search.trim().toLowerCase();
   const shownCalls = (pausedCalls ?? calls).filter(
     (call) => matchesFilter(call) && call.text.includes(searchText),
@@ -189,8 +192,8 @@ export const Log = memo(({ calls, readOlder }: LogProps) => {
           <Choice
             label="Show"
             options={filters.map(([name, text]) => [name, text])}
-            value={show}
-            onPick={setShow}
+            value={filterName}
+            onPick={setFilterName}
           />
           <Search of="a request" placeholder="id, path, text" value={search} onInput={setSearch} />
           <button

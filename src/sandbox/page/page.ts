@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 const resolveFile = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
+/** Bundles the page's scripts and styles into one HTML document. */
 async function build(): Promise<string> {
   const { build: bundle } = await import('esbuild');
   const { outputFiles } = await bundle({

@@ -76,6 +76,7 @@ export const findRecordId = (value: unknown): string =>
 /** Shows a text in which each id is a link to its record. */
 export const Linked = ({ text }: { text: string }) => (
   <>
+    {/* The pattern has a group, so the parts at odd indexes are the ids. */}
     {text.split(idPattern).map((part, at) =>
       at % 2 === 0 ? (
         part
@@ -116,11 +117,14 @@ export const Json = ({ value }: { value: unknown }) => (
 /** The fields of a form by their names, without the empty ones. */
 export type Fields = Readonly<Record<string, string | undefined>>;
 
+/** A form with a button. `onFields` gets the text of each field that is not empty, trimmed. */
 export function Form(props: {
   label: string;
   class?: string;
+  /** The text of the button. Screen readers read `submitLabel` instead. */
   submit: string;
   submitLabel?: string;
+  /** Returns whether the form is emptied afterwards. */
   onFields: (fields: Fields) => Promise<boolean>;
   children: ComponentChildren;
 }) {
@@ -131,8 +135,8 @@ export function Form(props: {
     const fields = [...new FormData(form)].flatMap(([name, value]) =>
       typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()] as const] : [],
     );
-    void onFields(Object.fromEntries(fields)).then((done) => {
-      if (done) form.reset();
+    void onFields(Object.fromEntries(fields)).then((isDone) => {
+      if (isDone) form.reset();
     });
   };
   return (

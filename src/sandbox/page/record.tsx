@@ -47,11 +47,13 @@ async function readTimeline(id: string, createdAt: string | undefined): Promise<
   return isImported ? [{ time: createdAt, text: 'created' }, ...events] : events;
 }
 
+/** Lists the changes of a record, and reads them again whenever the record changes. */
 function Timeline({ id, record }: { id: string; record: Row | undefined }) {
   const [events, setEvents] = useState<readonly Event[]>([]);
+  // Each read of the state creates a new object, so compare the record by its JSON.
   const recordText = JSON.stringify(record);
   useEffect(() => {
-    let isCurrent = true;
+    let isCurrent = true; // false once the page shows a later state of the record
     readTimeline(id, record?.createdAt).then(
       (timeline) => {
         if (isCurrent) setEvents(timeline);

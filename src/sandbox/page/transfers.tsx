@@ -104,12 +104,13 @@ const listChoices = (rows: readonly { id: string; name: string }[]) =>
 type Props = Pick<SandboxState, 'transfers' | 'accounts' | 'counterparties'>;
 
 export const Transfers = memo(({ transfers, accounts, counterparties }: Props) => {
-  const [show, setShow] = useState('all');
+  const [filterName, setFilterName] = useState('all');
   const [search, setSearch] = useState('');
   const [pickedId, setPickedId] = useState<string>();
   const accountChoices = listChoices(accounts);
+  // The picked Account may be gone after a reset. The form then shows the first Account.
   const sourceId = (accounts.find(({ id }) => id === pickedId) ?? accounts[0])?.id ?? '';
-  const matchesFilter = filters.find(([name]) => name === show)?.[2] ?? (() => true);
+  const matchesFilter = filters.find(([name]) => name === filterName)?.[2] ?? (() => true);
   const searchText = search.trim().toLowerCase();
   const shownTransfers = transfers
     .filter(
@@ -128,8 +129,8 @@ export const Transfers = memo(({ transfers, accounts, counterparties }: Props) =
           <Choice
             label="Show"
             options={filters.map(([name, text]) => [name, text])}
-            value={show}
-            onPick={setShow}
+            value={filterName}
+            onPick={setFilterName}
           />
           <Search
             of="a Transfer"
