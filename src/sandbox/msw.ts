@@ -39,6 +39,7 @@ export interface HandlersOptions {
  */
 export function handlers(sandbox: Sandbox, options: HandlersOptions = {}): HttpHandler[] {
   const baseUrl = trimTrailingSlashes(options.baseUrl ?? sandbox.clientOptions.baseUrl);
+  // The root URL is by default the base URL without its last part, the version.
   const rootUrl = trimTrailingSlashes(options.rootUrl ?? baseUrl.replace(/\/[^/]*$/, ''));
   const patterns = [
     `${baseUrl}/*`,

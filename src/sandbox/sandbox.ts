@@ -396,6 +396,7 @@ export class Sandbox {
     platform.schedule.runDueSteps();
     const started = platform.clock.now();
     const url = new URL(request.url);
+    // The candidates are the routes of this path, with any method.
     const { candidates, prefix, id } = findRoutes(url.pathname);
     // A server has no prefix before the paths of the API, but `fetch` accepts any.
     const isMisplaced = request.atRoot === true && prefix !== '';

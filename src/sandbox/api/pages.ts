@@ -42,7 +42,8 @@ export function createPage<Row extends { readonly id: `${string}_${string}` }, I
       : { position: 0, hop: 0, limit: query.limit ?? pageSize };
   const { limit } = start;
   if (fault === 'empty_page') {
-    // The position stays, so the next page has the items. The cursor still has to differ.
+    // The position stays, so the next page has the items. A higher `hop` makes the cursor differ
+    // from the one in the request.
     const nextCursor = encodeCursor({ position: start.position, hop: start.hop + 1 }, scope, limit);
     return { data: [], hasMore: true, nextCursor };
   }

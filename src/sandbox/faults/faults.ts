@@ -138,8 +138,8 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // A rule affects only requests that the rules before it left alone. So that every rule affects
-  // the same share of all requests, each later rule needs a higher percentage.
+  // Each rule decides only about requests that the rules before it did not affect, so a later rule
+  // needs a higher percentage for an equal share of all requests: 25, 33.3, 50 and 100 if all fail.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',

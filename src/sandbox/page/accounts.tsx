@@ -20,12 +20,13 @@ const height = 28;
 /** Draws an Account's balances over time, scaled between the lowest and the highest balance. */
 function BalanceLine({ points }: { points: readonly number[] }) {
   const minimum = Math.min(...points);
-  const span = Math.max(...points) - minimum || 1; // not 0, because `getY` divides by it
+  // If all balances are equal, 1 stands for their difference, because `getY` divides by it.
+  const span = Math.max(...points) - minimum || 1;
   const step = width / Math.max(points.length - 1, 1);
   // A margin of two pixels above and below keeps the whole line visible.
   const getY = (point: number) => height - 2 - ((point - minimum) / span) * (height - 4);
-  // A balance is constant until it changes, so the line runs across (H) and then up or down (V). The
-  // first point only moves (M) there, and M takes both coordinates without a V.
+  // A balance is constant until it changes, so the line runs across (H) and then up or down (V).
+  // The line begins with a move (M), which takes both coordinates, so the first V is removed.
   const steps = points.map((point, at) => `${at === 0 ? 'M' : 'H'}${at * step}V${getY(point)}`);
   const path = steps.join('').replace('V', ' ');
   return (

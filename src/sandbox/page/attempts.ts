@@ -111,8 +111,9 @@ export function formatCurl(entry: SandboxLogEntry, origin: string): string {
   // curl treats brackets and braces in a URL as patterns.
   const escapedPath = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
   const key = path.startsWith('/v0') ? 'PAYMENTS_API_KEY' : 'PAYMENTS_JWT';
+  const url = `${isWebhook ? '' : origin}${escapedPath}${search === '' ? '' : `?${search}`}`;
   const parts = [
-    `curl -X ${method} ${quoteForShell(`${isWebhook ? '' : origin}${escapedPath}${search && `?${search}`}`)}`,
+    `curl -X ${method} ${quoteForShell(url)}`,
     ...(isWebhook ? [] : [`-H "authorization: Bearer $${key}"`]),
   ];
   if (body !== undefined) {

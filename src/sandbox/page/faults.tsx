@@ -87,6 +87,7 @@ async function removeRule(faultRule: SandboxFaultRule): Promise<void> {
     await callControl('POST', 'faults', JSON.stringify(other));
 }
 
+/** The fault rules, each with a button to remove the rule, and a form for a new rule. */
 export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
   const [operation, setOperation] = useState('transfers.create');
   const [pickedKind, setKind] = useState('status');

@@ -116,6 +116,7 @@ function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
   );
 }
 
+/** A call in the log: one line, which unfolds to the request and its attempts. */
 export const CallRow = memo(({ attempts }: Pick<Call, 'attempts'>) => {
   const [isOpen, setOpen] = useState(false);
   const [first] = attempts;
@@ -172,6 +173,7 @@ interface LogProps {
   readOlder: (() => void) | undefined;
 }
 
+/** The calls that pass the filter and the search, latest first, up to `maxRows`. */
 export const Log = memo(({ calls, readOlder }: LogProps) => {
   const [filterName, setFilterName] = useState('all');
   // While the log is paused: the calls at the moment of the pause.

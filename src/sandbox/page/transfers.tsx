@@ -103,6 +103,7 @@ const listChoices = (rows: readonly { id: string; name: string }[]) =>
 
 type Props = Pick<SandboxState, 'transfers' | 'accounts' | 'counterparties'>;
 
+/** The Transfers that pass the filter and the search, latest first, and a form for a new one. */
 export const Transfers = memo(({ transfers, accounts, counterparties }: Props) => {
   const [filterName, setFilterName] = useState('all');
   const [search, setSearch] = useState('');

@@ -122,7 +122,10 @@ const list = <T>(item: Schema<T>): Schema<T[]> =>
 const iban = () =>
   z.strictObject({ ...ibanShape(), id: numberedId('iban_'), accountId: numberedId('acc_') });
 
-/** The shape of a sandbox's state, without its fault rules. */
+/**
+ * The shape of a sandbox's state, without its fault rules. Records have the shape of a response,
+ * but a status has to be a documented one, and an id has to end with a number.
+ */
 export const platformStateShape = () => ({
   version: z.literal(1, 'expected 1, the only format of a state that this version reads'),
   entities: list(
@@ -254,11 +257,12 @@ export function restoreState(platform: Platform, state: SandboxRecords): void {
   platform.accounts.replace(
     state.accounts.map((account) => ({
       ...account,
+      // The state's schema allows only these values. TypeScript knows just that of a response.
       type: account.type === 'bank' ? 'bank' : 'wallet',
       status: account.status === 'active' ? 'active' : 'inactive',
       metadata: account.metadata ?? {},
       available: parseUnits(account.availableBalance),
-      pending: 0n,
+      pending: 0n, // until `lockOpenTransfers` adds the amounts of open Transfers
       locked: 0n,
     })),
   );

@@ -50,7 +50,10 @@ export function recordTransaction(
 
 const cloneTransaction = (transaction: Transaction): Transaction => ({ ...transaction });
 
-/** Returns transaction records as GET /transactions does. */
+/**
+ * Returns transaction records as GET /transactions does: those of one address, perhaps only of some
+ * Instructions or of a time range, and from these `take` records after the first `skip`.
+ */
 export function listTransactions(platform: Platform, input: TransactionListInput): Transaction[] {
   const { sort = 'Ascending', skip = 0, take = platform.pageSize } = input;
   if (sort !== 'Ascending' && sort !== 'Descending') {

@@ -9,6 +9,7 @@ export function waitTurn(): Promise<void> {
   // loaded here and not by an import, because Deno adds a global when it loads the module.
   const timers = builtinModule('node:timers/promises') as typeof Timers | undefined;
   if (timers !== undefined) return timers.scheduler.yield();
+  // Elsewhere: the globals that this module read when it was loaded, before any fake timers.
   return new Promise((resolve) => {
     if (MessageChannel === undefined) {
       setTimeout?.(resolve, 0);

@@ -231,6 +231,7 @@ export class Webhooks {
     url: string,
   ): Promise<Pick<LogEnd, 'status' | 'response'> & { problem?: string }> {
     const aborter = new AbortController();
+    // An abort cannot end the look-up of a host name, so a promise that rejects ends the wait too.
     const { promise: timeout, reject } = Promise.withResolvers<never>();
     const cancelTimer = this.#platform.clock.startTimer(() => {
       reject(new Error(`No complete response within ${timeoutMs / 1000} s.`));
