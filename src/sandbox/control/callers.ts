@@ -62,20 +62,20 @@ export function createCorsHeaders(
 
 /**
  * Creates the response to a browser's OPTIONS request before a request with Authorization.
- * `headers` come from `createCorsHeaders`, and are empty for a web page that is not allowed.
+ * `corsHeaders` come from `createCorsHeaders`, and are empty for a web page that is not allowed.
  */
 export function createPreflightReply(
-  headers: Record<string, string>,
+  corsHeaders: Record<string, string>,
   requestedHeaders: string | undefined,
 ): Reply {
   const allow = 'GET, POST, PATCH, DELETE, OPTIONS';
-  if (headers['access-control-allow-origin'] === undefined) {
+  if (corsHeaders['access-control-allow-origin'] === undefined) {
     return { status: 204, headers: { allow }, body: null };
   }
   return {
     status: 204,
     headers: {
-      ...headers,
+      ...corsHeaders,
       allow,
       'access-control-allow-methods': allow,
       'access-control-allow-headers': requestedHeaders ?? 'authorization, content-type',

@@ -158,6 +158,7 @@ function takesEffect(fault: SandboxFault): boolean {
     case 'delay':
     case 'repeated_cursor':
     case 'empty_page':
+    // The next three affect only webhook deliveries, which have no effect to prevent.
     case 'drop':
     case 'duplicate':
     case 'reorder':

@@ -123,6 +123,7 @@ export function createSchemas(docs: ReadonlyMap<string, TypeDocs>): Record<strin
   for (const [id, schema] of named) registry.add(schema, { id });
   const toRef = (id: string): string => `#/components/schemas/${id}`;
   const converted: unknown = z.toJSONSchema(registry, { ...options, uri: toRef }).schemas;
+  // The conversion to JSON and back leaves out patterns that other languages cannot read.
   const schemas = JSON.parse(JSON.stringify(converted, toPortable)) as Record<string, JsonObject>;
   const typeSchemas = Object.entries(schemas).map(([name, schema]) => [
     name,
@@ -168,9 +169,11 @@ export function createParameters(
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
     const { description, 'x-gap': gaps, anyOf = [], ...rest } = property as JsonObject;
     // The schema of a cursor is a string or null, with which the SDK means the first page. A query
-    // string cannot contain null, so only the first alternative is described.
+    // string cannot contain null, so only the first alternative is described. The schemas of the
+    // other parameters have no alternatives.
     const [withoutNull] = anyOf as readonly JsonObject[];
-    const facts = { description: description ?? '', schema: { ...withoutNull, ...rest } };
+    const parameterSchema = { ...withoutNull, ...rest };
+    const facts = { description: description ?? '', schema: parameterSchema };
     return { name, in: 'query', ...facts, ...mergeGaps(gaps) };
   });
 }

@@ -213,7 +213,7 @@ export class LivePage {
     });
   }
 
-  /** Adds a log entry. Entries that come shortly after each other are drawn together. */
+  /** Adds a log entry, and draws the log, but at most once every `redrawMs` milliseconds. */
   #addEntry(json: string): void {
     const entry = parseJson(json) as SandboxLogEntry;
     // Ids begin at 1, so older entries may exist if the first in the stream has a higher id.

@@ -26,8 +26,9 @@ const maxResponseBytes = 65_536;
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\.|^::1$/i.test(address);
 
 /**
- * Sends a webhook to an address that was checked, because the host name may resolve to another
- * address the next time. Follows no redirect and uses no proxy.
+ * Looks up the addresses of a webhook's host once, and sends the webhook to an allowed one. A
+ * second look-up could return another address, which was not checked. Follows no redirect, and uses
+ * no proxy.
  * @throws Error with a message for the log.
  */
 export async function sendWebhook(request: WebhookRequest): Promise<WebhookResponse> {
@@ -38,14 +39,17 @@ export async function sendWebhook(request: WebhookRequest): Promise<WebhookRespo
   }
   const name = request.url.hostname.replaceAll(/[[\]]/g, '');
   const isAddress = net.isIP(name) !== 0;
-  const resolved = isAddress
+  const resolvedAddresses = isAddress
     ? [name]
     : (await dns.lookup(name, { all: true })).map(({ address }) => address);
-  const addresses = request.isAllowedHost ? resolved : resolved.filter(isLoopbackAddress);
+  const allowedAddresses = request.isAllowedHost
+    ? resolvedAddresses
+    : resolvedAddresses.filter(isLoopbackAddress);
+  // The error if no address is allowed.
   let problem: unknown = new Error(
-    `Not called: ${name} resolves to ${resolved.join(', ')}, which is no address of the loopback interface.`,
+    `Not called: ${name} resolves to ${resolvedAddresses.join(', ')}, which is no address of the loopback interface.`,
   );
-  for (const address of addresses) {
+  for (const address of allowedAddresses) {
     try {
       return await post(request, address, isAddress ? '' : name);
     } catch (cause) {
