@@ -422,8 +422,8 @@ export const isApiError = (value: unknown): value is ApiError =>
   paymentsErrorFrom(value) instanceof ApiError;
 
 /**
- * Whether a call may have taken effect, also for a serialised error. If true, check before you send
- * the call again; `startedAt` is set. False for foreign errors, which prove nothing.
+ * Whether the failed call may have taken effect. If true, check before you send the call again;
+ * `startedAt` is set. Also accepts a serialised error. False for an error of other code.
  */
 export const isOutcomeUnknown = (
   value: unknown,

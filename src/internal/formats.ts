@@ -23,7 +23,7 @@ export function createIdGuard<Prefix extends IdPrefix>(prefix: Prefix) {
   return (value: unknown): value is `${Prefix}${string}` => isWellFormedId(prefix, value);
 }
 
-/** Says what is wrong with an id; undefined if valid. Quotes only ids, as text may be secret. */
+/** Says what is wrong with an id; undefined if valid. Other text is not quoted: it may be secret. */
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;
   const id = typeof value === 'string' ? value : '';

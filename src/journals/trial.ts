@@ -17,7 +17,7 @@ export function describeValue(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
 }
 
-/** Names an entry in a message by its claim id, because the cases use short names as claim ids. */
+/** Names an entry in a message by its claim id, because the test cases choose short, readable ids. */
 function nameEntry(entry: JournalEntry | undefined): string {
   if (entry === undefined) return 'undefined';
   return 'claimId' in entry ? `${entry.claimId} (${entry.state})` : entry.state;

@@ -83,7 +83,7 @@ export class SharedScans {
     this.#since = since;
   }
 
-  /** Adds a payment that the batch will make to the next scan of its account's list. */
+  /** Registers a payment of the batch, so that the next scan of its account looks for the payment, too. */
   addUnclaimed(input: OnceInput): void {
     this.#sourceOf(input).unsearched.set(input.description, input);
   }

@@ -422,7 +422,7 @@ test('createOnce pays even if the list shows a similar transfer that the journal
   ]);
 });
 
-test('createOnce rejects as ambiguous if the list shows a similar transfer, and the journal entry under the description of that transfer has another transfer id', async () => {
+test('createOnce rejects as ambiguous if a listed transfer resembles the payment, and its description is a reference that the journal records with a different transfer id', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -624,7 +624,7 @@ test('createOnce ignores a listed transfer that an operator has ruled out with n
   expect(made()).toHaveLength(2);
 });
 
-test('a listed transfer that resolveOnce with force has ruled out stays ruled out in the later claims of the payment', async () => {
+test('if resolveOnce with force says that a listed transfer is not the payment, later calls of createOnce for the payment ignore that transfer, too', async () => {
   const { pay, claim, payments, sandbox, journal, clock, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);

@@ -421,7 +421,7 @@ test('waitFor sends nothing when its signal is already aborted', async () => {
   expect(requests).toEqual([]);
 });
 
-test('waitFor resolves as soon as the option until returns true for the transfer', async () => {
+test('waitFor resolves as soon as its option `until` returns true for the transfer', async () => {
   const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer): boolean => status === 'processing';
   expect(await wait({ until })).toMatchObject({ status: 'processing' });

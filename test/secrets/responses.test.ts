@@ -152,7 +152,7 @@ test('an error redacts a secret that arrives in two chunks of a body', async () 
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error redacts the response to a GET with a body, too', async () => {
+test('an error redacts the credential that the response to a GET with a body repeats', async () => {
   const server = await rawServer(
     `HTTP/1.1 400 Bad\r\nconnection: close\r\nx-request-id: ${jwt}\r\n\r\n{"error":"${jwt}","details":"${apiKey}"}`,
   );
