@@ -19,7 +19,7 @@ export function resolveCredentials(options: {
 }): SandboxCredentials {
   const {
     apiKey = 'sk_sandbox_0000000000000000',
-    // This JWT has the form of a JWT, but its signature is the text "no signature".
+    // The default has the form of a JWT, but its signature is the text "no signature".
     jwt = [JSON.stringify({ alg: 'none' }), JSON.stringify({ sub: 'sandbox' }), 'no signature']
       .map((part) => btoa(part).replaceAll('=', ''))
       .join('.'),

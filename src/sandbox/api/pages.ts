@@ -91,8 +91,8 @@ function encodeCursor({ position, hop }: Point, scope: string, limit: number): s
 }
 
 /**
- * Reads a cursor that `encodeCursor` created. Without a limit in the query, the cursor's limit
- * applies.
+ * Decodes a cursor that `encodeCursor` created, and returns its content. If the query has no limit,
+ * the limit in the cursor applies.
  * @throws SandboxError when the cursor was altered, or the query has another scope or limit.
  */
 function decodeCursor(

@@ -56,8 +56,8 @@ export interface Route extends Implementation {
 function createRoute(operation: SandboxOperation, methodAndPath: string): Route {
   const [method = '', path = ''] = methodAndPath.split(' ');
   const isVersioned = path.startsWith('/v0/');
-  // A request may have any prefix in front of its path, but no version in front of a path of the
-  // root API, which has no versions. The pattern captures the prefix and the id.
+  // In front of the documented path a request may have any prefix. But no prefix of a root path may
+  // contain /v0/, because the root API has no versions.
   const prefix = isVersioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
     ...implementations[operation],

@@ -138,8 +138,9 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // Each rule decides only about requests that the rules before it did not affect, so a later rule
-  // needs a higher percentage for an equal share of all requests: 25, 33.3, 50 and 100 if all fail.
+  // A rule affects only requests that the rules before it left alone. So that every rule affects
+  // the same share of all requests, each later rule needs a higher percentage. If all requests
+  // fail, the four rules have 25, 33.3, 50 and 100 percent.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',

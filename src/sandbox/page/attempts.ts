@@ -46,8 +46,8 @@ export class Calls {
   }
 
   /**
-   * Adds a log entry to the call that it retries, or creates a call for it. `json` is the entry as
-   * JSON, in which the page searches.
+   * Adds a log entry to the call that the entry retries, or creates a call. `json` is the text of
+   * the entry for the page's search field.
    */
   add(entry: SandboxLogEntry, json: string): void {
     const { id = 0, method, path, query, body, key, requestId } = entry;

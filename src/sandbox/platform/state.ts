@@ -237,7 +237,7 @@ export function checkReferences(state: SandboxRecords): void {
   for (const noun of nouns) {
     for (const [at, row] of state[noun].entries()) {
       for (const field of references[noun]) {
-        // TypeScript cannot see that rows of this noun have this field, which their schema checks.
+        // The type of `row` has the fields of every noun. Only the fields of this noun are read.
         const id = (row as Readonly<Partial<Record<Reference, string | null>>>)[field];
         if (typeof id !== 'string') continue;
         const existingIds = field === 'entityId' ? entities : accounts;

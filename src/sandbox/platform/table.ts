@@ -83,8 +83,8 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
   }
 
   /**
-   * Yields the rows that come after the row at a position, in this order, with their positions.
-   * Position 0 is before the first row in every order.
+   * Yields each row after `position` in this order, with the row's own position. Position 0 is
+   * before the first row in every order.
    */
   *after(position: number, order: ListOrder): Generator<[position: number, row: Row]> {
     const rank = ranks[order];

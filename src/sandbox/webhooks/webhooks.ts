@@ -71,7 +71,7 @@ export class Webhooks {
   /** The last `webhookUrl` reported as not allowed. The log does not report the same URL again. */
   #rejectedUrl = '';
   #steps = 0;
-  /** Grows with each reset and import, so that a delivery from before is not tried again. */
+  /** Grows with each reset and import, so that an older webhook delivery is not tried again. */
   #epoch = 0;
 
   constructor(
