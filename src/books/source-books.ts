@@ -134,7 +134,7 @@ export class SourceBooks {
     const areKnown = (): boolean =>
       this.#payments.every(({ record }) => record.transferId !== undefined);
     if (areKnown()) await this.#readKnown(maxPages);
-    // The scan stops only at an unexpected transfer. `waitForAll` does not ask for those, so its first
+    // The scan yields only unexpected transfers. `waitForAll` does not ask for those, so its first
     // `next()` reads the whole list.
     if (!areKnown()) await this.#readList().next();
     yield* this.#decidePayments();
@@ -303,6 +303,8 @@ export class SourceBooks {
     if (isAlone && (await this.#isCertain(payment, transfer, recorded !== undefined))) {
       return { ...common, result: describeStatus(transfer), transfer };
     }
+    // No transfer certainly is the payment. Report all that have its reference or, if none has,
+    // similar transfers that belong to no other payment.
     const candidates = [...exact.values()];
     if (candidates.length === 0) {
       for (const each of similar.values()) {

@@ -197,7 +197,7 @@ function describeStop(
   status: number | undefined,
 ): Failure {
   if (status !== undefined) {
-    const outcome = statusOutcome(status, running.call.kind, { isPlatforms: false });
+    const outcome = statusOutcome(status, running.call.kind, { hasErrorBody: false });
     return stopFailure(why, running, 'headers', outcome, status);
   }
   if (evidence.started === false) return stopFailure(why, running);

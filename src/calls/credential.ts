@@ -151,15 +151,16 @@ export class Credential {
     return `Check the ${noun} (${place}): is it correct, and does it belong to this platform?`;
   }
 
+  /** Call this after `#token` was cleared. Returns the token to send, which is then also stored. */
   async #fetchAndStore(): Promise<string> {
     const source = this.#source;
     const value: unknown = typeof source === 'string' ? source : await source();
     const problem = findCredentialProblem(this.kind, value);
     if (typeof value !== 'string' || problem !== undefined) throw new UnusableCredential(problem);
-    // Keep a newer token, which another call of the credential function may have set meanwhile.
+    // A call of the credential function that started later has stored its token meanwhile.
     if (this.#token !== undefined) return this.#token.value;
     this.#token = { value, renewAt: this.#renewalTime(value) };
-    // Append the new token, because the oldest tokens are dropped from the start of the list.
+    // Errors may still show one of the last four tokens, so all four are redacted.
     this.#secrets = [...this.#secrets.filter((secret) => secret !== value), value].slice(-4);
     return value;
   }

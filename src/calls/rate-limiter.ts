@@ -87,7 +87,8 @@ export class RateLimiter {
   close(sentAt: number, rejection: Rejection): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
-    // If several requests that ran at the same time get a 429, only the first lengthens the pause.
+    // If several requests that ran at the same time get a 429, only the first lengthens the gap,
+    // which `#gap` derives from the two fields below.
     if (sentAt >= this.#increasedAt) {
       this.#increasedGap = Math.min(
         maxWaitBeforeRetryMs,
@@ -95,10 +96,11 @@ export class RateLimiter {
       );
       this.#increasedAt = now;
     }
-    // Without `Retry-After`, only the pause between two requests slows the client down.
+    // Without `Retry-After`, only the gap between two requests slows the client down.
     const until = now + Math.min(rejection.retryAfterMs ?? 0, maxWaitBeforeRetryMs);
     this.#closedUntil = Math.max(this.#closedUntil, until);
-    // Calls in the queue that would now start too late fail at once.
+    // Calls in the queue that would now start too late fail at once. `#nextStart` is computed from
+    // the time set above.
     let startsAt = this.#nextStart;
     for (const waiter of this.#queue) {
       if (startsAt > waiter.latestStart) {

@@ -103,10 +103,15 @@ function readRejection(
   const retryAfterMs = parseRetryAfter(headers, clock.now());
   const body = parseIfJson(response.text);
   // `isErrorBody` may be an async function by mistake. Its promise must not count as true.
-  const isPlatforms = (isErrorBody(body) as unknown) === true;
+  const hasErrorBody = (isErrorBody(body) as unknown) === true;
   const redirectsToHttps = isHttpsRedirect(prepared.url, headers.get('location'));
-  const outcome = statusOutcome(status, call.kind, { isPlatforms, redirectsToHttps });
-  return rejectedFailure(response, body, { outcome, transient, retryAfterMs, isPlatforms }, redact);
+  const outcome = statusOutcome(status, call.kind, { hasErrorBody, redirectsToHttps });
+  return rejectedFailure(
+    response,
+    body,
+    { outcome, transient, retryAfterMs, hasErrorBody },
+    redact,
+  );
 }
 
 /**

@@ -95,11 +95,11 @@ export function rejectedFailure(
   body: unknown,
   facts: Pick<Failure, 'outcome' | 'transient' | 'retryAfterMs'> & {
     /** Whether the platform, not a proxy, wrote the body of the response. */
-    readonly isPlatforms: boolean;
+    readonly hasErrorBody: boolean;
   },
   redact: Redact,
 ): Rejection {
-  const { outcome, transient, retryAfterMs, isPlatforms } = facts;
+  const { outcome, transient, retryAfterMs, hasErrorBody } = facts;
   const { status } = response;
   const requestId = requestIdOf(response.headers, redact);
   const createApiError = (call: FailedCall, words: Words, waitMs: number | undefined) => {
@@ -119,9 +119,9 @@ export function rejectedFailure(
     const text = redactAndCut(response.text, call.redact);
     const reported = message === undefined ? excerptOf(text) : oneLine(message);
     const isInDoubt = call.isWrite && outcome === 'unknown';
-    const isPerhapsReplaced = isInDoubt && !isPlatforms;
+    const isPerhapsReplaced = isInDoubt && !hasErrorBody;
     // A server usually names the path in its 404 if the path is wrong, but not if the id is wrong.
-    const isUnknownPath = !isPlatforms || reported.includes(call.path.split('{')[0] ?? '');
+    const isUnknownPath = !hasErrorBody || reported.includes(call.path.split('{')[0] ?? '');
     const hints = [
       isPerhapsReplaced && "A proxy may have replaced the platform's response.",
       isPerhapsReplaced && status === 401 && ownUnauthorizedHint,
@@ -130,12 +130,12 @@ export function rejectedFailure(
         : describeStatusFix(status, retryAfterMs, isInDoubt, call),
     ];
     return {
-      what: isPlatforms
+      what: hasErrorBody
         ? `The platform responded with ${status}${inParentheses(code)}`
         : describeForeignStatus(response, call),
       hint: hints.filter(Boolean).join(' '),
       reported,
-      isInline: isPlatforms,
+      isInline: hasErrorBody,
     };
   };
   return {

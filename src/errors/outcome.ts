@@ -26,7 +26,7 @@ const sentBeforeForwarding = /* @__PURE__ */ new Set([
 /** Facts of an error response that, with the status, decide what the response proves. */
 interface ResponseFacts {
   /** Whether the platform wrote the response, not a proxy. */
-  readonly isPlatforms: boolean;
+  readonly hasErrorBody: boolean;
   /** Whether the response redirects the request to the same URL over https. */
   readonly redirectsToHttps?: boolean;
 }
@@ -47,7 +47,7 @@ interface ResponseFacts {
 export function statusOutcome(
   status: number,
   kind: Kind,
-  { isPlatforms, redirectsToHttps = false }: ResponseFacts,
+  { hasErrorBody, redirectsToHttps = false }: ResponseFacts,
 ): Outcome {
   const isRedirect = status === 307 || status === 308;
   const canReject =
@@ -60,7 +60,7 @@ export function statusOutcome(
     return canReject || (status >= 300 && status < 400) ? 'rejected' : 'unknown';
   }
   const isProven =
-    isPlatforms || sentBeforeForwarding.has(status) || (isRedirect && redirectsToHttps);
+    hasErrorBody || sentBeforeForwarding.has(status) || (isRedirect && redirectsToHttps);
   return canReject && isProven ? 'rejected' : 'unknown';
 }
 

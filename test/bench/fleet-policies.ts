@@ -23,7 +23,7 @@ export interface Policy {
 const rejection = rejectedFailure(
   { status: 429, headers: new Headers(), text: '' },
   undefined,
-  { outcome: 'rejected', transient: true, retryAfterMs: undefined, isPlatforms: true },
+  { outcome: 'rejected', transient: true, retryAfterMs: undefined, hasErrorBody: true },
   (text) => text,
 );
 
@@ -52,7 +52,7 @@ const ours: Policy = {
           outcome:
             status === undefined
               ? ('unknown' as const)
-              : statusOutcome(status, kind, { isPlatforms: true }),
+              : statusOutcome(status, kind, { hasErrorBody: true }),
           status,
           transient: status === undefined || isTransientStatus(status),
         };

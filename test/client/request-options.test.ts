@@ -306,7 +306,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>, string]>(
     'options.body.skip',
   ],
 ])(
-  'a %s in options.query or options.body is rejected, because only the query of the list chooses the first page',
+  'a %s in options.query or options.body is rejected, because only the first argument of the list method chooses the first page',
   async (name, list, path) => {
     const error = await rejection(list);
     expect(error.issues).toEqual([

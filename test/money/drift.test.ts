@@ -210,7 +210,7 @@ test('createOnce records an accepted payment whose response has nothing but a va
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce makes no payment twice and leaves none stuck if responses lose, null and gain fields at random', async () => {
+test('createOnce makes no payment twice and leaves none stuck if fields of responses are removed, set to null or added at random', async () => {
   const { violations, payments, ambiguous } = await runDrift(16, 41);
   expect(violations).toEqual([]);
   expect(payments).toBeGreaterThan(50);

@@ -26,14 +26,14 @@ const rejectsWithErrorBody = (status: number): boolean =>
 
 test('statusOutcome has the expected outcome for each status from 300 to 599, with and without an Error body of the platform', () => {
   for (const status of span(300, 599)) {
-    for (const isPlatforms of [true, false]) {
-      const isRejected = isPlatforms
+    for (const hasErrorBody of [true, false]) {
+      const isRejected = hasErrorBody
         ? rejectsWithErrorBody(status)
         : sentBeforeForwarding.has(status);
       const write = isRejected ? 'rejected' : 'unknown';
       const read = status < 400 || rejectsWithErrorBody(status) ? 'rejected' : 'unknown';
-      const proven = kinds.map((kind) => statusOutcome(status, kind, { isPlatforms }));
-      expect([status, isPlatforms, ...proven]).toEqual([status, isPlatforms, read, write, write]);
+      const proven = kinds.map((kind) => statusOutcome(status, kind, { hasErrorBody }));
+      expect([status, hasErrorBody, ...proven]).toEqual([status, hasErrorBody, read, write, write]);
     }
   }
 });
@@ -137,7 +137,7 @@ test.each([
 test('statusOutcome returns unknown for a status that is neither 3xx, 4xx nor 5xx', () => {
   for (const status of [0, 100, 101, 103, 199, 200, 204, 299, 600, 700, 999]) {
     for (const kind of kinds) {
-      expect(statusOutcome(status, kind, { isPlatforms: true })).toBe('unknown');
+      expect(statusOutcome(status, kind, { hasErrorBody: true })).toBe('unknown');
     }
   }
 });
@@ -254,7 +254,7 @@ test('connectionOutcome returns the same code for a refused connection on Deno a
 test('mayResend allows a write to be sent again after a 425 or 429', () => {
   for (const status of [425, 429]) {
     for (const kind of ['once', 'idempotent'] as const) {
-      const outcome = statusOutcome(status, kind, { isPlatforms: true });
+      const outcome = statusOutcome(status, kind, { hasErrorBody: true });
       expect(mayResend(kind, { status, transient: true, outcome })).toBe(true);
     }
   }

@@ -977,7 +977,7 @@ test('the error of a reconcile call with an invalid option has the option since 
   expect(withNone.startedAt).toBe('1970-01-01T00:00:00.000Z');
 });
 
-test('reconcile accepts an option since in the future if the difference is within clockSkew', async () => {
+test('reconcile accepts a time in the future as `since` if the time is at most clockSkew ahead', async () => {
   const { payments } = clientOf(() =>
     Response.json({ data: [], hasMore: false, nextCursor: null }),
   );

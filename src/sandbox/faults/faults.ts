@@ -184,7 +184,7 @@ export function getPageFault(fault: SandboxFault | undefined): PageFault | undef
 /** Returns the response of a call with this fault. Calls `perform` if the call takes effect. */
 export function applyFault(fault: SandboxFault, perform: () => Reply): SandboxReply {
   const platformReply = takesEffect(fault) ? perform() : undefined;
-  // A fault that breaks off a response needs a response even if the call takes no effect.
+  // A fault that cuts off a response needs a response, even if the call changes nothing.
   const reply = platformReply ?? createInjectedReply(500);
   switch (fault.kind) {
     case 'hang':
