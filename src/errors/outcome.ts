@@ -16,8 +16,8 @@ export const worstOutcome = (attempts: readonly { readonly outcome: Outcome }[])
 
 /**
  * HTTP statuses that common proxies send only before they forward a request, because of its
- * framing, size, protocol or rate. docs/errors.md has the reason for each. 401 is missing, because
- * nginx runs `auth_request` again for the page of a 504, and a 401 then replaces the 504.
+ * framing, size, protocol or rate. 401 is missing, because nginx runs `auth_request` again for the
+ * page of a 504, and a 401 then replaces the 504.
  */
 const sentBeforeForwarding = /* @__PURE__ */ new Set([
   407, 411, 413, 414, 415, 417, 421, 425, 426, 429, 431,

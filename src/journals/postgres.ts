@@ -120,7 +120,7 @@ export function postgresJournal(
       return rows as PostgresRows;
     }
     throw new LastingJournalError(
-      `postgresJournal: query returned ${describeReply(result)}; expected an array of rows with the column ${column}, or an object that has them as rows.\nReturn the rows alone: docs/paying-once.md has the function for each client.`,
+      `postgresJournal: query returned ${describeReply(result)}; expected an array of rows with the column ${column}, or an object that has them as rows.\nReturn the rows alone: docs/journals.md has the function for each client.`,
     );
   };
   /** Runs a statement, and resolves to the row that the statement changed, or to undefined. */

@@ -125,7 +125,7 @@ export function redisJournal(
     // Undefined does not prove that Redis has no entry, because a REST interface returns no result
     // for an error, either.
     throw new LastingJournalError(
-      `redisJournal: command returned ${typeof stored} for GET; expected a string or null.\nReturn the reply of Redis unparsed, and reject on an error: docs/paying-once.md has the function for each client.`,
+      `redisJournal: command returned ${typeof stored} for GET; expected a string or null.\nReturn the reply of Redis unparsed, and reject on an error: docs/journals.md has the function for each client.`,
     );
   };
   /** Reads these entries, and yields those of open payments. */
