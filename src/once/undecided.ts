@@ -1,4 +1,4 @@
-import { isOutcomeUnknown } from '../errors/errors.ts';
+import { isOutcomeUnknown, PaymentInDoubtError } from '../errors/errors.ts';
 import { onExit, warn } from '../internal/runtime.ts';
 
 /** The payments that this process is making or has left in doubt, by platform and reference. */
@@ -29,13 +29,17 @@ export async function watchPayment<T>(
   if (!hasExitListener) onExit(report);
   hasExitListener = true;
   const key = `${platform} ${reference}`;
+  const wasUndecided = undecided.has(key);
   if (undecided.size < maxUndecided) undecided.add(key);
   try {
     const made = await run();
     undecided.delete(key);
     return made;
   } catch (error) {
-    if (!isOutcomeUnknown(error)) undecided.delete(key);
+    // A call with other terms says nothing about the payment that has the reference.
+    const isConflict = error instanceof PaymentInDoubtError && error.reason === 'conflict';
+    const staysUndecided = isConflict ? wasUndecided : isOutcomeUnknown(error);
+    if (!staysUndecided) undecided.delete(key);
     throw error;
   }
 }

@@ -74,6 +74,9 @@ test('createOnce calls that made a payment or were rejected cause no warning at 
   await transfers.createOnce(input);
   sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 422 } });
   await transfers.createOnce({ ...input, description: 'rejected' }).catch(() => undefined);
+  // Other terms under the reference of a payment that was made are a conflict.
+  const conflict = transfers.createOnce({ ...input, amount: '9.00' });
+  await expect(conflict).rejects.toMatchObject({ reason: 'conflict' });
   expect(exit()).toEqual([]);
 });
 
