@@ -1,4 +1,4 @@
-// Journals in other databases: examples/services/journals, and the table of docs/paying-once.md.
+// Journals in other databases: examples/services/journals, and the table of docs/journals.md.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,9 +41,9 @@ const postgresClients = [
 
 /** The function for a client of PostgreSQL or Redis, as the table of the guide has it. */
 function readLine(client) {
-  const guide = readFileSync(join(root, 'docs/paying-once.md'), 'utf8');
+  const guide = readFileSync(join(root, 'docs/journals.md'), 'utf8');
   const line = new RegExp(`^\\| ${client} +\\| \`(.+)\` +\\|$`, 'm').exec(guide)?.[1];
-  if (line === undefined) throw new Error(`docs/paying-once.md has no line for ${client}`);
+  if (line === undefined) throw new Error(`docs/journals.md has no line for ${client}`);
   return line;
 }
 
