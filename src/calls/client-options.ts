@@ -43,7 +43,7 @@ import type { Fetch, GetWithBody } from '../transports/transport.ts';
 /** The options of a {@link PaymentsClient}. */
 export interface ClientOptions {
   /**
-   * Base URL of the API, which must end in `/v0`. Use https, or http on a loopback address.
+   * URL of the versioned API, which must end in `/v0`. Use https, or http on a loopback address.
    * @default the environment variable PAYMENTS_BASE_URL
    */
   baseUrl?: string | undefined;
@@ -64,7 +64,7 @@ export interface ClientOptions {
    * @default the environment variable PAYMENTS_JWT
    */
   jwt?: CredentialSource | null | undefined;
-  /** The longest time for one request and its whole response, in milliseconds. @default 30000 */
+  /** Limit for one attempt, headers and body included, in milliseconds. @default 30000 */
   timeout?: number | undefined; // How long a response takes is not documented: docs/gaps.md, row 66
   /** The longest time for a call with its waits and retries, in milliseconds. @default 120000 */
   totalTimeout?: number | undefined;

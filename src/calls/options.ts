@@ -81,7 +81,7 @@ export function checkOptions<T extends object>(
 
 /** The options of a single call. */
 export interface RequestOptions {
-  /** Your signal to abort the call, even while the call waits before a retry. */
+  /** Aborts the call, even while the call waits before a retry. */
   signal?: AbortSignal | undefined;
   /** The longest time for one request and its response, in milliseconds. Default: the client's. */
   timeout?: number | undefined;
