@@ -183,7 +183,7 @@ class Following {
   async #sleep(ms: number): Promise<void> {
     const { clock, paging, transferSearch } = this.#books;
     const { signal } = paging;
-    // This deadline never ends by its time. It only follows the signal.
+    // This deadline never ends by its time, but only with the signal.
     const deadline = new Deadline(clock, maxTimerMs, 'total', { signals: [signal] });
     try {
       await deadline.sleep(ms);

@@ -92,7 +92,7 @@ export function createRequestCall<T>(request: AnyRequest<T>, redact: Redact): Ca
 /** Matches a slash, and encoded characters that a server may decode to a slash. */
 const separator = /\/|%2f|%5c/i;
 
-/** Says what is wrong with a path. It must stay below the base URL: no host, no query, no `..`. */
+/** Says what is wrong with a path. A path stays below the base URL: no host, no query, no `..`. */
 function describePathProblem(path: unknown): Problem | undefined {
   if (typeof path !== 'string' || !path.startsWith('/') || path.startsWith('//')) {
     return { expected: 'a relative path that starts with one slash, such as "/transfers"' };

@@ -10,7 +10,7 @@ import { builtinModule } from '../internal/runtime.ts';
 import { callHook, type Hooks } from './hooks.ts';
 import type { Clock } from './time.ts';
 
-/** A call of a public method while it runs. It may send many requests. */
+/** A call of a public method while it runs. Such a call may send many requests. */
 export interface Trace {
   /** The reference of the payment that the call makes, for the events of its requests. */
   readonly reference: string | undefined;

@@ -35,7 +35,7 @@ export function redactor(
   return (text) => {
     let clean = text;
     for (const spelling of spellings) clean = clean.replaceAll(spelling, mark);
-    // It is unknown where an encoded secret starts and ends, so the mark replaces the whole text.
+    // Nobody knows where an encoded secret starts and ends, so the mark replaces the whole text.
     const isEncodedIn = (decoding: string): boolean =>
       spellings.some((spelling) => decoding.includes(spelling));
     if (decodingsOf(clean).some(isEncodedIn)) return mark;

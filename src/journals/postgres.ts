@@ -197,7 +197,7 @@ export function postgresJournal(
       return row === undefined ? undefined : parseEntry(String(row['entry']));
     },
     swap: async (reference, before, after) => {
-      // A swap of nothing for nothing writes nothing. It checks that there is no entry.
+      // A swap of nothing for nothing writes nothing, and checks that there is no entry.
       if (before === undefined && after === undefined) {
         const sql = `SELECT reference FROM ${table} WHERE reference = $1`;
         return (await change(sql, reference)) === undefined;

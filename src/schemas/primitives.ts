@@ -45,7 +45,7 @@ export const metadata = lazy((): Schema<Metadata> => z.record(z.string(), z.unkn
  * with a hint, because zod/mini has no messages.
  */
 
-/** Schema of an object to send. It rejects each field that the API reference does not name. */
+/** Schema of an object to send. Rejects each field that the API reference does not name. */
 export const closedObject = <Shape extends z.core.$ZodShape>(
   shape: Shape,
 ): z.ZodMiniObject<Shape, z.core.$strict> =>

@@ -2,7 +2,7 @@ import { isPaymentsError, PaymentsClient, PaymentInDoubtError } from 'payments-p
 import { journalAt, payoutOf, type WorkerReport, type WorkerOrder } from './once-payouts.ts';
 
 /*
- * A worker of once-deaths.ts. It makes the payouts of its order at random until it is killed.
+ * A worker of once-deaths.ts. Makes the payouts of its order at random until it is killed.
  */
 
 const sendReport = (report: WorkerReport): void => {

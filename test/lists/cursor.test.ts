@@ -234,7 +234,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   },
 );
 
-/** A platform with a new cursor for each page. It fails after 3,000 pages, so that a test ends. */
+/** A platform with a new cursor for each page. Fails after 3,000 pages, so that a test ends. */
 const endless = (itemsAt: (count: number) => readonly number[]) =>
   clientOf(
     (_, __, count) =>
