@@ -50,7 +50,6 @@ export function checkGoals(goals, { figures, contenders }) {
         low: Math.min(...series),
         high: Math.max(...series),
         holds: goal.holds(value),
-        far: goal.far(value),
       },
     ];
   });

@@ -1,9 +1,7 @@
 /*
  * Compares this SDK with others, on the same server and the same work.
  *
- *   npm ci && npm run bench        every contender, about fifteen minutes; writes docs/performance.md
- *   npm run bench:quick            under a minute, with what is installed (at least ours, bare
- *                                  fetch, ky + zod); exits with 1 if a ratio is off by half
+ *   npm ci && npm run bench        every contender, about twelve minutes; writes docs/performance.md
  *   node run.mjs --only=ours,fetch --rounds=3 --works=transport,start
  *
  * The server (server.mjs) is a separate process and sends precomputed bytes. One contender runs per
@@ -12,13 +10,10 @@
  * the machine affects all of them. A ratio is taken within a round; the tables show the median over the
  * rounds and the span. Absolute times depend on the machine: compare them within one run only.
  *
- * Every version is pinned in package.json and its lockfile. `increase` stays at 0.x: 1.0.0 under
- * that name is another, empty package.
+ * Every version is pinned in package.json and its lockfile.
  */
 import { execFile, execFileSync, fork } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -32,46 +27,39 @@ const here = import.meta.dirname;
 
 const { values: flags } = parseArgs({
   options: {
-    quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     works: { type: 'string' },
     rounds: { type: 'string' },
   },
 });
-const { quick } = flags;
-const allNames = ['ours', 'http', 'undici', 'fetch', 'ky-zod', ...peers];
-const selected = flags.only?.split(',') ?? (quick ? ['ours', 'fetch', 'ky-zod'] : allNames);
+const allNames = ['ours', 'http', 'undici', 'fetch', ...peers];
+const selected = flags.only?.split(',') ?? allNames;
 const works = flags.works?.split(',') ?? [
   'check',
   'start',
   'overlap',
   'serial',
-  ...(quick || cpus().length < 2 || process.platform !== 'linux' ? [] : ['pinned']),
+  ...(cpus().length < 2 || process.platform !== 'linux' ? [] : ['pinned']),
   'transport',
   // size-limit checks the size of the bundle (`npm run check`).
-  ...(quick ? [] : ['heap', 'bundle']),
+  'heap',
+  'bundle',
 ];
 /** Rounds and size of each kind of work. */
-const plan = quick
-  ? { check: [1, 0.3], start: [7, 1], overlap: [1, 1], serial: [2, 0.5], transport: [2, 0.5] }
-  : {
-      check: [5, 1],
-      start: [15, 1],
-      overlap: [2, 1],
-      serial: [5, 1],
-      pinned: [3, 1],
-      transport: [4, 1],
-      heap: [2, 1],
-    };
+const plan = {
+  check: [5, 1],
+  start: [15, 1],
+  overlap: [2, 1],
+  serial: [5, 1],
+  pinned: [3, 1],
+  transport: [4, 1],
+  heap: [2, 1],
+};
 
-/** The version of a package; undefined if it is not installed. */
+/** The version of a package, read from its file, because not every package exports its package.json. */
 async function versionOf(name) {
-  // Reads the file directly, because not every package exports its package.json.
-  for (const folder of createRequire(join(here, 'run.mjs')).resolve.paths(name) ?? []) {
-    const file = join(folder, name, 'package.json');
-    if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')).version;
-  }
-  return undefined;
+  const file = join(here, 'node_modules', name, 'package.json');
+  return JSON.parse(await readFile(file, 'utf8')).version;
 }
 
 async function startServer() {
@@ -123,10 +111,6 @@ const versions = {};
 for (const name of selected) {
   const adapter = await import(`./adapters/${name}.mjs`);
   const foundVersions = await Promise.all(adapter.packages.map(versionOf));
-  if (foundVersions.includes(undefined)) {
-    console.error(`skipped, not installed: ${name}`);
-    continue;
-  }
   adapter.packages.forEach((each, at) => {
     versions[each] = foundVersions[at];
   });
@@ -204,11 +188,6 @@ const outcome = {
 };
 const verdicts = checkGoals(goals, outcome);
 console.log(formatReport(verdicts, outcome));
-if (!quick && flags.only === undefined && flags.works === undefined) {
+if (flags.only === undefined && flags.works === undefined) {
   await writeReport(verdicts, outcome, root);
-}
-const off = verdicts.filter(({ far, machine }) => far && machine !== true);
-if (quick && off.length > 0) {
-  console.error(`off by more than half: ${off.map(({ label }) => label).join('; ')}`);
-  process.exitCode = 1;
 }

@@ -43,22 +43,9 @@ const envelopes = {
   '/v1/transfers': (n, more) => ({
     body: page(n, `{"object":"list","url":"/v1/transfers","has_more":${more},"data":`, '}'),
   }),
-  '/increase/account_transfers': (n, more) => ({
-    body: page(n, '{"data":', `,"next_cursor":${more ? `"c${n}"` : 'null'}}`),
-  }),
   '/modern-treasury/api/counterparties': (n, more) => ({
     body: page(n, '', ''),
     headers: { 'x-per-page': String(perPage), ...(more ? { 'x-after-cursor': `c${n}` } : {}) },
-  }),
-  '/anthropic/v1/models': (n, more) => ({
-    body: page(
-      n,
-      '{"data":',
-      `,"has_more":${more},"first_id":"${idOf(0)}","last_id":"${idOf(n)}"}`,
-    ),
-  }),
-  '/openai/batches': (n, more) => ({
-    body: page(n, `{"object":"list","has_more":${more},"data":`, '}'),
   }),
   '/polar/v1/discounts/': (n) => ({
     body: page(
@@ -91,7 +78,7 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
     return;
   }
   const pageNumber = /(?:^|&)page=(\d+)/.exec(query);
-  const after = /(?:^|&)(?:cursor|starting_after|after_cursor|after_id|after)=\D*(\d+)/.exec(query);
+  const after = /(?:^|&)(?:cursor|starting_after|after_cursor)=\D*(\d+)/.exec(query);
   // A cursor is the number of its page.
   let n = after === null ? 0 : Number(after[1]) + 1;
   if (pageNumber !== null) n = Number(pageNumber[1]) - 1;
