@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
 // The SDK works where code cannot be generated from strings: in Workers, and under strict content
-// security policies. `npm run test:no-eval` runs all tests like this; this file runs one for each part.
+// security policies. This file runs the tests of each part, and docs/contributing.md has the command for all.
 
 const forbidden = '--disallow-code-generation-from-strings';
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -21,7 +21,7 @@ import { createPayrollSandbox } from '../drivers/once-deaths.ts';
 import { startPostgres } from '../stores/servers.ts';
 import { killRecipe, recipeFolder, recipes } from '../drivers/workflows.ts';
 
-/** `npm run chaos:workflows` has 300 payouts. An outbox reads fewer at once than are invalid. */
+/** `node test/drivers/workflows.ts` has 300 payouts. An outbox reads fewer at once than are invalid. */
 const counts = { payouts: 80, kills: 3, invalid: 25 };
 
 test(
