@@ -64,7 +64,7 @@ async function runTour() {
     once(spawn(process.execPath, [...program, ...args], { stdio: 'inherit' }), 'close');
   const listOpen = async () => {
     const open = [];
-    for await (const each of transfers.openOnce()) open.push(each);
+    for await (const each of transfers.listUndecided()) open.push(each);
     return open;
   };
 
@@ -99,7 +99,7 @@ async function runTour() {
   print(`7. Open: ${ambiguous?.reference}, which may be ${ambiguous?.candidates?.join(' or ')}.`);
   const transferId = ambiguous?.candidates?.[0];
   if (transferId === undefined) throw new Error('The list shows no candidate.');
-  await transfers.resolveOnce(description, transferId, { by: 'an operator' });
+  await transfers.decide(description, transferId, { by: 'an operator' });
   const { id, status } = await transfers.createOnce(invoice);
   print(`8. Resolved: createOnce returns ${id}, which is ${status}, and sends nothing.`);
 

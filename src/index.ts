@@ -53,14 +53,14 @@ export { compareAmounts, sumAmounts } from './values/amounts.ts';
 export { hasTransferStatus } from './values/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
 export type { TransferCreatedOnce } from './once/create-once.ts';
-export type { OnceOptions, ResolveOptions } from './once/options.ts';
+export type { OnceOptions, DecideOptions } from './once/options.ts';
 export type {
   ClaimedPayment,
-  OpenOnceOptions,
+  ListUndecidedOptions,
   PaymentTransition,
   UndecidedPayment,
   UnreadablePayment,
-} from './once/open-once.ts';
+} from './once/list-undecided.ts';
 export type { WaitOptions } from './resources/wait-for.ts';
 export type { Accounts } from './resources/accounts.ts';
 export type { Counterparties } from './resources/counterparties.ts';

@@ -17,7 +17,7 @@ export interface HookCall {
   readonly call: number;
   /** The number of this request within the call, from 1. */
   readonly attempt: number;
-  /** The reference of the payment, if `createOnce`, a batch or `resolveOnce` sends the request. */
+  /** The reference of the payment, if `createOnce`, a batch or `decide` sends the request. */
   readonly reference?: string;
 }
 

@@ -112,7 +112,7 @@ export class PaymentsError extends Error {
   declare readonly retryAfterMs: number | undefined;
   /**
    * The reference of the payment, with credentials redacted. Set on every error of `createOnce`, of
-   * `resolveOnce` and of a payment in a batch. Absent if the reference itself is invalid.
+   * `decide` and of a payment in a batch. Absent if the reference itself is invalid.
    */
   declare readonly reference?: string;
   /** The place where a list stopped. Only set if the error was thrown while reading a list. */

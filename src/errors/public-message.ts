@@ -8,7 +8,7 @@ interface PublicFacts {
   readonly reason?: string | undefined;
 }
 
-const readOperation = /\.(get|list|build|openOnce|reconcile|reconcileAll|waitFor)$/;
+const readOperation = /\.(get|list|build|listUndecided|reconcile|reconcileAll|waitFor)$/;
 
 /** Whether a call only reads. The HTTP method does not show this: `createOnce` also sends GETs. */
 export const isReading = ({

@@ -6,7 +6,7 @@ export interface JournalTransition {
   readonly at: number;
   /** State of the payment's entry after the change. */
   readonly state: 'sending' | 'ambiguous' | 'paid' | 'not_paid';
-  /** Operator who recorded the change by `transfers.resolveOnce`. Absent if a call made it. */
+  /** Operator who recorded the change by `transfers.decide`. Absent if a call made it. */
   readonly by?: string | undefined;
   /** Name of the machine that wrote the change to the journal. */
   readonly host?: string | undefined;
@@ -59,7 +59,7 @@ export interface SendingEntry extends ClaimedEntry {
   readonly state: 'sending';
 }
 
-/** Entry of a payment that a listed transfer may have made. Decide by `transfers.resolveOnce`. */
+/** Entry of a payment that a listed transfer may have made. Decide by `transfers.decide`. */
 export interface AmbiguousEntry extends ClaimedEntry {
   /** State of a payment that may or may not have been made. */
   readonly state: 'ambiguous';
@@ -75,7 +75,7 @@ export interface PaidEntry extends CommonEntry {
   readonly transferId: TransferId;
   /** Time when the payment was recorded as paid, in milliseconds by the journal's clock. */
   readonly paidAt: number;
-  /** Operator who recorded the payment by `transfers.resolveOnce`. Absent if a call made it. */
+  /** Operator who recorded the payment by `transfers.decide`. Absent if a call made it. */
   readonly resolvedBy?: string | undefined;
 }
 
@@ -148,7 +148,7 @@ export interface Journal {
   now(reference: string): Promise<number>;
   /**
    * Lists every payment that is `sending` or `ambiguous`, in any order. An entry that cannot be
-   * read is listed as it is stored. `transfers.openOnce` needs this method.
+   * read is listed as it is stored. `transfers.listUndecided` needs this method.
    */
   open?(): AsyncIterable<OpenPayment>;
   /**

@@ -31,7 +31,7 @@ export interface JournalContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The client's settings for `createOnce`, `createAllOnce`, `resolveOnce` and `openOnce`. */
+/** The client's settings for `createOnce`, `createAllOnce`, `decide` and `listUndecided`. */
 export interface ClientContext extends JournalContext {
   readonly pipeline: RequestPipeline;
   readonly hooks: Hooks;

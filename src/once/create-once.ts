@@ -1,37 +1,20 @@
 import { invalidArguments, readInput } from '../calls/arguments.ts';
 import { callHook, type OnceEvent } from '../calls/hooks.ts';
-import { checkBy, checkOptions, parseSince } from '../calls/options.ts';
+import { checkOptions, parseSince } from '../calls/options.ts';
 import type { Trace } from '../calls/tracing.ts';
-import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
-import { describeReferenceProblem, isReference } from '../internal/formats.ts';
+import { PaymentsError, type Issue } from '../errors/errors.ts';
+import { isReference } from '../internal/formats.ts';
 import {
-  isTransferId,
   transferCreateInputSchema,
   type OnceInput,
   type Transfer,
   type TransferCreated,
-  type TransferId,
 } from '../schemas/transfer.ts';
 import { applyOptions, type ClientContext } from './context.ts';
 import { createCall, Creation } from './creation.ts';
-import { onceOptionChecks, resolveOptionChecks } from './options.ts';
-import type { OnceOptions, ResolveOptions } from './options.ts';
+import { checkReference, onceOptionChecks, type OnceOptions } from './options.ts';
 import { Payment, type MadePayment } from './payment.ts';
-import { Resolution } from './resolution.ts';
 import type { SharedScans } from './shared-scans.ts';
-
-export const resolveCall: CallIdentity = {
-  operation: 'transfers.resolveOnce',
-  method: 'GET',
-  path: '/transfers/{id}',
-};
-
-const checkReference = /* @__PURE__ */ checkBy(describeReferenceProblem);
-const checkVerdict = /* @__PURE__ */ checkBy((value) =>
-  value === 'not_paid' || isTransferId(value)
-    ? undefined
-    : { expected: `the id of a Transfer, or 'not_paid'` },
-);
 
 /** What `transfers.createOnce` resolves to. */
 export type TransferCreatedOnce = TransferCreated & {
@@ -139,21 +122,4 @@ function checkPayment(
   }
   const context = applyOptions(client, journalOptions, { since: requestedAt, within, scans });
   return new Payment(createCall, input, creation, context);
-}
-
-/** Records in the journal an operator's decision whether a payment in doubt was made. */
-export async function resolveOnce(
-  client: ClientContext,
-  reference: string,
-  verdict: TransferId | 'not_paid',
-  options: ResolveOptions | undefined,
-  within: Trace,
-): Promise<void> {
-  const issues: Issue[] = [];
-  const { by, force, ...onceOptions } = checkOptions(resolveOptionChecks, options, issues);
-  checkReference(reference, 'reference', issues);
-  checkVerdict(verdict, 'verdict', issues);
-  if (issues.length > 0) throw invalidArguments(resolveCall, issues, client.pipeline.redact);
-  const context = applyOptions(client, onceOptions, { within });
-  await new Resolution(resolveCall, reference, context).record(verdict, { by, force });
 }

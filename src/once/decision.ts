@@ -47,7 +47,7 @@ export type Step =
   | { readonly next: (typeof plans)[Situation]['next'] };
 
 /** Returns a call's next step from the payment's state and the scans of the list so far. */
-export function decide(situation: Situation, scans: readonly Scan[]): Step {
+export function findNextStep(situation: Situation, scans: readonly Scan[]): Step {
   const last = scans.at(-1);
   if (last?.result === 'found') return { next: 'record', transfer: last.transfer };
   if (last?.result === 'ambiguous') return { next: 'ask', candidates: last.candidates };

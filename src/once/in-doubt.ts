@@ -13,7 +13,7 @@ import type { OpenEntry } from '../journals/journal.ts';
 import type { JournalContext } from './context.ts';
 import { findRetryDelay, inProgressRetryMs } from './decision.ts';
 
-/** Creates the errors of one call of createOnce, resolveOnce or openOnce. */
+/** Creates the errors of one call of createOnce, decide or listUndecided. */
 export class PaymentErrors {
   readonly #call: CallIdentity;
   readonly #reference: string;
@@ -169,9 +169,7 @@ export class PaymentErrors {
       );
     }
     if (expiresAt === null) {
-      advice.push(
-        'It is never sent again by itself: an operator decides with transfers.resolveOnce.',
-      );
+      advice.push('It is never sent again by itself: an operator decides with transfers.decide.');
     } else if (expiresAt !== undefined) {
       advice.push(`Until ${formatTime(expiresAt)}, an earlier request may still take effect.`);
     }

@@ -1,5 +1,6 @@
 import {
   callOptionChecks,
+  checkBy,
   isBoolean,
   journalCheck,
   millisecondsOrInfinity,
@@ -8,6 +9,7 @@ import {
   type OptionChecks,
   type RequestOptions,
 } from '../calls/options.ts';
+import { describeReferenceProblem } from '../internal/formats.ts';
 import type { Journal } from '../journals/journal.ts';
 
 /** Options of `transfers.createOnce`. */
@@ -27,8 +29,8 @@ export interface OnceOptions extends RequestOptions {
   since?: Date | string | undefined;
 }
 
-/** Options of `transfers.resolveOnce`. */
-export interface ResolveOptions extends Omit<OnceOptions, 'since'> {
+/** Options of `transfers.decide`. */
+export interface DecideOptions extends Omit<OnceOptions, 'since'> {
   /** The name of the operator who decides, which the payment's journal entry keeps. */
   by?: string | undefined;
   /**
@@ -37,6 +39,9 @@ export interface ResolveOptions extends Omit<OnceOptions, 'since'> {
    */
   force?: boolean | undefined;
 }
+
+/** Checks the reference of a payment. */
+export const checkReference = /* @__PURE__ */ checkBy(describeReferenceProblem);
 
 const journalOptionChecks = (): OptionChecks<Omit<OnceOptions, 'since'>> => ({
   journal: journalCheck(),
@@ -52,7 +57,7 @@ export const onceOptionChecks = (): OptionChecks<OnceOptions> => ({
 /** The names of the options of `create` and `createOnce`. */
 export const onceOptionNames = (): string[] => Object.keys(onceOptionChecks());
 
-export const resolveOptionChecks = (): OptionChecks<ResolveOptions> => ({
+export const decideOptionChecks = (): OptionChecks<DecideOptions> => ({
   by: optionalCheck('a name', (value) => typeof value === 'string' && value !== ''),
   force: isBoolean,
   ...journalOptionChecks(),

@@ -19,7 +19,7 @@ import { epoch } from '../search/search.ts';
 import type { OnceContext } from './context.ts';
 import type { Creation } from './creation.ts';
 import {
-  decide,
+  findNextStep,
   findSituation,
   findSituationAfterRequest,
   type Scan,
@@ -142,7 +142,7 @@ export class Payment {
     const claim = isOpen(entry) ? entry : undefined;
     const scans: Scan[] = [];
     for (;;) {
-      const step = decide(situation, scans);
+      const step = findNextStep(situation, scans);
       switch (step.next) {
         case 'scan': {
           const options = { cause: error, isConfirmed: step.isConfirmed };
@@ -323,7 +323,7 @@ export class Payment {
     const names = shownIds.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
     return this.#journal.errors.createInDoubtError(
       'ambiguous',
-      `The list shows transfers that may be this payment (${names}): an operator decides with transfers.resolveOnce`,
+      `The list shows transfers that may be this payment (${names}): an operator decides with transfers.decide`,
       { candidates: shownIds, claimedAt: isOpen(before) ? before.claimedAt : undefined },
     );
   }

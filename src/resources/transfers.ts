@@ -13,16 +13,16 @@ import { runFromCallSite } from '../errors/call-site.ts';
 import type { CallIdentity } from '../errors/errors.ts';
 import type { Batch } from '../once/batch-results.ts';
 import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
-import {
-  createOnce,
-  resolveCall,
-  resolveOnce,
-  type TransferCreatedOnce,
-} from '../once/create-once.ts';
+import { createOnce, type TransferCreatedOnce } from '../once/create-once.ts';
 import { creationCall } from '../once/creation.ts';
 import type { ClientContext } from '../once/context.ts';
-import { openOnce, type OpenOnceOptions, type UndecidedPayment } from '../once/open-once.ts';
-import type { OnceOptions, ResolveOptions } from '../once/options.ts';
+import {
+  listUndecided,
+  type ListUndecidedOptions,
+  type UndecidedPayment,
+} from '../once/list-undecided.ts';
+import { decide, decideCall } from '../once/decide.ts';
+import type { DecideOptions, OnceOptions } from '../once/options.ts';
 import {
   reconcileAll,
   reconcileAllCall,
@@ -146,13 +146,13 @@ export class Transfers {
    * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
-   * for await (const { input } of payments.transfers.openOnce({ olderThan: 1_200_000 })) {
+   * for await (const { input } of payments.transfers.listUndecided({ olderThan: 1_200_000 })) {
    *   if (input) console.log((await payments.transfers.createOnce(input)).id);
    * }
    * ```
    */
-  openOnce(options?: OpenOnceOptions): AsyncIterable<UndecidedPayment> {
-    return openOnce(this.#once, options);
+  listUndecided(options?: ListUndecidedOptions): AsyncIterable<UndecidedPayment> {
+    return listUndecided(this.#once, options);
   }
 
   /**
@@ -167,21 +167,21 @@ export class Transfers {
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
    * try {
-   *   await payments.transfers.resolveOnce('invoice 4711', 'txfr_000001', { by: 'ops' });
+   *   await payments.transfers.decide('invoice 4711', 'txfr_000001', { by: 'ops' });
    * } catch (error) {
    *   if (!(error instanceof ValidationError)) throw error;
    *   console.log('The journal does not know this reference.');
    * }
    * ```
    */
-  resolveOnce(
+  decide(
     reference: string,
     verdict: IdFrom<'txfr_', 'transferId(text) or as const'> | 'not_paid',
-    options?: ResolveOptions,
+    options?: DecideOptions,
   ): Promise<void> {
     return runFromCallSite(() =>
-      this.#pipeline.trace(resolveCall, reference, (trace) =>
-        resolveOnce(this.#once, reference, verdict, options, trace),
+      this.#pipeline.trace(decideCall, reference, (trace) =>
+        decide(this.#once, reference, verdict, options, trace),
       ),
     );
   }

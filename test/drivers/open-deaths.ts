@@ -125,7 +125,7 @@ export async function leaveOpen(
     // Finishes the open payments as examples/finish-open-payments.ts does.
     const { transfers } = new PaymentsClient({ ...clientOptions, ...limits, journal });
     const inputs: OnceInput[] = [];
-    for await (const { input } of transfers.openOnce()) if (input) inputs.push(input);
+    for await (const { input } of transfers.listUndecided()) if (input) inputs.push(input);
     for await (const { input, result } of transfers.createAllOnce(inputs)) {
       results[result] = (results[result] ?? 0) + 1;
       const expected = before.has(input.description) ? 'found' : 'created';

@@ -54,12 +54,12 @@ const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>
   createOnce: async function callerOfOnce(payments) {
     await payments.transfers.createOnce(once);
   },
-  resolveOnce: async function callerOfResolveOnce(payments) {
-    await payments.transfers.resolveOnce('invoice 1', id);
+  decide: async function callerOfResolveOnce(payments) {
+    await payments.transfers.decide('invoice 1', id);
   },
-  openOnce: async function callerOfOpenOnce(payments) {
+  listUndecided: async function callerOfOpenOnce(payments) {
     const journal = { ...memoryJournal(), open: () => failingList() };
-    for await (const each of payments.transfers.openOnce({ journal })) void each;
+    for await (const each of payments.transfers.listUndecided({ journal })) void each;
   },
   request: async function callerOfRequest(payments) {
     await payments.request({ method: 'GET', path: '/x', api: 'versioned' });

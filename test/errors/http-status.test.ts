@@ -204,7 +204,7 @@ const cases: readonly Case[] = [
     'a list of open payments whose journal has failed',
     502,
     async ({ payments }) => {
-      for await (const _ of payments.transfers.openOnce()) break;
+      for await (const _ of payments.transfers.listUndecided()) break;
     },
     { journal: { ...memoryJournal(), open: () => failingRows } },
   ],

@@ -80,18 +80,18 @@ const calls: readonly (readonly [string, (world: Setup) => Promise<unknown>, Cli
       return withFault({ kind: 'truncated_body' }, 'transfers.get')(world);
     },
   ],
-  ['ValidationError', ({ payments }) => payments.transfers.resolveOnce(reference, 'not_paid')],
+  ['ValidationError', ({ payments }) => payments.transfers.decide(reference, 'not_paid')],
   [
     'NotFoundError',
     async (world) => {
       await withFault({ kind: 'reset', when: 'before_commit' })(world).catch(() => undefined);
-      return world.payments.transfers.resolveOnce(reference, 'txfr_999999');
+      return world.payments.transfers.decide(reference, 'txfr_999999');
     },
   ],
 ];
 
 test.each(calls.map(([name, call, options = {}]) => [name, call, options] as const))(
-  'a %s of createOnce or resolveOnce has the reference of the payment',
+  'a %s of createOnce or decide has the reference of the payment',
   async (name, call, options) => {
     const world = setup(options);
     const error = await failureOf(call(world));

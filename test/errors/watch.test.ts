@@ -141,13 +141,13 @@ test('hooks.onCall reports each createOnce, each try of a payment in a batch and
   await payments.transfers.list({ limit: 5 }).toArray({ max: 100 });
   await payments.transfers.reconcile(payment);
   await payments.transfers.waitFor('txfr_000001', { until: () => true });
-  await failureOf(payments.transfers.resolveOnce('unknown', 'not_paid'));
+  await failureOf(payments.transfers.decide('unknown', 'not_paid'));
   expect(calls.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual([
     'transfers.list ok',
     'transfers.list ok',
     'transfers.reconcile ok',
     'transfers.waitFor ok',
-    expect.stringMatching(/^transfers.resolveOnce /),
+    expect.stringMatching(/^transfers.decide /),
   ]);
 });
 
@@ -250,7 +250,7 @@ test('the tracing channel publishes one trace for each payment of a batch, each 
   await payments.transfers.createAllOnce(inputs);
   await payments.transfers.list({ limit: 5 }).toArray({ max: 8 });
   await payments.transfers.waitFor('txfr_000001', { until: () => true });
-  for await (const _ of payments.transfers.openOnce());
+  for await (const _ of payments.transfers.listUndecided());
   await payments.request({ method: 'GET', path: '/transfers/txfr_000001', api: 'versioned' });
   expect(startsOf(events)).toEqual([
     ...Array(3).fill('transfers.createOnce'),

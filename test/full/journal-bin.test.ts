@@ -180,7 +180,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       expect(json).toMatchObject({ status: 3, err: '' });
       const client = new PaymentsClient({ ...createPlatform().clientOptions, journal });
       const listed: unknown[] = [];
-      for await (const each of client.transfers.openOnce()) listed.push(each);
+      for await (const each of client.transfers.listUndecided()) listed.push(each);
       expect(JSON.parse(json.out)).toEqual(listed);
 
       const aged = await run(['list', '--json', '--older-than', '2h', ...flags]);
@@ -261,12 +261,12 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       expect(left.map((entry) => entry?.state)).toEqual([undefined, undefined, 'paid']);
     });
 
-    test('resolve records the decision of an operator', async () => {
+    test('decide records the decision of an operator', async () => {
       const { flags, journal } = open();
       const { env, sandbox, payments, baseUrl } = await startPlatform();
       const { reference, input } = await claimAt(journal, 10, { platform: baseUrl });
       const { id } = await payments.transfers.create(input);
-      const args = ['resolve', reference, id, '--by', 'ada', '--yes', ...flags];
+      const args = ['decide', reference, id, '--by', 'ada', '--yes', ...flags];
       expect(await run(args, env)).toEqual({
         status: 0,
         out: `${reference} is recorded as paid by ${id}.\n`,
@@ -389,10 +389,10 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     const other = { REDIS_URL: 'redis://user@staging:6379', DATABASE_URL: 'redis://user@backup' };
     const { status, out } = await run(['show', reference, ...flags], other);
     expect(status).toBe(0);
-    expect(out).toContain(`resolve ${reference} txfr_1 --redis "<url>"\n`);
+    expect(out).toContain(`decide ${reference} txfr_1 --redis "<url>"\n`);
     expect(out).not.toContain(password);
     const named = await run(['show', reference, ...flags], { JOURNAL_URL: flags[1] });
-    expect(named.out).toContain(`resolve ${reference} not_paid --redis "$JOURNAL_URL"\n`);
+    expect(named.out).toContain(`decide ${reference} not_paid --redis "$JOURNAL_URL"\n`);
     await journal.swap(reference, entry, undefined);
   });
 
@@ -458,24 +458,24 @@ async function startPlatform() {
   return { sandbox, env, payments: new PaymentsClient(clientOptions), baseUrl };
 }
 
-describe('payments-journal resolve', () => {
+describe('payments-journal decide', () => {
   const setup = async (minutes = 10) => {
     const platform = await startPlatform();
     const store = openSqlite();
     const { baseUrl } = platform;
     const claim = await claimAt(store.journal, minutes, { platform: baseUrl });
-    const resolve = (verdict: string, ...flags: string[]) =>
-      run(['resolve', claim.reference, verdict, ...store.flags, ...flags], platform.env);
-    const resolveOnTerminal = (line: string) =>
-      runOnTerminal(line, ['resolve', claim.reference, 'not_paid', ...store.flags], platform.env);
-    return { ...platform, ...store, ...claim, resolve, resolveOnTerminal };
+    const decide = (verdict: string, ...flags: string[]) =>
+      run(['decide', claim.reference, verdict, ...store.flags, ...flags], platform.env);
+    const decideOnTerminal = (line: string) =>
+      runOnTerminal(line, ['decide', claim.reference, 'not_paid', ...store.flags], platform.env);
+    return { ...platform, ...store, ...claim, decide, decideOnTerminal };
   };
 
   test.each(['y\n', 'yes\n', ' Y \n'])(
     'records the decision if the operator answers %j on a terminal',
     async (line) => {
-      const { journal, reference, resolveOnTerminal } = await setup();
-      const { status, out } = await resolveOnTerminal(line);
+      const { journal, reference, decideOnTerminal } = await setup();
+      const { status, out } = await decideOnTerminal(line);
       expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
       expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
       expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
@@ -487,8 +487,8 @@ describe('payments-journal resolve', () => {
   test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])(
     'records nothing if the operator answers %j on a terminal',
     async (line) => {
-      const { journal, reference, entry, resolveOnTerminal, sandbox } = await setup();
-      const { status, out } = await resolveOnTerminal(line);
+      const { journal, reference, entry, decideOnTerminal, sandbox } = await setup();
+      const { status, out } = await decideOnTerminal(line);
       expect(out).toContain('Nothing was recorded.');
       expect(status).toBe(1);
       expect(await journal.read(reference)).toEqual(entry);
@@ -497,8 +497,8 @@ describe('payments-journal resolve', () => {
   );
 
   test('searches the transfers of the platform before recording not_paid, and does not ask the operator if --yes is set', async () => {
-    const { journal, reference, resolve, sandbox } = await setup();
-    expect(await resolve('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
+    const { journal, reference, decide, sandbox } = await setup();
+    expect(await decide('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
     const operations = sandbox.log.map(({ operation }) => operation);
     expect(operations).toEqual(['accounts.get', 'transfers.list', 'transfers.list']);
@@ -510,8 +510,8 @@ describe('payments-journal resolve', () => {
   ])(
     'with --transfers-filter %s, searches the list of transfers with the filter that the flag selects',
     async (filter, account) => {
-      const { resolve, sandbox } = await setup();
-      await resolve('not_paid', '--yes', '--transfers-filter', filter);
+      const { decide, sandbox } = await setup();
+      await decide('not_paid', '--yes', '--transfers-filter', filter);
       const [query] = sandbox.log.flatMap((each) =>
         each.operation === 'transfers.list' ? [each.query] : [],
       );
@@ -521,7 +521,7 @@ describe('payments-journal resolve', () => {
   );
 
   test('is suggested as a command for each decision by payments-journal show, which also prints each candidate transfer beside the payment', async () => {
-    const { baseUrl, env, flags, journal, payments, resolveOnTerminal } = await setup();
+    const { baseUrl, env, flags, journal, payments, decideOnTerminal } = await setup();
     const input: OnceInput = newInput();
     const reference = input.description;
     const description = `${reference.toUpperCase()} salary of november`;
@@ -535,48 +535,48 @@ describe('payments-journal resolve', () => {
     expect(out).toMatch(/^sourceAccountId +acc_000001 +acc_000001$/m);
     expect(out).toMatch(/^currency +USDC +USDC$/m);
     expect(out).toContain('txfr_9 could not be read: ');
-    expect(out).toContain(`  npx payments-journal resolve ${reference} ${id} ${flags.join(' ')}\n`);
-    expect(out).toContain(`resolve ${reference} not_paid ${flags.join(' ')}\n`);
+    expect(out).toContain(`  npx payments-journal decide ${reference} ${id} ${flags.join(' ')}\n`);
+    expect(out).toContain(`decide ${reference} not_paid ${flags.join(' ')}\n`);
     expect(out).not.toContain(env.PAYMENTS_API_KEY);
     const alone = await run(['show', reference, ...flags]);
     expect(alone.status).toBe(0);
     expect(alone.out).toContain('set PAYMENTS_BASE_URL and PAYMENTS_API_KEY');
-    expect((await resolveOnTerminal('n\n')).out).toMatch(/key sha256:[0-9a-f]{12}/);
+    expect((await decideOnTerminal('n\n')).out).toMatch(/key sha256:[0-9a-f]{12}/);
   });
 
   test('exits with status 2 if there is no terminal and --yes is not set', async () => {
-    const { journal, reference, entry, resolve } = await setup();
-    const { status, out, err } = await resolve('not_paid');
+    const { journal, reference, entry, decide } = await setup();
+    const { status, out, err } = await decide('not_paid');
     expect({ status, out }).toEqual({ status: 2, out: '' });
     expect(err).toMatch(
-      /^resolve asks for confirmation on a terminal\. Without a terminal, pass --yes\.\n/,
+      /^decide asks for confirmation on a terminal\. Without a terminal, pass --yes\.\n/,
     );
     expect(await journal.read(reference)).toEqual(entry);
   });
 
   test('records nothing while the claim has not expired, unless --force is set', async () => {
-    const { journal, reference, entry, resolve } = await setup(1);
-    const { status, err } = await resolve('not_paid', '--yes');
+    const { journal, reference, entry, decide } = await setup(1);
+    const { status, err } = await decide('not_paid', '--yes');
     expect(status).toBe(1);
     expect(err).toMatch(/^Whether the payment was made is not known yet/);
     expect(await journal.read(reference)).toEqual(entry);
-    expect(await resolve('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
+    expect(await decide('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
   });
 
   test('rejects not_paid if the list of transfers contains the payment, unless --force is set', async () => {
-    const { input, payments, resolve } = await setup();
+    const { input, payments, decide } = await setup();
     const { id } = await payments.transfers.create(input);
-    const { status, err } = await resolve('not_paid', '--yes');
+    const { status, err } = await decide('not_paid', '--yes');
     expect(status).toBe(1);
     expect(err).toContain(`The list shows the payment (${id})`);
-    expect(await resolve('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
+    expect(await decide('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
   });
 
   test('rejects the id of a transfer that belongs to another payment, even with --force', async () => {
-    const { input, payments, resolve } = await setup();
+    const { input, payments, decide } = await setup();
     const other = { ...input, description: 'another one', amount: '1' };
     const { id } = await payments.transfers.create(other);
-    const { status, err } = await resolve(id, '--yes', '--force');
+    const { status, err } = await decide(id, '--yes', '--force');
     expect(status).toBe(1);
     expect(err).toContain(`${id} is another payment`);
   });
@@ -584,7 +584,7 @@ describe('payments-journal resolve', () => {
   test('rejects a reference without an entry, even with --force', async () => {
     const { flags, env } = await setup();
     const { status, err } = await run(
-      ['resolve', 'no such', 'not_paid', '--force', '--yes', ...flags],
+      ['decide', 'no such', 'not_paid', '--force', '--yes', ...flags],
       env,
     );
     expect(status).toBe(1);
@@ -593,7 +593,7 @@ describe('payments-journal resolve', () => {
 
   test('exits with status 2 and names the environment variable that is missing', async () => {
     const { flags, reference } = await setup();
-    const { status, err } = await run(['resolve', reference, 'not_paid', '--yes', ...flags], {
+    const { status, err } = await run(['decide', reference, 'not_paid', '--yes', ...flags], {
       PAYMENTS_BASE_URL: 'https://api.example.com/v0',
     });
     expect(status).toBe(2);
@@ -602,7 +602,7 @@ describe('payments-journal resolve', () => {
 
   test('exits with status 1 if the platform cannot be reached, and prints no credential', async () => {
     const { flags, reference } = await setup();
-    const { status, err } = await run(['resolve', reference, 'txfr_1', '--yes', ...flags], {
+    const { status, err } = await run(['decide', reference, 'txfr_1', '--yes', ...flags], {
       PAYMENTS_BASE_URL: 'http://127.0.0.1:9/v0',
       PAYMENTS_API_KEY: 'sk_hunter2',
     });
@@ -613,7 +613,7 @@ describe('payments-journal resolve', () => {
 
 const date = '2026-02-30';
 test.each<[string, string[], RegExp]>([
-  ['no command', [], /^A command is missing\. The commands are list, show, resolve, prune\.\n/],
+  ['no command', [], /^A command is missing\. The commands are list, show, decide, prune\.\n/],
   ['an unknown command', ['ls'], /^There is no command "ls"\. The commands are list, /],
   ['a misspelt command', ['lsit'], /^There is no command "lsit"; did you mean list\?\n/],
   ['a command like "toString"', ['toString'], /^There is no command "toString"\./],
@@ -646,10 +646,10 @@ test.each<[string, string[], RegExp]>([
   ['no reference', ['show'], /^show takes one argument \(show <reference>\), but got none\.\n/],
   [
     'a missing verdict',
-    ['resolve', 'x'],
-    /^resolve takes 2 arguments \(resolve <reference> <id or.*got 1\.\n/,
+    ['decide', 'x'],
+    /^decide takes 2 arguments \(decide <reference> <id or.*got 1\.\n/,
   ],
-  ['an unknown verdict', ['resolve', 'x', 'paid'], /txfr_…, or not_paid, and not "paid"\./],
+  ['an unknown verdict', ['decide', 'x', 'paid'], /txfr_…, or not_paid, and not "paid"\./],
   ['an age without a unit', ['list', '--older-than', '15'], /^--older-than takes .*"15"\./],
   ['an age of zero', ['list', '--older-than', '0m'], /^--older-than takes a number above 0/],
   ['prune without a date', ['prune'], /^prune needs --paid-before <date>\./],

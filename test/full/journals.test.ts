@@ -255,14 +255,14 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
 
     test('createOnce pays after an operator has decided that the payment was not made', async () => {
       const { sandbox, transfers, input, id } = await payAmbiguously();
-      await transfers.resolveOnce(input.description, 'not_paid');
+      await transfers.decide(input.description, 'not_paid');
       expect((await transfers.createOnce(input)).id).not.toBe(id);
       expect(sandbox.transfers.list()).toHaveLength(2);
     });
 
     test('createOnce resolves to the transfer that an operator has named', async () => {
       const { sandbox, transfers, input, id } = await payAmbiguously();
-      await transfers.resolveOnce(input.description, id);
+      await transfers.decide(input.description, id);
       expect(await transfers.createOnce(input)).toMatchObject({ id });
       expect(sandbox.transfers.list()).toHaveLength(1);
     });

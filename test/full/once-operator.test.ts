@@ -33,7 +33,7 @@ test.each<Bounds & { atLeast: number }>([
     atLeast: 1_000,
   },
 ])(
-  'callers of createOnce and an operator with resolveOnce never make two payments, in any interleaving of their steps: %o',
+  'callers of createOnce and an operator with decide never make two payments, in any interleaving of their steps: %o',
   async ({ atLeast, ...bounds }) => {
     const { states, violation } = await explore(bounds);
     expect(violation).toBeUndefined();

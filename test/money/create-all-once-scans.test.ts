@@ -114,7 +114,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
       });
       await claimAsDead(world, salaryOf(1));
       if (kind === 'createOnce') {
-        await world.payments.transfers.resolveOnce(salaryOf(1).description, 'not_paid', {
+        await world.payments.transfers.decide(salaryOf(1).description, 'not_paid', {
           force: true,
         });
       }

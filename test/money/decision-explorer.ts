@@ -1,5 +1,5 @@
 import {
-  decide,
+  findNextStep,
   findSituation,
   findSituationAfterRequest,
   type Scan,
@@ -9,7 +9,7 @@ import {
 import type { Transfer } from '../../src/schemas/transfer.ts';
 
 /*
- * Explores `decide` without a journal. A world is one state of everything, as plain JSON: the entry
+ * Explores `findNextStep` without a journal. A world is one state of everything, as plain JSON: the entry
  * of one payment, the transfers of the platform, and callers that are idle, deciding or sending. A
  * step yields the worlds that may follow. Here each write succeeds at once, whereas
  * once-explorer.ts explores the order of writes.
@@ -31,7 +31,7 @@ export interface Bounds {
   readonly deaths: number;
   /** The journal may lose the entry once, when no request can take effect any more. */
   readonly forgets: boolean;
-  readonly decide: Decide;
+  readonly findNextStep: Decide;
 }
 
 type Entry =
@@ -143,7 +143,7 @@ function send(
   world: World,
   at: number,
   { before, claim }: Call & { at: 'sending' },
-  decide: Decide,
+  findNextStep: Decide,
 ): World[] {
   const { time, entry, transfers } = world;
   const after = (isCertain: boolean, isTakeover: boolean, left: Entry | undefined) => {
@@ -160,7 +160,7 @@ function send(
   const left = isOurs ? before : entry;
   const failed = after(true, before !== undefined || !isOurs, left);
   const ended = move(world, at, entry?.state === 'paid' ? idle : failed, { entry: left });
-  const step = decide(failed.situation, []);
+  const step = findNextStep(failed.situation, []);
   // The caller is told of the rejection at once, before another call can follow.
   const rejected =
     entry?.state === 'paid' || step.next === 'scan' ? [ended] : carryOut(ended, at, failed, step);
@@ -182,14 +182,14 @@ function send(
   ];
 }
 
-function stepCaller(world: World, at: number, { decide, forgets }: Bounds): World[] {
+function stepCaller(world: World, at: number, { findNextStep, forgets }: Bounds): World[] {
   const caller = world.callers[at];
   if (caller === undefined) return [];
   const { call, left } = caller;
   if (call.at === 'idle') return left > 0 ? [begin(world, at, forgets)] : [];
   const dead = world.deaths > 0 ? [move(world, at, idle, { deaths: world.deaths - 1 })] : [];
-  if (call.at === 'sending') return [...send(world, at, call, decide), ...dead];
-  return [...carryOut(world, at, call, decide(call.situation, call.scans)), ...dead];
+  if (call.at === 'sending') return [...send(world, at, call, findNextStep), ...dead];
+  return [...carryOut(world, at, call, findNextStep(call.situation, call.scans)), ...dead];
 }
 
 /** The worlds that may follow one world. */
@@ -229,11 +229,13 @@ function findViolation(world: World, bounds: Bounds): string | undefined {
 }
 
 /** Explores all worlds. */
-export function explore(given: Omit<Bounds, 'decide'> & Partial<Pick<Bounds, 'decide'>>): {
+export function explore(
+  given: Omit<Bounds, 'findNextStep'> & Partial<Pick<Bounds, 'findNextStep'>>,
+): {
   readonly worlds: number;
   readonly violation: string | undefined;
 } {
-  const bounds: Bounds = { decide, ...given };
+  const bounds: Bounds = { findNextStep, ...given };
   const { callers, calls, misses, deaths, forgets } = bounds;
   const first: World = {
     time: 0,

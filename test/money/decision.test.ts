@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  decide,
+  findNextStep,
   findRetryDelay,
   findSituation,
   findSituationAfterRequest,
@@ -19,7 +19,7 @@ const transfer = { id: 'txfr_1' as TransferId } as Transfer;
 const nothing: Scan = { result: 'not_found' };
 const situations = Object.keys(plans) as Situation[];
 
-/** The steps of `decide` in each situation when no scan of the list finds the payment. */
+/** The steps of `findNextStep` in each situation when no scan of the list finds the payment. */
 const rows = {
   free: ['send'],
   perhaps_claimed: ['confirmed scan', 'send'],
@@ -32,11 +32,11 @@ const rows = {
 } satisfies Record<Situation, readonly string[]>;
 
 test.each(Object.entries(rows) as [Situation, readonly string[]][])(
-  'decide() for a payment in the situation %s returns the steps %j if no search of the list finds the payment',
+  'findNextStep() for a payment in the situation %s returns the steps %j if no search of the list finds the payment',
   (situation, expected) => {
     const steps: string[] = [];
     for (let scans: Scan[] = []; steps.length < expected.length; scans = [...scans, nothing]) {
-      const step = decide(situation, scans);
+      const step = findNextStep(situation, scans);
       steps.push(step.next === 'scan' && step.isConfirmed ? 'confirmed scan' : step.next);
     }
     expect(steps).toEqual(expected);
@@ -44,21 +44,21 @@ test.each(Object.entries(rows) as [Situation, readonly string[]][])(
 );
 
 test.each(situations)(
-  'decide() records a payment in the situation %s if a search of the list finds the transfer',
+  'findNextStep() records a payment in the situation %s if a search of the list finds the transfer',
   (situation) => {
     for (const before of [[], [nothing]]) {
       const scans: Scan[] = [...before, { result: 'found', transfer }];
-      expect(decide(situation, scans)).toEqual({ next: 'record', transfer });
+      expect(findNextStep(situation, scans)).toEqual({ next: 'record', transfer });
     }
   },
 );
 
 test.each(situations)(
-  'decide() asks an operator about a payment in the situation %s if a search of the list is ambiguous',
+  'findNextStep() asks an operator about a payment in the situation %s if a search of the list is ambiguous',
   (situation) => {
     for (const before of [[], [nothing]]) {
       const scans: Scan[] = [...before, { result: 'ambiguous', candidates: [transfer] }];
-      expect(decide(situation, scans)).toEqual({ next: 'ask', candidates: [transfer] });
+      expect(findNextStep(situation, scans)).toEqual({ next: 'ask', candidates: [transfer] });
     }
   },
 );
@@ -143,8 +143,8 @@ const forgetful = { callers: 2, calls: 1, misses: 1, deaths: 1, forgets: true };
 const lasting = { callers: 2, calls: 2, misses: 1, deaths: 0, forgets: false };
 
 // test/full/once-states.test.ts explores larger bounds.
-test.each<Omit<Bounds, 'decide'>>([forgetful, { ...lasting, calls: 1, deaths: 1 }])(
-  'callers that follow decide() never pay twice, report a false result or leave a payment open, in any order of their steps: %o',
+test.each<Omit<Bounds, 'findNextStep'>>([forgetful, { ...lasting, calls: 1, deaths: 1 }])(
+  'callers that follow findNextStep() never pay twice, report a false result or leave a payment open, in any order of their steps: %o',
   (bounds) => {
     const { worlds, violation } = explore(bounds);
     expect(violation).toBeUndefined();
@@ -152,11 +152,11 @@ test.each<Omit<Bounds, 'decide'>>([forgetful, { ...lasting, calls: 1, deaths: 1 
   },
 );
 
-/** A wrong `decide`, which takes one situation for another. */
+/** A wrong `findNextStep`, which takes one situation for another. */
 const confuse =
   (row: Situation, other: Situation): Decide =>
   (situation, scans) =>
-    decide(situation === row ? other : situation, scans);
+    findNextStep(situation === row ? other : situation, scans);
 
 test.each<[string, Decide, string]>([
   ['a claim of a running call counts as expired', confuse('claimed', 'expired'), 'two payments'],
@@ -175,7 +175,7 @@ test.each<[string, Decide, string]>([
     (situation, scans) =>
       situation === 'expired' && scans.at(-1)?.result === 'not_found'
         ? { next: 'send' }
-        : decide(situation, scans),
+        : findNextStep(situation, scans),
     'two payments',
   ],
   [
@@ -199,10 +199,10 @@ test.each<[string, Decide, string]>([
     'told that it is not paid',
   ],
 ])(
-  'the exploration of all orders of steps finds a fault if decide() has the mistake that %s',
+  'the exploration of all orders of steps finds a fault if findNextStep() has the mistake that %s',
   (_, wrong, violation) => {
     const found = [forgetful, lasting].map(
-      (bounds) => explore({ ...bounds, decide: wrong }).violation,
+      (bounds) => explore({ ...bounds, findNextStep: wrong }).violation,
     );
     expect(found).toContain(violation);
   },

@@ -36,10 +36,10 @@ async function setup(options: ClientOptions = { gracePeriod: Infinity }) {
   return { clock, sandbox, journal, payments, endless, run, pay, doubt };
 }
 
-test('a createOnce call with gracePeriod: Infinity writes a claim that never expires, so the journal entry and the openOnce result have expiresAt: null', async () => {
+test('a createOnce call with gracePeriod: Infinity writes a claim that never expires, so the journal entry and the listUndecided result have expiresAt: null', async () => {
   const { journal, payments, run } = await setup();
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending', expiresAt: null });
-  const open = await run(collect(payments.transfers.openOnce()));
+  const open = await run(collect(payments.transfers.listUndecided()));
   expect(open[0]).toMatchObject({ state: 'sending', expiresAt: null });
 });
 
@@ -72,9 +72,9 @@ test('createOnce with gracePeriod: Infinity does not send a payment again even i
   expect((await pay()).result).toBe('created');
 });
 
-test('resolveOnce accepts not_paid for a claim that never expires after totalTimeout and the default gracePeriod', async () => {
+test('decide accepts not_paid for a claim that never expires after totalTimeout and the default gracePeriod', async () => {
   const { clock, payments, run, pay } = await setup();
-  const decide = () => run(payments.transfers.resolveOnce('invoice 4711', 'not_paid'));
+  const decide = () => run(payments.transfers.decide('invoice 4711', 'not_paid'));
   clock.jump(fixedTimes.totalTimeout + defaultGracePeriod - minute);
   const error = await failureOf(decide(), PaymentInDoubtError);
   expect(error.reason).toBe('in_doubt');

@@ -86,7 +86,7 @@ test('the history of a journal entry keeps the decision not_paid of an operator,
   fail();
   await pay();
   clock.jump(20 * 60_000);
-  await run(payments.transfers.resolveOnce('invoice 4711', 'not_paid', { by: 'ada' }));
+  await run(payments.transfers.decide('invoice 4711', 'not_paid', { by: 'ada' }));
   await pay();
   expect(await history()).toEqual(['sending', 'not_paid ada', 'sending', 'paid']);
 });
@@ -113,7 +113,7 @@ test('the history of a journal entry shows that the payment was ambiguous, and w
   const { id } = sandbox.transfers.create({ ...input, description: 'invoice 4711 (1)' });
   await pay();
   expect(await history()).toEqual(['sending', 'ambiguous']);
-  await run(payments.transfers.resolveOnce('invoice 4711', transferId(id), { by: 'bob' }));
+  await run(payments.transfers.decide('invoice 4711', transferId(id), { by: 'bob' }));
   expect(await history()).toEqual(['sending', 'ambiguous', 'paid bob']);
 });
 
@@ -134,14 +134,14 @@ test('the history of a journal entry keeps the first state and the latest 31 sta
   expect(times.at(-1)).toBeGreaterThan(clock.now() - 120_000);
 });
 
-test('openOnce shows the history of a payment with times in ISO 8601', async () => {
+test('listUndecided shows the history of a payment with times in ISO 8601', async () => {
   const { payments, pay, fail, run, memory } = setup();
   fail();
   await pay();
   const entry = await memory.read('invoice 4711');
   const { claimedAt, expiresAt, firstClaimedAt } = entry as SendingEntry;
   expect([claimedAt, expiresAt, firstClaimedAt].every(Number.isInteger)).toBe(true);
-  const open = await run(collect(payments.transfers.openOnce()));
+  const open = await run(collect(payments.transfers.listUndecided()));
   const at = new Date(claimedAt).toISOString();
   expect(open[0]).toMatchObject({ claimedAt: at, history: [{ at, state: 'sending' }] });
 });
@@ -153,7 +153,7 @@ test('createOnce makes a payment even if the history in its journal entry is not
   const entry = await memory.read('invoice 4711');
   if (entry === undefined) throw new Error('no entry');
   await memory.swap('invoice 4711', entry, { ...entry, history: 'none' as never });
-  const [open] = await run(collect(payments.transfers.openOnce()));
+  const [open] = await run(collect(payments.transfers.listUndecided()));
   expect(open?.history).toEqual([]);
   clock.jump(20 * 60_000);
   await pay();

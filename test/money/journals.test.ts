@@ -128,7 +128,7 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
       const { clientOptions } = createPlatform();
       const payments = new PaymentsClient({ ...clientOptions, journal });
       const states = [];
-      for await (const { state } of payments.transfers.openOnce()) states.push(state);
+      for await (const { state } of payments.transfers.listUndecided()) states.push(state);
       expect(states).toEqual(['sending', ...Array(count).fill('unreadable')]);
       for (let at = 0; at < count; at += 1) {
         const input = { ...newInput(), description: `zz ${at}` };
@@ -309,7 +309,7 @@ test('sqliteJournal accepts entries that another program rewrote with other spac
   const [first, second] = [newInput(), { ...newInput(), amount: '2.00' }];
   for (const input of [first, second]) await failureOf(payments.transfers.createOnce(input));
   migrate();
-  await payments.transfers.resolveOnce(second.description, 'not_paid', { force: true });
+  await payments.transfers.decide(second.description, 'not_paid', { force: true });
   migrate();
   await vi.waitFor(() => payments.transfers.createOnce(first), { timeout: 5_000, interval: 100 });
   await payments.transfers.createOnce(second);

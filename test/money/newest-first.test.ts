@@ -457,7 +457,7 @@ test('an entry in the state not_paid and the next claim of the payment keep firs
   const { claim, payOthers, pay, payments, read } = setup({ options: failingOptions() });
   await claim({ firstClaimedAt: start - hour });
   payOthers();
-  await payments.transfers.resolveOnce(input.description, 'not_paid');
+  await payments.transfers.decide(input.description, 'not_paid');
   expect(await read()).toMatchObject({ state: 'not_paid', firstClaimedAt: start - hour });
   await failureOf(pay(), PaymentInDoubtError);
   expect(await read()).toMatchObject({ state: 'sending', firstClaimedAt: start - hour });
@@ -553,7 +553,7 @@ test.each(['sending', 'not_paid'] as const)(
     const { claim, payOthers, pay, payments, counts, read } = setup();
     await claim();
     payOthers();
-    if (state === 'not_paid') await payments.transfers.resolveOnce(input.description, state);
+    if (state === 'not_paid') await payments.transfers.decide(input.description, state);
     const before = [counts.lists, await read()];
     const error = await failureOf(pay({ since: toTime(start + 2 * minute + 1) }), ValidationError);
     expect(isOutcomeUnknown(error)).toBe(true);

@@ -10,7 +10,7 @@ import {
 import type { OnceContext } from '../../src/once/context.ts';
 import type { Creation } from '../../src/once/creation.ts';
 import { Payment } from '../../src/once/payment.ts';
-import { Resolution } from '../../src/once/resolution.ts';
+import { Verdict } from '../../src/once/decide.ts';
 import type { Reconciliation } from '../../src/search/search.ts';
 import type {
   OnceInput,
@@ -417,8 +417,8 @@ function paymentOf(simulation: Simulation, caller: Caller): Payment {
   return new Payment(callIdentity, input, creation, contextOf(simulation, caller));
 }
 
-const resolutionOf = (simulation: Simulation, caller: Caller): Resolution =>
-  new Resolution(callIdentity, input.description, contextOf(simulation, caller));
+const verdictOf = (simulation: Simulation, caller: Caller): Verdict =>
+  new Verdict(callIdentity, input.description, contextOf(simulation, caller));
 
 async function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated> {
   const made = await paymentOf(simulation, caller).make();
@@ -495,7 +495,7 @@ async function findViolation(
     };
     void simulation
       .step(deciding, 'decides', [], decide)
-      .then((verdict) => resolutionOf(simulation, deciding).record(verdict, {}))
+      .then((verdict) => verdictOf(simulation, deciding).record(verdict, {}))
       .then(
         () => (deciding.history = ['resolved']),
         (error: unknown) => (deciding.history = [(error as Error).name]),
@@ -563,7 +563,7 @@ async function findViolation(
   for (let call = 0; call < 8; call += 1) {
     let result = await run(callOf(simulation, last));
     if (result instanceof PaymentInDoubtError && result.reason === 'ambiguous') {
-      result = await run(resolutionOf(simulation, last).record(simulation.truth, {}));
+      result = await run(verdictOf(simulation, last).record(simulation.truth, {}));
       if (!(result instanceof Error)) continue;
     }
     if (simulation.transfers > 1) return `${simulation.transfers} transfers in the end`;

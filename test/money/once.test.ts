@@ -168,7 +168,7 @@ test('createOnce without a journal rejects with the names of the available journ
   for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
     expect(error.message).toContain(name);
   }
-  await failureOf(payments.transfers.resolveOnce('invoice 4711', 'not_paid'), ConfigurationError);
+  await failureOf(payments.transfers.decide('invoice 4711', 'not_paid'), ConfigurationError);
   expect(operations()).toEqual([]);
 });
 
@@ -405,7 +405,7 @@ test('createOnce rejects as ambiguous and names the transfer that may be the pay
   const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: [id], retryable: false });
   expect(error.message).toContain(id);
-  expect(error.message).toContain('resolveOnce');
+  expect(error.message).toContain('decide');
   expect(operations()).not.toContain('transfers.create');
   expect(made()).toHaveLength(1);
 });
@@ -439,28 +439,28 @@ test('createOnce rejects as ambiguous if a listed transfer resembles the payment
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
 });
 
-test('resolveOnce records the transfer that an operator names as the payment', async () => {
+test('decide records the transfer that an operator names as the payment', async () => {
   const { pay, claim, sandbox, payments, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
   await inDoubtErrorOf(pay());
-  await payments.transfers.resolveOnce('invoice 4711', id);
+  await payments.transfers.decide('invoice 4711', id);
   expect(await pay()).toMatchObject({ id });
-  await payments.transfers.resolveOnce('invoice 4711', id);
+  await payments.transfers.decide('invoice 4711', id);
   for (const verdict of ['txfr_other', 'not_paid'] as const) {
-    const error = await inDoubtErrorOf(payments.transfers.resolveOnce('invoice 4711', verdict));
-    expect(error).toMatchObject({ reason: 'conflict', operation: 'transfers.resolveOnce' });
+    const error = await inDoubtErrorOf(payments.transfers.decide('invoice 4711', verdict));
+    expect(error).toMatchObject({ reason: 'conflict', operation: 'transfers.decide' });
   }
   expect(made()).toHaveLength(1);
 });
 
 test.each(['txfr_000001', 'not_paid'] as const)(
-  'resolveOnce with the verdict %s rejects a reference that the journal does not know',
+  'decide with the verdict %s rejects a reference that the journal does not know',
   async (verdict) => {
     const { sandbox, payments, journal } = setup();
     sandbox.transfers.create(similar);
     for (const force of [false, true]) {
-      const call = payments.transfers.resolveOnce('invoice 4711', verdict, { force });
+      const call = payments.transfers.decide('invoice 4711', verdict, { force });
       const error = await failureOf(call, ValidationError);
       expect(error.issues).toMatchObject([{ path: 'reference' }]);
     }
@@ -483,7 +483,7 @@ test('createOnce writes an ambiguous entry that an operator can resolve if its s
     input,
   });
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
-  await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { by: 'ops' });
+  await payments.transfers.decide('invoice 4711', 'not_paid', { by: 'ops' });
   const resolved = { state: 'not_paid', resolvedBy: 'ops', resolvedAt: now, dismissed: [id] };
   expect(await journal.read('invoice 4711')).toMatchObject(resolved);
   sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
@@ -538,48 +538,48 @@ test('createOnce sends nothing if the list shows the payment among a thousand si
   expect(made()).toHaveLength(1_001);
 });
 
-test('resolveOnce records not_paid only after the claim has expired', async () => {
+test('decide records not_paid only after the claim has expired', async () => {
   const { payments, claim, clock, journal } = setup();
   await claim();
   clock.jump(1_000);
-  const early = payments.transfers.resolveOnce('invoice 4711', 'not_paid');
+  const early = payments.transfers.decide('invoice 4711', 'not_paid');
   expect(await inDoubtErrorOf(early)).toMatchObject({
     reason: 'in_doubt',
     retryAfterMs: totalTimeout + gracePeriod - 1_000,
-    operation: 'transfers.resolveOnce',
+    operation: 'transfers.decide',
   });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
   clock.jump(totalTimeout + gracePeriod - 1_000);
-  await payments.transfers.resolveOnce('invoice 4711', 'not_paid');
+  await payments.transfers.decide('invoice 4711', 'not_paid');
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
 });
 
-test('resolveOnce rejects the verdict not_paid if the list shows the payment', async () => {
+test('decide rejects the verdict not_paid if the list shows the payment', async () => {
   const { payments, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
   clock.jump(totalTimeout + gracePeriod);
-  const call = payments.transfers.resolveOnce('invoice 4711', 'not_paid');
+  const call = payments.transfers.decide('invoice 4711', 'not_paid');
   const error = await inDoubtErrorOf(call);
   expect(error).toMatchObject({ reason: 'conflict' });
   expect(error.message).toContain(id);
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-test('resolveOnce with force records not_paid even if the claim has not expired and the list shows the payment', async () => {
+test('decide with force records not_paid even if the claim has not expired and the list shows the payment', async () => {
   const { payments, claim, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
-  await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { force: true });
+  await payments.transfers.decide('invoice 4711', 'not_paid', { force: true });
   const entry = await journal.read('invoice 4711');
   expect(entry).toMatchObject({ state: 'not_paid', dismissed: [id] });
 });
 
-test('resolveOnce with force records not_paid even if every request fails with 503', async () => {
+test('decide with force records not_paid even if every request fails with 503', async () => {
   const { payments, claim, sandbox, journal } = setup({ maxRetries: 0 });
   await claim();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'status', status: 503 } });
-  await payments.transfers.resolveOnce('invoice 4711', 'not_paid', { force: true });
+  await payments.transfers.decide('invoice 4711', 'not_paid', { force: true });
   const entry = await journal.read('invoice 4711');
   expect(entry).toMatchObject({ state: 'not_paid' });
   expect(entry).not.toHaveProperty('dismissed');
@@ -613,7 +613,7 @@ test('createOnce ignores a listed transfer that an operator has ruled out with n
   const { pay, payments, sandbox, made } = setup({ journal, clock });
   const listed = sandbox.transfers.create(similar).id;
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [listed] });
-  await payments.transfers.resolveOnce(input.description, 'not_paid');
+  await payments.transfers.decide(input.description, 'not_paid');
   // The response is lost, so the call searches the list, which shows both transfers.
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -624,11 +624,11 @@ test('createOnce ignores a listed transfer that an operator has ruled out with n
   expect(made()).toHaveLength(2);
 });
 
-test('if resolveOnce with force says that a listed transfer is not the payment, later calls of createOnce for the payment ignore that transfer, too', async () => {
+test('if decide with force says that a listed transfer is not the payment, later calls of createOnce for the payment ignore that transfer, too', async () => {
   const { pay, claim, payments, sandbox, journal, clock, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
-  await payments.transfers.resolveOnce(input.description, 'not_paid', { force: true });
+  await payments.transfers.decide(input.description, 'not_paid', { force: true });
   sandbox.faults.add({
     operation: 'transfers.create',
     fault: { kind: 'reset', when: 'before_commit' },
@@ -641,12 +641,12 @@ test('if resolveOnce with force says that a listed transfer is not the payment, 
   expect(made()).toHaveLength(2);
 });
 
-test('resolveOnce records not_paid only with an API key that can read the source account', async () => {
+test('decide records not_paid only with an API key that can read the source account', async () => {
   const { payments, claim, sandbox, journal, clock, operations } = setup();
   await claim();
   clock.jump(totalTimeout + gracePeriod);
   const resolve = (options?: { force: true }) =>
-    payments.transfers.resolveOnce(input.description, 'not_paid', options);
+    payments.transfers.decide(input.description, 'not_paid', options);
   for (const status of [401, 403, 404]) {
     sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status } });
     const error = await inDoubtErrorOf(resolve());
@@ -656,7 +656,7 @@ test('resolveOnce records not_paid only with an API key that can read the source
   }
   sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status: 503 } });
   const failed = inDoubtErrorOf(
-    payments.transfers.resolveOnce(input.description, 'not_paid', { maxRetries: 0 }),
+    payments.transfers.decide(input.description, 'not_paid', { maxRetries: 0 }),
   );
   expect(await failed).toMatchObject({ reason: 'in_doubt', retryable: true });
   expect(await journal.read(input.description)).toMatchObject({ state: 'sending' });
@@ -665,27 +665,27 @@ test('resolveOnce records not_paid only with an API key that can read the source
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('resolveOnce with force records not_paid even if the API key cannot read the source account', async () => {
+test('decide with force records not_paid even if the API key cannot read the source account', async () => {
   const { payments, claim, sandbox, journal } = setup();
   await claim();
   sandbox.faults.add({ operation: 'accounts.get', fault: { kind: 'status', status: 404 } });
-  await payments.transfers.resolveOnce(input.description, 'not_paid', { force: true });
+  await payments.transfers.decide(input.description, 'not_paid', { force: true });
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('resolveOnce rejects a transfer id that the journal already records under another reference', async () => {
+test('decide rejects a transfer id that the journal already records under another reference', async () => {
   const { pay, payments, claim } = setup();
   await claim();
   const { id } = await pay({ description: 'invoice 4712' });
-  const call = payments.transfers.resolveOnce('invoice 4711', id);
+  const call = payments.transfers.decide('invoice 4711', id);
   expect(await inDoubtErrorOf(call)).toMatchObject({ reason: 'conflict' });
 });
 
-test('resolveOnce records the operator as resolvedBy in the journal entry', async () => {
+test('decide records the operator as resolvedBy in the journal entry', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
-  await payments.transfers.resolveOnce('invoice 4711', id, { by: 'ops' });
+  await payments.transfers.decide('invoice 4711', id, { by: 'ops' });
   const paid = { state: 'paid', transferId: id, resolvedBy: 'ops', paidAt: clock.now() };
   expect(await journal.read('invoice 4711')).toMatchObject(paid);
 });
@@ -701,8 +701,7 @@ test('createOnce rejects with a conflict that names the other platform if the jo
   const error = await inDoubtErrorOf(moved.transfers.createOnce(input));
   expect(error).toMatchObject({ reason: 'conflict' });
   expect(error.message).toContain(platform);
-  const resolve = (force: boolean) =>
-    moved.transfers.resolveOnce('invoice 4711', 'not_paid', { force });
+  const resolve = (force: boolean) => moved.transfers.decide('invoice 4711', 'not_paid', { force });
   expect(await inDoubtErrorOf(resolve(false))).toMatchObject({ reason: 'conflict' });
   expect(operations()).toEqual([]);
   await resolve(true);
@@ -718,23 +717,19 @@ test.each([
   ['invoice 4711', 'not_paid', { by: '' }, 'options.by'],
   ['invoice 4711', 'not_paid', { force: 1 }, 'options.force'],
 ])(
-  'resolveOnce(%o, %o, %o) rejects with a ValidationError',
+  'decide(%o, %o, %o) rejects with a ValidationError',
   async (reference, verdict, options, path) => {
     const { payments, operations } = setup();
-    const call = payments.transfers.resolveOnce(
-      reference as never,
-      verdict as never,
-      options as never,
-    );
+    const call = payments.transfers.decide(reference as never, verdict as never, options as never);
     expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
     expect(operations()).toEqual([]);
   },
 );
 
-test('resolveOnce rejects a transfer id that the platform does not know', async () => {
+test('decide rejects a transfer id that the platform does not know', async () => {
   const { payments, journal, claim } = setup();
   await claim();
-  const call = payments.transfers.resolveOnce('invoice 4711', 'txfr_999999');
+  const call = payments.transfers.decide('invoice 4711', 'txfr_999999');
   expect(await failureOf(call)).toMatchObject({ status: 404 });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
@@ -1021,11 +1016,11 @@ test.each([
     { amount: '12.40', description: 'rent' },
     false,
   ],
-] as const)('resolveOnce %s', async (_, terms, isTaken) => {
+] as const)('decide %s', async (_, terms, isTaken) => {
   const { pay, payments, sandbox, claim } = setup();
   await claim();
   const { id } = sandbox.transfers.create({ ...input, ...terms });
-  const resolution = payments.transfers.resolveOnce('invoice 4711', id);
+  const resolution = payments.transfers.decide('invoice 4711', id);
   if (isTaken) {
     await resolution;
     expect(await pay()).toMatchObject({ id });
@@ -1263,23 +1258,23 @@ test('createOnce reports a conflict if a reference differs from an earlier refer
   expect(error).toMatchObject({ reason: 'conflict', retryable: false });
   expect(error.message).toContain('(Invoice 4711)');
   expect(await pay({ description: 'Invoice 4711' })).toMatchObject({ id });
-  const resolving = payments.transfers.resolveOnce('INVOICE 4711', 'not_paid', { force: true });
+  const resolving = payments.transfers.decide('INVOICE 4711', 'not_paid', { force: true });
   expect(await inDoubtErrorOf(resolving)).toMatchObject({ reason: 'conflict' });
   expect(made()).toHaveLength(1);
 });
 
-test('openOnce lists a payment in doubt with the capitals that the first createOnce call used in the reference', async () => {
+test('listUndecided lists a payment in doubt with the capitals that the first createOnce call used in the reference', async () => {
   const { pay, payments, sandbox } = setup({ maxRetries: 0 });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
   await inDoubtErrorOf(pay({ description: 'Invoice 4711' }));
   const references: string[] = [];
-  for await (const { reference } of payments.transfers.openOnce()) references.push(reference);
+  for await (const { reference } of payments.transfers.listUndecided()) references.push(reference);
   expect(references).toEqual(['Invoice 4711']);
 });
 
 test.each([{}, { description: input.description }])(
-  'createOnce and resolveOnce cannot read a journal entry whose input is %j',
+  'createOnce and decide cannot read a journal entry whose input is %j',
   async (terms) => {
     const { pay, payments, journal, made, claim, clock } = setup();
     await claim(clock.now());
@@ -1287,8 +1282,8 @@ test.each([{}, { description: input.description }])(
     await journal.swap(input.description, entry, { ...entry, input: terms } as JournalEntry);
     for (const call of [
       pay(),
-      payments.transfers.resolveOnce(input.description, 'not_paid', { force: true }),
-      payments.transfers.resolveOnce(input.description, 'txfr_000001'),
+      payments.transfers.decide(input.description, 'not_paid', { force: true }),
+      payments.transfers.decide(input.description, 'txfr_000001'),
     ]) {
       expect(await inDoubtErrorOf(call)).toMatchObject({ reason: 'journal', retryable: false });
     }
@@ -1311,19 +1306,19 @@ test('a claim that was written by a clock a year ahead expires as early as any o
     firstClaimedAt: 0,
   });
   clock.jump(totalTimeout + gracePeriod);
-  await payments.transfers.resolveOnce(input.description, 'not_paid');
+  await payments.transfers.decide(input.description, 'not_paid');
   await pay();
   expect(made()).toHaveLength(1);
 });
 
-test('resolveOnce accepts not_paid after the usual time even if the claim was written by a clock that is a day ahead', async () => {
+test('decide accepts not_paid after the usual time even if the claim was written by a clock that is a day ahead', async () => {
   const { payments, journal, claim, clock } = setup();
   const day = 86_400_000;
   await claim(clock.now() + day);
   const before = await journal.read(input.description);
   const ahead = { ...before, claimedAt: clock.now() + day - totalTimeout - gracePeriod };
   await journal.swap(input.description, before, ahead as JournalEntry);
-  const decide = () => payments.transfers.resolveOnce(input.description, 'not_paid');
+  const decide = () => payments.transfers.decide(input.description, 'not_paid');
   const { retryAfterMs } = await inDoubtErrorOf(decide());
   expect(retryAfterMs).toBeLessThanOrEqual(totalTimeout + gracePeriod);
   clock.jump(totalTimeout + gracePeriod);

@@ -45,7 +45,7 @@ describe('the client', () => {
       'createOnce',
       'createAllOnce',
     ]
-      .concat(['openOnce', 'resolveOnce'])
+      .concat(['listUndecided', 'decide'])
       .map((name) => `transfers.${name}`);
     const methods = Object.entries(payments).flatMap(([noun, resource]) =>
       methodsOf(resource).map((verb) => `${noun}.${verb}`),

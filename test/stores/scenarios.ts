@@ -121,30 +121,30 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('resolveOnce records the transfer that an operator names', async () => {
+    test('decide records the transfer that an operator names', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
       const mine = newInput();
       const { id } = await payments.transfers.create(mine);
       await journal.swap(mine.description, undefined, createClaim(mine));
-      await payments.transfers.resolveOnce(mine.description, id);
+      await payments.transfers.decide(mine.description, id);
       expect(await payments.transfers.createOnce(mine)).toMatchObject({ id });
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('resolveOnce rejects a transfer for a reference that the journal does not contain', async () => {
+    test('decide rejects a transfer for a reference that the journal does not contain', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
       const mine = newInput();
       const { id } = await payments.transfers.create(mine);
-      const resolved = payments.transfers.resolveOnce(mine.description, id);
+      const resolved = payments.transfers.decide(mine.description, id);
       await expect(resolved).rejects.toBeInstanceOf(ValidationError);
       expect(await journal.read(mine.description)).toBeUndefined();
     });
 
-    test('resolveOnce rejects a transfer that the journal already holds under another reference', async () => {
+    test('decide rejects a transfer that the journal already holds under another reference', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -153,7 +153,7 @@ export function scenarios(name: string, store: () => Store): void {
       const { id } = await payments.transfers.createOnce(other);
       const claim = createClaim(mine);
       await journal.swap(mine.description, undefined, claim);
-      const resolved = payments.transfers.resolveOnce(mine.description, id);
+      const resolved = payments.transfers.decide(mine.description, id);
       await expect(resolved).rejects.toMatchObject({ reason: 'conflict' });
       expect(await journal.read(mine.description)).toEqual(claim);
     });

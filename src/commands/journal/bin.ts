@@ -26,12 +26,12 @@ async function list(
   { olderThan, json, rebuild }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
   const { PaymentsClient } = await loadClient();
-  // Listing the open payments needs no platform, because openOnce reads only the journal.
+  // Listing the open payments needs no platform, because listUndecided reads only the journal.
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
   const payments = new PaymentsClient({ ...noPlatform, journal });
   if (rebuild) await rebuildIndex?.();
   const open = [];
-  for await (const payment of payments.transfers.openOnce({ olderThan })) open.push(payment);
+  for await (const payment of payments.transfers.listUndecided({ olderThan })) open.push(payment);
   const [oldest] = open;
   if (oldest === undefined && (await isEmpty())) {
     process.stderr.write(
@@ -65,7 +65,7 @@ async function show(
  * `not_paid`. Without `yes`, first shows what the operator needs to decide, and asks. Resolves to
  * the exit status.
  */
-async function resolve(
+async function decide(
   journal: FullJournal,
   {
     reference,
@@ -75,11 +75,11 @@ async function resolve(
     yes,
     store,
     transfersFilter,
-  }: Extract<Command, { name: 'resolve' }>,
+  }: Extract<Command, { name: 'decide' }>,
 ): Promise<number> {
   if (!yes && !process.stdin.isTTY) {
     throw new UsageError(
-      'resolve asks for confirmation on a terminal. Without a terminal, pass --yes.',
+      'decide asks for confirmation on a terminal. Without a terminal, pass --yes.',
     );
   }
   const payments = await createClient(journal, transfersFilter);
@@ -99,7 +99,7 @@ async function resolve(
   }
   const { transferId } = await loadClient();
   const id = verdict === 'not_paid' ? verdict : transferId(verdict);
-  await payments.transfers.resolveOnce(reference, id, { by, force });
+  await payments.transfers.decide(reference, id, { by, force });
   print(`${reference} is recorded as ${decision}.\n`);
   return 0;
 }
@@ -121,8 +121,8 @@ function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> 
       return list(store, command);
     case 'show':
       return show(journal, command);
-    case 'resolve':
-      return resolve(journal, command);
+    case 'decide':
+      return decide(journal, command);
     case 'prune':
       return prune(journal, command);
   }

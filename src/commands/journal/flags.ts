@@ -9,8 +9,8 @@ Shows and decides the payments in a journal of createOnce: docs/on-call.md.
 Commands:
   list                        list the payments that are not decided
   show <reference>            print one entry
-  resolve <reference> <id>    record that this transfer is the payment
-  resolve <reference> not_paid  search for the payment, and record that it was not made, so that the
+  decide <reference> <id>    record that this transfer is the payment
+  decide <reference> not_paid  search for the payment, and record that it was not made, so that the
                               next createOnce sends it
   prune --paid-before <date>  remove payments that were paid before; createOnce would pay them again
 
@@ -25,15 +25,15 @@ Options:
   --older-than <time>         of list: only payments claimed longer ago, such as 90s, 20m, 2h or 3d
   --rebuild                   of list with --redis: build the index again, after you copied keys
   --json                      of list, show and prune: print JSON
-  --by <name>                 of resolve: your name, which the entry keeps
-  --force                     of resolve: record not_paid even if the claim has not expired, or if
+  --by <name>                 of decide: your name, which the entry keeps
+  --force                     of decide: record not_paid even if the claim has not expired, or if
                               the list shows the payment
-  --transfers-filter <name>   of resolve: your client's option transfersFilter, a name or false
-  --yes                       of resolve: do not ask
+  --transfers-filter <name>   of decide: your client's option transfersFilter, a name or false
+  --yes                       of decide: do not ask
   --version                   print the version and exit
   --help                      print this text and exit
 
-resolve needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with them, show prints the candidates.
+decide needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with them, show prints the candidates.
 Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has found payments.
 `;
 
@@ -66,12 +66,12 @@ export type Command =
       readonly json: boolean;
     }
   | {
-      readonly name: 'resolve';
+      readonly name: 'decide';
       readonly store: StoreAddress;
       readonly reference: string;
       readonly verdict: string;
       readonly by: string | undefined;
-      /** The client's option `transfersFilter`, so that `resolve` searches as `createOnce` does. */
+      /** The client's option `transfersFilter`, so that `decide` searches as `createOnce` does. */
       readonly transfersFilter: string | false | undefined;
       readonly force: boolean;
       readonly yes: boolean;
@@ -107,7 +107,7 @@ const commands: Readonly<
 > = {
   list: { arguments: [], options: ['older-than', 'rebuild', 'json'] },
   show: { arguments: ['reference'], options: ['json'] },
-  resolve: {
+  decide: {
     arguments: ['reference', 'id or not_paid'],
     options: ['by', 'transfers-filter', 'force', 'yes'],
   },
@@ -170,10 +170,10 @@ export function readCommand(args: string[]): Command {
       return { name, store, json, rebuild, olderThan: parseAge(values['older-than']) };
     case 'show':
       return { name, store, json, reference };
-    case 'resolve':
+    case 'decide':
       if (verdict !== 'not_paid' && !verdict.startsWith('txfr_')) {
         throw new UsageError(
-          `resolve takes the id of a Transfer, txfr_…, or not_paid, and not "${verdict}".`,
+          `decide takes the id of a Transfer, txfr_…, or not_paid, and not "${verdict}".`,
         );
       }
       return { name, store, reference, verdict, by, transfersFilter, force, yes };

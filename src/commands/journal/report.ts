@@ -1,5 +1,5 @@
 import { isObject } from '../../internal/objects.ts';
-import type { PaymentTransition, UndecidedPayment } from '../../once/open-once.ts';
+import type { PaymentTransition, UndecidedPayment } from '../../once/list-undecided.ts';
 import type { JournalEntry, JournalTransition } from '../../journals/journal.ts';
 import { clean, formatColumns } from '../table.ts';
 
@@ -45,7 +45,7 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   history: describeHistory(entry),
 });
 
-/** Returns an entry's history like openOnce. Skips items of other programs that are no objects. */
+/** Returns an entry's history like listUndecided. Skips items of other programs that are no objects. */
 const describeHistory = ({ history }: { history?: unknown }): readonly PaymentTransition[] =>
   (Array.isArray(history) ? history.filter(isObject) : []).map((transition) => {
     const { at, ...others } = transition as JournalTransition;

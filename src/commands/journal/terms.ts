@@ -117,7 +117,7 @@ export function formatCommands(
     const names = [quote(reference), quote(verdict)];
     // Without `--` before it, a reference that starts with a dash would be read as an option.
     const args = reference.startsWith('-') ? [...flags, '--', ...names] : [...names, ...flags];
-    return `  npx payments-journal resolve ${args.join(' ')}\n`;
+    return `  npx payments-journal decide ${args.join(' ')}\n`;
   };
   return [
     '\nIf a transfer is the payment, record its id:\n',

@@ -1,15 +1,47 @@
-import { defaultGracePeriod } from '../calls/options.ts';
-import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
+import { invalidArguments } from '../calls/arguments.ts';
+import { checkBy, checkOptions, defaultGracePeriod } from '../calls/options.ts';
+import type { Trace } from '../calls/tracing.ts';
+import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import type { NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts';
-import type { OnceInput, TransferId } from '../schemas/transfer.ts';
+import { isTransferId, type OnceInput, type TransferId } from '../schemas/transfer.ts';
 import { isOtherPayment } from '../search/compare.ts';
-import type { OnceContext } from './context.ts';
+import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { createNotPaid, createPaid, isOpen } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
+import { checkReference, decideOptionChecks, type DecideOptions } from './options.ts';
 import { PaymentSearch, transferIdsOf } from './payment-search.ts';
 
-/** One call of `resolveOnce`, with an operator's decision on a payment. */
-export class Resolution {
+export const decideCall: CallIdentity = {
+  operation: 'transfers.decide',
+  method: 'GET',
+  path: '/transfers/{id}',
+};
+
+const checkVerdict = /* @__PURE__ */ checkBy((value) =>
+  value === 'not_paid' || isTransferId(value)
+    ? undefined
+    : { expected: `the id of a Transfer, or 'not_paid'` },
+);
+
+/** Records in the journal an operator's decision whether a payment in doubt was made. */
+export async function decide(
+  client: ClientContext,
+  reference: string,
+  verdict: TransferId | 'not_paid',
+  options: DecideOptions | undefined,
+  within: Trace,
+): Promise<void> {
+  const issues: Issue[] = [];
+  const { by, force, ...onceOptions } = checkOptions(decideOptionChecks, options, issues);
+  checkReference(reference, 'reference', issues);
+  checkVerdict(verdict, 'verdict', issues);
+  if (issues.length > 0) throw invalidArguments(decideCall, issues, client.pipeline.redact);
+  const context = applyOptions(client, onceOptions, { within });
+  await new Verdict(decideCall, reference, context).record(verdict, { by, force });
+}
+
+/** An operator's decision on one payment. */
+export class Verdict {
   readonly #reference: string;
   readonly #context: OnceContext;
   readonly #journal: GuardedJournal;

@@ -5,7 +5,7 @@ import {
   PaymentsClient,
   ValidationError,
   type OnceInput,
-  type OpenOnceOptions,
+  type ListUndecidedOptions,
 } from 'payments-platform-sdk';
 import { memoryJournal, type Journal, type OpenPayment } from 'payments-platform-sdk/journals';
 import { expect, test } from 'vitest';
@@ -40,14 +40,15 @@ async function setup() {
   const candidates = { state: 'ambiguous', candidates: ['txfr_1', 'txfr_2'] };
   const ambiguous = await claim(15, candidates);
   const old = await claim(90);
-  const list = (options?: OpenOnceOptions) => collect(payments.transfers.openOnce(options));
+  const list = (options?: ListUndecidedOptions) =>
+    collect(payments.transfers.listUndecided(options));
   return { clock, sandbox, journal, payments, list, young, ambiguous, old };
 }
 
 const referencesOf = (payments: readonly { reference: string }[]) =>
   payments.map(({ reference }) => reference);
 
-test('openOnce lists the payments whose outcome is not known, oldest first, as plain JSON', async () => {
+test('listUndecided lists the payments whose outcome is not known, oldest first, as plain JSON', async () => {
   const { list, young, ambiguous, old, sandbox } = await setup();
   const listed = await list();
   const common = { host: 'worker-1', history: [] };
@@ -82,7 +83,7 @@ test('openOnce lists the payments whose outcome is not known, oldest first, as p
   expect(sandbox.log).toEqual([]);
 });
 
-test('openOnce lists only payments that are older than olderThan by the clock of the journal', async () => {
+test('listUndecided lists only payments that are older than olderThan by the clock of the journal', async () => {
   const { list, old, ambiguous, clock } = await setup();
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual([old.description]);
   await clock.advance(1);
@@ -90,7 +91,7 @@ test('openOnce lists only payments that are older than olderThan by the clock of
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual(references);
 });
 
-test('openOnce passes the reference of a listed payment to `journal.now`', async () => {
+test('listUndecided passes the reference of a listed payment to `journal.now`', async () => {
   const { journal, list, old } = await setup();
   const references: string[] = [];
   const now = (reference: string) => {
@@ -101,15 +102,15 @@ test('openOnce passes the reference of a listed payment to `journal.now`', async
   expect(references).toEqual([old.description]);
 });
 
-test('each loop over the result of one openOnce call reads the journal again', async () => {
+test('each loop over the result of one listUndecided call reads the journal again', async () => {
   const { payments, journal, old } = await setup();
-  const open = payments.transfers.openOnce();
+  const open = payments.transfers.listUndecided();
   expect(await collect(open)).toHaveLength(3);
   await journal.swap(old.description, await journal.read(old.description), undefined);
   expect(await collect(open)).toHaveLength(2);
 });
 
-test('createOnce makes a payment with an expired claim if you pass the input that openOnce lists', async () => {
+test('createOnce makes a payment with an expired claim if you pass the input that listUndecided lists', async () => {
   const { sandbox, list, payments } = await setup();
   for (const { input, state } of await list()) {
     if (state !== 'sending') continue;
@@ -120,25 +121,25 @@ test('createOnce makes a payment with an expired claim if you pass the input tha
   expect((await list()).map(({ state }) => state)).toEqual(['ambiguous', 'sending']);
 });
 
-test('openOnce rejects a journal without open(), which createOnce and resolveOnce accept', async () => {
+test('listUndecided rejects a journal without open(), which createOnce and decide accept', async () => {
   const { sandbox, journal, payments } = await setup();
   const { read, swap, now } = journal;
   const small: Journal = { read, swap, now };
   const input = newInput();
   expect(await payments.transfers.createOnce(input, { journal: small })).toHaveProperty('id');
   expect(sandbox.transfers.list()).toHaveLength(1);
-  await payments.transfers.resolveOnce(input.description, 'txfr_000001', { journal: small });
-  const listed = collect(payments.transfers.openOnce({ journal: small }));
+  await payments.transfers.decide(input.description, 'txfr_000001', { journal: small });
+  const listed = collect(payments.transfers.listUndecided({ journal: small }));
   const error = await failureOf(listed, ConfigurationError);
   expect(error.message).toBe(
-    'transfers.openOnce needs a journal with open(), which lists what is not decided; this one has none.\nThose of payments-platform-sdk/journals have it.\nNothing was sent.',
+    'transfers.listUndecided needs a journal with open(), which lists what is not decided; this one has none.\nThose of payments-platform-sdk/journals have it.\nNothing was sent.',
   );
 });
 
-test('openOnce rejects when there is no journal', async () => {
+test('listUndecided rejects when there is no journal', async () => {
   const { transfers } = new PaymentsClient(createPlatform().clientOptions);
-  const error = await failureOf(collect(transfers.openOnce()), ConfigurationError);
-  expect(error.message).toMatch(/^transfers\.openOnce needs a journal; this client has none/);
+  const error = await failureOf(collect(transfers.listUndecided()), ConfigurationError);
+  expect(error.message).toMatch(/^transfers\.listUndecided needs a journal; this client has none/);
 });
 
 test.each([
@@ -146,9 +147,9 @@ test.each([
   [{ olderThan: '15m' }, 'options.olderThan'],
   [{ journal: {} }, 'options.journal'],
   [{ query: {} }, 'options.query'],
-])('openOnce rejects the options %o', async (options, path) => {
+])('listUndecided rejects the options %o', async (options, path) => {
   const { list } = await setup();
-  const error = await failureOf(list(options as OpenOnceOptions), ValidationError);
+  const error = await failureOf(list(options as ListUndecidedOptions), ValidationError);
   expect(error.issues.map((issue) => issue.path)).toEqual([path]);
 });
 
@@ -166,12 +167,12 @@ const lists: Readonly<Record<string, () => AsyncIterable<unknown>>> = {
 };
 
 test.each(Object.entries(lists))(
-  'openOnce rejects if open() of the journal %s',
+  'listUndecided rejects if open() of the journal %s',
   async (_, open) => {
     const { journal, list } = await setup();
     const listed = list({ journal: { ...journal, open: open as FullOpen } });
     const error = await failureOf(listed, PaymentInDoubtError);
-    expect(error).toMatchObject({ reason: 'journal', operation: 'transfers.openOnce' });
+    expect(error).toMatchObject({ reason: 'journal', operation: 'transfers.listUndecided' });
     expect(error.message).toMatch(/^The journal's open /);
     expect(error.message).not.toContain('Reference');
     expect(JSON.stringify(error) + String(error.cause)).not.toContain('hunter2');
@@ -179,7 +180,7 @@ test.each(Object.entries(lists))(
 );
 type FullOpen = () => AsyncIterable<OpenPayment>;
 
-test('openOnce omits an entry in the state paid even if open() of the journal yields the entry', async () => {
+test('listUndecided omits an entry in the state paid even if open() of the journal yields the entry', async () => {
   const { journal, list } = await setup();
   const input: OnceInput = newInput();
   const open = async function* () {
@@ -205,7 +206,7 @@ test.each<[string, string, unknown]>([
   ],
   ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
 ])(
-  'if a journal entry is %s, openOnce lists the entry as unreadable, after the other payments, whatever olderThan is',
+  'if a journal entry is %s, listUndecided lists the entry as unreadable, after the other payments, whatever olderThan is',
   async (_, reference, entry) => {
     const { journal, list, old } = await setup();
     const open = async function* () {
@@ -226,14 +227,14 @@ test.each<[string, string, unknown]>([
   },
 );
 
-test('resolveOnce and createAllOnce reject without a retry if the journal entry cannot be read', async () => {
+test('decide and createAllOnce reject without a retry if the journal entry cannot be read', async () => {
   const { payments, sandbox } = await setup();
   const input = newInput();
   const journal: Journal = {
     ...memoryJournal(),
     read: () => Promise.resolve({ state: 'sending', started: 1, input } as never),
   };
-  const resolved = payments.transfers.resolveOnce(input.description, 'not_paid', {
+  const resolved = payments.transfers.decide(input.description, 'not_paid', {
     journal,
     force: true,
   });
@@ -244,7 +245,7 @@ test('resolveOnce and createAllOnce reject without a retry if the journal entry 
   expect(sandbox.log).toEqual([]);
 });
 
-test('openOnce rejects if open() of the journal takes longer than totalTimeout', async () => {
+test('listUndecided rejects if open() of the journal takes longer than totalTimeout', async () => {
   const { journal, list } = await setup();
   const open = async function* () {
     yield await new Promise<never>(() => {});
@@ -256,7 +257,7 @@ test('openOnce rejects if open() of the journal takes longer than totalTimeout',
   expect(error.message).toMatch(/^The journal's open did not return in time/);
 });
 
-test('openOnce rejects when its signal is aborted', async () => {
+test('listUndecided rejects when its signal is aborted', async () => {
   const { list } = await setup();
   const reason = new Error('stop');
   const error = await failureOf(list({ signal: AbortSignal.abort(reason) }), AbortError);

@@ -16,8 +16,8 @@ import { readHistory } from './entries.ts';
 import { formatTime } from './in-doubt.ts';
 import type { ClientContext } from './context.ts';
 
-/** Options of `transfers.openOnce`. */
-export interface OpenOnceOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
+/** Options of `transfers.listUndecided`. */
+export interface ListUndecidedOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
   /** Lists only payments claimed more than this many milliseconds ago, by the journal's clock. */
   olderThan?: number | undefined;
   /** The journal to list, which needs the method `open`. Default: the client's journal. */
@@ -77,23 +77,23 @@ export interface ClaimedPayment {
 }
 
 const openCall: CallIdentity = {
-  operation: 'transfers.openOnce',
+  operation: 'transfers.listUndecided',
   method: 'GET',
   path: '/transfers',
 };
 
-const openOptionChecks = (): OptionChecks<OpenOnceOptions> => {
+const openOptionChecks = (): OptionChecks<ListUndecidedOptions> => {
   const { signal, totalTimeout } = callOptionChecks();
   return { olderThan: milliseconds, journal: journalCheck(), signal, totalTimeout };
 };
 
 /** Lists undecided payments, then unreadable entries. Each loop reads the journal again. */
-export const openOnce = (
+export const listUndecided = (
   context: ClientContext,
-  options: OpenOnceOptions | undefined,
+  options: ListUndecidedOptions | undefined,
 ): AsyncIterable<UndecidedPayment> => ({
   async *[Symbol.asyncIterator]() {
-    yield* await runFromCallSite(() => listUndecided(context, options));
+    yield* await runFromCallSite(() => readUndecided(context, options));
   },
 });
 
@@ -101,9 +101,9 @@ export const openOnce = (
  * Reads the undecided payments that were claimed more than `olderThan` milliseconds ago, or all of
  * them without that option, and after them the entries that cannot be read.
  */
-async function listUndecided(
+async function readUndecided(
   context: ClientContext,
-  options: OpenOnceOptions | undefined,
+  options: ListUndecidedOptions | undefined,
 ): Promise<UndecidedPayment[]> {
   const issues: Issue[] = [];
   const { olderThan, journal, signal, totalTimeout } = checkOptions(
