@@ -2,7 +2,7 @@
 import { print, runProgram } from '../commands/program.ts';
 import { version } from '../version.ts';
 import { readFlags, usage, type Flags } from './command/flags.ts';
-import { getWorldPath, listWorlds, readState, StateFile } from './command/state-file.ts';
+import { readState, StateFile } from './command/state-file.ts';
 import { formatBanner, writeLog } from './command/terminal.ts';
 import { loadWebhookShape } from './command/webhook-module.ts';
 import { seedDemo } from './control/demo.ts';
@@ -25,42 +25,21 @@ async function run(flags: Flags): Promise<void> {
   const sandbox = new Sandbox({ autoAdvance, latency, webhook, webhookHosts });
   sandbox.setStart({ ...seedState, faults: [...seedState.faults, ...failureRules] });
   sandbox.restoreStart();
-  const files = new Set<StateFile>();
-  const keepState = (kept: Sandbox, path: string) => {
-    const file = new StateFile(kept, path);
-    files.add(file);
-    return file;
-  };
-  const closeFiles = () => {
-    for (const file of files) file.close();
-  };
-  const onWorld = (name: string, world: Sandbox) => {
-    if (!flags.quiet) writeLog(world, process.stdout, name);
-    const file = state === undefined ? undefined : keepState(world, getWorldPath(state, name));
-    // The server calls this function when it removes the world.
-    return () => {
-      file?.remove();
-      if (file !== undefined) files.delete(file);
-    };
-  };
+  const file = state === undefined ? undefined : new StateFile(sandbox, state);
   let server: SandboxServer;
   try {
-    if (state !== undefined) keepState(sandbox, state);
-    const worldNames = flags.worlds && state !== undefined ? listWorlds(state) : [];
-    const { worlds } = flags;
-    server = await listen(sandbox, { port, host, allowHosts, worlds, onWorld, worldNames });
+    server = await listen(sandbox, { port, host, allowHosts });
   } catch (cause) {
-    closeFiles();
+    file?.close();
     throw cause;
   }
   // After `server.close`, nothing keeps the process running, so the process ends with status 0.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void server.close().then(closeFiles));
+    process.once(signal, () => void server.close().then(() => file?.close()));
   }
-  const worldNote = flags.worlds ? 'Each key sk_sandbox_<name> has a world of its own. ' : '';
   const storageNote =
     state === undefined ? 'Everything is kept in memory.' : `Everything is kept in ${state}.`;
-  print(formatBanner(sandbox, server, worldNote + storageNote));
+  print(formatBanner(sandbox, server, storageNote));
   if (!flags.quiet) writeLog(sandbox, process.stdout);
 }
 

@@ -139,8 +139,7 @@ export class Sandbox {
   readonly #faults = new FaultQueue();
   readonly #log: Log;
   readonly #latency: number;
-  readonly #options: SandboxOptions;
-  /** The state for `restoreStart` and for new worlds (isolated sandboxes) of a server. */
+  /** The state for `restoreStart`. */
   #start: SandboxState | undefined;
   readonly #webhooks: Webhooks;
 
@@ -161,7 +160,6 @@ export class Sandbox {
     if (autoAdvance !== undefined) checkWholeNumber('autoAdvance', autoAdvance, 1, maxTimerMs);
     checkWholeNumber('latency', latency, 0, maxTimerMs);
     const { apiKey, jwt } = resolveCredentials(options);
-    this.#options = { ...options };
     this.apiKey = apiKey;
     this.jwt = jwt;
     const platform = new Platform(clock, pageSize, listOrder, autoAdvance);
@@ -296,19 +294,6 @@ export class Sandbox {
   restoreStart(): void {
     this.reset();
     if (this.#start !== undefined) this.importState(this.#start);
-  }
-
-  /**
-   * Creates a world: a sandbox with the same options and the same first state, whose credentials
-   * contain the world's name.
-   * @internal
-   */
-  createWorld(name: string): Sandbox {
-    const credentials = { apiKey: `sk_sandbox_${name}`, jwt: `jwt_sandbox_${name}` };
-    const world = new Sandbox({ ...this.#options, ...credentials });
-    world.setStart(this.#start);
-    world.restoreStart();
-    return world;
   }
 
   /** Returns the state of the sandbox, without the log, as values that JSON can carry. */

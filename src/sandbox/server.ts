@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../internal/json.ts';
 import { errorReply, type Reply, type SandboxReply } from './api/responses.ts';
-import { parseAuthorization, type SandboxCredentials } from './api/credentials.ts';
+import type { SandboxCredentials } from './api/credentials.ts';
 import {
   createCorsHeaders,
   createPreflightReply,
@@ -14,7 +14,6 @@ import {
   checkOrigin,
   type Callers,
 } from './control/callers.ts';
-import { Worlds, type OnWorld } from './control/worlds.ts';
 import { controlPath, feeds, handleControl, readFeed, type Feed } from './control/endpoints.ts';
 import { createPageReply, uncachedHeaders } from './control/page-reply.ts';
 import { createOpenApiReply } from './openapi/document.ts';
@@ -27,7 +26,7 @@ import type { Sandbox } from './sandbox.ts';
 const mebibyte = 1024 * 1024;
 /** Returns the maximum size of a request body. Only PUT state needs more than 1 MiB. */
 const getMaxMebibytes = (method: string | undefined, path: string): number =>
-  method === 'PUT' && /^\/_sandbox\/(worlds\/[^/]+\/)?state$/.test(path) ? 64 : 1;
+  method === 'PUT' && path === `${controlPath}state` ? 64 : 1;
 
 /** Options of {@link listen}. */
 export interface ListenOptions {
@@ -40,26 +39,6 @@ export interface ListenOptions {
    * container. Requests under any other name are rejected, because a foreign page could send them.
    */
   allowHosts?: readonly string[] | undefined;
-  /**
-   * Whether the key `sk_sandbox_<name>` and the JWT `jwt_sandbox_<name>` select an isolated sandbox
-   * of their own (a world), which starts with what this sandbox contains now. @default false
-   */
-  worlds?: boolean | undefined;
-  /**
-   * Called with each new world (an isolated sandbox of this server).
-   * @internal
-   */
-  onWorld?: OnWorld | undefined;
-  /**
-   * Names of the worlds (isolated sandboxes) to create at the start.
-   * @internal
-   */
-  worldNames?: readonly string[] | undefined;
-}
-
-interface Context {
-  readonly worlds: Worlds;
-  readonly callers: Callers;
 }
 
 /** A server that makes a sandbox available on a port. */
@@ -111,10 +90,8 @@ export async function listen(
   const hostNames = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
   const callers: Callers = { hosts: new Set(hostNames.map((name) => parseHostName(name) ?? name)) };
   sandbox.setStart();
-  const worlds = new Worlds(sandbox, options.worlds === true, options.onWorld);
-  for (const name of options.worldNames ?? []) worlds.get(name);
   const server = createServer((request, response) => {
-    void serve({ worlds, callers }, request, response);
+    void serve(sandbox, callers, request, response);
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -141,7 +118,8 @@ export async function listen(
 
 /** Responds to a request for the API, the control endpoints, the web page or openapi.json. */
 async function serve(
-  { worlds, callers }: Context,
+  sandbox: Sandbox,
+  callers: Callers,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -160,15 +138,14 @@ async function serve(
     } else if (body === undefined) {
       send(response, createTooLargeReply(maxMebibytes));
     } else if (url.pathname.startsWith(controlPath)) {
-      serveControl(worlds, request, response, { url, body });
+      serveControl(sandbox, request, response, { url, body });
     } else if (url.pathname === '/' && isRead) {
-      send(response, await createPageReply(await page(), worlds.isEnabled));
+      send(response, await createPageReply(await page()));
     } else if (url.pathname === '/openapi.json' && isRead) {
       const corsHeaders = createCorsHeaders(request.headers.origin, callers);
       send(response, createOpenApiReply(await openApi(), request.headers.host, corsHeaders));
     } else {
-      const token = parseAuthorization(request.headers.authorization ?? null);
-      await serveApi(worlds.select(token), request, response, {
+      await serveApi(sandbox, request, response, {
         url,
         body,
         signal: disconnection.signal,
@@ -181,24 +158,18 @@ async function serve(
   }
 }
 
-/** Serves a request below `/_sandbox/`, by which a test or the page controls one sandbox. */
+/** Serves a request below `/_sandbox/`, by which a test or the page controls the sandbox. */
 function serveControl(
-  worlds: Worlds,
+  sandbox: Sandbox,
   request: IncomingMessage,
   response: ServerResponse,
   { url, body }: { url: URL; body: string },
 ): void {
   const { method = '', headers } = request;
-  const rejectionOrRoute = checkOrigin(headers) ?? worlds.route(method, url.pathname);
-  if ('status' in rejectionOrRoute) {
-    const { headers: rejectionHeaders } = rejectionOrRoute;
-    send(response, { ...rejectionOrRoute, headers: { ...rejectionHeaders, ...uncachedHeaders } });
-    return;
-  }
-  const { sandbox, path } = rejectionOrRoute;
-  url.pathname = path; // the path without the name of the world
-  const feed = feeds[path.slice(controlPath.length)];
+  const rejection = checkOrigin(headers);
+  const feed = feeds[url.pathname.slice(controlPath.length)];
   if (
+    rejection === undefined &&
     method === 'GET' &&
     feed !== undefined &&
     headers.accept?.includes('text/event-stream') === true
@@ -208,7 +179,7 @@ function serveControl(
     if (typeof lastEventId === 'string') url.searchParams.set('after', lastEventId);
     streamFeed(feed, sandbox, response, url.searchParams);
   } else {
-    const reply = handleControl(sandbox, { method, url, body });
+    const reply = rejection ?? handleControl(sandbox, { method, url, body });
     send(response, { ...reply, headers: { ...reply.headers, ...uncachedHeaders } });
   }
 }

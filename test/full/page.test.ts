@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox, type SandboxOptions } from 'payments-platform-sdk/sandbox';
-import { listen, type ListenOptions } from 'payments-platform-sdk/sandbox/server';
+import { listen } from 'payments-platform-sdk/sandbox/server';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { seedDemo } from '../../src/sandbox/control/demo.ts';
@@ -42,7 +42,6 @@ afterAll(async () => {
 
 interface Options extends BrowserContextOptions {
   sandbox?: SandboxOptions;
-  listen?: ListenOptions;
   fill?: (sandbox: Sandbox) => void;
   /** The console messages of error responses that the test expects. */
   expected?: RegExp;
@@ -50,16 +49,10 @@ interface Options extends BrowserContextOptions {
 
 /** A server, a client of it, and its page; anything on the console is an error. */
 async function opened(options: Options = {}) {
-  const {
-    fill = seedDemo,
-    expected,
-    sandbox: made,
-    listen: listenOptions,
-    ...forContext
-  } = options;
+  const { fill = seedDemo, expected, sandbox: made, ...forContext } = options;
   const sandbox = new Sandbox(made);
   fill(sandbox);
-  const server = await listen(sandbox, listenOptions);
+  const server = await listen(sandbox);
   const context = await browser.newContext(forContext);
   context.setDefaultTimeout(15_000);
   const page = await context.newPage();
@@ -320,7 +313,6 @@ test('the search on the sandbox page finds a request by the body, the response o
 
 test('the sandbox page creates an Entity, an Account and a Transfer, and funds an Account', async () => {
   const { sandbox, page, row, press, openForm } = await opened({ fill: () => {} });
-  expect(await page.getByLabel('World').count()).toBe(0);
   const form = (noun: string) => page.getByRole('form', { name: `New ${noun}` });
   await openForm('Entity');
   await form('Entity').getByLabel('Email').fill('ada@example.com');
@@ -345,42 +337,6 @@ test('the sandbox page creates an Entity, an Account and a Transfer, and funds a
   ]);
 });
 
-test('the sandbox page shows only the records of the API key that the user selects', async () => {
-  const { page, server, row, press, says } = await opened({ listen: { worlds: true } });
-  const pay = async (world: string, amount: string) =>
-    new PaymentsClient({ ...server.clientOptions, apiKey: `sk_sandbox_${world}` }).transfers.create(
-      {
-        sourceAccountId: payroll,
-        destinationAccountId: savings,
-        amount,
-      },
-    );
-  const selector = page.getByLabel('World');
-  await pay('one', '11');
-  await pay('two', '22');
-  await expect.poll(() => selector.textContent()).toContain('two');
-  expect(await page.locator('#log summary').count()).toBe(0);
-  await selector.selectOption('one');
-  await row('Transfers', 'txfr_000006').getByText('11 USDC').waitFor();
-  await row('Log', 'transfers.create').waitFor();
-  await press('Advance txfr_000006');
-  await row('Transfers', 'txfr_000006').getByText('processing').waitFor();
-  expect(await page.getByRole('link', { name: 'Export state' }).getAttribute('href')).toBe(
-    '/_sandbox/worlds/one/state',
-  );
-  await page.reload();
-  await row('Transfers', 'txfr_000006').getByText('processing').waitFor();
-  await selector.focus();
-  await page.keyboard.press('ArrowDown');
-  await row('Transfers', 'txfr_000006').getByText('pending').waitFor();
-  // The page leaves a world that was removed, and does not create the world again.
-  await fetch(`${server.rootUrl}/_sandbox/worlds/two`, { method: 'DELETE' });
-  await expect.poll(() => selector.inputValue()).toBe('');
-  await says('No request yet.');
-  const worlds = await fetch(`${server.rootUrl}/_sandbox/worlds`);
-  expect(await worlds.json()).toEqual(['one']);
-});
-
 test('the sandbox page loads the latest 500 requests first, and older requests on demand', async () => {
   const { page, part, press } = await opened({
     fill: (sandbox) => {
@@ -395,28 +351,6 @@ test('the sandbox page loads the latest 500 requests first, and older requests o
   await press('Load older requests');
   await expect.poll(count).toBe('620');
   expect(await page.getByRole('button', { name: 'Load older requests' }).count()).toBe(0);
-});
-
-test('the control API of the sandbox creates no records for an image request from another origin', async () => {
-  const { server } = await opened({ listen: { worlds: true } });
-  const other = createServer((_, response) => {
-    const images = ['one', 'two'].map(
-      (name) => `<img src="${server.rootUrl}/_sandbox/worlds/${name}/log">`,
-    );
-    response.setHeader('content-type', 'text/html').end(images.join(''));
-  });
-  await new Promise<void>((resolve) => other.listen(0, 'localhost', resolve));
-  onTestFinished(() => {
-    other.closeAllConnections();
-    other.close();
-  });
-  const { port } = other.address() as AddressInfo;
-  const page = await browser.newPage();
-  onTestFinished(() => page.close());
-  // `goto` waits for the images.
-  await page.goto(`http://localhost:${port}/`);
-  const worlds = await fetch(`${server.rootUrl}/_sandbox/worlds`);
-  expect(await worlds.json()).toEqual([]);
 });
 
 test('the sandbox page removes one fault and keeps the other faults', async () => {

@@ -242,7 +242,6 @@ test('payments-sandbox --help prints the usage and ends with status 0', async ()
       --allow-host <name>      another name of this host, such as a container's; repeatable
       --seed demo|<file.json>  start with small demo data, or with a state from a file
       --state <file.json>      keep everything in this file, and restore it; it wins over --seed
-      --worlds                 a world of its own for each key sk_sandbox_<name>
       --auto <ms>|off          time between the automatic steps (default: 1000)
       --latency <ms>           time before every response (default: 0)
       --webhook <module.mjs>   the shape of notifications to the webhookUrl, a default export
@@ -262,7 +261,7 @@ test.each([
   [['--port'], '--port needs a value.'],
   [['--port', 'x'], '--port takes a number from 0 to 65535, not "x".'],
   [['--port', '65536'], '--port takes a number from 0 to 65535, not "65536".'],
-  [['--seed', 'world'], '--seed takes "demo" or the name of a .json file, not "world".'],
+  [['--seed', 'demos'], '--seed takes "demo" or the name of a .json file, not "demos".'],
   [['--auto', 'on'], '--auto takes a number from 1 to 2147483647, or "off", not "on".'],
   [['--latency', '1.5'], '--latency takes a number from 0 to 2147483647, not "1.5".'],
   [['--failures', '101'], '--failures takes a number from 0 to 100, not "101".'],

@@ -128,7 +128,7 @@ test('the Dockerfile of docs/sandbox.md installs and starts a sandbox that passe
     return once(spawn(shell, inPort, { stdio: 'ignore' }), 'close');
   };
   expect(await checkHealth()).toEqual([0, null]);
-  const headers = { host: 'payments:4010', authorization: 'Bearer sk_sandbox_one' };
+  const headers = { host: 'payments:4010', authorization: 'Bearer sk_sandbox_0000000000000000' };
   const request = httpRequest({ port, path: '/v0/entities', headers }).end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   expect(response.statusCode).toBe(200);

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { version } from 'payments-platform-sdk';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { listen, type ListenOptions } from 'payments-platform-sdk/sandbox/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPageReply } from '../../src/sandbox/control/page-reply.ts';
@@ -12,8 +13,9 @@ import { aString, containing, having } from './calls.ts';
 
 // Any language can use the control endpoints without a key, but no page of another origin can.
 
-async function setup(options?: ListenOptions) {
-  const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
+const atNewYear = () => new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
+
+async function setup(options?: ListenOptions, sandbox = atNewYear()) {
   const server = await listen(sandbox, options);
   onTestFinished(() => server.close());
   /** As `curl -d` sends it: with a content type that is not JSON's. */
@@ -243,6 +245,24 @@ test('POST /_sandbox/reset with the seed "demo" creates the demo records again w
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   expect(sandbox.entities.list().map(({ id }) => id)).toEqual(['ent_000003', 'ent_000004']);
+});
+
+test('POST /_sandbox/reset with the seed "start" restores the first records with their ids', async () => {
+  const sandbox = seedDemo(new Sandbox());
+  const before = sandbox.exportState();
+  const { ask } = await setup(undefined, sandbox);
+  await ask('POST', '/_sandbox/transfers/txfr_000001/fail');
+  await ask('POST', '/_sandbox/counterparties', '{"entityId":"ent_000001"}');
+  expect((await ask('POST', '/_sandbox/reset', '{"seed":"start"}')).status).toBe(204);
+  const changes = Number(before.ids['changes']) + 3;
+  const ids = { ...before.ids, counterparties: 3, changes };
+  expect((await ask('GET', '/_sandbox/state')).body).toEqual({ ...before, ids });
+});
+
+test('GET /_sandbox/health responds with the version', async () => {
+  const { ask } = await setup();
+  const health = await ask('GET', '/_sandbox/health');
+  expect(health).toMatchObject({ status: 200, body: { ok: true, version } });
 });
 
 test('POST /_sandbox/clock advances the clock of the sandbox', async () => {

@@ -27,9 +27,7 @@ export function resolveCredentials(options: {
   if (!/^sk_[\x21-\x7e]{1,512}$/.test(apiKey)) {
     throw new TypeError('The apiKey of a sandbox must be "sk_" followed by visible characters.');
   }
-  // A server selects an isolated sandbox (a world) by a token that is no real JWT,
-  // jwt_sandbox_<name>.
-  if (!/^([\w-]+\.[\w-]+\.[\w-]*|jwt_sandbox_[a-z0-9-]{1,40})$/.test(jwt)) {
+  if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) {
     throw new TypeError('The jwt of a sandbox must be three base64url parts, joined by dots.');
   }
   return { apiKey, jwt };

@@ -13,7 +13,6 @@ Options:
   --allow-host <name>      another name of this host, such as a container's; repeatable
   --seed demo|<file.json>  start with small demo data, or with a state from a file
   --state <file.json>      keep everything in this file, and restore it; it wins over --seed
-  --worlds                 a world of its own for each key sk_sandbox_<name>
   --auto <ms>|off          time between the automatic steps (default: 1000)
   --latency <ms>           time before every response (default: 0)
   --webhook <module.mjs>   the shape of notifications to the webhookUrl, a default export
@@ -32,7 +31,6 @@ export interface Flags {
   /** What the sandbox starts with: `demo`, a .json file with a state, or nothing (undefined). */
   seed: string | undefined;
   state: string | undefined;
-  worlds: boolean;
   autoAdvance: number | undefined;
   latency: number;
   webhook: string | undefined;
@@ -55,7 +53,6 @@ export function readFlags(args: string[]): Flags {
     'allow-host': { type: 'string', multiple: true, default: [] },
     seed: { type: 'string' },
     state: { type: 'string' },
-    worlds: { type: 'boolean', default: false },
     auto: { type: 'string', default: '1000' },
     latency: { type: 'string', default: '0' },
     webhook: { type: 'string' },
@@ -66,7 +63,7 @@ export function readFlags(args: string[]): Flags {
     version: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   });
-  const { seed, state, worlds, webhook, quiet, version, help } = values;
+  const { seed, state, webhook, quiet, version, help } = values;
   if (seed !== undefined && seed !== 'demo' && !seed.endsWith('.json')) {
     throw new UsageError(`--seed takes "demo" or the name of a .json file, not "${seed}".`);
   }
@@ -78,7 +75,6 @@ export function readFlags(args: string[]): Flags {
     allowHosts: values['allow-host'],
     seed,
     state,
-    worlds,
     autoAdvance:
       values.auto === 'off'
         ? undefined

@@ -1,8 +1,6 @@
 import {
   existsSync,
   linkSync,
-  mkdirSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -10,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { fieldOf } from '../../internal/thrown.ts';
 import type { IdCounts, IdName } from '../platform/ids.ts';
@@ -39,21 +37,6 @@ export function readState(sandbox: Sandbox, path: string): void {
   }
 }
 
-/** Returns the folder beside the state file, with one file for each world (an isolated sandbox). */
-const getWorldFolder = (path: string): string => `${path}.worlds`;
-
-export function getWorldPath(path: string, name: string): string {
-  const folder = getWorldFolder(path);
-  mkdirSync(folder, { recursive: true });
-  return join(folder, `${name}.json`);
-}
-
-export function listWorlds(path: string): string[] {
-  const folder = getWorldFolder(path);
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap((file) => /^([a-z0-9-]{1,40})\.json$/.exec(file)?.[1] ?? []);
-}
-
 /** Writes the state of a sandbox to a file, which contains a whole state even after a crash. */
 export class StateFile implements StateObserver {
   readonly #sandbox: Sandbox;
@@ -69,7 +52,6 @@ export class StateFile implements StateObserver {
   #isWriting = false;
   #timer: NodeJS.Timeout | undefined;
   #writeDelayMs = minWriteDelayMs;
-  #isClosed = false;
 
   /**
    * Restores the sandbox from its state file. If there is no file, writes what the sandbox
@@ -93,7 +75,7 @@ export class StateFile implements StateObserver {
 
   onChange(): void {
     this.#isDirty = true;
-    if (this.#isWriting || this.#isClosed) return;
+    if (this.#isWriting) return;
     this.#timer ??= setTimeout(() => void this.#write(), this.#writeDelayMs).unref();
   }
 
@@ -107,15 +89,6 @@ export class StateFile implements StateObserver {
   close(): void {
     clearTimeout(this.#timer);
     this.#writeNow(0);
-    unlock(this.#path);
-  }
-
-  remove(): void {
-    this.#isClosed = true;
-    // Because of this higher number, a write in progress does not create the removed file again.
-    this.#latestWrite += 1;
-    clearTimeout(this.#timer);
-    rmSync(this.#path, { force: true });
     unlock(this.#path);
   }
 

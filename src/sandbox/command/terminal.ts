@@ -16,12 +16,12 @@ const green = 32;
 const yellow = 33;
 const dim = 2;
 
-/** Prints a line for every completed request of a sandbox, with the name of its world if any. */
-export function writeLog(sandbox: Sandbox, terminal: Terminal, world?: string): void {
+/** Prints a line for every completed request of a sandbox. */
+export function writeLog(sandbox: Sandbox, terminal: Terminal): void {
   const paint = (colour: number, text: string) =>
     terminal.hasColors?.() === true ? `\u001b[${colour}m${text}\u001b[0m` : text;
   sandbox.onLog((entry) => {
-    terminal.write(`${formatLine(entry, world, paint)}\n`);
+    terminal.write(`${formatLine(entry, paint)}\n`);
   });
 }
 
@@ -40,7 +40,6 @@ function findReason({ status = 0, response, note }: SandboxLogEntry): string | u
 /** Formats a log entry as one line. `paint` adds a colour if the terminal shows colours. */
 function formatLine(
   entry: SandboxLogEntry,
-  world: string | undefined,
   paint: (colour: number, text: string) => string,
 ): string {
   const { time, method, path, status, ms, operation, requestId, fault } = entry;
@@ -53,7 +52,6 @@ function formatLine(
     `${ms} ms`,
     operation ?? '(no operation)',
     paint(dim, requestId),
-    ...(world === undefined ? [] : [`world ${world}`]),
     ...(fault === undefined ? [] : [paint(red, `fault ${fault}`)]),
     // The reason may contain text that a caller sent. A line break in that text must not create a
     // false line of the log.

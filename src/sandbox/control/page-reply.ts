@@ -12,9 +12,8 @@ async function hashScript(script: string): Promise<string> {
 /**
  * Creates the response with the sandbox's web page, which contains its scripts. The headers forbid
  * the browser to load anything from elsewhere, to run an injected script, or to show the page in a
- * frame. If the server has worlds, the `html` element has the attribute `data-worlds`.
- */
-export async function createPageReply(html: string, hasWorlds = false): Promise<Reply> {
+ * frame. */
+export async function createPageReply(html: string): Promise<Reply> {
   const scripts = html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g);
   const hashes = await Promise.all([...scripts].map(([, script = '']) => hashScript(script)));
   return {
@@ -35,6 +34,6 @@ export async function createPageReply(html: string, hasWorlds = false): Promise<
       'referrer-policy': 'no-referrer',
       'x-frame-options': 'DENY',
     },
-    body: hasWorlds ? html.replace('<html', '<html data-worlds') : html,
+    body: html,
   };
 }

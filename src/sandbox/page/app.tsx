@@ -7,13 +7,13 @@ import { Faults } from './faults.tsx';
 import { LivePage, type PageState } from './live.ts';
 import { Log } from './log.tsx';
 import { Counterparties, Entities, Ibans } from './parties.tsx';
-import { ActionsContext, Choice, isRecordId, type Actions } from './parts.tsx';
+import { ActionsContext, isRecordId, type Actions } from './parts.tsx';
 import { RecordView } from './record.tsx';
 import { Transfers } from './transfers.tsx';
 import { ClockAndState } from './clock-and-state.tsx';
 
 /** The titles of the panels by their ids, in the order of the navigation. */
-const panels: Readonly<Record<Noun | 'log' | 'faults' | 'world', string>> = {
+const panels: Readonly<Record<Noun | 'log' | 'faults' | 'clock', string>> = {
   accounts: 'Accounts',
   transfers: 'Transfers',
   log: 'Log',
@@ -21,7 +21,7 @@ const panels: Readonly<Record<Noun | 'log' | 'faults' | 'world', string>> = {
   entities: 'Entities',
   counterparties: 'Counterparties',
   ibans: 'IBANs',
-  world: 'Clock and state',
+  clock: 'Clock and state',
 };
 
 const connections: Readonly<Record<PageState['connection'], string>> = {
@@ -62,25 +62,12 @@ function useRecordId() {
   return [id, close] as const;
 }
 
-function Header(props: { page: LivePage } & Pick<PageState, 'connection' | 'world' | 'worlds'>) {
-  const { page, connection, world, worlds } = props;
+function Header({ connection }: Pick<PageState, 'connection'>) {
   return (
     <header>
       <h1>Payments sandbox</h1>
       <p class={`connection ${connection}`}>{connections[connection]}</p>
       <code class="address">{location.origin}/v0</code>
-      {worlds !== undefined && (
-        <div class="tools">
-          <Choice
-            label="World"
-            options={[['', 'default'], ...worlds.map((name) => [name, name] as const)]}
-            value={world}
-            onPick={(name) => {
-              page.selectWorld(name);
-            }}
-          />
-        </div>
-      )}
       <nav aria-label="Parts of the page">
         {Object.entries(panels).map(([id, title]) => (
           <a key={id} href={`#${id}`}>
@@ -126,7 +113,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
     [page],
   );
   const [recordId, closeRecord] = useRecordId();
-  const { state, faults, calls, balances, connection, world, worlds, hasOlderEntries } = pageState;
+  const { state, faults, calls, balances, connection, hasOlderEntries } = pageState;
   const readWholeLog = useCallback(() => page.readWholeLog(), [page]);
   const noticeView = (
     <div class="notice">
@@ -146,9 +133,8 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
   );
   return (
     <ActionsContext.Provider value={actions}>
-      <Header page={page} connection={connection} world={world} worlds={worlds} />
-      {/* For another world, a new key creates all panels again, so no form keeps its input. */}
-      <main key={world}>
+      <Header connection={connection} />
+      <main>
         {state !== undefined && (
           <>
             <div class="column">

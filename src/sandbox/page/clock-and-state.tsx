@@ -1,6 +1,6 @@
 import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { callControl, getControlPath } from './live.ts';
+import { callControl } from './live.ts';
 import { Action, Panel, useActions } from './parts.tsx';
 
 const minute = 60_000;
@@ -52,7 +52,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
     if (fileInput.current !== null) fileInput.current.value = '';
   };
   return (
-    <Panel id="world" title="Clock and state">
+    <Panel id="clock" title="Clock and state">
       <Clock offsetMs={offsetMs} />
       <div class="actions" role="group" aria-label="Advance the clock">
         {steps.map(([name, ms]) => (
@@ -68,7 +68,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
         ))}
       </div>
       <div class="actions state" role="group" aria-label="State">
-        <a class="button" href={getControlPath('state')} download="sandbox-state.json">
+        <a class="button" href="/_sandbox/state" download="sandbox-state.json">
           Export state
         </a>
         <label class="button">

@@ -7,10 +7,6 @@ import { Calls, type Call } from './attempts.ts';
 /** The data that the sandbox's page shows at one moment. */
 export interface PageState {
   readonly connection: 'connecting' | 'live' | 'lost';
-  /** The name of the selected world (isolated sandbox); '' is the default sandbox. */
-  readonly world: string;
-  /** The names of the other worlds; undefined when the server has only the default sandbox. */
-  readonly worlds: readonly string[] | undefined;
   /** The state of the sandbox; undefined before the first response. */
   readonly state: SandboxState | undefined;
   /** All fault rules, including the rules with a `percent`, which `state` does not contain. */
@@ -34,27 +30,17 @@ const maxBalancePoints = 120;
 /** The minimum of milliseconds between two redraws of the log. */
 const redrawMs = 500;
 
-/** Whether the server has worlds (isolated sandboxes). See page-reply.ts, which marks the page. */
-const hasWorlds = (): boolean => 'worlds' in document.documentElement.dataset;
-
-const getWorld = (): string =>
-  (hasWorlds() && new URLSearchParams(location.search).get('world')) || '';
-
-/** Returns the path of a control endpoint in the selected world. */
-export function getControlPath(endpoint = ''): string {
-  const world = getWorld();
-  return `/_sandbox/${world && `worlds/${encodeURIComponent(world)}/`}${endpoint}`;
-}
-
 /**
- * Calls a control endpoint of the selected world, and returns the body of its response.
+ * Calls a control endpoint, and returns the body of its response.
  * @throws Error with the message of the error body when the call is rejected.
  */
-export const callControl = (method: string, endpoint: string, body?: string): Promise<string> =>
-  send(method, getControlPath(endpoint), body);
-
-async function send(method: string, path: string, body?: string): Promise<string> {
-  const response = await fetch(path, { method, ...(body !== undefined && { body }) });
+export async function callControl(
+  method: string,
+  endpoint: string,
+  body?: string,
+): Promise<string> {
+  const settings = { method, ...(body !== undefined && { body }) };
+  const response = await fetch(`/_sandbox/${endpoint}`, settings);
   const text = await response.text();
   if (response.ok) return text;
   const { error } = JSON.parse(text) as { error: string };
@@ -67,8 +53,6 @@ export class LivePage {
   readonly #onChange: (pageState: PageState) => void;
   #pageState: PageState = {
     connection: 'connecting',
-    world: getWorld(),
-    worlds: undefined,
     state: undefined,
     faults: [],
     balances: new Map(),
@@ -96,16 +80,6 @@ export class LivePage {
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) void this.refresh();
     });
-  }
-
-  selectWorld(world: string): void {
-    history.replaceState(null, '', world === '' ? location.pathname : `?world=${world}`);
-    this.#lastText = '';
-    this.#update({ world, connection: 'connecting', state: undefined, balances: new Map() });
-    this.#readsWholeLog = false;
-    this.#clearLog();
-    this.#followLog();
-    void this.refresh();
   }
 
   /** Reads the sandbox's state now, after the page has changed it. */
@@ -139,14 +113,11 @@ export class LivePage {
   async #readState(): Promise<void> {
     clearTimeout(this.#timer);
     try {
-      if (hasWorlds()) await this.#readWorlds();
-      const world = getWorld();
       const [text, faultsText] = await Promise.all([
         callControl('GET', 'state'),
         callControl('GET', 'faults'),
       ]);
-      // If the user has selected another world meanwhile, this state is not the one to show.
-      if (world === getWorld() && text + faultsText !== this.#lastText) {
+      if (text + faultsText !== this.#lastText) {
         this.#lastText = text + faultsText;
         const state = JSON.parse(text) as SandboxState;
         const faults = JSON.parse(faultsText) as SandboxFaultRule[];
@@ -162,15 +133,6 @@ export class LivePage {
       },
       Math.max(minReadGapMs, this.#lastText.length / charactersPerMs),
     );
-  }
-
-  async #readWorlds(): Promise<void> {
-    const text = await send('GET', '/_sandbox/worlds');
-    const worlds = JSON.parse(text) as string[];
-    if (text !== JSON.stringify(this.#pageState.worlds)) this.#update({ worlds });
-    const world = getWorld();
-    // A control request would create the removed world again, so the page leaves that world.
-    if (world !== '' && !worlds.includes(world)) this.selectWorld('');
   }
 
   #extendBalances({ accounts }: SandboxState): PageState['balances'] {
@@ -190,7 +152,7 @@ export class LivePage {
   #followLog(): void {
     this.#events?.close();
     const query = this.#readsWholeLog ? '' : `?latest=${maxFirstEntries}`;
-    const events = new EventSource(`${getControlPath('log')}${query}`);
+    const events = new EventSource(`/_sandbox/log${query}`);
     this.#events = events;
     events.addEventListener('open', () => {
       // After a reconnection the stream can come from another sandbox, so clear the page's log.
