@@ -1,10 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import type { Sandbox, SandboxFault } from '../../src/sandbox/index.ts';
 import { listen } from '../../src/sandbox/server.ts';
 import type { BatchOrder, BatchReport } from './batch-worker.ts';
-import { createPayrollSandbox, stores, withStore, type StoreName } from './once-deaths.ts';
+import { createPayrollSandbox, killOnStores, withStore, type StoreName } from './once-deaths.ts';
 import { payoutOf } from './once-payouts.ts';
 
 /*
@@ -192,20 +191,4 @@ async function killFollower(sandbox: Sandbox, order: BatchOrder, kills: number):
   return wrong;
 }
 
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      payouts: { type: 'string', default: '2000' },
-      kills: { type: 'string', default: '20' },
-      store: { type: 'string', multiple: true, default: [...stores] },
-    },
-  });
-  for (const store of stores.filter((each) => values.store.includes(each))) {
-    const report = await killPayroll(store, {
-      payouts: Number(values.payouts),
-      kills: Number(values.kills),
-    });
-    console.log(JSON.stringify(report));
-    if (report.wrong.length > 0) process.exitCode = 1;
-  }
-}
+if (import.meta.main) await killOnStores(killPayroll);

@@ -94,6 +94,32 @@ export function createPayrollSandbox(): Sandbox {
   return sandbox;
 }
 
+/** Runs a script that kills processes on the stores of its command line, and prints a report for each. */
+export async function killOnStores(
+  kill: (
+    store: StoreName,
+    counts: { readonly payouts: number; readonly kills: number },
+  ) => Promise<{ readonly wrong: readonly string[] }>,
+): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      payouts: { type: 'string', default: '2000' },
+      kills: { type: 'string', default: '20' },
+      store: { type: 'string', multiple: true, default: [...stores] },
+    },
+  });
+  const counts = { payouts: Number(values.payouts), kills: Number(values.kills) };
+  for (const store of stores.filter((each) => values.store.includes(each))) {
+    printReport(await kill(store, counts));
+  }
+}
+
+/** Prints a report. A violation makes the script fail. */
+export function printReport(report: { readonly wrong: readonly string[] }): void {
+  console.log(JSON.stringify(report));
+  if (report.wrong.length > 0) process.exitCode = 1;
+}
+
 export async function killWorkers(
   store: StoreName,
   { payouts, killEvery, on: runtime = process.execPath }: DeathsOptions,
@@ -221,8 +247,6 @@ if (import.meta.main) {
   for (const store of stores.filter((each) => values.store.includes(each))) {
     const { payouts, kill, on: runtime } = values;
     const options = { payouts: Number(payouts), killEvery: Number(kill), on: runtime };
-    const report = await killWorkers(store, options);
-    console.log(JSON.stringify(report));
-    if (report.wrong.length > 0) process.exitCode = 1;
+    printReport(await killWorkers(store, options));
   }
 }

@@ -1,11 +1,10 @@
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { PaymentsClient, type OnceInput } from '../../src/index.ts';
 import type { JournalEntry } from '../../src/journals/index.ts';
 import { listen } from '../../src/sandbox/server.ts';
-import { createPayrollSandbox, stores, withStore, type StoreName } from './once-deaths.ts';
+import { createPayrollSandbox, killOnStores, withStore, type StoreName } from './once-deaths.ts';
 import { openJournalAt, payoutOf, type WorkerOrder, type WorkerReport } from './once-payouts.ts';
 
 /*
@@ -147,18 +146,4 @@ export async function leaveOpen(
   return { store, payouts, kills, open, made, listMs, results, seconds, wrong };
 }
 
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      payouts: { type: 'string', default: '2000' },
-      kills: { type: 'string', default: '20' },
-      store: { type: 'string', multiple: true, default: [...stores] },
-    },
-  });
-  for (const store of stores.filter((each) => values.store.includes(each))) {
-    const { payouts, kills } = values;
-    const report = await leaveOpen(store, { payouts: Number(payouts), kills: Number(kills) });
-    console.log(JSON.stringify(report));
-    if (report.wrong.length > 0) process.exitCode = 1;
-  }
-}
+if (import.meta.main) await killOnStores(leaveOpen);

@@ -9,7 +9,7 @@ import { postgresJournal, postgresJournalTable } from '../../src/journals/index.
 import type { SandboxFault } from '../../src/sandbox/index.ts';
 import { listen } from '../../src/sandbox/server.ts';
 import { startPostgres } from '../stores/servers.ts';
-import { createPayrollSandbox } from './once-deaths.ts';
+import { createPayrollSandbox, printReport } from './once-deaths.ts';
 import { payoutOf } from './once-payouts.ts';
 
 /*
@@ -236,8 +236,6 @@ if (import.meta.main) {
   });
   for (const recipe of values.recipe) {
     const payouts = Number(values.payouts);
-    const report = await killRecipe(recipe, { payouts, kills: Number(values.kills) });
-    console.log(JSON.stringify(report));
-    if (report.wrong.length > 0) process.exitCode = 1;
+    printReport(await killRecipe(recipe, { payouts, kills: Number(values.kills) }));
   }
 }

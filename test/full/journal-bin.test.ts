@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +23,7 @@ import {
   startRedisCluster,
   type Server,
 } from '../stores/servers.ts';
+import { commandIn } from '../support/commands.ts';
 import { installTarball } from '../support/tarball.ts';
 
 // Runs the command payments-journal as a child process against real stores.
@@ -36,42 +35,7 @@ const startTimeoutMs = 60_000;
 const minute = 60_000;
 const day = 1_440 * minute;
 
-interface Result {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv, cwd = folder) {
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  const output = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output.out += chunk));
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output.err += chunk));
-  const ended = once(child, 'close').then(([status]): Result => ({
-    status: status as number | null,
-    ...output,
-  }));
-  return { child, output, ended };
-}
-
-/** Runs the command without a terminal. */
-function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
-  const { child, ended } = start(process.execPath, [bin, ...args], env);
-  child.stdin.end();
-  return ended;
-}
-
-/** Runs the command on a pseudo-terminal, and types a line after its question. */
-async function runOnTerminal(line: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-  const command = [process.execPath, bin, ...args].map((each) => `'${each}'`).join(' ');
-  const { child, output, ended } = start('script', ['-qefc', command, '/dev/null'], env);
-  await expect.poll(() => output.out).toContain('[y/N]');
-  child.stdin.write(line);
-  return ended;
-}
+const { start, run, runOnTerminal } = commandIn(folder, bin, onTestFinished);
 
 interface Store {
   readonly flags: readonly string[];

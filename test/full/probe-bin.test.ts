@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -12,6 +11,7 @@ import { listen } from 'payments-platform-sdk/sandbox/server';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCertificate } from '../drivers/certificate.ts';
+import { commandIn } from '../support/commands.ts';
 import { recordingServer } from '../support/recording-server.ts';
 import { installTarball } from '../support/tarball.ts';
 
@@ -40,41 +40,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-interface Result {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-  const child = spawn(program, args, { cwd: folder, env: { ...process.env, ...env } });
-  endings.push(() => {
-    child.kill('SIGKILL');
-  });
-  const output = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output.out += chunk));
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output.err += chunk));
-  const ended = once(child, 'close').then(([status]): Result => ({
-    status: status as number | null,
-    ...output,
-  }));
-  return { child, output, ended };
-}
-
-function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
-  const { child, ended } = start(process.execPath, [bin, ...args], env);
-  child.stdin.end();
-  return ended;
-}
-
-/** Runs the command on a pseudo-terminal, and types a line after its question. */
-async function runOnTerminal(line: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-  const command = [process.execPath, bin, ...args].map((each) => `'${each}'`).join(' ');
-  const { child, output, ended } = start('script', ['-qefc', command, '/dev/null'], env);
-  await expect.poll(() => output.out).toContain('[y/N]');
-  child.stdin.write(line);
-  return ended;
-}
+const { start, run, runOnTerminal } = commandIn(folder, bin, (end) => {
+  endings.push(end);
+});
 
 /** A sandbox over HTTP with demo data. */
 async function serve(key = apiKey) {
