@@ -6,20 +6,11 @@ import {
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { clientAt, failureOf } from '../support/clients.ts';
-import { endpoints } from '../support/interface.ts';
+import { endpoints, invoke } from '../support/interface.ts';
 import { responseBytes, type Step } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { account, entity, instruction, settings, transactionNumber } from '../support/records.ts';
-import {
-  address,
-  built,
-  errorBody,
-  newInstruction,
-  newTransfer,
-  page,
-  transfer,
-  transferCreated,
-} from '../support/values.ts';
+import { built, errorBody, page, transfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /*
@@ -31,13 +22,13 @@ interface Operation {
   readonly operation: string;
   /** `safe` is resent in doubt. `idempotent`, and `once` for a creation, only after a rejection. */
   readonly kind: 'safe' | 'idempotent' | 'once';
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: string;
   readonly path: string;
-  readonly api: 'versioned' | 'root';
+  readonly base: 'versioned' | 'root';
   /** The documented response. Undefined if there is none. */
   readonly good: unknown;
   /** What the response to a write must have: an id with this prefix, an object, or nothing. */
-  readonly usable?: `${string}_` | 'object' | 'anything';
+  readonly usable?: `${string}_` | 'object' | 'anything' | undefined;
   call(payments: PaymentsClient, options?: RequestOptions): PromiseLike<unknown>;
 }
 
@@ -47,7 +38,7 @@ const counterparty = {
   name: 'Supplier',
   type: 'wallet',
   createdAt: '2026-01-01T00:00:00Z',
-} as const;
+};
 const iban = {
   id: 'iban_1',
   entityId: 'ent_1',
@@ -58,193 +49,73 @@ const iban = {
   currency: 'EUR',
   status: 'active',
   createdAt: '2026-01-01T00:00:00Z',
-} as const;
+};
+const records: Readonly<Record<string, object>> = {
+  entities: entity,
+  accounts: account,
+  transfers: transfer,
+  counterparties: counterparty,
+  ibans: iban,
+};
+const goods: Readonly<Record<string, unknown>> = {
+  'transfers.create': transferCreated,
+  'settings.update': settings,
+  'instructions.build': built,
+  'instructions.list': [instruction],
+  'transactions.list': [transactionNumber(1)],
+};
+const usable: Readonly<Record<string, Operation['usable']>> = {
+  'entities.create': 'ent_',
+  'accounts.create': 'acc_',
+  'accounts.update': 'acc_',
+  'transfers.create': 'txfr_',
+  'counterparties.delete': 'anything',
+  'ibans.delete': 'anything',
+  'settings.update': 'object',
+};
 
-/** The kind of a `payments.request` follows from its method. */
-const ownRequest = (
-  method: Operation['method'],
-  kind: Operation['kind'],
-  api: Operation['api'] = 'versioned',
-): Operation => ({
-  operation: 'request',
-  kind,
-  method,
-  path: '/vaults/1',
-  api,
-  good: { vault: 1 },
-  usable: 'anything',
-  call: (payments, options) => payments.request({ method, path: '/vaults/1', api }, options),
+/** The kind of an operation, and of a `payments.request`, follows from the method. */
+const kindOf = (method: string): Operation['kind'] => {
+  if (method === 'GET') return 'safe';
+  return method === 'POST' ? 'once' : 'idempotent';
+};
+const goodOf = (operation: string): unknown => {
+  const [noun = '', verb] = operation.split('.');
+  if (verb === 'delete') return undefined;
+  const record = records[noun];
+  return goods[operation] ?? (verb === 'list' ? page([record]) : record);
+};
+
+const operations = endpoints.map(({ operation, method, path, base, examples }): Operation => {
+  // The last example of a list has no arguments.
+  const { id, body = {} } = examples.at(-1) ?? {};
+  const parameters = id === undefined ? [body] : [id.replace('00000', '')];
+  if (method === 'PATCH' && id !== undefined) parameters.push(body);
+  return {
+    operation,
+    // This endpoint computes without storing anything.
+    kind: operation === 'instructions.build' ? 'safe' : kindOf(method),
+    method,
+    path: path.replace('{id}', String(parameters[0])),
+    base,
+    good: goodOf(operation),
+    usable: usable[operation],
+    call: (payments, options) => invoke(payments, operation, [...parameters, options]),
+  };
 });
-
-const read = { kind: 'safe', method: 'GET', api: 'versioned' } as const;
-const creation = { kind: 'once', method: 'POST', api: 'versioned' } as const;
-const change = { kind: 'idempotent', method: 'PATCH', api: 'versioned' } as const;
-const deletion = {
-  kind: 'idempotent',
-  method: 'DELETE',
-  api: 'versioned',
-  good: undefined,
-  usable: 'anything',
-} as const;
-
-const operations: readonly Operation[] = [
-  {
-    ...creation,
-    operation: 'entities.create',
-    path: '/entities',
-    good: entity,
-    usable: 'ent_',
-    call: (payments, options) => payments.entities.create({ email: 'ada@example.com' }, options),
-  },
-  {
-    ...read,
-    operation: 'entities.list',
-    path: '/entities',
-    good: page([entity]),
-    call: (payments, options) => payments.entities.list({}, options),
-  },
-  {
-    ...read,
-    operation: 'entities.get',
-    path: '/entities/ent_1',
-    good: entity,
-    call: (payments, options) => payments.entities.get('ent_1', options),
-  },
-  {
-    ...creation,
-    operation: 'accounts.create',
-    path: '/accounts',
-    good: account,
-    usable: 'acc_',
-    call: (payments, options) => payments.accounts.create({ entityId: 'ent_1' }, options),
-  },
-  {
-    ...read,
-    operation: 'accounts.list',
-    path: '/accounts',
-    good: page([account]),
-    call: (payments, options) => payments.accounts.list({}, options),
-  },
-  {
-    ...read,
-    operation: 'accounts.get',
-    path: '/accounts/acc_1',
-    good: account,
-    call: (payments, options) => payments.accounts.get('acc_1', options),
-  },
-  {
-    ...change,
-    operation: 'accounts.update',
-    path: '/accounts/acc_1',
-    good: account,
-    usable: 'acc_',
-    call: (payments, options) => payments.accounts.update('acc_1', { name: 'Main' }, options),
-  },
-  {
-    ...creation,
-    operation: 'transfers.create',
-    path: '/transfers',
-    good: transferCreated,
-    usable: 'txfr_',
-    call: (payments, options) => payments.transfers.create(newTransfer, options),
-  },
-  {
-    ...read,
-    operation: 'transfers.list',
-    path: '/transfers',
-    good: page([transfer]),
-    call: (payments, options) => payments.transfers.list({}, options),
-  },
-  {
-    ...read,
-    operation: 'transfers.get',
-    path: '/transfers/txfr_1',
-    good: transfer,
-    call: (payments, options) => payments.transfers.get('txfr_1', options),
-  },
-  {
-    ...read,
-    operation: 'counterparties.list',
-    path: '/counterparties',
-    good: page([counterparty]),
-    call: (payments, options) => payments.counterparties.list({}, options),
-  },
-  {
-    ...read,
-    operation: 'counterparties.get',
-    path: '/counterparties/cpty_1',
-    good: counterparty,
-    call: (payments, options) => payments.counterparties.get('cpty_1', options),
-  },
-  {
-    ...deletion,
-    operation: 'counterparties.delete',
-    path: '/counterparties/cpty_1',
-    call: (payments, options) => payments.counterparties.delete('cpty_1', options),
-  },
-  {
-    ...read,
-    operation: 'ibans.list',
-    path: '/ibans',
-    good: page([iban]),
-    call: (payments, options) => payments.ibans.list({}, options),
-  },
-  {
-    ...read,
-    operation: 'ibans.get',
-    path: '/ibans/iban_1',
-    good: iban,
-    call: (payments, options) => payments.ibans.get('iban_1', options),
-  },
-  {
-    ...deletion,
-    operation: 'ibans.delete',
-    path: '/ibans/iban_1',
-    call: (payments, options) => payments.ibans.delete('iban_1', options),
-  },
-  {
-    ...change,
-    operation: 'settings.update',
-    path: '/platform/settings',
-    good: settings,
-    usable: 'object',
-    call: (payments, options) => payments.settings.update({ defaultChain: 'base' }, options),
-  },
-  {
-    // The endpoint computes without storing anything.
-    kind: 'safe',
-    method: 'POST',
-    api: 'root',
-    operation: 'instructions.build',
-    path: '/instruction/build',
-    good: built,
-    call: (payments, options) => payments.instructions.build(newInstruction, options),
-  },
-  {
-    ...read,
-    api: 'root',
-    operation: 'instructions.list',
-    path: '/instructions/all',
-    good: [instruction],
-    call: (payments, options) => payments.instructions.list({ address }, options),
-  },
-  {
-    ...read,
-    api: 'root',
-    operation: 'transactions.list',
-    path: '/transactions',
-    good: [transactionNumber(1)],
-    call: (payments, options) => payments.transactions.list({ address }, options),
-  },
-];
-const requests = [
-  ownRequest('GET', 'safe'),
-  ownRequest('POST', 'once'),
-  ownRequest('PUT', 'idempotent'),
-  ownRequest('PATCH', 'idempotent'),
-  ownRequest('DELETE', 'idempotent'),
-  ownRequest('POST', 'once', 'root'),
-];
+const requests = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).flatMap((method) =>
+  (['versioned', 'root'] as const).map((base): Operation => ({
+    operation: 'request',
+    kind: kindOf(method),
+    method,
+    path: '/vaults/1',
+    base,
+    good: { vault: 1 },
+    usable: 'anything',
+    call: (payments, options) =>
+      payments.request({ method, path: '/vaults/1', api: base }, options),
+  })),
+);
 
 const rows = [...operations, ...requests];
 const reads = rows.filter(({ kind }) => kind === 'safe');
@@ -267,43 +138,27 @@ async function serveSteps(...steps: readonly Step[]) {
   return { server, payments, drifts };
 }
 
-test('the table of operations.test.ts lists every operation of the API reference with its method, path and API', () => {
-  const documented = endpoints.map(({ operation, method, path, base }) => [
-    operation,
-    method,
-    path,
-    base,
-  ]);
-  const here = operations.map(({ operation, method, path, api }) => [
-    operation,
-    method,
-    path.replace(/\w+_1$/, '{id}'),
-    api,
-  ]);
-  expect(here).toEqual(documented);
-});
-
 test.each(writes)(
   '$method $path ($operation) is sent once and ends as unknown if its connection breaks',
-  async ({ method, path, api, call }) => {
+  async ({ method, path, base, call }) => {
     const { server, payments } = await serveSteps(({ reset }) => {
       reset();
     });
     expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
     expect(server.arrivals.map(({ method, target }) => [method, target])).toEqual([
-      [method, api === 'root' ? path : `/v0${path}`],
+      [method, base === 'root' ? path : `/v0${path}`],
     ]);
   },
 );
 
 test.each(reads)(
   '$method $path ($operation) is sent three times if its connection breaks each time',
-  async ({ method, path, api, call }) => {
+  async ({ method, path, base, call }) => {
     const { server, payments } = await serveSteps(({ reset }) => {
       reset();
     });
     expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
-    const target = api === 'root' ? path : `/v0${path}`;
+    const target = base === 'root' ? path : `/v0${path}`;
     expect(server.arrivals.map(({ method, target }) => [method, target])).toEqual(
       Array.from({ length: 3 }, () => [method, target]),
     );
