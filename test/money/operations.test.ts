@@ -89,7 +89,7 @@ const goodOf = (operation: string): unknown => {
 const operations = endpoints.map(({ operation, method, path, base, examples }): Operation => {
   // The last example of a list has no arguments.
   const { id, body = {} } = examples.at(-1) ?? {};
-  const parameters = id === undefined ? [body] : [id.replace('00000', '')];
+  const parameters: unknown[] = id === undefined ? [body] : [id.replace('00000', '')];
   if (method === 'PATCH' && id !== undefined) parameters.push(body);
   return {
     operation,
