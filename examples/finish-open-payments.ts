@@ -24,9 +24,9 @@ const batch = transfers.createAllOnce(inputs);
 for await (const { reference, result, transferId, error } of batch) {
   console.log(reference, result, transferId ?? error.message);
 }
-const { paid, inDoubt, failed } = batch.counts;
-console.log(`${paid} paid, ${inDoubt} in doubt, ${failed} failed`);
-if (inDoubt + failed > 0) process.exitCode = 1;
+const { paid, failed, notPaid, inDoubt } = batch.counts;
+console.log(`${paid} paid, ${inDoubt} in doubt, ${notPaid} not paid, ${failed} failed`);
+if (inDoubt + notPaid + failed > 0) process.exitCode = 1;
 journal.close();
 
 /** Leaves what a killed process would: the first request reached the platform, the second one did not. */

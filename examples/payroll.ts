@@ -70,8 +70,8 @@ for await (const { reference, error } of batch) {
   if (shutdown.signal.aborted) break;
 }
 clearInterval(progress);
-const { paid, failed, inDoubt } = batch.counts;
-console.log(`\n${paid} paid, ${inDoubt} in doubt, ${failed} failed`);
+const { paid, failed, notPaid, inDoubt } = batch.counts;
+console.log(`\n${paid} paid, ${inDoubt} in doubt, ${notPaid} not paid, ${failed} failed`);
 if (paid < salaries.length) process.exitCode = 1;
 
 if (!isReal) {

@@ -46,8 +46,6 @@ export type {
   BatchCounts,
   BatchResult,
   BatchSummary,
-  PaidResult,
-  UnpaidResult,
 } from './once/batch-results.ts';
 export { compareAmounts, sumAmounts } from './values/amounts.ts';
 export { hasTransferStatus } from './values/transfer-status.ts';

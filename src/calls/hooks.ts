@@ -79,9 +79,10 @@ export interface OnceEvent {
   readonly reference: string | undefined;
   /**
    * `created` by this call, `found` in the platform's list, or `recorded` in the journal. `failed`:
-   * this call did not pay. `in_doubt`: the outcome is not known.
+   * the Transfer ended as failed or cancelled. `not_paid`: there is certainly no Transfer.
+   * `in_doubt`: nobody knows yet.
    */
-  readonly result: 'created' | 'found' | 'recorded' | 'failed' | 'in_doubt';
+  readonly result: 'created' | 'found' | 'recorded' | 'failed' | 'not_paid' | 'in_doubt';
   /** The id of the accepted Transfer; undefined if the payment ended with an error. */
   readonly transferId: TransferId | undefined;
   /** The error of the payment; undefined when it was accepted. */

@@ -15,9 +15,9 @@ import {
   type Transfer,
   type TransferId,
 } from '../schemas/transfer.ts';
-import type { BatchResult, PaidResult } from './batch-results.ts';
+import type { BatchResult, TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
-import { createOnceEvent, payOnce } from './create-once.ts';
+import { createOnceEvent, describeEnd, payOnce } from './create-once.ts';
 import { createCall } from './creation.ts';
 import { GuardedJournal, hasWorked } from './guarded-journal.ts';
 import { PaymentErrors } from './in-doubt.ts';
@@ -65,7 +65,7 @@ export class BatchPayments {
     if (this.canForget && isValid(copy)) this.#scans.addUnclaimed(copy);
   }
 
-  async pay(copy: OnceInput): Promise<Omit<PaidResult, 'input'>> {
+  async pay(copy: OnceInput): Promise<Omit<TransferredResult, 'input'>> {
     const payment = payOnce(this.#client, copy, this.#options, this.#readFirst, this.#scans);
     const made = await payment.catch((error: unknown) => {
       // The failed request may have paid after the last scan, so drop what that scan has found.
@@ -73,7 +73,7 @@ export class BatchPayments {
       throw error;
     });
     this.#rejectSharedTransfer(copy.description, made.transferId);
-    return { reference: copy.description, ...made };
+    return { reference: copy.description, ...made, result: describeEnd(made) };
   }
 
   /**

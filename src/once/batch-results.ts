@@ -2,34 +2,34 @@ import type { PaymentsError } from '../errors/errors.ts';
 import type { Awaitable } from '../lists/pager.ts';
 import type { OnceInput, TransferCreated, TransferId } from '../schemas/transfer.ts';
 
-/** In a batch, the result of a payment that the platform accepted. */
-export interface PaidResult {
+/** In a batch, the result of a payment of which the platform has the transfer. */
+export interface TransferredResult {
   /** The `description` that your input had when the batch read the input. */
   readonly reference: string;
   /** The input object of this payment, as you passed it. */
   readonly input: OnceInput;
   /**
-   * How the payment was made. `created`: by this call. `found`: the platform's list had it.
-   * `recorded`: by an earlier call, as the journal says. The Transfer may still fail, so follow it
-   * with `waitForAll`.
+   * `created`: made by this call. `found`: in the platform's list. `recorded`: made by an earlier
+   * call, as the journal says. `failed`: the Transfer ended as failed or cancelled, so pay again
+   * under a new reference. The other Transfers may still fail, so follow them with `waitForAll`.
    */
-  readonly result: 'created' | 'found' | 'recorded';
-  /** Id of the accepted Transfer. */
+  readonly result: 'created' | 'found' | 'recorded' | 'failed';
+  /** Id of the Transfer. */
   readonly transferId: TransferId;
-  /** The accepted Transfer; absent if the batch read only the journal. */
+  /** The Transfer; absent if the batch read only the journal. */
   readonly transfer?: TransferCreated | undefined;
   /** Always absent, because the platform accepted the payment. */
   readonly error?: undefined;
 }
 
 /** In a batch, the result of a payment that was not made, or whose outcome is unknown. */
-export interface UnpaidResult {
+export interface UntransferredResult {
   /** The `description` that your input had when the batch read it; undefined if not a string. */
   readonly reference: string | undefined;
   /** The input object of this payment, as you passed it. */
   readonly input: OnceInput;
-  /** `failed`: this call did not pay. `in_doubt`: `error.outcome` is `unknown`. */
-  readonly result: 'failed' | 'in_doubt';
+  /** `not_paid`: certainly no Transfer. `in_doubt`: nobody knows yet, so run the batch again. */
+  readonly result: 'not_paid' | 'in_doubt';
   /** The error that `createOnce` would throw for this payment. */
   readonly error: PaymentsError;
   /** Always absent, because no Transfer is known for this payment. */
@@ -38,15 +38,23 @@ export interface UnpaidResult {
   readonly transfer?: undefined;
 }
 
-/** Result of one payment of a batch. */
-export type BatchResult = PaidResult | UnpaidResult;
+/** Result of one payment of a batch. Compare `result` by `===` to narrow the type. */
+export type BatchResult = TransferredResult | UntransferredResult;
 
 /** How many payments of a batch are in each state at this moment. */
 export interface BatchCounts {
-  /** Payments that the platform accepted. */
+  /** Payments that this batch made. */
+  readonly created: number;
+  /** Payments that the platform's list showed. */
+  readonly found: number;
+  /** Payments that an earlier call made, as the journal says. */
+  readonly recorded: number;
+  /** The sum of `created`, `found` and `recorded`. */
   readonly paid: number;
-  /** Payments that this call certainly did not make. */
+  /** Payments whose Transfer ended as failed or cancelled. */
   readonly failed: number;
+  /** Payments of which there is certainly no Transfer. */
+  readonly notPaid: number;
   /** Payments that the batch gave up on, although their outcome is unknown. */
   readonly inDoubt: number;
   /** Payments that wait for another try. */
@@ -61,8 +69,8 @@ export interface BatchCounts {
 export interface BatchSummary {
   /** How many payments ended with each result. */
   readonly counts: BatchCounts;
-  /** The results of payments that are `failed` or `in_doubt`, in the order in which they ended. */
-  readonly unpaid: readonly UnpaidResult[];
+  /** The results that are `failed`, `not_paid` or `in_doubt`, in the order in which they ended. */
+  readonly unpaid: readonly BatchResult[];
 }
 
 /** A batch of payments, each made once. `for await` gives you each result, `await` a summary. */

@@ -39,6 +39,20 @@ const maxWaiting = 1_000;
 /** The counts of a batch that is still running, with fields that can be assigned. */
 export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
 
+/** The count of each result. */
+const countNames = {
+  created: 'created',
+  found: 'found',
+  recorded: 'recorded',
+  failed: 'failed',
+  not_paid: 'notPaid',
+  in_doubt: 'inDoubt',
+} as const;
+
+/** Whether the platform has accepted the payment, and its transfer was not seen to fail. */
+export const isPaid = ({ result, error }: BatchResult): boolean =>
+  error === undefined && result !== 'failed';
+
 /** One loop over a batch. Makes several payments at a time, and queues results for the caller. */
 export class BatchRun {
   readonly #setup: BatchSetup;
@@ -205,7 +219,7 @@ export class BatchRun {
     try {
       if (job.isDuplicate) {
         const error = this.#payments.duplicateError(reference);
-        this.#finish(job, { reference, input, result: 'failed', error });
+        this.#finish(job, { reference, input, result: 'not_paid', error });
         return;
       }
       while (!this.#hasStopped()) {
@@ -268,9 +282,8 @@ export class BatchRun {
   }
 
   #finish({ copy, firstTriedAt }: Job, result: BatchResult): void {
-    if (result.error === undefined) this.#counts.paid += 1;
-    else if (result.result === 'failed') this.#counts.failed += 1;
-    else this.#counts.inDoubt += 1;
+    this.#counts[countNames[result.result]] += 1;
+    if (isPaid(result)) this.#counts.paid += 1;
     this.#payments.report(result, copy, this.#setup.clock.elapsed() - firstTriedAt);
     this.#results.push(result);
     this.#notify();

@@ -15,9 +15,9 @@ import { expectStart } from '../internal/unstarted.ts';
 import { createLazy } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
-import { BatchRun, type LiveCounts } from './batch.ts';
+import { BatchRun, isPaid, type LiveCounts } from './batch.ts';
 import { batchCall, BatchPayments, readOnceInput } from './batch-payments.ts';
-import type { Batch, BatchResult, BatchSummary, UnpaidResult } from './batch-results.ts';
+import type { Batch, BatchResult, BatchSummary } from './batch-results.ts';
 import type { ClientContext } from './context.ts';
 import { onceOptionChecks, type OnceOptions } from './options.ts';
 
@@ -98,8 +98,8 @@ export function createAllOnce(
     }
   }
   const runAll = async (): Promise<BatchSummary> => {
-    const unpaid: UnpaidResult[] = [];
-    for await (const result of run()) if (result.error !== undefined) unpaid.push(result);
+    const unpaid: BatchResult[] = [];
+    for await (const result of run()) if (!isPaid(result)) unpaid.push(result);
     if (unpaid.length > 0) {
       warn(
         `payments-platform-sdk: a batch did not pay ${unpaid.length} of its payments; unpaid of its result has them.`,
@@ -111,8 +111,12 @@ export function createAllOnce(
 }
 
 const createCounts = (inputs: Inputs<OnceInput>): LiveCounts => ({
+  created: 0,
+  found: 0,
+  recorded: 0,
   paid: 0,
   failed: 0,
+  notPaid: 0,
   inDoubt: 0,
   waiting: 0,
   ...(Array.isArray(inputs) && { total: inputs.length }),

@@ -10,6 +10,8 @@ import {
   type Transfer,
   type TransferCreated,
 } from '../schemas/transfer.ts';
+import { statusMeaning } from '../values/transfer-status.ts';
+import type { TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext } from './context.ts';
 import { createCall, Creation } from './creation.ts';
 import { checkReference, onceOptionChecks, type OnceOptions } from './options.ts';
@@ -41,7 +43,7 @@ export async function createOnce(
   try {
     // If the journal records the payment as made, `read` reads its transfer.
     const made = await payOnce(client, input, options, (read) => read());
-    report(made);
+    report({ ...made, result: describeEnd(made) });
     return { ...made.transfer, result: made.result };
   } catch (error) {
     if (error instanceof PaymentsError) report({ result: describeFailure(error), error });
@@ -49,9 +51,16 @@ export async function createOnce(
   }
 }
 
-/** Returns `in_doubt` if the failed payment may have been made, otherwise `failed`. */
-export const describeFailure = ({ outcome }: PaymentsError): 'failed' | 'in_doubt' =>
-  outcome === 'unknown' ? 'in_doubt' : 'failed';
+/** Returns `in_doubt` if the payment may have been made in spite of the error. */
+export const describeFailure = ({ outcome }: PaymentsError): 'not_paid' | 'in_doubt' =>
+  outcome === 'unknown' ? 'in_doubt' : 'not_paid';
+
+/** Returns `failed` if the payment's transfer was read, and has failed or was cancelled. */
+export const describeEnd = ({
+  result,
+  transfer,
+}: ReadPayment<Transfer | undefined>): TransferredResult['result'] =>
+  transfer !== undefined && statusMeaning(transfer) === 'failed' ? 'failed' : result;
 
 export const createOnceEvent = (
   input: Partial<OnceInput> | undefined,

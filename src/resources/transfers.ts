@@ -125,7 +125,7 @@ export class Transfers {
    * const payments = new PaymentsClient({ journal });
    * const salaries: OnceInput[] = [];
    * const { counts, unpaid } = await payments.transfers.createAllOnce(salaries);
-   * for (const { reference, error } of unpaid) console.error(reference, error.message);
+   * for (const { reference, result, error } of unpaid) console.error(reference, result, error);
    * console.log(counts.paid);
    * ```
    */

@@ -124,7 +124,7 @@ test('the error of each payment of a batch has the reference of that payment', a
     { ...vetoed, description: 'd' },
   ];
   const { unpaid } = await payments.transfers.createAllOnce(inputs, { concurrency: 1 });
-  const names = unpaid.map(({ error }) => [error.name, error.reference]);
+  const names = unpaid.map(({ error }) => [error?.name, error?.reference]);
   expect(names).toEqual([
     ['ValidationError', 'A'],
     ['ValidationError', 'b'],
@@ -142,7 +142,7 @@ test('createAllOnce reports each error with the reference of its payment, even i
   const inputs = ['a', 'b', 'c'].map((description) => ({ ...payment, description }));
   const batch = payments.transfers.createAllOnce(inputs, { retryTimeout: 1 });
   const { unpaid } = await batch;
-  expect(unpaid.map(({ error }) => error.reference).toSorted()).toEqual(['a', 'b', 'c']);
+  expect(unpaid.map(({ error }) => error?.reference).toSorted()).toEqual(['a', 'b', 'c']);
 });
 
 test('error.reference redacts a credential that the reference contains', async () => {

@@ -151,7 +151,7 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
     /payroll-2026-11-0002 is sending since 20/,
     /payroll-2026-11-0001 found txfr_000006\n/,
     /payroll-2026-11-0002 created txfr_000007\n/,
-    /2 paid, 0 in doubt, 0 failed/,
+    /2 paid, 0 in doubt, 0 not paid, 0 failed/,
   ],
   'follow.ts': [
     /20 of 20 accepted\n[^]*20 of 20 accepted/,
@@ -161,7 +161,7 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
   'multi-tenant.ts': [/harbour sees treasury@harbour\.example\n/, /orchard sees treasury@orchard/],
   'pay-and-wait.ts': [/arrived: 25\.00 USDC/, /did not arrive: /],
   'payroll.ts': [
-    /200 paid, 0 in doubt, 0 failed/,
+    /200 paid, 0 in doubt, 0 not paid, 0 failed/,
     /200 transfers on the platform, 200 of them different/,
   ],
   'quickstart.ts': [

@@ -55,7 +55,7 @@ test('the examples of the package run as docs/getting-started.md shows', async (
   const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
   const env = { ...process.env, PATH: path };
   const { stdout } = await run('sh', ['-ec', commands], { cwd: folder, env });
-  expect(stdout).toContain('200 paid, 0 in doubt, 0 failed');
+  expect(stdout).toContain('200 paid, 0 in doubt, 0 not paid, 0 failed');
 });
 
 test('the declarations of the package import no other package but msw', async () => {

@@ -157,3 +157,15 @@ export async function claimAsDead(
     input,
   });
 }
+
+/** The counts of a batch before its first result. */
+export const noCounts = {
+  created: 0,
+  found: 0,
+  recorded: 0,
+  paid: 0,
+  failed: 0,
+  notPaid: 0,
+  inDoubt: 0,
+  waiting: 0,
+};

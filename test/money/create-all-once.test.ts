@@ -13,7 +13,8 @@ import {
 } from 'payments-platform-sdk';
 import { memoryJournal, type JournalEntry } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
-import { failureOf } from '../support/clients.ts';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
+import { transferCreated } from '../support/values.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
 import {
   claimAsDead,
@@ -23,10 +24,10 @@ import {
   salaryOf,
   setupBatch,
   totalTimeout,
+  noCounts,
 } from './batches.ts';
 
 const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
-const none = { paid: 0, failed: 0, inDoubt: 0, waiting: 0 };
 
 /** A promise that the test resolves. */
 function createBarrier() {
@@ -40,7 +41,7 @@ describe('results of createAllOnce', () => {
     const salaries = createSalaries(3);
     const batch = payments.transfers.createAllOnce(salaries, { concurrency: 1 });
     const { counts } = batch;
-    expect(counts).toEqual({ ...none, total: 3 });
+    expect(counts).toEqual({ ...noCounts, total: 3 });
     const seen: number[] = [];
     await run(
       (async () => {
@@ -53,7 +54,7 @@ describe('results of createAllOnce', () => {
       })(),
     );
     expect(seen).toEqual([1, 2, 3]);
-    expect(counts).toEqual({ ...none, paid: 3, total: 3 });
+    expect(counts).toEqual({ ...noCounts, created: 3, paid: 3, total: 3 });
     expect(paid()).toEqual(salaries.map(({ description }) => description));
     expect(operations()).toEqual(Array(3).fill('transfers.create'));
   });
@@ -134,7 +135,7 @@ describe('results of createAllOnce', () => {
       const batch = payments.transfers.createAllOnce([salaryOf(2)]);
       return run(collect(batch));
     })();
-    expect(result).toMatchObject({ result: 'failed' });
+    expect(result).toMatchObject({ result: 'not_paid' });
     expect(result?.error).toBeInstanceOf(UnprocessableEntityError);
     expect(result?.error?.toJSON()).toMatchObject({
       message: single.message.replace('req_000001', 'req_000002'),
@@ -155,7 +156,7 @@ describe('results of createAllOnce', () => {
     const error = results.find(({ result }) => result === 'in_doubt')?.error;
     expect(error).toBeInstanceOf(PaymentInDoubtError);
     expect(error?.message).toBe(single.message);
-    expect(batch.counts).toEqual({ ...none, paid: 1, inDoubt: 1, total: 2 });
+    expect(batch.counts).toEqual({ ...noCounts, created: 1, paid: 1, inDoubt: 1, total: 2 });
   });
 
   test('a second loop over the same batch runs the batch again, and batch.counts starts from zero', async () => {
@@ -164,7 +165,7 @@ describe('results of createAllOnce', () => {
     await run(collect(batch));
     const again = await run(collect(batch));
     expect(again.map(({ result }) => result)).toEqual(Array(4).fill('recorded'));
-    expect(batch.counts).toEqual({ ...none, paid: 4, total: 4 });
+    expect(batch.counts).toEqual({ ...noCounts, recorded: 4, paid: 4, total: 4 });
     expect(count('transfers.create')).toBe(4);
   });
 
@@ -175,8 +176,8 @@ describe('results of createAllOnce', () => {
     const batch = payments.transfers.createAllOnce(createSalaries(3), { concurrency: 1 });
     const [summary, same] = await run(Promise.all([batch, batch.then((each) => each)]));
     expect(summary).toEqual({
-      counts: { ...none, paid: 2, failed: 1, total: 3 },
-      unpaid: [expect.objectContaining({ reference: salaryOf(2).description, result: 'failed' })],
+      counts: { ...noCounts, created: 2, paid: 2, notPaid: 1, total: 3 },
+      unpaid: [expect.objectContaining({ reference: salaryOf(2).description, result: 'not_paid' })],
     });
     expect(same).toBe(summary);
     expect([paid().length, count('transfers.create')]).toEqual([2, 3]);
@@ -187,7 +188,35 @@ describe('results of createAllOnce', () => {
       'recorded',
       'recorded',
     ]);
-    expect(summary.counts).toEqual({ ...none, paid: 2, failed: 1, total: 3 });
+    expect(summary.counts).toEqual({ ...noCounts, created: 2, paid: 2, notPaid: 1, total: 3 });
+  });
+
+  test.each(['failed', 'cancelled'])(
+    'a payment whose creation responds with the status %s is `failed` and not paid',
+    async (status) => {
+      const results: unknown[] = [];
+      const { payments } = clientOf(() => respond(201, { ...transferCreated, status }), {
+        journal: memoryJournal(),
+        hooks: { onOnce: ({ result }) => results.push(result) },
+      });
+      const { counts, unpaid } = await payments.transfers.createAllOnce([salaryOf(1)]);
+      expect(counts).toEqual({ ...noCounts, failed: 1, total: 1 });
+      expect(unpaid).toMatchObject([{ result: 'failed', transferId: 'txfr_1' }]);
+      expect(unpaid[0]?.error).toBeUndefined();
+      expect(results).toEqual(['failed']);
+    },
+  );
+
+  test('a recorded payment whose transfer has failed is `failed` if the transfer is read', async () => {
+    const { payments, payAll, run, sandbox, count } = setupBatch();
+    const [first] = await payAll(createSalaries(1));
+    sandbox.transfers.fail(String(first?.transferId));
+    const { counts, unpaid } = await run(
+      payments.transfers.createAllOnce(createSalaries(1)).then((summary) => summary),
+    );
+    expect(counts).toEqual({ ...noCounts, failed: 1, total: 1 });
+    expect(unpaid).toMatchObject([{ result: 'failed', transfer: { status: 'failed' } }]);
+    expect(count('transfers.create')).toBe(1);
   });
 
   test('a batch that is neither awaited nor iterated sends nothing', async () => {
@@ -224,10 +253,10 @@ describe('results of createAllOnce', () => {
     }
     const results = await payAll(reusedRow(), { concurrency: 1 });
     expect(results.map(({ reference, result }) => `${reference} ${result}`).toSorted()).toEqual([
-      'salary 1 failed',
+      'salary 1 not_paid',
       'salary 2 created',
-      'salary 2 failed',
-      'undefined failed',
+      'salary 2 not_paid',
+      'undefined not_paid',
     ]);
   });
 
@@ -323,7 +352,7 @@ describe('inputs of createAllOnce', () => {
         const { payAll, paid, sandbox } = setupBatch({ forgets });
         const inputs = [salaryOf(1), invalid as OnceInput, salaryOf(2)];
         const results = await payAll(inputs);
-        const failed = results.filter(({ result }) => result === 'failed');
+        const failed = results.filter(({ result }) => result === 'not_paid');
         expect(failed).toMatchObject([{ error: { outcome: 'not_sent' } }]);
         expect(failed[0]?.error).toBeInstanceOf(ValidationError);
         expect(failed[0]?.input).toBe(invalid);
@@ -345,7 +374,7 @@ describe('inputs of createAllOnce', () => {
     for (let turn = 0; turn < 2; turn += 1) {
       const { value: result, done } = await results.next();
       if (done === true) throw new Error('The batch ended without the result.');
-      expect(result).toMatchObject({ result: 'failed', error: { outcome: 'not_sent' } });
+      expect(result).toMatchObject({ result: 'not_paid', error: { outcome: 'not_sent' } });
       expect(result.error).toBeInstanceOf(ValidationError);
       expect(result.error).toMatchObject({ issues: [{ path: 'description' }] });
     }
@@ -354,7 +383,7 @@ describe('inputs of createAllOnce', () => {
     expect((await run(results.next())).done).toBe(true);
     expect(paid()).toHaveLength(1);
     expect(operations()).toEqual(['transfers.create']);
-    expect(batch.counts).toEqual({ ...none, paid: 1, failed: 2, total: 3 });
+    expect(batch.counts).toEqual({ ...noCounts, created: 1, paid: 1, notPaid: 2, total: 3 });
   });
 
   test('a batch pays each input with the values at the moment when the batch read the input', async () => {
@@ -847,7 +876,7 @@ describe('how createAllOnce ends', () => {
       );
       expect(error.stack).toContain('create-all-once.test.ts');
       expect(count(operation)).toBeLessThanOrEqual(4);
-      expect(batch.counts.failed).toBe(0);
+      expect(batch.counts.notPaid).toBe(0);
       expect(clock.pending).toBe(0);
     },
   );
@@ -868,7 +897,7 @@ describe('how createAllOnce ends', () => {
     };
     setTimeout(barrier.open, 20);
     await failureOf(pay(), AuthenticationError);
-    expect(seen).toEqual(['failed']);
+    expect(seen).toEqual(['not_paid']);
   });
 });
 
@@ -899,7 +928,7 @@ describe('the hook onOnce', () => {
       { ...made, result: 'found' },
       {
         reference: salaryOf(2).description,
-        result: 'failed',
+        result: 'not_paid',
         transferId: undefined,
         error: rejected,
         durationMs: 0,
@@ -917,7 +946,7 @@ describe('the hook onOnce', () => {
   test('the hook onOnce receives the result failed for a createOnce call with invalid arguments', async () => {
     const { events, payments } = setupHook();
     await failureOf(payments.transfers.createOnce(null as never), ValidationError);
-    expect(events).toMatchObject([{ reference: undefined, result: 'failed' }]);
+    expect(events).toMatchObject([{ reference: undefined, result: 'not_paid' }]);
   });
 
   test('the hook onOnce is called once for each payment of a batch, before the loop receives the result', async () => {
@@ -935,13 +964,13 @@ describe('the hook onOnce', () => {
     // A payment that waited for a retry took longer.
     expect(events.map(({ durationMs }) => durationMs > 0)).toContain(true);
     expect(events.map(({ reference, result }) => `${reference} ${result}`).toSorted()).toEqual([
-      'salary 000001 failed',
-      'salary 000001 failed',
+      'salary 000001 not_paid',
+      'salary 000001 not_paid',
       'salary 000002 created',
       'salary 000003 created',
       'salary 000004 created',
       'salary 000005 created',
-      'undefined failed',
+      'undefined not_paid',
     ]);
   });
 
@@ -998,7 +1027,7 @@ test('createAllOnce calls the journal object of its options itself, and no copy 
 test('createAllOnce makes one payment and fails the other if two references differ only in capitals', async () => {
   const { payAll, sandbox } = setupBatch();
   const results = await payAll([salaryOf(1), { ...salaryOf(1), description: 'Salary 000001' }]);
-  expect(results.map(({ result }) => result).toSorted()).toEqual(['created', 'failed']);
+  expect(results.map(({ result }) => result).toSorted()).toEqual(['created', 'not_paid']);
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
