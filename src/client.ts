@@ -12,6 +12,7 @@ import {
   type ClientOptions,
 } from './calls/client-options.ts';
 import { type RequestOptions } from './calls/options.ts';
+import { mergePlatform } from './calls/platform.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
@@ -87,7 +88,8 @@ export class PaymentsClient {
     const inherited = inheritedState.get(options);
     requirePlain(options);
     const environment = inherited?.environment ?? readEnvironment();
-    this.#options = { ...options };
+    // Copy the facts too, because the caller may change their object before `withOptions` reads it.
+    this.#options = { ...options, platform: mergePlatform({}, options.platform) };
     const { rootUrl, apiKey, jwt, ...common } = resolveOptions(
       addEnvironment(environment, options),
     );
@@ -144,7 +146,8 @@ export class PaymentsClient {
   withOptions(options: ClientOptions): PaymentsClient {
     requirePlain(options);
     requireDefined(options);
-    const merged: ClientOptions = { ...this.#options, ...dropUndefined(options) };
+    const platform = mergePlatform(this.#options.platform, options.platform);
+    const merged: ClientOptions = { ...this.#options, ...dropUndefined(options), platform };
     // Each API's state (token, rate limiter) belongs to one credential, one address and one clock.
     const isUnchanged = (...names: (keyof ClientOptions)[]): boolean =>
       names.every((name) => merged[name] === this.#options[name]);

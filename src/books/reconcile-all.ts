@@ -25,8 +25,8 @@ import { SourceBooks, type Books, type BooksContext } from './source-books.ts';
 export interface ReconcileAllOptions extends RequestOptions {
   /**
    * Transfers that were created before this time are not reported as `unexpected`. With
-   * `transfersNewestFirst`, the list is read only back to this time, so choose a time before the
-   * first of your payments.
+   * `platform.transfersNewestFirst`, the list is read only back to this time, so choose a time
+   * before the first of your payments.
    * @default 1970
    */
   since?: Date | string | undefined;

@@ -220,7 +220,7 @@ export function unknownNameAt(
 }
 
 const idempotencyHint =
-  'The description is the key of createOnce, which pays once for each; for other creations see the client option idempotencyHeader';
+  'The description is the key of createOnce, which pays once for each; for other creations see the client option platform.idempotencyHeader';
 
 function describeNameFix(
   key: string,

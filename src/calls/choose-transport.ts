@@ -69,7 +69,7 @@ function rejectInBrowsers(
   if (prepared.idempotencyKey !== undefined) return;
   const key =
     call.method === 'POST'
-      ? ', or the option idempotencyHeader if the platform honours such a header'
+      ? ', or the option platform.idempotencyHeader if the platform honours such a header'
       : '';
   throw cannotSend(
     identity(call),

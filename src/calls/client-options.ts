@@ -1,4 +1,4 @@
-import { isObject, isPlainObject, dropUndefined } from '../internal/objects.ts';
+import { isPlainObject, dropUndefined } from '../internal/objects.ts';
 import { clockFrom, type Clock } from './time.ts';
 import {
   credentialNames,
@@ -15,10 +15,8 @@ import type { Authorize } from './authorize.ts';
 import { type Hooks, withLogging } from './hooks.ts';
 import {
   journalCheck,
-  headerName,
   headers,
   lowerCased,
-  reservedHeaders,
   callable,
   fields,
   isBoolean,
@@ -34,6 +32,7 @@ import {
   type OptionCheck,
   type OptionChecks,
 } from './options.ts';
+import { findFact, platformCheck, resolvePlatform, type PlatformFacts } from './platform.ts';
 import type { JournalSuchAs } from '../journals/journal.ts';
 import { redactor } from '../errors/redact.ts';
 import { findMissingGlobal, host, runtime, warn } from '../internal/runtime.ts';
@@ -109,18 +108,6 @@ export interface ClientOptions {
   /** Your callbacks that observe every call, for logs, metrics and traces. */
   hooks?: Hooks | undefined;
   /**
-   * Name of the header for idempotency keys, such as `Idempotency-Key`. Set the name only if the
-   * platform honours it, because the SDK then sends the same key in every attempt of a POST, and
-   * resends creations after unknown outcomes.
-   */
-  idempotencyHeader?: string | null | undefined; // The API reference has no idempotency key: docs/gaps.md, row 51
-  /**
-   * Returns true if the JSON of an error response comes from the platform. If not, the outcome of a
-   * write is mostly `unknown`, because a proxy may have responded.
-   * @default an object with strings in `error` and `code`
-   */
-  isErrorBody?: ((body: unknown) => boolean) | undefined;
-  /**
    * The journal in which `transfers.createOnce` records payments. Take a journal from
    * `payments-platform-sdk/journals`, or write your own.
    */
@@ -134,18 +121,11 @@ export interface ClientOptions {
    */
   gracePeriod?: number | undefined; // How long a request may still take effect is not documented: docs/gaps.md, row 61
   /**
-   * Set to true if the platform lists Transfers newest first, by time of creation. Searches for a
-   * payment then stop at Transfers older than the payment, unless the list contradicts this order.
-   * @default false
+   * What your platform does though the API reference does not say so. `payments-probe` prints most
+   * of these fields. `withOptions` replaces each field that is not undefined.
+   * @default none of the fields
    */
-  transfersNewestFirst?: boolean | undefined; // The API reference does not say in which order a list is: docs/gaps.md, row 54
-  /**
-   * The query parameter by which the platform filters Transfers by account. Pass false if the
-   * filter hides some Transfers, because `createOnce` would send a hidden payment again. Searches
-   * then read the Transfers of all accounts.
-   * @default 'accountId'
-   */
-  transfersFilter?: string | false | undefined; // The API reference does not name the account filter: docs/gaps.md, row 6
+  platform?: PlatformFacts | undefined;
   /**
    * Permits http, without TLS, to a host other than this machine, such as a sandbox in a container.
    * The network can then read the credentials. @default false
@@ -167,19 +147,6 @@ const checkCredential = (kind: CredentialKind): OptionCheck =>
       : findCredentialProblem(kind, source),
   );
 
-function describeKeyHeaderProblem(name: unknown): Problem | string | undefined {
-  if (name === undefined || name === null) return undefined;
-  if (typeof name !== 'string' || !headerName.test(name)) {
-    return { expected: 'a header name, such as Idempotency-Key' };
-  }
-  // An idempotency key in a header such as `accept` would be overwritten, and a retried creation
-  // could take effect twice.
-  const reservedNames = [...reservedHeaders, 'accept', 'accept-encoding', 'cookie', 'user-agent'];
-  return reservedNames.includes(name.toLowerCase())
-    ? `${name} has another meaning; name the header that the platform reads keys from, such as Idempotency-Key`
-    : undefined;
-}
-
 /** The key that marks a sandbox's fetch. Client and sandbox share no code, so the key is global. */
 const sandboxMark = Symbol.for('payments-platform-sdk:sandbox');
 
@@ -197,13 +164,6 @@ function describeFetchProblem(
     ? 'it is the fetch of a sandbox, and baseUrl is that of a platform; pass all of sandbox.clientOptions, or another fetch'
     : undefined;
 }
-
-const describeFilterProblem = (name: unknown): Problem | undefined =>
-  name === undefined ||
-  name === false ||
-  (typeof name === 'string' && /^(?!cursor$|limit$)\S+$/.test(name))
-    ? undefined
-    : { expected: "the name of a query parameter, such as 'accountId', or false" };
 
 /** Describes why this client could not use the option `agent`; undefined if it could. */
 function describeAgentProblem(
@@ -258,12 +218,9 @@ const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions>
   hooks: (value, at, issues) => {
     if (value !== undefined) fields(hookChecks)(value, at, issues);
   },
-  idempotencyHeader: checkBy(describeKeyHeaderProblem),
-  isErrorBody: callable,
   journal: journalCheck(),
   gracePeriod: millisecondsOrInfinity,
-  transfersNewestFirst: isBoolean,
-  transfersFilter: checkBy(describeFilterProblem),
+  platform: platformCheck,
   clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
 });
 
@@ -333,7 +290,7 @@ export const addEnvironment = (
  */
 export function resolveOptions(options: ClientOptions) {
   const issues: DetailedIssue[] = [];
-  fields(clientOptionChecks(options))(options, 'options', issues);
+  fields(clientOptionChecks(options), findFact)(options, 'options', issues);
   const problems = issues.map(({ path, message, hint }) => {
     const name = path.slice('options.'.length);
     const value: unknown = Reflect.get(options, name);
@@ -342,7 +299,7 @@ export function resolveOptions(options: ClientOptions) {
   });
   const missing = findMissingGlobal();
   if (missing !== undefined) problems.push(missing);
-  const { baseUrl = '', apiKey, jwt, idempotencyHeader } = options;
+  const { baseUrl = '', apiKey, jwt } = options;
   if (options.baseUrl === undefined) {
     problems.push(`No base URL: pass the option baseUrl, or set ${variables['baseUrl']}.`);
   }
@@ -351,17 +308,18 @@ export function resolveOptions(options: ClientOptions) {
       `No credential: pass the option apiKey (${variables['apiKey']}), or for instructions and transactions jwt (${variables['jwt']}).`,
     );
   }
+  if (problems.length > 0) throw configurationError(problems);
   const commonHeaders = lowerCased(options.headers);
+  const platform = resolvePlatform(options.platform);
+  const { idempotencyHeader } = platform;
   if (
-    problems.length === 0 &&
-    idempotencyHeader &&
+    idempotencyHeader !== undefined &&
     Object.hasOwn(commonHeaders, idempotencyHeader.toLowerCase())
   ) {
-    problems.push(
+    throw configurationError([
       `Invalid option headers: contains ${idempotencyHeader}; expected one key for each creation.\nPass it in options.headers of the call.`,
-    );
+    ]);
   }
-  if (problems.length > 0) throw configurationError(problems);
   const clock = clockFrom(options.clock);
   for (const [name, threshold] of Object.entries(secondsThresholds)) {
     const ms = options[name as keyof typeof secondsThresholds] ?? Number.POSITIVE_INFINITY;
@@ -387,24 +345,15 @@ export function resolveOptions(options: ClientOptions) {
     validation: options.validation ?? 'report',
     authorize: options.authorize,
     hooks: withLogging(options.hooks ?? {}, clock),
-    idempotencyHeader: idempotencyHeader ?? undefined,
-    isErrorBody: options.isErrorBody ?? isDocumentedErrorBody,
     journal: options.journal,
     gracePeriod: options.gracePeriod ?? defaultGracePeriod,
-    transfersNewestFirst: options.transfersNewestFirst ?? false,
-    transfersFilter: options.transfersFilter ?? 'accountId',
+    platform,
     clock,
   };
 }
 
 /** If an option is at most this many milliseconds, the caller probably meant seconds. */
 const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
-
-/** Whether the body of an error response is as documented, with an `error` message and a `code`. */
-const isDocumentedErrorBody = (body: unknown): boolean =>
-  isObject(body) &&
-  typeof Reflect.get(body, 'error') === 'string' &&
-  typeof Reflect.get(body, 'code') === 'string';
 
 const configurationError = (problems: readonly string[]): ConfigurationError =>
   new ConfigurationError(redactor([])(problems.join('\n')), { outcome: 'not_sent' });

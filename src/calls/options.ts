@@ -29,9 +29,15 @@ export const optionalCheck = (
 ): OptionCheck =>
   checkBy((value) => (value === undefined || isValid(value) ? undefined : { expected }));
 
-/** Creates a check of an object whose fields have these checks. Any other field is a problem. */
+/**
+ * Creates a check of an object whose fields have these checks. Any other field is a problem, which
+ * names where the field belongs if `findPlace` knows.
+ */
 export const fields =
-  (checks: Readonly<Record<string, OptionCheck>>): OptionCheck =>
+  (
+    checks: Readonly<Record<string, OptionCheck>>,
+    findPlace: (name: string) => string | undefined = () => undefined,
+  ): OptionCheck =>
   (value, at, issues) => {
     if (!isPlainObject(value)) {
       issues.push(issueAt(at, plainObject, value));
@@ -42,7 +48,13 @@ export const fields =
     const names = Object.keys(checks);
     const kind = at.startsWith('options') ? 'option' : 'field';
     for (const name of Object.keys(value).filter((key) => !Object.hasOwn(checks, key))) {
-      issues.push(unknownNameAt(join(at, [name]), name, kind, names));
+      const path = join(at, [name]);
+      const place = findPlace(name);
+      issues.push(
+        place === undefined
+          ? unknownNameAt(path, name, kind, names)
+          : { path, message: `unknown option; set it as ${place}` },
+      );
     }
   };
 const plainObject = { expected: 'a plain object', hint: 'Copy the fields into one, { … }' };

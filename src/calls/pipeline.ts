@@ -36,6 +36,7 @@ import type { Kind } from '../errors/outcome.ts';
 import { redactor, type Redact } from '../errors/redact.ts';
 import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
 import { callHook, type Hooks } from './hooks.ts';
+import type { ResolvedPlatform } from './platform.ts';
 import { prepare } from './prepare.ts';
 import type { RequestOptions } from './options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
@@ -78,8 +79,7 @@ export interface PipelineSetup {
   readonly validation: 'strict' | 'report';
   readonly authorize: Authorize | undefined;
   readonly hooks: Hooks;
-  readonly idempotencyHeader: string | undefined;
-  readonly isErrorBody: (body: unknown) => boolean;
+  readonly platform: ResolvedPlatform;
   readonly clock: Required<Clock>;
   readonly budget: RetryBudget;
   readonly rateLimiter: RateLimiter;

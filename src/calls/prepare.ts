@@ -11,6 +11,7 @@ import {
   type RequestOptions,
   type ResolvedCallOptions,
 } from './options.ts';
+import type { ResolvedPlatform } from './platform.ts';
 import { version } from '../version.ts';
 
 interface Parameter {
@@ -21,7 +22,7 @@ interface Parameter {
 interface ClientDefaults {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly idempotencyHeader: string | undefined;
+  readonly platform: Pick<ResolvedPlatform, 'idempotencyHeader'>;
 }
 
 /** Builds the request of a call. Undefined if an argument is invalid; then `issues` says why. */
@@ -36,19 +37,20 @@ export function prepare(
   checkExtraFields(call.belongsIn, resolved, issues);
   const query = prepareQuery(call, resolved, issues);
   const payload = preparePayload(call, resolved, issues);
-  const idempotencyKey = chooseIdempotencyKey(call, resolved.headers, defaults);
+  const { idempotencyHeader } = defaults.platform;
+  const idempotencyKey = chooseIdempotencyKey(call, resolved.headers, idempotencyHeader);
   if (idempotencyKey?.trim() === '') {
     // The platform would treat a blank key as no key, and a retry could take effect twice.
     issues.push({
-      path: `options.headers.${defaults.idempotencyHeader}`,
+      path: `options.headers.${idempotencyHeader}`,
       message: 'expected a key that is not blank; leave it out and the SDK generates one',
     });
   }
   if (issues.length > 0) return undefined;
   const headers = createHeaders(call, resolved, defaults);
   if (payload !== undefined) headers['content-type'] = 'application/json';
-  if (idempotencyKey !== undefined && defaults.idempotencyHeader !== undefined) {
-    headers[defaults.idempotencyHeader.toLowerCase()] = idempotencyKey;
+  if (idempotencyKey !== undefined && idempotencyHeader !== undefined) {
+    headers[idempotencyHeader.toLowerCase()] = idempotencyKey;
   }
   const url = `${defaults.baseUrl}${path}${query}`;
   return {
@@ -141,7 +143,7 @@ function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
 function chooseIdempotencyKey(
   call: CallRequest,
   headers: Readonly<Record<string, string>>,
-  { idempotencyHeader }: ClientDefaults,
+  idempotencyHeader: string | undefined,
 ): string | undefined {
   if (call.method !== 'POST' || idempotencyHeader === undefined) return undefined;
   const name = idempotencyHeader.toLowerCase();

@@ -23,6 +23,7 @@ import {
 import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 import { callHook, type Hooks, type ResponseEvent } from './hooks.ts';
+import type { ResolvedPlatform } from './platform.ts';
 import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
 import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
 import { bodylessStatuses, type BodyFault } from '../transports/transport.ts';
@@ -33,7 +34,7 @@ interface ReadingSetup {
   readonly hooks: Hooks;
   readonly clock: Required<Clock>;
   /** Whether the platform, not a proxy, wrote the body of an error response. */
-  readonly isErrorBody: (body: unknown) => boolean;
+  readonly platform: Pick<ResolvedPlatform, 'isErrorBody'>;
   readonly createdIds: CreatedIds;
 }
 
@@ -96,14 +97,14 @@ export function readResponse<T, A>(
 function readRejection(
   { call, prepared, redact }: RunningCall,
   response: ReceivedResponse,
-  { clock, isErrorBody }: ReadingSetup,
+  { clock, platform }: ReadingSetup,
 ): Failure {
   const { status, headers } = response;
   const transient = isTransientStatus(status) && !forbidsRetry(headers);
   const retryAfterMs = parseRetryAfter(headers, clock.now());
   const body = parseIfJson(response.text);
   // `isErrorBody` may be an async function by mistake. Its promise must not count as true.
-  const hasErrorBody = (isErrorBody(body) as unknown) === true;
+  const hasErrorBody = (platform.isErrorBody(body) as unknown) === true;
   const redirectsToHttps = isHttpsRedirect(prepared.url, headers.get('location'));
   const outcome = statusOutcome(status, call.kind, { hasErrorBody, redirectsToHttps });
   return rejectedFailure(
@@ -193,7 +194,7 @@ function describeStray(
     return { path: 'id', message: `got ${id}; expected ${requestedId}` };
   }
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
-  // A caller may set the header `idempotency-key` without the option idempotencyHeader.
+  // A caller may set the header `idempotency-key` without `platform.idempotencyHeader`.
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
   if (createdIds.add(id, key)) return undefined;
   return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one` };

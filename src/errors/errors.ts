@@ -103,7 +103,7 @@ export class PaymentsError extends Error {
    * an earlier call tried the same payment. Absent if the call never started.
    */
   declare readonly startedAt?: string;
-  /** The idempotency key of every attempt. Only set if you use the option `idempotencyHeader`. */
+  /** The idempotency key of every attempt. Only set with `platform.idempotencyHeader`. */
   declare readonly idempotencyKey?: string;
   /**
    * How many milliseconds to wait before you call again: the platform's `Retry-After`, or the time

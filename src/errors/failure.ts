@@ -194,7 +194,7 @@ function describeStatusFix(
 }
 
 const ownUnauthorizedHint =
-  'If the platform itself sent this 401, accept its body by the option isErrorBody.';
+  'If the platform itself sent this 401, accept its body by the option platform.isErrorBody.';
 
 const statusHints: Readonly<Record<number, string>> = {
   400: 'Fix the request; error.details may name the field.',

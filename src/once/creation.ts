@@ -2,7 +2,6 @@ import { argument, path } from '../calls/arguments.ts';
 import { hasId, type Call, type PreparedRequest } from '../calls/call.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import { responseCheck } from '../calls/response.ts';
-import { parseHttpDate } from '../calls/time.ts';
 import type { Trace } from '../calls/tracing.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
 import { isReference } from '../internal/formats.ts';
@@ -14,7 +13,6 @@ import {
   type TransferCreated,
   type TransferCreateInput,
 } from '../schemas/transfer.ts';
-import { hasOffset, parseCreatedAt } from '../search/compare.ts';
 import type { TransferSearch } from '../search/search.ts';
 import type { ClientContext } from './context.ts';
 import { onceOptionNames } from './options.ts';
@@ -81,12 +79,13 @@ const inputHint = 'set it in the input, where transfers.reconcile looks for it';
 /** Fields not allowed in `options.body`, because `reconcile` compares only the payment's input. */
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
-/** Creates a Transfer. With `transfersNewestFirst`, the call compares two platform clocks. */
-export function creationCall(
+/** Creates a Transfer. */
+export const creationCall = (
   input: TransferCreateInput,
-  transferSearch: TransferSearch,
-): Call<TransferCreated> {
-  const call: Call<TransferCreated> = {
+  { listOrder }: TransferSearch,
+): Call<TransferCreated> => {
+  const { clockCheck } = listOrder;
+  return {
     operation: 'transfers.create',
     kind: 'once',
     method: 'POST',
@@ -97,26 +96,6 @@ export function creationCall(
     acceptIf: hasId(transferIdSchema()),
     ifUnknown:
       'the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
+    ...(clockCheck && { transform: clockCheck }),
   };
-  return transferSearch.isNewestFirst ? withClockCheck(call, transferSearch) : call;
-}
-
-/** How many milliseconds `createdAt` and the `Date` header of a creation's response may differ. */
-const clockSkewMs = 120_000;
-
-/** Makes searches read whole lists if a response's `createdAt` and `Date` differ too much. */
-function withClockCheck(
-  call: Call<TransferCreated>,
-  transferSearch: TransferSearch,
-): Call<TransferCreated> {
-  return {
-    ...call,
-    transform: (transfer, { headers }, reportDrift) => {
-      const date = parseHttpDate(headers.get('date'));
-      const { earliest } = parseCreatedAt(transfer.createdAt);
-      const isOff = Math.abs(earliest - date) > clockSkewMs;
-      if (isOff && hasOffset(transfer.createdAt)) transferSearch.distrustClocks(reportDrift);
-      return transfer;
-    },
-  };
-}
+};

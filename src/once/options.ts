@@ -23,8 +23,8 @@ export interface OnceOptions extends RequestOptions {
   gracePeriod?: number | undefined;
   /**
    * When this payment was first requested. Pass the same time at every call, such as the timestamp
-   * of its job, never the time of the call. With `transfersNewestFirst`, a search need not read
-   * further back.
+   * of its job, never the time of the call. With `platform.transfersNewestFirst`, a search need not
+   * read further back.
    */
   since?: Date | string | undefined;
 }

@@ -100,4 +100,4 @@ export function transferIdsOf(scan: Scan): TransferId[] {
 }
 
 const describeSlowSearch = (timeout: number, pages: number): string =>
-  `The search of the list did not end within ${timeout} ms (totalTimeout); it read ${pages} pages.\nWhat helps: transfersNewestFirst with since, createAllOnce, a journal that does not forget, or a larger totalTimeout`;
+  `The search of the list did not end within ${timeout} ms (totalTimeout); it read ${pages} pages.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce, a journal that does not forget, or a larger totalTimeout`;

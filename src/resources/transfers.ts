@@ -9,6 +9,7 @@ import type {
   TransferListQuery,
 } from '../schemas/transfer.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
+import type { ResolvedPlatform } from '../calls/platform.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
 import type { CallIdentity } from '../errors/errors.ts';
 import type { Batch } from '../once/batch-results.ts';
@@ -32,6 +33,7 @@ import type { ReconciledBooks } from '../books/reconciled-books.ts';
 import type { ReconciledPayment } from '../books/rows.ts';
 import { waitForAll, waitForAllCall, type WaitForAllOptions } from '../books/wait-for-all.ts';
 import { createRecordReader } from '../once/guarded-journal.ts';
+import { ListOrder } from '../search/list-order.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
 import { reconcileCall, TransferSearch, type Reconciliation } from '../search/search.ts';
 import { TransferApi } from '../search/transfer-api.ts';
@@ -48,15 +50,15 @@ export class Transfers {
   constructor(
     versioned: RequestPipeline,
     defaults: Omit<ClientContext, 'pipeline' | 'api' | 'transferSearch'> & {
-      readonly transfersNewestFirst: boolean;
-      readonly transfersFilter: string | false;
+      readonly platform: Pick<ResolvedPlatform, 'transfersFilter' | 'transfersNewestFirst'>;
     },
   ) {
-    const { clock, transfersFilter, transfersNewestFirst: isNewestFirst } = defaults;
+    const { clock, platform } = defaults;
     const { redact } = versioned;
-    const api = new TransferApi(versioned, transfersFilter);
+    const api = new TransferApi(versioned, platform.transfersFilter);
     const now = () => clock.now();
-    const transferSearch = new TransferSearch(api, { now, redact, isNewestFirst });
+    const listOrder = new ListOrder(platform.transfersNewestFirst);
+    const transferSearch = new TransferSearch(api, { now, redact, listOrder });
     this.#api = api;
     this.#once = { ...defaults, pipeline: versioned, api, transferSearch };
     this.#pipeline = versioned;
@@ -88,7 +90,7 @@ export class Transfers {
 
   /**
    * Sends money. Unlike `createOnce`, each call pays again. Resolves to the accepted Transfer.
-   * Retries only if the last attempt provably had no effect, or with `idempotencyHeader`.
+   * Retries only if the last attempt provably had no effect, or with `platform.idempotencyHeader`.
    * @throws {@link PaymentsError} whose `outcome` says whether money may have moved
    * @example
    * ```ts

@@ -1,3 +1,5 @@
+import type { Head, ReportDrift } from '../calls/call.ts';
+import { parseHttpDate } from '../calls/time.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 import { hasOffset, parseCreatedAt } from './compare.ts';
 
@@ -5,11 +7,68 @@ import { hasOffset, parseCreatedAt } from './compare.ts';
 const orderSkewMs = 120_000;
 /** How many transfers in order prove a list's order, because fewer may be a coincidence. */
 const minItems = 100;
+/** How many milliseconds `createdAt` and the `Date` header of a creation's response may differ. */
+const clockSkewMs = 120_000;
+
+const disorder = {
+  path: 'data',
+  message:
+    'not newest first, as the option platform.transfersNewestFirst asserts; searches for payments read the whole list',
+};
+const clockDifference = {
+  path: 'createdAt',
+  message: 'more than two minutes from Date, so searches read the whole list',
+};
+
+/** What a client believes about the order of the platform's lists of Transfers. */
+export class ListOrder {
+  #isNewestFirst: boolean;
+  #hasReportedDisorder = false;
+
+  /** `isNewestFirst` is the user's assertion, the option `platform.transfersNewestFirst`. */
+  constructor(isNewestFirst: boolean) {
+    this.#isNewestFirst = isNewestFirst;
+  }
+
+  /** Returns a check of one scan; undefined if the scan has to read the whole list anyway. */
+  createCheck(): OrderCheck | undefined {
+    return this.#isNewestFirst ? new OrderCheck() : undefined;
+  }
+
+  /** Reports a list that is not newest first, once for each client. */
+  reportDisorder(reportDrift: ReportDrift): void {
+    if (this.#hasReportedDisorder) return;
+    this.#hasReportedDisorder = true;
+    reportDrift([disorder]);
+  }
+
+  /**
+   * Compares `createdAt` and `Date` of each created Transfer. If they differ too much, searches
+   * read whole lists. Undefined if searches do so anyway.
+   */
+  get clockCheck() {
+    if (!this.#isNewestFirst) return undefined;
+    return <T extends Pick<Transfer, 'createdAt'>>(
+      transfer: T,
+      { headers }: Head,
+      reportDrift: ReportDrift,
+    ): T => {
+      const date = parseHttpDate(headers.get('date'));
+      const { earliest } = parseCreatedAt(transfer.createdAt);
+      const isOff = Math.abs(earliest - date) > clockSkewMs;
+      if (isOff && hasOffset(transfer.createdAt) && this.#isNewestFirst) {
+        this.#isNewestFirst = false;
+        reportDrift([clockDifference]);
+      }
+      return transfer;
+    };
+  }
+}
 
 /**
  * Checks, while the list of transfers is read, that the list is newest first, and how far back it
  * was read. The check cannot see that a list consists of groups that are each newest first, so the
- * user asserts with `transfersNewestFirst` that there are none.
+ * user asserts with `platform.transfersNewestFirst` that there are none.
  */
 export class OrderCheck {
   #items = 0;

@@ -12,7 +12,7 @@ import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 import { compareTransfer, isId, isOutgoing, isRival, parseCreatedAt, sideOf } from './compare.ts';
 import { InputIndex } from './input-index.ts';
-import { OrderCheck } from './list-order.ts';
+import type { ListOrder } from './list-order.ts';
 import type { TransferApi } from './transfer-api.ts';
 
 /** Result of a search for one payment. Only `found` is certain. */
@@ -76,18 +76,9 @@ export const reconcileCall: CallIdentity = {
   path: '/transfers',
 };
 
-const disorder = {
-  path: 'data',
-  message:
-    'not newest first, as the option transfersNewestFirst asserts; searches for payments read the whole list',
-};
-const clockDifference = {
-  path: 'createdAt',
-  message: 'more than two minutes from Date, so searches read the whole list',
-};
 /** A search of more pages than this prints a warning, because it costs more than a payment. */
 const maxQuietPages = 50;
-const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
+const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
 /**
  * How many times at most a list that changes while it is read is scanned. Such a list may hide one
@@ -174,30 +165,21 @@ export function requireResult(finding: Finding): Reconciliation {
 const hideNotFound = (result: Reconciliation): Finding =>
   result.result === 'not_found' ? stillInDoubt(createListError(movingList), epoch) : result;
 
-/** Searches lists of Transfers for payments, and remembers whether lists are newest first. */
+/** Searches lists of Transfers for payments. */
 export class TransferSearch {
   readonly now: () => number;
-  /** Whether the user asserts that lists are newest first, and the platform's clocks agree. */
-  isNewestFirst: boolean;
+  readonly listOrder: ListOrder;
   readonly #api: TransferApi;
   readonly #redact: Redact;
-  #hasReportedDisorder = false;
 
   constructor(
     api: TransferApi,
-    options: { now: () => number; redact: Redact; isNewestFirst: boolean },
+    options: { now: () => number; redact: Redact; listOrder: ListOrder },
   ) {
     this.now = options.now;
-    this.isNewestFirst = options.isNewestFirst;
+    this.listOrder = options.listOrder;
     this.#api = api;
     this.#redact = options.redact;
-  }
-
-  /** Makes later searches read whole lists, because the platform's clocks contradict each other. */
-  distrustClocks(reportDrift: ReportDrift): void {
-    if (!this.isNewestFirst) return;
-    this.isNewestFirst = false;
-    reportDrift([clockDifference]);
   }
 
   /**
@@ -272,11 +254,10 @@ export class TransferSearch {
     { paging, pageSize = largestPage, onPage, within }: ScanOptions,
     state: ScanState,
   ): AsyncGenerator<readonly Transfer[], void, undefined> {
-    const { isNewestFirst } = this;
+    const order = this.listOrder.createCheck();
     // The first scan writes straight into state.sides, to save a second set for a long list.
     const sidesOfScan = state.sides.size === 0 ? state.sides : new Set<string>();
     Object.assign(state, { hasMoved: false, problem: undefined });
-    const order = new OrderCheck();
     /** Reports a difference from the documented response, for the latest page. */
     let reportDrift: ReportDrift = () => undefined;
     const onHead = (head: Head, reportPage: ReportDrift): void => {
@@ -290,18 +271,12 @@ export class TransferSearch {
       onPage?.();
       readSides(page.data, state, sidesOfScan);
       yield page.data;
-      if (!isNewestFirst) continue;
+      if (order === undefined) continue;
       order.read(page.data);
-      if (order.isContradicted) this.#reportDisorder(reportDrift);
+      if (order.isContradicted) this.listOrder.reportDisorder(reportDrift);
       // `earliest` only decides where a scan may stop. Older transfers that were read count, too.
       if (state.ahead !== undefined && order.hasReached(earliest - state.ahead)) return;
     }
-  }
-
-  #reportDisorder(reportDrift: ReportDrift): void {
-    if (this.#hasReportedDisorder) return;
-    this.#hasReportedDisorder = true;
-    reportDrift([disorder]);
   }
 }
 

@@ -72,7 +72,7 @@ const payAll = async (payments, inputs, options) => {
   const history = 1_000_000;
   const platform = createPlatform({ history });
   const journal = redisJournal(command);
-  const payments = setup(platform, { journal, transfersNewestFirst: true });
+  const payments = setup(platform, { journal, platform: { transfersNewestFirst: true } });
   const options = { since: new Date() };
   await payments.transfers.createOnce(inputOf(`bounded-${history}`), options);
   const count = history.toLocaleString('en');
@@ -89,7 +89,7 @@ const payAll = async (payments, inputs, options) => {
 }
 {
   const platform = createPlatform({ history: 1_000_000 });
-  const payments = setup(platform, { journal: postgres, transfersNewestFirst: true });
+  const payments = setup(platform, { journal: postgres, platform: { transfersNewestFirst: true } });
   const input = inputOf('taken over');
   const now = await postgres.now(input.description);
   const claimedAt = now - 600_000;

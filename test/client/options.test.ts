@@ -315,12 +315,9 @@ describe('an option of the client', () => {
     validation: [null, 'lax', true],
     authorize: [null, {}, true, 'veto'],
     hooks: [null, 'x', { onRequest: true }, { onrequest: () => 1 }, { onError: () => 1 }],
-    idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
-    isErrorBody: [true, {}, 'error'],
     journal: [null, 'memory', {}, { read: () => 1, swap: () => true }],
     gracePeriod: [0, -1, Number.NaN, Number.NEGATIVE_INFINITY, '5', null],
-    transfersNewestFirst: [null, 'true', 1],
-    transfersFilter: [null, true, '', 'account id', 'cursor', 'limit'],
+    platform: [null, 'stripe', true, [], new Map(), { newestFirst: true }],
     allowHttp: [null, 'true', 1],
     clock: [null, {}, { now: () => 0 }, { now: 0, setTimeout, clearTimeout }],
   };
@@ -333,6 +330,48 @@ describe('an option of the client', () => {
     const error = rejection({ baseUrl, apiKey, [name]: value });
     expect(error.message).toContain(name === 'hooks' ? 'hook' : name);
     expect(inspect(error)).not.toContain(mark);
+  });
+
+  const wrongFacts: Readonly<Record<keyof NonNullable<ClientOptions['platform']>, unknown[]>> = {
+    transfersNewestFirst: [null, 'true', 1],
+    transfersFilter: [null, true, '', 'account id', 'cursor', 'limit'],
+    isErrorBody: [true, {}, 'error'],
+    idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
+  };
+
+  test.each(
+    Object.entries(wrongFacts).flatMap(([name, values]) =>
+      values.map((value) => [name, value] as const),
+    ),
+  )('platform.%s is rejected if the value is %o', (name, value) => {
+    const { message } = rejection({ baseUrl, apiKey, platform: { [name]: value } });
+    expect(message).toContain(`Invalid option platform.${name}: `);
+    const payments = new PaymentsClient({ baseUrl, apiKey });
+    const change = () => payments.withOptions({ platform: { [name]: value } });
+    expect(change).toThrow(`Invalid option platform.${name}: `);
+  });
+
+  test.each(Object.keys(wrongFacts))(
+    'the error for the old option %s names the new one',
+    (name) => {
+      const { message } = rejection({ baseUrl, apiKey, [name]: undefined });
+      expect(message).toBe(`Invalid option ${name}: unknown option; set it as platform.${name}.`);
+    },
+  );
+
+  test('an unknown field of platform is rejected with the closest known name', () => {
+    const { message } = rejection({ baseUrl, apiKey, platform: { transferFilter: 'account' } });
+    expect(message).toBe(
+      'Invalid option platform.transferFilter: unknown option; did you mean transfersFilter?',
+    );
+  });
+
+  test('a platform that is no plain object is rejected in withOptions, too', () => {
+    const payments = new PaymentsClient({ baseUrl, apiKey });
+    for (const platform of [null, 'stripe', [], new Map()]) {
+      const options = { platform } as ClientOptions;
+      expect(() => payments.withOptions(options)).toThrow('Invalid option platform: ');
+    }
   });
 
   test('the error for an invalid option also reports all other invalid options', () => {

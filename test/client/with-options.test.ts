@@ -92,7 +92,11 @@ const paidAs = (transferId: TransferId): Journal => ({
 });
 const once = { ...newTransfer, description: 'invoice 4711' };
 
-const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
+type Fact = keyof NonNullable<ClientOptions['platform']>;
+/** An option of a client, or a field of its option `platform`. */
+type Name = Exclude<keyof ClientOptions, 'platform'> | `platform.${Fact}`;
+
+const effects: Readonly<Record<Name, Effect>> = {
   baseUrl: {
     one: { baseUrl: 'https://one.example.com/v0' },
     other: { baseUrl: 'https://other.example.com/v0' },
@@ -209,9 +213,9 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       return heard.join();
     },
   },
-  idempotencyHeader: {
-    one: { idempotencyHeader: 'Idempotency-Key' },
-    other: { idempotencyHeader: 'X-Once' },
+  'platform.idempotencyHeader': {
+    one: { platform: { idempotencyHeader: 'Idempotency-Key' } },
+    other: { platform: { idempotencyHeader: 'X-Once' } },
     common: plain.options,
     shows: async (payments) => {
       plain.requests.length = 0;
@@ -219,9 +223,9 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       return Object.keys(plain.requests[0]?.headers ?? {}).filter((name) => /idem|once/.test(name));
     },
   },
-  isErrorBody: {
-    one: { isErrorBody: () => true },
-    other: { isErrorBody: () => false },
+  'platform.isErrorBody': {
+    one: { platform: { isErrorBody: () => true } },
+    other: { platform: { isErrorBody: () => false } },
     common: missing.options,
     shows: async (payments) => {
       const { outcome } = await failureOf(payments.transfers.create(newTransfer));
@@ -254,9 +258,9 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       return entry?.state === 'sending' ? Number(entry.expiresAt) - entry.claimedAt : undefined;
     },
   },
-  transfersNewestFirst: {
-    one: { transfersNewestFirst: true },
-    other: { transfersNewestFirst: false },
+  'platform.transfersNewestFirst': {
+    one: { platform: { transfersNewestFirst: true } },
+    other: { platform: { transfersNewestFirst: false } },
     common: history.options,
     shows: async (payments) => {
       history.requests.length = 0;
@@ -264,9 +268,9 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
       return history.requests.length;
     },
   },
-  transfersFilter: {
-    one: { transfersFilter: 'account' },
-    other: { transfersFilter: false },
+  'platform.transfersFilter': {
+    one: { platform: { transfersFilter: 'account' } },
+    other: { platform: { transfersFilter: false } },
     common: history.options,
     shows: async (payments) => {
       history.requests.length = 0;
@@ -285,9 +289,14 @@ const effects: Readonly<Record<keyof ClientOptions, Effect>> = {
   },
 };
 
-const names = Object.keys(effects) as (keyof ClientOptions)[];
+const names = Object.keys(effects) as Name[];
 const decisive = ['apiKey', 'jwt', 'journal'] as const;
-const isDecisive = (name: keyof ClientOptions): boolean => decisive.some((each) => each === name);
+const isDecisive = (name: Name): boolean => decisive.some((each) => each === name);
+/** Options in which only the option or fact of this name has a value. */
+const setOnly = (name: Name, value?: unknown): ClientOptions => {
+  const [option, fact] = name.split('.');
+  return { [String(option)]: fact === undefined ? value : { [fact]: value } };
+};
 
 test.each(decisive)('withOptions throws if the option %s is undefined', (name) => {
   const payments = new PaymentsClient({ ...base, journal: memoryJournal() });
@@ -317,12 +326,14 @@ test.each(names)(
     // Each other option is set to its current value.
     const settings: ClientOptions = { ...base, ...common };
     for (const otherName of names.filter((each) => each !== name)) {
-      if (isDecisive(otherName) && settings[otherName] === undefined) continue;
-      const clone = payments.withOptions({ [otherName]: settings[otherName] });
+      const value: unknown = Reflect.get(settings, otherName);
+      if (isDecisive(otherName) && value === undefined) continue;
+      const clone = payments.withOptions(setOnly(otherName, value));
       expect(await shows(clone), `after withOptions({ ${otherName} })`).toEqual(expected);
     }
     if (!isDecisive(name)) {
-      expect(await shows(payments.withOptions({ [name]: undefined }))).toEqual(expected);
+      expect(await shows(payments.withOptions(setOnly(name)))).toEqual(expected);
+      expect(await shows(payments.withOptions({ platform: undefined }))).toEqual(expected);
     }
     // The test could not fail if both values of the option had the same effect.
     const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
@@ -501,18 +512,38 @@ test('withOptions with apiKey: null or jwt: null removes the credential from the
   expect(() => keyOnly.withOptions({ apiKey: null })).toThrow(ConfigurationError);
 });
 
+test('a client keeps the facts of its platform if the caller changes the object later', async () => {
+  const { requests, options } = named('later', () => Response.json({ ...transfer, id: 'txfr_9' }));
+  const platform = { idempotencyHeader: 'X-Once' };
+  const payments = new PaymentsClient({ ...base, ...options, platform });
+  platform.idempotencyHeader = 'X-Other';
+  for (const client of [payments, payments.withOptions({})]) {
+    await client.transfers.create(newTransfer);
+    expect(requests.at(-1)?.headers).toHaveProperty('x-once');
+  }
+});
+
+test('withOptions with isErrorBody: null accepts only the documented Error body again', async () => {
+  const { options } = named('odd', () => Response.json({ fault: 'no' }, { status: 422 }));
+  const platform = { isErrorBody: () => true };
+  const odd = new PaymentsClient({ ...base, ...options, platform });
+  const plainOne = odd.withOptions({ platform: { isErrorBody: null } });
+  expect((await failureOf(odd.transfers.create(newTransfer))).outcome).toBe('rejected');
+  expect((await failureOf(plainOne.transfers.create(newTransfer))).outcome).toBe('unknown');
+});
+
 test('withOptions with idempotencyHeader: null removes the header from the clone, so the clone does not send a creation again', async () => {
   const { requests, options } = named('other', () => Promise.reject(new TypeError('reset')));
   const keyed = new PaymentsClient({
     ...base,
     ...options,
     maxRetries: 2,
-    idempotencyHeader: 'Idempotency-Key',
+    platform: { idempotencyHeader: 'Idempotency-Key' },
   });
   await failureOf(clock.runTimersDuring(keyed.transfers.create(newTransfer)));
   expect(requests).toHaveLength(3);
   requests.length = 0;
-  const plainOne = keyed.withOptions({ idempotencyHeader: null });
+  const plainOne = keyed.withOptions({ platform: { idempotencyHeader: null } });
   const error = await failureOf(clock.runTimersDuring(plainOne.transfers.create(newTransfer)));
   expect(error.outcome).toBe('unknown');
   expect(error.idempotencyKey).toBeUndefined();

@@ -108,8 +108,10 @@ export async function play(
     apiKey: createKey(plan.key),
     jwt,
     ...limits,
-    transfersNewestFirst: search.transfersNewestFirst,
-    ...(plan.keyed ? { idempotencyHeader: 'Idempotency-Key' } : {}),
+    platform: {
+      transfersNewestFirst: search.transfersNewestFirst,
+      ...(plan.keyed ? { idempotencyHeader: 'Idempotency-Key' } : {}),
+    },
   });
   // The two APIs of the platform throttle separately.
   const holds: { versioned: Hold[]; root: Hold[] } = { versioned: [], root: [] };

@@ -96,7 +96,9 @@ describe('the message of', () => {
 
   test('AuthenticationError for a write names the option isErrorBody if a proxy may have sent the 401', async () => {
     const call = received(401, html, htmlHeaders).transfers.create(newTransfer);
-    expect((await failureOf(call, AuthenticationError)).message).toContain('option isErrorBody');
+    expect((await failureOf(call, AuthenticationError)).message).toContain(
+      'option platform.isErrorBody',
+    );
   });
 
   test('PermissionDeniedError for an HTML page quotes its text', async () => {

@@ -99,7 +99,7 @@ test.each(cases)(
     // A rejection is recognised only if the probe has found out how the platform writes its errors.
     const platform = start();
     const { error } = await payUntilDecided(platform, { amount: '99999' });
-    const isReadable = rows[errorBody] === undefined || options.isErrorBody !== undefined;
+    const isReadable = rows[errorBody] === undefined || options.platform?.isErrorBody !== undefined;
     expect((error as PaymentsError).outcome).toBe(isReadable || isHtml ? 'rejected' : 'unknown');
     expect(platform.count()).toBe(0);
   },

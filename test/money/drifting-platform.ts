@@ -110,7 +110,7 @@ async function playRun(random: () => number): Promise<Omit<DriftReport, 'runs'>>
       clock,
       journal,
       validation: undefined,
-      transfersNewestFirst: listOrder === 'newest_first' && isNewestFirst,
+      platform: { transfersNewestFirst: listOrder === 'newest_first' && isNewestFirst },
       fetch: async (request) => {
         const response = await sandbox.fetch(request);
         if (!isDrifting || !response.ok) return response;

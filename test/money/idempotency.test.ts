@@ -18,6 +18,7 @@ import {
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const idempotencyHeader = 'Idempotency-Key';
+const platform = { idempotencyHeader };
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 beforeEach(() => {
@@ -38,7 +39,7 @@ test('with idempotencyHeader, every POST has a unique idempotency key, and no ot
   const { payments, requests } = clientOf(
     (request, _, count) =>
       request.url.endsWith('/build') ? respond(200, built) : respond(201, createdNumber(count)),
-    { idempotencyHeader },
+    { platform },
   );
   await payments.transfers.create(newTransfer);
   await payments.transfers.create(newTransfer);
@@ -65,7 +66,7 @@ test('a creation with an idempotency key is resent with the same key after an un
   const { payments, requests } = clientOf(
     (_, __, count) => responses[count - 1]?.() ?? respond(500),
     {
-      idempotencyHeader,
+      platform,
       clock: new VirtualClock(),
     },
   );
@@ -80,7 +81,7 @@ test('a creation is sent again with the same idempotency key after the token is 
   const { payments, requests } = clientOf(
     (_, __, count) =>
       respond(responses[count - 1] ?? 500, count === 3 ? transferCreated : errorBody),
-    { idempotencyHeader, apiKey: () => 'sk_renewed', clock: new VirtualClock() },
+    { platform, apiKey: () => 'sk_renewed', clock: new VirtualClock() },
   );
   await payments.transfers.create(newTransfer);
   const keys = keysOf(requests);
@@ -90,7 +91,7 @@ test('a creation is sent again with the same idempotency key after the token is 
 
 test('the error of a failed creation has the idempotency key, so that the caller can send the key again', async () => {
   const { payments, requests } = clientOf(() => respond(500, errorBody), {
-    idempotencyHeader,
+    platform,
     clock: new VirtualClock(),
   });
   const error = await failureOf(payments.transfers.create(newTransfer), ServerError);
@@ -112,7 +113,7 @@ test('the error of a failed creation has the idempotency key even if the token f
   const clock = new VirtualClock();
   let keyCalls = 0;
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
-    idempotencyHeader,
+    platform,
     clock,
     jwt: () => {
       keyCalls += 1;
@@ -137,7 +138,7 @@ test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
     const { payments, requests } = clientOf(
       (_, __, count) => (count === 1 ? respond(503, errorBody) : respond(201, transferCreated)),
       {
-        idempotencyHeader,
+        platform,
         clock: new VirtualClock(),
         hooks: { onRequest: (event) => seen.push(event) },
       },
@@ -150,9 +151,9 @@ test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
 
 test('an idempotency key in the headers option of the client is rejected because two transfers would share the key', () => {
   const headers = { 'X-Service': 'payroll', [idempotencyHeader.toUpperCase()]: 'constant' };
-  const { payments } = clientOf(() => respond(201, transferCreated), { idempotencyHeader });
+  const { payments } = clientOf(() => respond(201, transferCreated), { platform });
   for (const make of [
-    () => clientOf(() => respond(200), { idempotencyHeader, headers }),
+    () => clientOf(() => respond(200), { platform, headers }),
     () => payments.withOptions({ headers }),
   ]) {
     expect(make).toThrow(ConfigurationError);
@@ -170,7 +171,7 @@ test('an idempotency key that the caller puts into a header causes no retry with
 test.each(['', 'two words', 'x:y', 'naïve', '__proto__'])(
   'idempotencyHeader rejects %j as a header name',
   (name) => {
-    const make = () => clientOf(() => respond(200), { idempotencyHeader: name });
+    const make = () => clientOf(() => respond(200), { platform: { idempotencyHeader: name } });
     expect(make).toThrow(ConfigurationError);
   },
 );
@@ -178,7 +179,7 @@ test.each(['', 'two words', 'x:y', 'naïve', '__proto__'])(
 test.each(['', ' ', '\t'])(
   'an idempotency key of %j is rejected because an empty key protects nothing',
   async (key) => {
-    const { payments, requests } = clientOf(() => respond(500, errorBody), { idempotencyHeader });
+    const { payments, requests } = clientOf(() => respond(500, errorBody), { platform });
     const error = await failureOf(
       payments.transfers.create(newTransfer, { headers: { 'IDEMPOTENCY-KEY': key } }),
       ValidationError,
@@ -192,14 +193,14 @@ test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Lengt
   'idempotencyHeader rejects the reserved header %s',
   (name) => {
     expect(() =>
-      clientOf(() => respond(201, transferCreated), { idempotencyHeader: name }),
+      clientOf(() => respond(201, transferCreated), { platform: { idempotencyHeader: name } }),
     ).toThrow(ConfigurationError);
   },
 );
 
 test('idempotencyHeader accepts a header called constructor', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
-    idempotencyHeader: 'constructor',
+    platform: { idempotencyHeader: 'constructor' },
   });
   await payments.transfers.create(newTransfer);
   expect(requests[0]?.headers['constructor']).toMatch(uuid);

@@ -117,7 +117,7 @@ function setup(world: World = {}) {
     totalTimeout,
     gracePeriod,
     maxRetries: 0,
-    transfersNewestFirst: true,
+    platform: { transfersNewestFirst: true },
     hooks: {
       onDrift: ({ issues }) => {
         counts.drifts += issues.filter(({ path }) => path === 'data').length;
@@ -340,7 +340,7 @@ test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
 );
 
 test('a list search without transfersNewestFirst reads the whole list', async () => {
-  const options = { transfersNewestFirst: false };
+  const options = { platform: { transfersNewestFirst: false } };
   for (const name of searches) {
     expect(await findPayment(name, { options }), name).toEqual({ lists: whole, drifts: 0 });
   }
@@ -664,7 +664,7 @@ test('createOnce leaves the payment in doubt if a page of the list is empty but 
 test('the error of createOnce names the number of pages read and the remedies if the search took longer than totalTimeout', async () => {
   const { claim, payOthers, pay, clock, counts } = setup({
     onList: (request) => (request > 3 ? new Promise(() => undefined) : undefined),
-    options: { transfersNewestFirst: false, maxRetries: 9, timeout: 90 * second },
+    options: { platform: { transfersNewestFirst: false }, maxRetries: 9, timeout: 90 * second },
   });
   await claim();
   payOthers();

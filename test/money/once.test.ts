@@ -947,7 +947,7 @@ test('createOnce records a payment as paid even if the journal lost the claim du
 test('createOnce with idempotencyHeader sends its reference as the idempotency key, and does not retry after a 503', async () => {
   const keys: (string | null)[] = [];
   const { pay, sandbox, made } = setup({
-    idempotencyHeader: 'Idempotency-Key',
+    platform: { idempotencyHeader: 'Idempotency-Key' },
     fetch: async (request) => {
       if (request.method !== 'POST') return sandbox.fetch(request);
       keys.push(request.headers.get('idempotency-key'));
@@ -1394,7 +1394,7 @@ test.each<[string, () => unknown]>([
   async (_, isErrorBody) => {
     const { payments } = setup();
     const proxied = payments.withOptions({
-      isErrorBody: isErrorBody as () => boolean,
+      platform: { isErrorBody: isErrorBody as () => boolean },
       fetch: () => Promise.resolve(new Response('<html>nginx</html>', { status: 405 })),
     });
     expect(await failureOf(proxied.transfers.create(input))).toMatchObject({ outcome: 'unknown' });

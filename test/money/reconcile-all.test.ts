@@ -740,7 +740,7 @@ test('reconcileAll with transfersNewestFirst stops reading the list at transfers
     );
   const lists = () =>
     pagesOf(page(100, 20), page(200, 12), page(300, 6), page(400, 3), page(500, 1));
-  const { rowsOf, requests, headers } = setup(lists, { transfersNewestFirst: true });
+  const { rowsOf, requests, headers } = setup(lists, { platform: { transfersNewestFirst: true } });
   headers['date'] = new Date().toUTCString();
   const rows = await rowsOf([salaryOf(110)], { since: day(10), until: day(21), unexpected: true });
   expect(rows.filter(({ result }) => result === 'unexpected')).toHaveLength(199);

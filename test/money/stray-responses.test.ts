@@ -81,7 +81,7 @@ test('a clone of a client with the same API key rejects a creation whose respons
 });
 
 test.each([
-  ['the option idempotencyHeader', { idempotencyHeader: 'X-Key' }, 'x-key'],
+  ['the option idempotencyHeader', { platform: { idempotencyHeader: 'X-Key' } }, 'x-key'],
   ['a header of the caller', {}, 'Idempotency-Key'],
 ])(
   'two creations with the same idempotency key in %s may receive the same id',

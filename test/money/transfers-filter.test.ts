@@ -46,7 +46,7 @@ test.each([
   'with a platform that does not know the filter accountId, a search %s finds the payment',
   async (...row) => {
     const [, transfersFilter, query] = row;
-    const { payments, queries, made, lose } = setup({ transfersFilter });
+    const { payments, queries, made, lose } = setup({ platform: { transfersFilter } });
     const { id } = await payments.transfers.createOnce(input);
     await lose();
     expect(await payments.transfers.createOnce(input)).toMatchObject({
@@ -63,7 +63,7 @@ test.each([
 );
 
 test('transfers.list sends accountId as the query parameter that the option transfersFilter names', async () => {
-  const { payments, queries } = setup({ transfersFilter: 'account' });
+  const { payments, queries } = setup({ platform: { transfersFilter: 'account' } });
   const page = await payments.transfers.list({ accountId: 'acc_000001', limit: 5 });
   expect(page.data.length).toBeGreaterThan(0);
   expect(queries).toEqual(['limit=5&account=acc_000001']);
@@ -78,7 +78,7 @@ test('reconcileAll with transfersFilter: false reports no unexpected transfer of
     description: 'of another account',
   });
   const { id } = sandbox.transfers.create({ ...input, description: 'in no books' });
-  const whole = payments.withOptions({ transfersFilter: false });
+  const whole = payments.withOptions({ platform: { transfersFilter: false } });
   for (const client of [payments, whole]) {
     const { open } = await client.transfers.reconcileAll([input], { unexpected: true });
     const sources = open

@@ -94,7 +94,7 @@ function setup({
       baseUrl,
       clock,
       maxRetries: 0,
-      transfersNewestFirst,
+      platform: { transfersNewestFirst },
       ...(isRecorded && { journal: recordedJournal() }),
     },
   );

@@ -243,7 +243,7 @@ export const promises: Readonly<
       'if a credential function does not return, the client calls the function again only after the timeout of one attempt',
     ],
   ],
-  'With `idempotencyHeader`, every attempt of a call carries the same key': [
+  'With `platform.idempotencyHeader`, every attempt of a call carries the same key': [
     chaos,
     [
       'money/idempotency.test.ts',

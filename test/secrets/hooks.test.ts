@@ -126,7 +126,7 @@ describe('the events of hooks', () => {
     async ([name, act]) => {
       const options: ClientOptions =
         name === 'an idempotency key'
-          ? { idempotencyHeader: 'x-once', headers: { 'x-key': jwt } }
+          ? { platform: { idempotencyHeader: 'x-once' }, headers: { 'x-key': jwt } }
           : {};
       const events = await eventsDuring(() => echoing(503), act, options);
       expect(events.onRequest).toHaveLength(3);

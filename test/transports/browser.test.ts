@@ -79,7 +79,7 @@ test('the error for a write in a browser says what to use instead', async () => 
   expect(messages).toMatchInlineSnapshot(`
     [
       "transfers.create is not sent from a browser, which may send it twice.
-    Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own, or the option idempotencyHeader if the platform honours such a header.
+    Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own, or the option platform.idempotencyHeader if the platform honours such a header.
     Nothing was sent.",
       "counterparties.delete is not sent from a browser, which may send it twice.
     Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own.
@@ -131,7 +131,7 @@ test('a write in a browser is sent if the option fetch is a function of the call
 test('a POST is sent in a browser if the client has the option idempotencyHeader, but a DELETE is not', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   browsers[0]?.[1]();
-  const payments = clientAt(server, { idempotencyHeader: 'Idempotency-Key' });
+  const payments = clientAt(server, { platform: { idempotencyHeader: 'Idempotency-Key' } });
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
   // Only a POST carries the key, so a DELETE is still rejected.
   await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);

@@ -135,7 +135,7 @@ async function createClient(
 ): Promise<Client | Error> {
   const { ConfigurationError, PaymentsClient } = await loadClient();
   try {
-    return new PaymentsClient({ journal, transfersFilter });
+    return new PaymentsClient({ journal, platform: { transfersFilter } });
   } catch (cause) {
     if (cause instanceof ConfigurationError) return cause;
     throw cause;

@@ -28,7 +28,7 @@ Options:
   --by <name>                 of decide: your name, which the entry keeps
   --force                     of decide: record not_paid even if the claim has not expired, or if
                               the list shows the payment
-  --transfers-filter <name>   of decide: your client's option transfersFilter, a name or false
+  --transfers-filter <name>   of decide: your client's platform.transfersFilter, a name or false
   --yes                       of decide: do not ask
   --version                   print the version and exit
   --help                      print this text and exit
@@ -71,7 +71,7 @@ export type Command =
       readonly reference: string;
       readonly verdict: string;
       readonly by: string | undefined;
-      /** The client's option `transfersFilter`, so that `decide` searches as `createOnce` does. */
+      /** The client's `platform.transfersFilter`, so that `decide` searches as `createOnce` does. */
       readonly transfersFilter: string | false | undefined;
       readonly force: boolean;
       readonly yes: boolean;

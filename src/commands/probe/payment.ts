@@ -194,8 +194,8 @@ async function create(
   try {
     const { data, response } = await platform.write((payments) =>
       payments
-        // Without idempotencyHeader, the client rejects a transfer id that an earlier response had.
-        .withOptions(key === undefined ? {} : { idempotencyHeader })
+        // Without `idempotencyHeader`, the client rejects a transfer id that an earlier response had.
+        .withOptions(key === undefined ? {} : { platform: { idempotencyHeader } })
         .transfers.create(input, { headers: requestHeaders, maxRetries: 0 })
         .withResponse(),
     );

@@ -1,5 +1,6 @@
 import { clean, wrap } from '../table.ts';
-import type { Result } from './checks/verdict.ts';
+import { findFact } from '../../calls/platform.ts';
+import type { Result, Suggestion } from './checks/verdict.ts';
 import type { Probed, Report, ReportRow } from './run.ts';
 
 const groups: readonly (readonly [result: Result, title: string])[] = [
@@ -40,12 +41,15 @@ function formatRow({ row, question, seen }: ReportRow): string {
 /** The options that the client needs on this platform, as TypeScript to paste. */
 export function formatOptions({ suggestions, advice, report }: Probed): string {
   const comments = advice.map(({ row, text }) => `// Row ${row}: ${clean(text)}`);
-  const options = suggestions.flatMap(({ row, name, value, code, reason }) => [
-    `  // Row ${row}: ${clean(reason)}.`,
-    `  ${name}: ${code ?? JSON.stringify(value)},`,
-  ]);
+  const format = ({ row, name, value, code, reason }: (typeof suggestions)[number]) => [
+    `// Row ${row}: ${clean(reason)}.`,
+    `${name}: ${code ?? JSON.stringify(value)},`,
+  ];
+  const isFact = ({ name }: Suggestion): boolean => findFact(name) !== undefined;
+  const facts = suggestions.filter(isFact).flatMap(format);
+  const options = suggestions.filter((each) => !isFact(each)).flatMap(format);
   const isTried = report.rows.some(({ result }) => result !== 'unknown');
-  if (options.length === 0) {
+  if (suggestions.length === 0) {
     const none = isTried
       ? 'The client needs no option; the defaults fit.'
       : 'No option can be suggested.';
@@ -56,7 +60,8 @@ export function formatOptions({ suggestions, advice, report }: Probed): string {
     '',
     ...comments,
     'new PaymentsClient({',
-    ...options,
+    ...(facts.length > 0 ? ['  platform: {', ...facts.map((line) => `    ${line}`), '  },'] : []),
+    ...options.map((line) => `  ${line}`),
     '});',
   ]
     .map((line) => `${line}\n`)
