@@ -196,13 +196,24 @@ export function apiList(): string {
   };
   const line = (text: string, about: ts.Symbol): string => `- ${code(text)}: ${describe(about)}`;
   /** An option with its default and its whole docstring. */
-  const describeOption = (option: ts.Symbol): string => {
+  const describeOption = (option: ts.Symbol, name: string): string => {
     const text = ts.displayPartsToString(option.getDocumentationComment(checker));
     const tag = option.getJsDocTags(checker).find(({ name }) => name === 'default');
     const value = tag === undefined ? '' : `, default ${ts.displayPartsToString(tag.text)}`;
     const about = text.replace(/\{@link\s+(\S+?)\s*\}/g, '$1');
-    return `- ${code(option.getName())}${oneLine(value)}: ${oneLine(about)}`;
+    return `- ${code(name)}${oneLine(value)}: ${oneLine(about)}`;
   };
+  /** The options of a client, and the fields of its option `platform`. */
+  const describeOptions = (options: ts.Symbol): string[] =>
+    members(options).flatMap((option) => {
+      const name = option.getName();
+      const facts =
+        name === 'platform'
+          ? membersOfType(checker.getNonNullableType(checker.getTypeOfSymbol(option)))
+          : [];
+      const inner = facts.map((fact) => describeOption(fact, `${name}.${fact.getName()}`));
+      return [describeOption(option, name), ...inner];
+    });
   const byChecker = (type: ts.Type): string =>
     checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
 
@@ -310,7 +321,7 @@ export function apiList(): string {
       ]);
       if (variable === 'payments') {
         const options = symbols.filter((symbol) => symbol.getName() === 'ClientOptions');
-        section('Options of a client', options.flatMap(members).map(describeOption));
+        section('Options of a client', options.flatMap(describeOptions));
       }
       for (const space of members(head)) {
         const noun = checker.getTypeOfSymbol(space).getSymbol();

@@ -36,6 +36,7 @@ export interface PlatformFacts {
    * Name of the header for idempotency keys, such as `Idempotency-Key`. Set the name only if the
    * platform honours it, because the SDK then sends the same key in every attempt of a POST, and
    * resends creations after unknown outcomes.
+   * @default none
    */
   idempotencyHeader?: string | null | undefined; // The API reference has no idempotency key: docs/gaps.md, row 51
 }

@@ -354,7 +354,7 @@ describe('an option of the client', () => {
   test.each(Object.keys(wrongFacts))(
     'the error for the old option %s names the new one',
     (name) => {
-      const { message } = rejection({ baseUrl, apiKey, [name]: undefined });
+      const { message } = rejection({ baseUrl, apiKey, [name]: mark });
       expect(message).toBe(`Invalid option ${name}: unknown option; set it as platform.${name}.`);
     },
   );

@@ -513,7 +513,9 @@ test('withOptions with apiKey: null or jwt: null removes the credential from the
 });
 
 test('a client keeps the facts of its platform if the caller changes the object later', async () => {
-  const { requests, options } = named('later', () => Response.json({ ...transfer, id: 'txfr_9' }));
+  const { requests, options } = named('later', ({ headers }) =>
+    Response.json({ ...transfer, id: `txfr_${headers.get('x-once')?.slice(0, 8)}` }),
+  );
   const platform = { idempotencyHeader: 'X-Once' };
   const payments = new PaymentsClient({ ...base, ...options, platform });
   platform.idempotencyHeader = 'X-Other';

@@ -504,7 +504,7 @@ describe('the report of payments-probe', () => {
     );
     expect(titles).toEqual(['Holds', 'Does not hold', 'Found', 'Unknown']);
     expect(text).toMatch(/\[31mDoes not hold[^]*A cache has responded[^]*\[39m/);
-    expect(text).toContain('new PaymentsClient({\n  // Row 54: ');
+    expect(text).toContain('new PaymentsClient({\n  platform: {\n    // Row 54: ');
     expect(formatReport(probed, false)).not.toContain('\u001B');
   });
 
