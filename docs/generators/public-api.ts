@@ -287,15 +287,47 @@ export function apiList(): string {
   const meaning = (symbol: ts.Symbol): string => {
     const node = symbol.getDeclarations()?.find(ts.isTypeAliasDeclaration)?.type;
     if (node === undefined) return '';
-    if (ts.isIndexedAccessTypeNode(node)) {
-      const list = checker.getTypeFromTypeNode(node.objectType) as ts.TypeReference;
-      return checker.getTypeArguments(list).map(byChecker).join(' | ').replaceAll('"', "'");
-    }
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     const parts = type.isUnion() ? type.types : [type];
+    if (ts.isIndexedAccessTypeNode(node)) {
+      // The members of a list have an order, those of its union have not.
+      const list = checker.getTypeFromTypeNode(node.objectType);
+      const isList = checker.isTupleType(list);
+      const ordered = isList ? checker.getTypeArguments(list as ts.TypeReference) : parts;
+      return ordered.map(byChecker).join(' | ').replaceAll('"', "'");
+    }
     return parts.every((part) => part.isIntersection() && membersOfType(part).length > 0)
       ? parts.map((part) => shape(membersOfType(part)).trim()).join(' | ')
       : oneLine(node.getText());
+  };
+
+  /** Interfaces in the signatures and fields of these symbols, except the symbols themselves. */
+  const findMentioned = (from: readonly ts.Symbol[]): ts.Symbol[] => {
+    const seen = new Set(from);
+    const visit = (node: ts.Node): void => {
+      const isHidden =
+        ts.isBlock(node) ||
+        ts.isConstructorDeclaration(node) ||
+        (ts.isClassElement(node) && node.name !== undefined && ts.isPrivateIdentifier(node.name)) ||
+        ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal');
+      if (isHidden) return;
+      if (ts.isTypeReferenceNode(node)) {
+        const found = checker.getSymbolAtLocation(node.typeName);
+        if (found !== undefined) {
+          const isAlias = (found.flags & ts.SymbolFlags.Alias) !== 0;
+          follow(isAlias ? checker.getAliasedSymbol(found) : found);
+        }
+      }
+      ts.forEachChild(node, visit);
+    };
+    const follow = (symbol: ts.Symbol): void => {
+      if (seen.has(symbol) || !isShown(symbol)) return;
+      seen.add(symbol);
+      for (const node of symbol.getDeclarations() ?? [])
+        if (!ts.isClassDeclaration(node)) visit(node);
+    };
+    for (const node of from.flatMap((symbol) => symbol.getDeclarations() ?? [])) visit(node);
+    return [...seen].slice(new Set(from).size);
   };
 
   const sections: string[] = [];
@@ -304,6 +336,8 @@ export function apiList(): string {
   };
   // A type of several entry points is listed once.
   const listedSymbols = new Set<ts.Symbol>();
+  /** Classes whose methods are listed under a namespace, such as `payments.transfers`. */
+  const heads: ts.Symbol[] = [];
   for (const [name, path] of all) {
     const symbols = exportsOf(path).filter((symbol) => !listedSymbols.has(symbol));
     for (const symbol of symbols) listedSymbols.add(symbol);
@@ -325,10 +359,12 @@ export function apiList(): string {
       }
       for (const space of members(head)) {
         const noun = checker.getTypeOfSymbol(space).getSymbol();
-        if (noun === undefined || !symbols.includes(noun) || !members(noun).some(isMethod))
-          continue;
+        if (noun === undefined || !members(noun).some(isMethod)) continue;
         const path = `${variable}.${space.getName()}`;
-        if (members(noun).every(isMethod)) section(path, methods(noun, path));
+        if (!isMethod(space) && members(noun).every(isMethod)) {
+          section(path, methods(noun, path));
+          heads.push(noun);
+        }
       }
     }
     section(
@@ -385,5 +421,17 @@ export function apiList(): string {
         .map((symbol) => line(`${symbol.getName()} = ${meaning(symbol)}`, symbol)),
     );
   }
+  const unnamed = findMentioned([...listedSymbols, ...heads]);
+  section(
+    'Shapes that methods take and return, without a name to import',
+    unnamed.flatMap((symbol) => {
+      const fields = members(symbol);
+      const isShape =
+        (symbol.flags & ts.SymbolFlags.Interface) !== 0 &&
+        fields.length > 0 &&
+        !fields.some(isMethod);
+      return isShape ? [line(`${symbol.getName()}${shape(fields, symbol)}`, symbol)] : [];
+    }),
+  );
   return `# Every method on one line\n\nWritten by \`npm run api-list\` from the source; do not edit by hand. A test compares the two.\n\n${sections.join('\n')}`;
 }

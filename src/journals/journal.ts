@@ -111,7 +111,7 @@ export interface PruneOptions {
 
 /**
  * Where `transfers.createOnce` records a payment before sending it. All processes that pay share
- * one journal. `swap` resolves only once the entry is on disk, because a lost entry permits another
+ * one journal. This package's own journals are each a {@link FullJournal}. `swap` resolves only once the entry is on disk, because a lost entry permits another
  * payment. Errors with `retryable: false` are not retried.
  * @example
  * ```ts
@@ -147,7 +147,7 @@ export interface Journal {
   /** Reads the time in milliseconds. All processes must read the same clock for one reference. */
   now(reference: string): Promise<number>;
   /**
-   * Lists every payment that is `sending` or `ambiguous`, in any order. An entry that cannot be
+   * Lists an {@link OpenPayment} for each that is `sending` or `ambiguous`, in any order. An entry that cannot be
    * read is listed as it is stored. `transfers.listUndecided` needs this method.
    */
   open?(): AsyncIterable<OpenPayment>;

@@ -17,7 +17,8 @@ export interface HandlersOptions {
 }
 
 /**
- * Creates handlers for msw that send your code's calls to a sandbox. For `instructions.list` and
+ * Creates handlers for msw that send your code's calls to a sandbox. If the code calls another URL,
+ * pass {@link HandlersOptions}. For `instructions.list` and
  * `transactions.list`, pass `sandbox.clientOptions` to the client instead, because msw removes the
  * body of every GET.
  *

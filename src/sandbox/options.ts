@@ -25,8 +25,8 @@ export interface SandboxOptions {
   /** Milliseconds that the sandbox waits before every response. @default 0 */
   latency?: number | undefined;
   /**
-   * Returns the webhook that the sandbox sends for a change, or undefined to send none. Default: a
-   * body that is marked as made up, because the API reference shows none.
+   * A {@link SandboxWebhookShape}, which returns the webhook for a change. Default: a body that is
+   * marked as made up, because the API reference shows none.
    */
   webhook?: SandboxWebhookShape | undefined;
   /**

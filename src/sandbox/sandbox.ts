@@ -9,12 +9,7 @@ import {
   type SandboxReply,
 } from './api/responses.ts';
 import { readBody, type Call } from './api/calls.ts';
-import {
-  authorise,
-  resolveCredentials,
-  parseAuthorization,
-  type SandboxCredentials,
-} from './api/credentials.ts';
+import { authorise, resolveCredentials, parseAuthorization } from './api/credentials.ts';
 import { createNoRouteReply, findRoutes, createWrongBaseReply, type Route } from './api/routes.ts';
 import {
   applyFault,
@@ -65,7 +60,7 @@ export interface StateObserver {
 }
 
 /** A request to a sandbox, for {@link Sandbox.handle}. */
-export interface SandboxRequest {
+interface SandboxRequest {
   /** The HTTP method of the request. */
   method: string;
   /** An absolute URL. The sandbox ignores the host and any prefix of the path. */
@@ -81,11 +76,15 @@ export interface SandboxRequest {
 }
 
 /** Options for a `PaymentsClient` that calls a sandbox without a network. */
-export interface SandboxClientOptions extends SandboxCredentials {
-  /** URL of the versioned API, which ends in `/v0`. Its host exists in no network. */
+export interface SandboxClientOptions {
+  /** URL of the versioned API, which ends in `/v0`. In process, its host exists in no network. */
   readonly baseUrl: string;
   /** The URL of the instruction and transaction endpoints. */
   readonly rootUrl: string;
+  /** The API key, for the endpoints under `/v0`. */
+  readonly apiKey: string;
+  /** The JWT, for the instruction and transaction endpoints. */
+  readonly jwt: string;
   /** The {@link Sandbox.fetch} of the sandbox, by which the client sends its requests. */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** The {@link Sandbox.getWithBody} of the sandbox, for each GET that has a body. */
@@ -132,7 +131,7 @@ export class Sandbox {
   readonly apiKey: string;
   /** The JWT that the instruction and transaction endpoints accept. */
   readonly jwt: string;
-  /** Options for `new PaymentsClient(…)`, whose calls then reach this sandbox without a network. */
+  /** The {@link SandboxClientOptions} for `new PaymentsClient(…)`, which then needs no network. */
   readonly clientOptions: SandboxClientOptions;
 
   readonly #platform: Platform;
@@ -144,7 +143,7 @@ export class Sandbox {
   readonly #webhooks: Webhooks;
 
   /**
-   * Creates an empty sandbox.
+   * Creates an empty sandbox. The {@link SandboxOptions} are all optional.
    * @throws TypeError when an option does not exist or is out of range.
    */
   constructor(options: SandboxOptions = {}) {
@@ -197,7 +196,7 @@ export class Sandbox {
     };
   }
 
-  /** The latest 10,000 requests, oldest first, without headers and credentials. */
+  /** The latest 10,000 requests as {@link SandboxLogEntry}, oldest first, without headers. */
   get log(): readonly SandboxLogEntry[] {
     return this.#log.entries;
   }
@@ -211,8 +210,8 @@ export class Sandbox {
   }
 
   /**
-   * Calls the listener for each change of a record, when the change is complete. Returns a function
-   * that removes the listener. A reset and an import report no changes.
+   * Calls the listener with each {@link SandboxChange} of a record, when the change is complete.
+   * Returns a function that removes the listener. A reset and an import report no changes.
    *
    * @example
    * ```ts
@@ -296,7 +295,7 @@ export class Sandbox {
     if (this.#start !== undefined) this.importState(this.#start);
   }
 
-  /** Returns the state of the sandbox, without the log, as values that JSON can carry. */
+  /** Returns the {@link SandboxState}, which JSON can carry: everything but the log. */
   exportState(): SandboxState {
     const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
     return { ...exportPlatformState(this.#platform), faults };
@@ -375,6 +374,7 @@ export class Sandbox {
    * Performs a request to the sandbox and returns the response. The sandbox's `fetch`, server and
    * msw handlers all use this method.
    * @throws the signal's reason when it aborts during a `delay` fault.
+   * @internal
    */
   async handle(request: SandboxRequest): Promise<SandboxReply> {
     const platform = this.#platform;

@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../internal/json.ts';
 import { errorReply, type Reply, type SandboxReply } from './api/responses.ts';
-import type { SandboxCredentials } from './api/credentials.ts';
 import {
   createCorsHeaders,
   createPreflightReply,
@@ -21,7 +20,7 @@ import { openApi } from './openapi/openapi.ts';
 import { page } from './page/page.ts';
 import { parseHostName } from './platform/hosts.ts';
 import { SandboxError, getMessage } from './platform/sandbox-error.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Sandbox, SandboxClientOptions } from './sandbox.ts';
 
 const mebibyte = 1024 * 1024;
 /** Returns the maximum size of a request body. Only PUT state needs more than 1 MiB. */
@@ -50,21 +49,15 @@ export interface SandboxServer {
   /** The port that the server listens on. */
   readonly port: number;
   /** Options for `new PaymentsClient(…)`, which then calls this server. */
-  readonly clientOptions: SandboxCredentials & {
-    /** URL of the versioned API on this server. */
-    readonly baseUrl: string;
-    /** URL of the instruction and transaction endpoints on this server. */
-    readonly rootUrl: string;
-    /** With `strict`, a response of undocumented shape throws, so tests notice the difference. */
-    readonly validation: 'strict';
-  };
+  readonly clientOptions: Omit<SandboxClientOptions, 'fetch' | 'getWithBody'>;
   /** Stops the server, and ends every open connection at once. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Starts a server for a sandbox on a port of this machine, with faults on real connections.
+ * Starts a {@link SandboxServer} on a port of this machine, with faults on real connections. All
+ * {@link ListenOptions} are optional.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
  *   RangeError when it is not a valid port.
  *

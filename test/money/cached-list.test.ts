@@ -4,12 +4,13 @@ import {
   PaymentsError,
   type OnceInput,
 } from 'payments-platform-sdk';
-import { memoryJournal, type Journal, type SendingEntry } from 'payments-platform-sdk/journals';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test, vi } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { defaultGracePeriod, defaultTotalTimeout } from '../../src/calls/options.ts';
+import type { SendingEntry } from '../../src/journals/journal.ts';
 
 const [totalTimeout, gracePeriod] = [defaultTotalTimeout, defaultGracePeriod];
 const input: OnceInput = {

@@ -1,10 +1,11 @@
 import { PaymentsClient, transferId, type ClientOptions } from 'payments-platform-sdk';
-import { memoryJournal, type Journal, type SendingEntry } from 'payments-platform-sdk/journals';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo, type SandboxFault } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { collect } from './batches.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { fixedTimes } from '../support/values.ts';
+import type { SendingEntry } from '../../src/journals/journal.ts';
 
 const input = {
   sourceAccountId: 'acc_000001',

@@ -22,7 +22,6 @@ import {
   sqliteJournal,
   type Journal,
   type PostgresQuery,
-  type PostgresRows,
   type RedisCommand,
 } from 'payments-platform-sdk/journals';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -34,6 +33,7 @@ import {
   newInput,
   scenarios,
 } from '../stores/scenarios.ts';
+import type { PostgresRows } from '../../src/journals/postgres.ts';
 
 // test/full/journals.test.ts runs the same scenarios on real servers of PostgreSQL and Redis.
 const folder = mkdtempSync(join(tmpdir(), 'payments-journals-'));

@@ -7,11 +7,7 @@ import {
   type OnceInput,
   type OnceOptions,
 } from 'payments-platform-sdk';
-import {
-  memoryJournal,
-  type JournalEntry,
-  type SendingEntry,
-} from 'payments-platform-sdk/journals';
+import { memoryJournal, type JournalEntry } from 'payments-platform-sdk/journals';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { OrderCheck } from '../../src/search/list-order.ts';
@@ -20,6 +16,7 @@ import { failureOf, respond } from '../support/clients.ts';
 import { account } from '../support/records.ts';
 import { page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import type { SendingEntry } from '../../src/journals/journal.ts';
 
 const second = 1_000;
 const minute = 60 * second;

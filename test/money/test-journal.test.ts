@@ -4,10 +4,10 @@ import {
   type FullJournal,
   type Journal,
   type JournalEntry,
-  type OpenEntry,
 } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
 import { createClaim, newInput } from '../stores/scenarios.ts';
+import type { OpenEntry } from '../../src/journals/journal.ts';
 
 // test/stores/scenarios.ts checks that testJournal passes for the journals of this package.
 

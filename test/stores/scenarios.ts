@@ -9,10 +9,10 @@ import {
   type FullJournal,
   type JournalEntry,
   type OpenPayment,
-  type SendingEntry,
 } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test } from 'vitest';
+import type { SendingEntry } from '../../src/journals/journal.ts';
 
 /** A store, and one journal over it for each process. */
 export interface Store {

@@ -1,7 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { Sandbox, type SandboxReply } from 'payments-platform-sdk/sandbox';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { afterAll, expect } from 'vitest';
 import { operationPaths, type SandboxOperation } from '../../src/sandbox/api/operations.ts';
+import type { SandboxReply } from '../../src/sandbox/api/responses.ts';
 import { openApi } from '../../src/sandbox/openapi/openapi.ts';
 
 // The responses of every sandbox of a file, checked against openapi.json when the file ends.

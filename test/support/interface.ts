@@ -14,7 +14,7 @@ import {
   TransferCreatedSchema,
   TransferSchema,
 } from 'payments-platform-sdk/schemas';
-import type { SandboxOperation } from 'payments-platform-sdk/sandbox';
+import type { SandboxOperation } from '../../src/sandbox/api/operations.ts';
 import * as z from 'zod/mini';
 import { buildInput, owner } from './platform.ts';
 

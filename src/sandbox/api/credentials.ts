@@ -1,10 +1,8 @@
 import { SandboxError } from '../platform/sandbox-error.ts';
 
-/** The two credentials that a sandbox accepts. */
-export interface SandboxCredentials {
-  /** The API key, for the endpoints under `/v0`. */
+/** The API key for the endpoints under `/v0`, and the JWT for all others. */
+interface SandboxCredentials {
   readonly apiKey: string;
-  /** The JWT, for the instruction and transaction endpoints. */
   readonly jwt: string;
 }
 

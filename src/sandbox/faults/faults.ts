@@ -14,8 +14,8 @@ import {
 /** Rules that make requests to a sandbox fail, or that delay or change their responses. */
 export interface SandboxFaults {
   /**
-   * Adds a fault rule. At most one rule affects a request: the oldest that matches and is not used
-   * up.
+   * Adds a {@link SandboxFaultRule}. At most one rule affects a request: the oldest that matches
+   * and is not used up.
    * @throws TypeError when the rule is malformed or could never apply, as `empty_page` on a create.
    *
    * @example

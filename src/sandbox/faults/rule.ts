@@ -6,7 +6,7 @@ import { getMessage } from '../platform/sandbox-error.ts';
 import { inputReport, parseInput } from '../platform/validation.ts';
 
 /** Whether a fault happens before or after the call takes effect. */
-export type SandboxFaultMoment = 'before_commit' | 'after_commit';
+type SandboxFaultMoment = 'before_commit' | 'after_commit';
 
 /** A fault that a sandbox simulates, such as an error status or a broken connection. */
 export type SandboxFault =

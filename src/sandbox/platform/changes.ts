@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts';
 import type { Ids } from './ids.ts';
 
 /** The type of the record in a change, by the part of the change's `type` before the dot. */
-export interface SandboxChangeRecords {
+interface SandboxChangeRecords {
   /** The record in a change of an Account or of its balances. */
   account: Account;
   /** The record in a change of a Counterparty. */
@@ -35,7 +35,7 @@ export type SandboxChangeType =
   | 'account.balance';
 
 /** A change of one kind of record, such as a Transfer. */
-export interface SandboxChangeOf<Noun extends keyof SandboxChangeRecords> {
+interface SandboxChangeOf<Noun extends keyof SandboxChangeRecords> {
   /** Number of the change. Later changes have higher numbers, and no number is used twice. */
   readonly id: number;
   /** When the change happened: ISO 8601 date-time, UTC, by the clock of the sandbox. */
@@ -52,15 +52,9 @@ export interface SandboxChangeOf<Noun extends keyof SandboxChangeRecords> {
  * A change of a record. Check `type` to narrow `before` and `after`: a change with the type
  * `transfer.status` contains Transfers.
  */
-export type SandboxChange =
-  | SandboxChangeOf<'account'>
-  | SandboxChangeOf<'counterparty'>
-  | SandboxChangeOf<'entity'>
-  | SandboxChangeOf<'iban'>
-  | SandboxChangeOf<'instruction'>
-  | SandboxChangeOf<'settings'>
-  | SandboxChangeOf<'transaction'>
-  | SandboxChangeOf<'transfer'>;
+export type SandboxChange = {
+  [Noun in keyof SandboxChangeRecords]: SandboxChangeOf<Noun>;
+}[keyof SandboxChangeRecords];
 
 /** The maximum of changes that are kept. The oldest are dropped, so that memory is bounded. */
 const maxChanges = 10_000;

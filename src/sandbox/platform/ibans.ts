@@ -61,7 +61,7 @@ export class SandboxIbans {
   }
 
   /**
-   * Creates an IBAN for an Account. The sandbox makes up absent fields, the same way in every run.
+   * Creates an {@link Iban} for an Account, and makes up absent fields, the same in every run.
    * @throws SandboxError when the Account does not exist, or its Entity was not approved
    *   (`sandbox.entities.approve`).
    */

@@ -31,9 +31,9 @@ interface Registration {
   nickname?: string | undefined;
 }
 /** An Instruction to register in a sandbox, in the form that POST /instruction/build takes. */
-export interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {}
+interface SandboxInstructionFromInput extends InstructionBuildInput, Registration {}
 /** An Instruction to register in a sandbox, in the form that POST /instruction/build returns. */
-export interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
+interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
   /** The number of the chain that the Instruction runs on. @default 8453 */
   chainId?: Integer | undefined;
 }
@@ -229,7 +229,7 @@ export class SandboxInstructions {
   }
 
   /**
-   * Runs an Instruction once. Its execution counter grows, and a transaction is recorded.
+   * Runs an Instruction once. Its execution counter grows, and a {@link Transaction} is recorded.
    * @throws SandboxError when the Instruction does not exist, is deactivated, or has run
    *   `maxExecutions` times.
    */

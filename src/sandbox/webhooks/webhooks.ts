@@ -10,7 +10,7 @@ import { getMessage } from '../platform/sandbox-error.ts';
 import { sendWebhook } from './send.ts';
 
 /** The webhook that the sandbox sends for a change of a record. */
-export interface SandboxWebhook {
+interface SandboxWebhook {
   /** The body of the webhook: a JSON value, or a string that is sent unchanged. */
   body: unknown;
   /** Further headers of the webhook, such as a signature. */
