@@ -32,19 +32,13 @@ const hiding: readonly (readonly [string, (fields: Fields) => object])[] = [
   ['URLSearchParams', () => new URLSearchParams('limit=1')],
   ['FormData', () => new FormData()],
   ['a Headers', () => new Headers({ 'x-key': 'stored' })],
-  [
-    'a Headers object of a class other than the global Headers',
-    () => new (class extends Headers {})(),
-  ],
+  ['a Headers object of another class', () => new (class extends Headers {})()],
   ['a Date', () => new Date(0)],
   ['a regular expression', () => /a/],
   ['a promise', (fields) => Promise.resolve(fields)],
   ['an object with inherited fields', (fields) => Object.create(fields) as object],
   ['an object of a class with accessors', withAccessors],
-  [
-    'an object of a class',
-    (fields) => Object.assign(Object.create({ describe: () => 'a method' }), fields),
-  ],
+  ['an instance', (fields) => Object.assign(Object.create({ describe: () => 'a method' }), fields)],
 ];
 
 const plain: readonly (readonly [string, (fields: Fields) => object])[] = [
@@ -52,46 +46,40 @@ const plain: readonly (readonly [string, (fields: Fields) => object])[] = [
 ];
 
 describe('the options object of a call', () => {
-  test.each(hiding)(
-    'is rejected if the caller passes %s and not a plain object',
-    async (_, make) => {
-      const options = make({ timeout: 5 });
-      const at = { path: 'options', message: /expected a plain object/ };
+  test.each(hiding)('is rejected if the argument is %s, no plain object', async (_, make) => {
+    const options = make({ timeout: 5 });
+    const at = { path: 'options', message: /expected a plain object/ };
+    for (const call of [
+      (payments: PaymentsClient) => payments.transfers.create(newTransfer, options),
+      (payments: PaymentsClient) => payments.transfers.list({}, options),
+      (payments: PaymentsClient) => payments.transactions.list({ address: '0x0a' }, options),
+      (payments: PaymentsClient) => payments.transfers.waitFor('txfr_1', options),
+    ]) {
+      expect((await rejection(call)).issues).toMatchObject([at]);
+    }
+    const { payments, requests } = clientOf();
+    const error = await failureOf(
+      payments.transfers.reconcile(newTransfer, options),
+      ValidationError,
+    );
+    expect(error).toMatchObject({ outcome: 'unknown', issues: [at] });
+    expect(requests).toEqual([]);
+  });
+
+  test.each(hiding)('is rejected if query, body or headers is %s', async (_, make) => {
+    for (const name of ['query', 'body', 'headers']) {
+      const options = { [name]: make({ field: 'x' }) };
       for (const call of [
         (payments: PaymentsClient) => payments.transfers.create(newTransfer, options),
         (payments: PaymentsClient) => payments.transfers.list({}, options),
-        (payments: PaymentsClient) => payments.transactions.list({ address: '0x0a' }, options),
-        (payments: PaymentsClient) => payments.transfers.waitFor('txfr_1', options),
       ]) {
-        expect((await rejection(call)).issues).toMatchObject([at]);
+        const { issues } = await rejection(call);
+        expect(issues).toMatchObject([
+          { path: `options.${name}`, message: /expected a plain object/ },
+        ]);
       }
-      const { payments, requests } = clientOf();
-      const error = await failureOf(
-        payments.transfers.reconcile(newTransfer, options),
-        ValidationError,
-      );
-      expect(error).toMatchObject({ outcome: 'unknown', issues: [at] });
-      expect(requests).toEqual([]);
-    },
-  );
-
-  test.each(hiding)(
-    'is rejected if query, body or headers is %s and not a plain object',
-    async (_, make) => {
-      for (const name of ['query', 'body', 'headers']) {
-        const options = { [name]: make({ field: 'x' }) };
-        for (const call of [
-          (payments: PaymentsClient) => payments.transfers.create(newTransfer, options),
-          (payments: PaymentsClient) => payments.transfers.list({}, options),
-        ]) {
-          const { issues } = await rejection(call);
-          expect(issues).toMatchObject([
-            { path: `options.${name}`, message: /expected a plain object/ },
-          ]);
-        }
-      }
-    },
-  );
+    }
+  });
 
   test.each(plain)('is accepted if options, query and headers are each %s', async (_, make) => {
     const { payments, requests } = clientOf();
@@ -104,7 +92,7 @@ describe('the options object of a call', () => {
 describe('the options object of a client', () => {
   const tenantOptions = { apiKey: 'sk_of_tenant_b', baseUrl: 'https://b.example.com/v0' };
 
-  test.each(hiding)('is rejected if the caller passes %s and not a plain object', (_, make) => {
+  test.each(hiding)('is rejected if the argument is %s, no plain object', (_, make) => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://a.example.com/v0');
     const { payments } = clientOf();
@@ -138,19 +126,16 @@ describe('the ValidationError for an array of invalid values', () => {
   test.each([
     ['60,000 values, more than anybody reads', 60_000],
     ['200,000 values, more than the call stack could hold', 200_000],
-  ])(
-    'names at most 1,000 of the values, in a short message, if the array has %s',
-    async (_, length) => {
-      const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
-      const { payments, requests } = clientOf();
-      const error = await failureOf(
-        payments.transactions.list({ address: '0x0a', instructionIds }),
-        ValidationError,
-      );
-      expect(error).toMatchObject({ outcome: 'not_sent' });
-      expect(error.issues.length).toBeLessThanOrEqual(1_000);
-      expect(error.message.length).toBeLessThan(2_000);
-      expect(requests).toEqual([]);
-    },
-  );
+  ])('names at most 1,000 values, in short, if the array has %s', async (_, length) => {
+    const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
+    const { payments, requests } = clientOf();
+    const error = await failureOf(
+      payments.transactions.list({ address: '0x0a', instructionIds }),
+      ValidationError,
+    );
+    expect(error).toMatchObject({ outcome: 'not_sent' });
+    expect(error.issues.length).toBeLessThanOrEqual(1_000);
+    expect(error.message.length).toBeLessThan(2_000);
+    expect(requests).toEqual([]);
+  });
 });

@@ -41,17 +41,14 @@ test.each<[reference: unknown, got: string, hint: string]>([
   ['', 'got ""', form],
   [undefined, 'missing', form],
   [4711, 'got 4711', form],
-])(
-  'the error of createOnce for the invalid reference %j says what is wrong with the reference',
-  async (description, got, hint) => {
-    const input = { ...newTransfer, description } as unknown as OnceInput;
-    const { payments, requests } = clientOf();
-    const expected = expectations.get(hint) ?? 'a reference of 1 to 140 printable ASCII characters';
-    const message = `${got}; expected ${expected}. ${hint}`;
-    const error = await failureOf(payments.transfers.createOnce(input), ValidationError);
-    expect(error.issues).toEqual([{ path: 'description', message }]);
-    expect(requests).toEqual([]);
-    const { issues } = OnceInputSchema.safeParse(input).error ?? {};
-    expect(issues?.[0]).toMatchObject({ path: ['description'], message });
-  },
-);
+])('createOnce says what is wrong with the reference %j', async (description, got, hint) => {
+  const input = { ...newTransfer, description } as unknown as OnceInput;
+  const { payments, requests } = clientOf();
+  const expected = expectations.get(hint) ?? 'a reference of 1 to 140 printable ASCII characters';
+  const message = `${got}; expected ${expected}. ${hint}`;
+  const error = await failureOf(payments.transfers.createOnce(input), ValidationError);
+  expect(error.issues).toEqual([{ path: 'description', message }]);
+  expect(requests).toEqual([]);
+  const { issues } = OnceInputSchema.safeParse(input).error ?? {};
+  expect(issues?.[0]).toMatchObject({ path: ['description'], message });
+});

@@ -117,38 +117,29 @@ describe.each(calls)('the batch method %s', (operation, call) => {
     },
   );
 
-  test.each(readOnce)(
-    'rejects a second loop that starts during the first loop over the same result, if the inputs are %s',
-    async (_, create) => {
-      const { transfers } = setup();
-      const loop = call(transfers, create());
-      const [first, second] = await Promise.allSettled([countRows(loop), countRows(loop)]);
-      expect(first).toMatchObject({ value: 3 });
-      expect(second).toMatchObject({ reason: expect.any(ValidationError) as ValidationError });
-    },
-  );
+  test.each(readOnce)('rejects a second loop during the first one over %s', async (_, create) => {
+    const { transfers } = setup();
+    const loop = call(transfers, create());
+    const [first, second] = await Promise.allSettled([countRows(loop), countRows(loop)]);
+    expect(first).toMatchObject({ value: 3 });
+    expect(second).toMatchObject({ reason: expect.any(ValidationError) as ValidationError });
+  });
 
-  test.each(readOnce)(
-    'rejects inputs that another call has already read, if the inputs are %s',
-    async (_, create) => {
-      const { transfers } = setup();
-      const inputs = create();
-      expect(await countRows(transfers.createAllOnce(inputs))).toBe(3);
-      await failureOf(countRows(call(transfers, inputs)), ValidationError);
-    },
-  );
+  test.each(readOnce)('rejects inputs that another call has read: %s', async (_, create) => {
+    const { transfers } = setup();
+    const inputs = create();
+    expect(await countRows(transfers.createAllOnce(inputs))).toBe(3);
+    await failureOf(countRows(call(transfers, inputs)), ValidationError);
+  });
 
-  test.each(readAgain)(
-    'reads the inputs again in each loop and each call, if the inputs are %s',
-    async (_, create) => {
-      const { transfers } = setup();
-      const inputs = create();
-      const loop = call(transfers, inputs);
-      for (const again of [loop, loop, call(transfers, inputs)]) {
-        expect(await countRows(again)).toBe(3);
-      }
-    },
-  );
+  test.each(readAgain)('reads the inputs again in each loop and call: %s', async (_, create) => {
+    const { transfers } = setup();
+    const inputs = create();
+    const loop = call(transfers, inputs);
+    for (const again of [loop, loop, call(transfers, inputs)]) {
+      expect(await countRows(again)).toBe(3);
+    }
+  });
 
   test('resolves a second await of the same call to the same result', async () => {
     const { transfers } = setup();

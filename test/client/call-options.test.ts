@@ -26,43 +26,32 @@ describe('every list', () => {
     [[], '', /got an array; expected an object/],
   ];
 
-  test.each(lists)(
-    '$operation rejects every invalid limit, cursor and query object',
-    async ({ operation }) => {
-      for (const [query, path, says] of queries) {
-        const error = await rejection((payments) => invoke(payments, operation, [query]));
-        expect(error.operation).toBe(operation);
-        expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
-      }
-    },
-  );
+  test.each(lists)('$operation rejects an invalid limit or cursor', async ({ operation }) => {
+    for (const [query, path, says] of queries) {
+      const error = await rejection((payments) => invoke(payments, operation, [query]));
+      expect(error.operation).toBe(operation);
+      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+    }
+  });
 
-  test.each(lists)(
-    'a loop over $operation rejects an invalid limit, as an await does',
-    async ({ operation }) => {
-      const error = await rejection(async (payments) => {
-        const list = invoke(payments, operation, [
-          { limit: 0 },
-        ]) as unknown as AsyncIterable<unknown>;
-        for await (const item of list) throw new Error(`there is an item: ${JSON.stringify(item)}`);
-      });
-      expect(error.issues).toMatchObject([{ path: 'limit' }]);
-    },
-  );
+  test.each(lists)('a loop over $operation rejects an invalid limit', async ({ operation }) => {
+    const error = await rejection(async (payments) => {
+      const list = invoke(payments, operation, [{ limit: 0 }]) as unknown as AsyncIterable<unknown>;
+      for await (const item of list) throw new Error(`there is an item: ${JSON.stringify(item)}`);
+    });
+    expect(error.issues).toMatchObject([{ path: 'limit' }]);
+  });
 
-  test.each(lists)(
-    'toArray of $operation rejects a missing or invalid option max',
-    async ({ operation }) => {
-      for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
-        const { payments, requests } = clientOf();
-        const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
-        const error = await failureOf(list.toArray(options as ToArrayOptions), ValidationError);
-        expect(error.issues).toMatchObject([{ path: 'max' }]);
-        expect(String(error)).toContain('expected a whole number above 0.\nA list has no bound');
-        expect(requests).toEqual([]);
-      }
-    },
-  );
+  test.each(lists)('toArray of $operation rejects a wrong option max', async ({ operation }) => {
+    for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
+      const { payments, requests } = clientOf();
+      const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
+      const error = await failureOf(list.toArray(options as ToArrayOptions), ValidationError);
+      expect(error.issues).toMatchObject([{ path: 'max' }]);
+      expect(String(error)).toContain('expected a whole number above 0.\nA list has no bound');
+      expect(requests).toEqual([]);
+    }
+  });
 });
 
 /** Invalid call options, the path of the mistake and the expected message. */
@@ -74,12 +63,7 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['a list of options', [5_000], 'options', /expected a plain object/],
   ['an unknown option', { idempotencyKey: 'k' }, 'options.idempotencyKey', /unknown option/],
   ['a misspelt option', { timout: 5 }, 'options.timout', /did you mean timeout\?/],
-  [
-    'an option of the client',
-    { baseUrl: 'x' },
-    'options.baseUrl',
-    /The options are signal, timeout/,
-  ],
+  ['the option baseUrl', { baseUrl: 'x' }, 'options.baseUrl', /The options are signal, timeout/],
   ['a timeout of zero', { timeout: 0 }, 'options.timeout', /milliseconds above 0/],
   ['a negative timeout', { timeout: -1 }, 'options.timeout', /milliseconds above 0/],
   ['a timeout of NaN', { timeout: Number.NaN }, 'options.timeout', /milliseconds above 0/],
@@ -98,18 +82,8 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
     'options.signal',
     /expected an AbortSignal/,
   ],
-  [
-    'a signal that does not say whether it was aborted',
-    { signal: new EventTarget() },
-    'options.signal',
-    /expected an AbortSignal/,
-  ],
-  [
-    'an AbortController as signal',
-    { signal: new AbortController() },
-    'options.signal',
-    /AbortSignal/,
-  ],
+  ['a partial signal', { signal: new EventTarget() }, 'options.signal', /expected an AbortSignal/],
+  ['an AbortController', { signal: new AbortController() }, 'options.signal', /AbortSignal/],
   ['a signal of null', { signal: null }, 'options.signal', /expected an AbortSignal/],
   ['headers of null', { headers: null }, 'options.headers', /plain object/],
   ['headers that are text', { headers: 'a: b' }, 'options.headers', /plain object/],
@@ -153,26 +127,11 @@ const bad: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['a query as a list', { query: ['a'] }, 'options.query', /object/],
   ['URLSearchParams', { query: new URLSearchParams('a=1') }, 'options.query', /object/],
   ['a query value of null', { query: { a: null } }, 'options.query.a', /a string, a number/],
-  [
-    'a list inside of a query list',
-    { query: { a: [[1]] } },
-    'options.query.a',
-    /a string, a number/,
-  ],
+  ['a list within a query list', { query: { a: [[1]] } }, 'options.query.a', /a string, a number/],
   ['null inside of a query list', { query: { a: ['x', null] } }, 'options.query.a', /a string/],
   ['a query value of NaN', { query: { a: Number.NaN } }, 'options.query.a', /a string, a number/],
-  [
-    'a query value with half of a surrogate pair',
-    { query: { a: '\ud800' } },
-    'options.query.a',
-    /surrogate/,
-  ],
-  [
-    'a query name with half of a surrogate pair',
-    { query: { 'a\ud800': 'x' } },
-    'options.query.a\ud800',
-    /surrogate/,
-  ],
+  ['a query value with half a pair', { query: { a: '\ud800' } }, 'options.query.a', /surrogate/],
+  ['half a pair in a name', { query: { 'a\ud800': 'x' } }, 'options.query.a\ud800', /surrogate/],
   ['a body of null', { body: null }, 'options.body', /object/],
   ['a body that is text', { body: '{}' }, 'options.body', /object/],
   ['a body as a list', { body: [1] }, 'options.body', /object/],
@@ -188,18 +147,13 @@ describe('every call', () => {
     return { operation, args: [...args, ...Array.from({ length: argumentCount - args.length })] };
   });
 
-  test.each(bad)(
-    'every method rejects %s in the options of the call, and sends no request',
-    async (_, options, path, says) => {
-      for (const { operation, args } of calls) {
-        const error = await rejection((payments) =>
-          invoke(payments, operation, [...args, options]),
-        );
-        expect(error.operation).toBe(operation);
-        expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
-      }
-    },
-  );
+  test.each(bad)('every method rejects %s and sends no request', async (_, options, path, says) => {
+    for (const { operation, args } of calls) {
+      const error = await rejection((payments) => invoke(payments, operation, [...args, options]));
+      expect(error.operation).toBe(operation);
+      expect(error.issues).toEqual([{ path, message: expect.stringMatching(says) }]);
+    }
+  });
 
   test('the error for invalid call options names every invalid option at once', async () => {
     const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };

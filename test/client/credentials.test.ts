@@ -63,19 +63,16 @@ test('the versioned API receives only the API key, and the root API receives onl
 test.each([
   ['at once', () => 'sk_from_function'],
   ['in a promise', () => Promise.resolve('sk_from_function')],
-])(
-  'ten calls in a row call a credential function once, if the function returns the credential %s',
-  async (_, give) => {
-    const source = vi.fn(give);
-    const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
-    expect(source).not.toHaveBeenCalled();
-    for (let turn = 0; turn < 10; turn += 1) await payments.transfers.get('txfr_1');
-    expect(source).toHaveBeenCalledTimes(1);
-    for (const { headers } of requests) {
-      expect(headers['authorization']).toBe('Bearer sk_from_function');
-    }
-  },
-);
+])('ten calls in a row call a credential function once if it returns %s', async (_, give) => {
+  const source = vi.fn(give);
+  const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
+  expect(source).not.toHaveBeenCalled();
+  for (let turn = 0; turn < 10; turn += 1) await payments.transfers.get('txfr_1');
+  expect(source).toHaveBeenCalledTimes(1);
+  for (const { headers } of requests) {
+    expect(headers['authorization']).toBe('Bearer sk_from_function');
+  }
+});
 
 test('fifty concurrent calls share one call of the credential function', async () => {
   const rateLimiter = Promise.withResolvers<string>();
@@ -244,49 +241,42 @@ test.each([
   ['apiKey', `sk_${'x'.repeat(9_000)}`, 'returned 9003 characters; expected 8192 at most'],
   ['jwt', 'sk_live_1', 'returned an API key; expected a JWT'],
   ['jwt', null, 'returned null; expected a JWT'],
-] as const)(
-  'the error for a credential function in the option %s that returns %j says what is wrong with the credential',
-  async (name, value, words) => {
-    const { payments, requests } = clientOf(() => respond(200), {
-      [name]: () => Promise.resolve(value as string),
-    });
-    const call =
-      name === 'jwt' ? payments.instructions.list(list) : payments.transfers.get('txfr_1');
-    const error = await failureOf(call, ConfigurationError);
-    expect(error.message).toContain(words);
-    expect(error.outcome).toBe('not_sent');
-    if (typeof value === 'string' && value.length > 3) {
-      expect(inspect(error, { depth: 9 })).not.toContain(value);
-    }
-    expect(requests).toHaveLength(0);
-  },
-);
+] as const)('the error says what is wrong if %s returns %j', async (name, value, words) => {
+  const { payments, requests } = clientOf(() => respond(200), {
+    [name]: () => Promise.resolve(value as string),
+  });
+  const call = name === 'jwt' ? payments.instructions.list(list) : payments.transfers.get('txfr_1');
+  const error = await failureOf(call, ConfigurationError);
+  expect(error.message).toContain(words);
+  expect(error.outcome).toBe('not_sent');
+  if (typeof value === 'string' && value.length > 3) {
+    expect(inspect(error, { depth: 9 })).not.toContain(value);
+  }
+  expect(requests).toHaveLength(0);
+});
 
 test.each([
   [{}, defaultTimeout],
   [{ timeout: 2_000 }, 2_000],
   [{ totalTimeout: 1_000 }, 1_000],
-])(
-  'a call rejects with a TimeoutError if the credential function never returns, with the options %j',
-  async (options, ms) => {
-    const clock = new VirtualClock();
-    const never = (): Promise<string> => new Promise(() => undefined);
-    const { payments, requests } = clientOf(() => respond(200), {
-      clock,
-      apiKey: never,
-      ...options,
-    });
-    const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-    await clock.advance(ms - 1);
-    expect(clock.pending).toBeGreaterThan(0);
-    await clock.advance(1);
-    const error = await call;
-    expect(error).toMatchObject({ phase: 'credential', outcome: 'not_sent', attempts: [] });
-    expect(error.message).toContain(`within ${ms} ms`);
-    expect(requests).toHaveLength(0);
-    expect(clock.pending).toBe(0);
-  },
-);
+])('a credential function that never returns ends in a TimeoutError: %j', async (options, ms) => {
+  const clock = new VirtualClock();
+  const never = (): Promise<string> => new Promise(() => undefined);
+  const { payments, requests } = clientOf(() => respond(200), {
+    clock,
+    apiKey: never,
+    ...options,
+  });
+  const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  await clock.advance(ms - 1);
+  expect(clock.pending).toBeGreaterThan(0);
+  await clock.advance(1);
+  const error = await call;
+  expect(error).toMatchObject({ phase: 'credential', outcome: 'not_sent', attempts: [] });
+  expect(error.message).toContain(`within ${ms} ms`);
+  expect(requests).toHaveLength(0);
+  expect(clock.pending).toBe(0);
+});
 
 test('if a credential function did not return during one call, the next call calls the function again', async () => {
   const clock = new VirtualClock();
@@ -434,25 +424,22 @@ test.each<[string, () => string | Promise<string>, string]>([
   ['rejects', () => Promise.reject(new Error('sealed')), 'sealed'],
   ['returns an invalid token', () => 'rubbish', 'apiKey'],
   ['never returns', () => new Promise(() => undefined), 'apiKey'],
-])(
-  'a call rejects with the error of the 401 if the credential function is called for a new token and %s',
-  async (_, give, reason) => {
-    const clock = new VirtualClock();
-    const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
-    const { payments, requests } = clientOf(() => respond(401, errorBody), {
-      clock,
-      apiKey: source,
-    });
-    const error = await clock.runTimersDuring(
-      failureOf(payments.transfers.create(newTransfer), AuthenticationError),
-    );
-    expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
-    expect(error.message).toContain('did not return a new credential: The ');
-    expect(error.message).toContain(reason);
-    expect(requests).toHaveLength(1);
-    expect(clock.pending).toBe(0);
-  },
-);
+])('a call rejects with the 401 if the call for a new token %s', async (_, give, reason) => {
+  const clock = new VirtualClock();
+  const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
+  const { payments, requests } = clientOf(() => respond(401, errorBody), {
+    clock,
+    apiKey: source,
+  });
+  const error = await clock.runTimersDuring(
+    failureOf(payments.transfers.create(newTransfer), AuthenticationError),
+  );
+  expect(error).toMatchObject({ status: 401, outcome: 'rejected', attempts: [{ status: 401 }] });
+  expect(error.message).toContain('did not return a new credential: The ');
+  expect(error.message).toContain(reason);
+  expect(requests).toHaveLength(1);
+  expect(clock.pending).toBe(0);
+});
 
 test('a caller who aborts while a new token is fetched receives an AbortError', async () => {
   const source = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));

@@ -64,14 +64,11 @@ describe('a credential', () => {
     ['is a promise', Promise.resolve(`sk_${mark}`)],
   ];
 
-  test.each(apiKeys)(
-    'an API key that %s is rejected, and the error does not show the key',
-    (_, value) => {
-      const error = rejection({ baseUrl, apiKey: value });
-      expect(error.message).toMatch(/^Invalid option apiKey: .*expected /);
-      expect(inspect(error)).not.toContain(mark);
-    },
-  );
+  test.each(apiKeys)('an API key that %s is rejected and not shown', (_, value) => {
+    const error = rejection({ baseUrl, apiKey: value });
+    expect(error.message).toMatch(/^Invalid option apiKey: .*expected /);
+    expect(inspect(error)).not.toContain(mark);
+  });
 
   test.each<[string, unknown]>([
     ['is empty', ''],
@@ -201,15 +198,12 @@ describe.each([
     [`https://api.example.com${path}#${mark}`, /query or a fragment/],
     [`https://api.example.com${path}?`, /query or a fragment/],
     [`https://api.example.com${path}#`, /query or a fragment/],
-  ])(
-    'the URL %s is rejected, and the error shows no user name, password, query or fragment',
-    (url, says) => {
-      const error = refused(url);
-      expect(error.message).toMatch(says);
-      expect(error.message).toContain(`Invalid option ${name}: got a URL with a`);
-      expect(inspect(error)).not.toContain(mark);
-    },
-  );
+  ])('the URL %s is rejected, and the error shows none of its secret parts', (url, says) => {
+    const error = refused(url);
+    expect(error.message).toMatch(says);
+    expect(error.message).toContain(`Invalid option ${name}: got a URL with a`);
+    expect(inspect(error)).not.toContain(mark);
+  });
 });
 
 test('the option baseUrl is rejected if only the host ends in v0, and the path does not', () => {
@@ -276,19 +270,16 @@ describe('an option of the client', () => {
     ['hook', 'hooks'],
     ['token', undefined],
     ['accessKeySecret', undefined],
-  ])(
-    'an option with the unknown name %s is rejected with the closest known name',
-    (name, meant) => {
-      const { message } = rejection({ baseUrl, apiKey, [name]: mark });
-      expect(message).toContain(`Invalid option ${name}: unknown option`);
-      expect(message).toMatch(
-        meant === undefined
-          ? /did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/
-          : `did you mean ${meant}?`,
-      );
-      expect(message).not.toContain(mark);
-    },
-  );
+  ])('an option with the unknown name %s is rejected with the closest name', (name, meant) => {
+    const { message } = rejection({ baseUrl, apiKey, [name]: mark });
+    expect(message).toContain(`Invalid option ${name}: unknown option`);
+    expect(message).toMatch(
+      meant === undefined
+        ? /did you mean|The options are baseUrl, rootUrl, allowHttp, apiKey/
+        : `did you mean ${meant}?`,
+    );
+    expect(message).not.toContain(mark);
+  });
 
   const wrongTypes: Readonly<Record<keyof ClientOptions, readonly unknown[]>> = {
     baseUrl: [5],
@@ -523,11 +514,8 @@ describe('the environment', () => {
 test.each([
   ['client', () => new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey })],
   ['sandbox', () => new Sandbox()],
-])(
-  'a new %s without a global TextDecoder, as in jest-environment-jsdom, throws an error that says how to fix the environment',
-  (_, create) => {
-    vi.stubGlobal('TextDecoder', undefined);
-    Reflect.deleteProperty(globalThis, 'TextDecoder');
-    expect(create).toThrow('@jest-environment node');
-  },
-);
+])('new %s without a global TextDecoder says how to fix the environment', (_, create) => {
+  vi.stubGlobal('TextDecoder', undefined);
+  Reflect.deleteProperty(globalThis, 'TextDecoder');
+  expect(create).toThrow('@jest-environment node');
+});

@@ -317,45 +317,39 @@ test('withOptions throws if the options come from an instance of a class whose f
   );
 });
 
-test.each(names)(
-  'a clone from withOptions keeps the option %s of the original client if other options change',
-  async (name) => {
-    const { one, other, common, shows } = effects[name];
-    const payments = new PaymentsClient({ ...base, ...common, ...one });
-    const expected = await shows(payments);
-    // Each other option is set to its current value.
-    const settings: ClientOptions = { ...base, ...common };
-    for (const otherName of names.filter((each) => each !== name)) {
-      const value: unknown = Reflect.get(settings, otherName);
-      if (isDecisive(otherName) && value === undefined) continue;
-      const clone = payments.withOptions(setOnly(otherName, value));
-      expect(await shows(clone), `after withOptions({ ${otherName} })`).toEqual(expected);
-    }
-    if (!isDecisive(name)) {
-      expect(await shows(payments.withOptions(setOnly(name)))).toEqual(expected);
-      expect(await shows(payments.withOptions({ platform: undefined }))).toEqual(expected);
-    }
-    // The test could not fail if both values of the option had the same effect.
-    const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
-    expect(differs).not.toEqual(expected);
-  },
-);
+test.each(names)('withOptions keeps the option %s if other options change', async (name) => {
+  const { one, other, common, shows } = effects[name];
+  const payments = new PaymentsClient({ ...base, ...common, ...one });
+  const expected = await shows(payments);
+  // Each other option is set to its current value.
+  const settings: ClientOptions = { ...base, ...common };
+  for (const otherName of names.filter((each) => each !== name)) {
+    const value: unknown = Reflect.get(settings, otherName);
+    if (isDecisive(otherName) && value === undefined) continue;
+    const clone = payments.withOptions(setOnly(otherName, value));
+    expect(await shows(clone), `after withOptions({ ${otherName} })`).toEqual(expected);
+  }
+  if (!isDecisive(name)) {
+    expect(await shows(payments.withOptions(setOnly(name)))).toEqual(expected);
+    expect(await shows(payments.withOptions({ platform: undefined }))).toEqual(expected);
+  }
+  // The test could not fail if both values of the option had the same effect.
+  const differs = await shows(new PaymentsClient({ ...base, ...common, ...other }));
+  expect(differs).not.toEqual(expected);
+});
 
-test.each(names)(
-  'a clone from withOptions uses a new value of the option %s, and the original client keeps the old value',
-  async (name) => {
-    const { one, other, common, shows } = effects[name];
-    const payments = new PaymentsClient({ ...base, ...common, ...one });
-    const before = await shows(payments);
-    const clone = payments.withOptions(other);
-    const expected = await shows(new PaymentsClient({ ...base, ...common, ...other }));
-    expect(await shows(clone)).toEqual(expected);
-    expect(await shows(payments)).toEqual(before);
-    // A clone of a clone keeps its options.
-    expect(await shows(clone.withOptions({}))).toEqual(expected);
-    expect(await shows(clone.withOptions(one))).toEqual(before);
-  },
-);
+test.each(names)('withOptions replaces the option %s in the clone only', async (name) => {
+  const { one, other, common, shows } = effects[name];
+  const payments = new PaymentsClient({ ...base, ...common, ...one });
+  const before = await shows(payments);
+  const clone = payments.withOptions(other);
+  const expected = await shows(new PaymentsClient({ ...base, ...common, ...other }));
+  expect(await shows(clone)).toEqual(expected);
+  expect(await shows(payments)).toEqual(before);
+  // A clone of a clone keeps its options.
+  expect(await shows(clone.withOptions({}))).toEqual(expected);
+  expect(await shows(clone.withOptions(one))).toEqual(before);
+});
 
 describe('a credential from a function', () => {
   const start = (options: ClientOptions = {}) => {
@@ -428,33 +422,29 @@ test('a clone from withOptions shares the retry budget of the original client', 
 test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions]>([
   ['API key', (payments) => payments.entities.get('ent_1'), { apiKey: 'sk_tenant' }],
   ['JWT', (payments) => payments.instructions.list({ address: owner }), { jwt: 't.en.ant' }],
-])(
-  'after a 429 to the original client a clone waits too, unless the clone has another %s or clock',
-  async (_, call, tenant) => {
-    let isThrottling = true;
-    const { requests, options } = named('busy', (request) => {
-      if (isThrottling)
-        return new Response('{}', { status: 429, headers: { 'retry-after': '20' } });
-      return Response.json(new URL(request.url).pathname.startsWith('/v0') ? entity : []);
-    });
-    const payments = new PaymentsClient({ ...base, ...options });
-    await failureOf(call(payments), RateLimitError);
-    isThrottling = false;
+])('a clone waits after a 429 too, unless it has another %s or clock', async (_, call, tenant) => {
+  let isThrottling = true;
+  const { requests, options } = named('busy', (request) => {
+    if (isThrottling) return new Response('{}', { status: 429, headers: { 'retry-after': '20' } });
+    return Response.json(new URL(request.url).pathname.startsWith('/v0') ? entity : []);
+  });
+  const payments = new PaymentsClient({ ...base, ...options });
+  await failureOf(call(payments), RateLimitError);
+  isThrottling = false;
 
-    await call(payments.withOptions(tenant));
-    expect(requests).toHaveLength(2);
-    // Another clock cannot measure the remaining wait.
-    await call(payments.withOptions({ clock: otherClock }));
-    expect(requests).toHaveLength(3);
+  await call(payments.withOptions(tenant));
+  expect(requests).toHaveLength(2);
+  // Another clock cannot measure the remaining wait.
+  await call(payments.withOptions({ clock: otherClock }));
+  expect(requests).toHaveLength(3);
 
-    const startedAt = clock.passed;
-    const held = call(payments.withOptions({ timeout: 60_000 }));
-    await flushPromises();
-    expect(requests).toHaveLength(3);
-    await clock.runTimersDuring(held);
-    expect(clock.passed - startedAt).toBeGreaterThanOrEqual(20_000);
-  },
-);
+  const startedAt = clock.passed;
+  const held = call(payments.withOptions({ timeout: 60_000 }));
+  await flushPromises();
+  expect(requests).toHaveLength(3);
+  await clock.runTimersDuring(held);
+  expect(clock.passed - startedAt).toBeGreaterThanOrEqual(20_000);
+});
 
 test('withOptions throws if an option is invalid', () => {
   const payments = new PaymentsClient({ ...base, jwt: undefined });

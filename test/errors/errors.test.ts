@@ -39,17 +39,9 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
     { error: 5, code: 'c', details: null },
     { excerpt: '{"error":5,"code":"c","details":null}', code: 'c', details: null },
   ],
-  [
-    'an error that is an object',
-    { error: { message: 'm' } },
-    { excerpt: '{"error":{"message":"m"}}' },
-  ],
+  ['an object as the error', { error: { message: 'm' } }, { excerpt: '{"error":{"message":"m"}}' }],
   ['a code that is a number', { error: 'm', code: 4 }, { excerpt: 'm' }],
-  [
-    'details that are a list',
-    { error: 'm', details: [1, 'a'] },
-    { excerpt: 'm', details: [1, 'a'] },
-  ],
+  ['a list of details', { error: 'm', details: [1, 'a'] }, { excerpt: 'm', details: [1, 'a'] }],
   ['details that are a text', { error: 'm', details: 'why' }, { excerpt: 'm', details: 'why' }],
   ['an empty object', {}, { excerpt: '{}' }],
   ['null', null, { excerpt: 'null' }],
@@ -59,19 +51,16 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
   ['an HTML page', html, { excerpt: 'Bad gateway' }],
   ['an object that is cut off', '{"error":"m', { excerpt: '{"error":"m' }],
   ['a very deep object', '['.repeat(100_000), { excerpt: '[[[[' }],
-])(
-  'the message of an ApiError shows the readable part of the response body: %s',
-  async (_, body, { excerpt, code, details }) => {
-    const error = await refusedWith(body);
-    expect(error.message).toMatch(
-      /^api.example.com responded with 422 \(.*\); expected the platform's/,
-    );
-    expect(error.message.includes('Message: ')).toBe(excerpt !== undefined);
-    expect(error.message).toContain(excerpt === undefined ? '(no body)' : `Message: ${excerpt}`);
-    expect(error).toMatchObject({ code, details, outcome: 'rejected' });
-    expect(error.message.length).toBeLessThan(400);
-  },
-);
+])('an ApiError shows the readable response: %s', async (_, body, { excerpt, code, details }) => {
+  const error = await refusedWith(body);
+  expect(error.message).toMatch(
+    /^api.example.com responded with 422 \(.*\); expected the platform's/,
+  );
+  expect(error.message.includes('Message: ')).toBe(excerpt !== undefined);
+  expect(error.message).toContain(excerpt === undefined ? '(no body)' : `Message: ${excerpt}`);
+  expect(error).toMatchObject({ code, details, outcome: 'rejected' });
+  expect(error.message.length).toBeLessThan(400);
+});
 
 /** Characters that end a line, move the cursor, set colours or reverse the writing direction. */
 const steering = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;

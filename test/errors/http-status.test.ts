@@ -55,11 +55,7 @@ type Case = [
 ];
 
 const cases: readonly Case[] = [
-  [
-    'an invalid payment',
-    400,
-    ({ payments }) => payments.transfers.createOnce({ ...payment, amount: '0' }),
-  ],
+  ['bad amount', 400, ({ payments }) => payments.transfers.createOnce({ ...payment, amount: '0' })],
   [
     'a payment to an unknown counterparty',
     422,
@@ -142,11 +138,7 @@ const cases: readonly Case[] = [
       return payments.accounts.create({ entityId: 'ent_000001' });
     },
   ],
-  [
-    'a transfer that has not ended in time',
-    202,
-    ({ payments }) => payments.transfers.waitFor('txfr_000001', { timeout: 10 }),
-  ],
+  ['no end yet', 202, ({ payments }) => payments.transfers.waitFor('txfr_000001', { timeout: 10 })],
   [
     'a transfer that has failed',
     422,
@@ -168,11 +160,7 @@ const cases: readonly Case[] = [
     ({ payments }) => payments.transfers.waitFor('txfr_000001'),
     responding(401, { error: 'No.', code: 'no' }),
   ],
-  [
-    'a deletion of an id that does not exist',
-    404,
-    ({ payments }) => payments.counterparties.delete('cpty_unknown'),
-  ],
+  ['deleting an unknown id', 404, ({ payments }) => payments.counterparties.delete('cpty_unknown')],
   ['an id that does not exist', 404, ({ payments }) => payments.transfers.get('txfr_unknown')],
   [
     'a path that does not exist',
@@ -229,18 +217,15 @@ const cases: readonly Case[] = [
   ],
 ];
 
-test.each<Case>(cases)(
-  'httpStatusOf maps the error of %s to the HTTP status %i',
-  async (_, status, fail, options) => {
-    const context = setup(options);
-    const failing = Promise.resolve(fail(context)).then(
-      () => 'resolved',
-      (reason: unknown) => reason,
-    );
-    const error = await context.clock.stepTimersDuring(failing);
-    expect([error, httpStatusOf(error)]).toEqual([expect.any(Error), status]);
-  },
-);
+test.each<Case>(cases)('httpStatusOf maps %s to %i', async (_, status, fail, options) => {
+  const context = setup(options);
+  const failing = Promise.resolve(fail(context)).then(
+    () => 'resolved',
+    (reason: unknown) => reason,
+  );
+  const error = await context.clock.stepTimersDuring(failing);
+  expect([error, httpStatusOf(error)]).toEqual([expect.any(Error), status]);
+});
 
 test('httpStatusOf returns 500 for a value that is not an error of this package', () => {
   const values = [undefined, null, 'no', new Error('no'), { status: 404 }];
@@ -256,10 +241,7 @@ test('httpStatusOf returns 500 for the error of an invalid client option', () =>
   }
 });
 
-test.each([undefined, null, 'toString', 5])(
-  'httpStatusOf maps a WaitError with the unknown reason %o to the HTTP status 202',
-  (reason) => {
-    const error = { name: 'WaitError', message: 'x', outcome: 'unknown', reason };
-    expect(httpStatusOf(error)).toBe(202);
-  },
-);
+test.each([undefined, null, 'toString', 5])('a WaitError with reason %o maps to 202', (reason) => {
+  const error = { name: 'WaitError', message: 'x', outcome: 'unknown', reason };
+  expect(httpStatusOf(error)).toBe(202);
+});

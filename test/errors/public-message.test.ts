@@ -156,13 +156,10 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
   ],
 ];
 
-test.each(rows)(
-  'error.publicMessage says only what is certain, and contains no amount, id or URL: %s',
-  async (_, make, message) => {
-    const error = await make();
-    expect(error.publicMessage).toBe(message);
-    // publicMessage is not enumerable, so neither logs nor JSON repeat it.
-    expect(Object.keys(error)).not.toContain('publicMessage');
-    expect(error.publicMessage).not.toMatch(/\d|acc_|txfr_|http|invoice/);
-  },
-);
+test.each(rows)('error.publicMessage shows no amount, id or URL: %s', async (_, make, message) => {
+  const error = await make();
+  expect(error.publicMessage).toBe(message);
+  // publicMessage is not enumerable, so neither logs nor JSON repeat it.
+  expect(Object.keys(error)).not.toContain('publicMessage');
+  expect(error.publicMessage).not.toMatch(/\d|acc_|txfr_|http|invoice/);
+});

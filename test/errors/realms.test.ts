@@ -64,24 +64,21 @@ const fail = (thrown: unknown) => async (): Promise<never> => {
   throw thrown as Error;
 };
 
-test.each(Object.entries(kinds))(
-  'a ConnectionError has the code, the cause and a hint if fetch throws %s',
-  async (_, create) => {
-    const refused = create('connect ECONNREFUSED 127.0.0.1:9', { code: 'ECONNREFUSED' });
-    const fetchFailed = create('fetch failed', { cause: refused });
-    const { payments } = clientOf(fail(fetchFailed), {
-      maxRetries: 0,
-    });
-    const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
-    expect(error).toMatchObject({
-      code: 'ECONNREFUSED',
-      cause: { message: 'fetch failed', cause: { message: refused.message, code: 'ECONNREFUSED' } },
-      attempts: [{ reason: 'ECONNREFUSED' }],
-    });
-    expect(error.cause).toBeInstanceOf(Error);
-    expect(error.message).toContain('Nothing listens there');
-  },
-);
+test.each(Object.entries(kinds))('a ConnectionError keeps the code of %s', async (_, create) => {
+  const refused = create('connect ECONNREFUSED 127.0.0.1:9', { code: 'ECONNREFUSED' });
+  const fetchFailed = create('fetch failed', { cause: refused });
+  const { payments } = clientOf(fail(fetchFailed), {
+    maxRetries: 0,
+  });
+  const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+  expect(error).toMatchObject({
+    code: 'ECONNREFUSED',
+    cause: { message: 'fetch failed', cause: { message: refused.message, code: 'ECONNREFUSED' } },
+    attempts: [{ reason: 'ECONNREFUSED' }],
+  });
+  expect(error.cause).toBeInstanceOf(Error);
+  expect(error.message).toContain('Nothing listens there');
+});
 
 test('error.cause lists every address that was tried, even if the AggregateError comes from another realm', async () => {
   const members = ['connect ECONNREFUSED ::1:9', 'connect ECONNREFUSED 127.0.0.1:9'].map(
@@ -97,78 +94,63 @@ test('error.cause lists every address that was tried, even if the AggregateError
 
 const certificate = { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
 
-test.each(Object.entries(kinds))(
-  'a call is not retried after a certificate error if fetch throws %s',
-  async (_, create) => {
-    const { payments, requests } = clientOf(
-      fail(create('fetch failed', { cause: create('self-signed certificate', certificate) })),
-    );
-    const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
-    expect(error).toMatchObject({ ...certificate, retryable: false });
-    expect(error.message).toContain('fix the certificate');
-    expect(requests).toHaveLength(1);
-  },
-);
+test.each(Object.entries(kinds))('a certificate error in %s is not retried', async (_, create) => {
+  const { payments, requests } = clientOf(
+    fail(create('fetch failed', { cause: create('self-signed certificate', certificate) })),
+  );
+  const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+  expect(error).toMatchObject({ ...certificate, retryable: false });
+  expect(error.message).toContain('fix the certificate');
+  expect(requests).toHaveLength(1);
+});
 
-test.each(Object.entries(kinds))(
-  'a creation has the outcome not_sent after a certificate error if the agent throws %s',
-  async (_, create) => {
-    let connections = 0;
-    class FailingAgent extends Agent {
-      override createConnection(): never {
-        connections += 1;
-        throw create('self-signed certificate', certificate);
-      }
+test.each(Object.entries(kinds))('not_sent is proven if the agent throws %s', async (_, create) => {
+  let connections = 0;
+  class FailingAgent extends Agent {
+    override createConnection(): never {
+      connections += 1;
+      throw create('self-signed certificate', certificate);
     }
-    const agent = new FailingAgent();
-    const baseUrl = 'https://api.example.com/v0';
-    const payments = new PaymentsClient({ baseUrl, apiKey, agent });
-    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-    expect(error).toMatchObject({
-      ...certificate,
-      outcome: 'not_sent',
-      retryable: false,
-      cause: { message: 'self-signed certificate', ...certificate },
-    });
-    expect(connections).toBe(1);
-  },
-);
+  }
+  const agent = new FailingAgent();
+  const baseUrl = 'https://api.example.com/v0';
+  const payments = new PaymentsClient({ baseUrl, apiKey, agent });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({
+    ...certificate,
+    outcome: 'not_sent',
+    retryable: false,
+    cause: { message: 'self-signed certificate', ...certificate },
+  });
+  expect(connections).toBe(1);
+});
 
-test.each(Object.entries(kinds))(
-  'the message of a ConfigurationError contains the reason if a credential function throws %s',
-  async (_, create) => {
-    const thrown = create('ENOENT: no such file /run/secrets/key', { code: 'ENOENT' });
-    const payments = clientWith({ apiKey: fail(thrown) });
-    const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
-    expect(error.message).toContain('no such file /run/secrets/key');
-    expect(error.cause).toMatchObject({ message: thrown.message, code: 'ENOENT' });
-  },
-);
+test.each(Object.entries(kinds))('a ConfigurationError has the text of %s', async (_, create) => {
+  const thrown = create('ENOENT: no such file /run/secrets/key', { code: 'ENOENT' });
+  const payments = clientWith({ apiKey: fail(thrown) });
+  const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
+  expect(error.message).toContain('no such file /run/secrets/key');
+  expect(error.cause).toMatchObject({ message: thrown.message, code: 'ENOENT' });
+});
 
-test.each(Object.entries(kinds))(
-  'the message of a PaymentVetoedError contains the reason if authorize throws %s',
-  async (_, create) => {
-    const thrown = create('12.50 is above the limit');
-    const payments = clientWith({ authorize: fail(thrown), journal: memoryJournal() });
-    const error = await failureOf(payments.transfers.createOnce(payment), PaymentVetoedError);
-    expect(error.message).toContain('12.50 is above the limit');
-    expect(error.cause).toBe(thrown);
-  },
-);
+test.each(Object.entries(kinds))('a PaymentVetoedError has the text of %s', async (_, create) => {
+  const thrown = create('12.50 is above the limit');
+  const payments = clientWith({ authorize: fail(thrown), journal: memoryJournal() });
+  const error = await failureOf(payments.transfers.createOnce(payment), PaymentVetoedError);
+  expect(error.message).toContain('12.50 is above the limit');
+  expect(error.cause).toBe(thrown);
+});
 
-test.each(Object.entries(kinds))(
-  'the message of a PaymentInDoubtError contains the reason if the journal throws %s',
-  async (_, create) => {
-    const journal = {
-      ...memoryJournal(),
-      read: fail(create('the disk is full', { code: 'ENOSPC' })),
-    };
-    const payments = clientWith({ journal });
-    const error = await failureOf(payments.transfers.createOnce(payment), PaymentInDoubtError);
-    expect(error).toMatchObject({ reason: 'journal', retryable: true, cause: { code: 'ENOSPC' } });
-    expect(error.message).toContain('The cause: the disk is full');
-  },
-);
+test.each(Object.entries(kinds))('a PaymentInDoubtError has the text of %s', async (_, create) => {
+  const journal = {
+    ...memoryJournal(),
+    read: fail(create('the disk is full', { code: 'ENOSPC' })),
+  };
+  const payments = clientWith({ journal });
+  const error = await failureOf(payments.transfers.createOnce(payment), PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'journal', retryable: true, cause: { code: 'ENOSPC' } });
+  expect(error.message).toContain('The cause: the disk is full');
+});
 
 test('the error of createOnce is not retryable if the journal throws an error of another realm with retryable: false', async () => {
   const journal = { ...memoryJournal(), read: fail(foreign('no table', { retryable: false })) };
@@ -181,17 +163,14 @@ test('testJournal shows the message of an error that the journal throws from ano
   await expect(testJournal(() => journal)).rejects.toThrow('the disk is full');
 });
 
-test.each(Object.entries(kinds))(
-  'createOnce succeeds even if every hook throws %s',
-  async (_, create) => {
-    const throws = (): never => {
-      throw create('no metrics');
-    };
-    const hooks = { onRequest: throws, onResponse: throws, onCall: throws, onOnce: throws };
-    const payments = clientWith({ journal: memoryJournal(), hooks });
-    expect(await payments.transfers.createOnce(payment)).toMatchObject({ status: 'pending' });
-  },
-);
+test.each(Object.entries(kinds))('createOnce pays if every hook throws %s', async (_, create) => {
+  const throws = (): never => {
+    throw create('no metrics');
+  };
+  const hooks = { onRequest: throws, onResponse: throws, onCall: throws, onOnce: throws };
+  const payments = clientWith({ journal: memoryJournal(), hooks });
+  expect(await payments.transfers.createOnce(payment)).toMatchObject({ status: 'pending' });
+});
 
 test('the message of an AbortError says that the signal timed out, even if the reason comes from another realm', async () => {
   const reason = foreign('The operation was aborted due to timeout', { name: 'TimeoutError' });
@@ -306,22 +285,19 @@ const failures: Readonly<Record<string, (thrown: unknown) => Promise<PaymentsErr
     failureOf(clientWith({}).transfers.get('txfr_1', { signal: AbortSignal.abort(thrown) })),
 };
 
-test.each(Object.entries(unreadable))(
-  'a call rejects with an error and its outcome even if fetch, a callback, the journal or the signal throws %s',
-  async (_, create) => {
-    const outcomes: Record<string, string> = {};
-    for (const [source, failWith] of Object.entries(failures)) {
-      const error = await failWith(create());
-      outcomes[source] = error.outcome;
-      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: error.name });
-    }
-    expect(outcomes).toEqual({
-      fetch: 'unknown',
-      apiKey: 'not_sent',
-      authorize: 'not_sent',
-      journal: 'unknown',
-      signal: 'not_sent',
-    });
-    expect([isPaymentsError(create()), httpStatusOf(create())]).toEqual([false, 500]);
-  },
-);
+test.each(Object.entries(unreadable))('the outcome is right if %s is thrown', async (_, create) => {
+  const outcomes: Record<string, string> = {};
+  for (const [source, failWith] of Object.entries(failures)) {
+    const error = await failWith(create());
+    outcomes[source] = error.outcome;
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: error.name });
+  }
+  expect(outcomes).toEqual({
+    fetch: 'unknown',
+    apiKey: 'not_sent',
+    authorize: 'not_sent',
+    journal: 'unknown',
+    signal: 'not_sent',
+  });
+  expect([isPaymentsError(create()), httpStatusOf(create())]).toEqual([false, 500]);
+});

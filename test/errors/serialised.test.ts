@@ -72,27 +72,24 @@ const forms: Readonly<Record<string, (error: PaymentsError) => unknown>> = {
     Object.assign(new Error(error.message), error, { name: error.name }),
 };
 
-test.each(Object.entries(forms))(
-  'paymentsErrorFrom, isPaymentsError, isApiError and httpStatusOf give the same results for every error class after %s',
-  (_, serialise) => {
-    expect(classes.length).toBeGreaterThanOrEqual(19);
-    for (const ErrorClass of classes) {
-      for (const outcome of ['not_sent', 'rejected', 'unknown'] satisfies Outcome[]) {
-        const error = new ErrorClass('It failed.\nTry again.', { ...facts, outcome });
-        const value = serialise(error);
-        const restored = paymentsErrorFrom(value);
-        expect(value).not.toBeInstanceOf(PaymentsError);
-        expect(restored).toBeInstanceOf(ErrorClass);
-        expect(restored?.constructor).toBe(ErrorClass);
-        expect(restored?.toJSON()).toEqual(error.toJSON());
-        expect(isPaymentsError(value)).toBe(true);
-        expect(isApiError(value)).toBe(isApiError(error));
-        expect(isOutcomeUnknown(value)).toBe(outcome === 'unknown');
-        expect(httpStatusOf(value)).toBe(httpStatusOf(error));
-      }
+test.each(Object.entries(forms))('every error class is restored after %s', (_, serialise) => {
+  expect(classes.length).toBeGreaterThanOrEqual(19);
+  for (const ErrorClass of classes) {
+    for (const outcome of ['not_sent', 'rejected', 'unknown'] satisfies Outcome[]) {
+      const error = new ErrorClass('It failed.\nTry again.', { ...facts, outcome });
+      const value = serialise(error);
+      const restored = paymentsErrorFrom(value);
+      expect(value).not.toBeInstanceOf(PaymentsError);
+      expect(restored).toBeInstanceOf(ErrorClass);
+      expect(restored?.constructor).toBe(ErrorClass);
+      expect(restored?.toJSON()).toEqual(error.toJSON());
+      expect(isPaymentsError(value)).toBe(true);
+      expect(isApiError(value)).toBe(isApiError(error));
+      expect(isOutcomeUnknown(value)).toBe(outcome === 'unknown');
+      expect(httpStatusOf(value)).toBe(httpStatusOf(error));
     }
-  },
-);
+  }
+});
 
 test('paymentsErrorFrom restores reason, reference and retryAfterMs of a PaymentInDoubtError from a checkpoint of a workflow', async () => {
   const sandbox = seedDemo(new Sandbox());
@@ -158,12 +155,9 @@ test.each<[string, unknown]>([
   expect(httpStatusOf(value)).toBe(500);
 });
 
-test.each([5, 'x', null, {}, undefined])(
-  'paymentsErrorFrom restores an empty list of attempts if the JSON has %o as attempts',
-  (attempts) => {
-    expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
-  },
-);
+test.each([5, 'x', null, {}, undefined])('attempts of %o become an empty list', (attempts) => {
+  expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
+});
 
 /** Uses a restored error in every way that a caller may use one. */
 function useError(error: PaymentsError | undefined): void {
@@ -219,18 +213,15 @@ test('paymentsErrorFrom makes a usable error from JSON with the name of an error
   );
 });
 
-test.each(memberNames)(
-  'an error that paymentsErrorFrom restores stays usable even if the JSON has an arbitrary value in the key %s',
-  (key) => {
-    for (const value of ['{}', '[]', 'null', '5', '"x"', '{"message":"m"}']) {
-      const cause = `"cause":{"message":"m",${JSON.stringify(key)}:${value}}`;
-      for (const field of [`${JSON.stringify(key)}:${value}`, cause]) {
-        const text = `{${field},"name":"WaitError","message":"x","outcome":"unknown"}`;
-        useError(paymentsErrorFrom(JSON.parse(text)));
-      }
+test.each(memberNames)('a restored error stays usable with any value in the key %s', (key) => {
+  for (const value of ['{}', '[]', 'null', '5', '"x"', '{"message":"m"}']) {
+    const cause = `"cause":{"message":"m",${JSON.stringify(key)}:${value}}`;
+    for (const field of [`${JSON.stringify(key)}:${value}`, cause]) {
+      const text = `{${field},"name":"WaitError","message":"x","outcome":"unknown"}`;
+      useError(paymentsErrorFrom(JSON.parse(text)));
     }
-  },
-);
+  }
+});
 
 test('toJSON of an error from paymentsErrorFrom omits a field that cannot be written as JSON', () => {
   const cycle: Record<string, unknown> = {};

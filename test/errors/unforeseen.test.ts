@@ -111,15 +111,12 @@ test.each<[string, unknown]>([
 test.each([
   ['failure', { outcome: 'not_sent', transient: true, reason: 'spoilt' }],
   ['reason', 'truncated'],
-])(
-  'a creation succeeds even if other code has added the property %s to Object.prototype',
-  async (name, value) => {
-    const server = await serving();
-    const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
-    await payments.transfers.create(newTransfer);
-    Object.defineProperty(Object.prototype, name, { value, configurable: true });
-    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, name));
-    await expect(payments.transfers.create(newTransfer)).resolves.toEqual(createdNumber(2));
-    expect(server.arrivals).toHaveLength(2);
-  },
-);
+])('a creation succeeds if other code added %s to Object.prototype', async (name, value) => {
+  const server = await serving();
+  const payments = new PaymentsClient({ baseUrl: server.baseUrl, apiKey });
+  await payments.transfers.create(newTransfer);
+  Object.defineProperty(Object.prototype, name, { value, configurable: true });
+  onTestFinished(() => void Reflect.deleteProperty(Object.prototype, name));
+  await expect(payments.transfers.create(newTransfer)).resolves.toEqual(createdNumber(2));
+  expect(server.arrivals).toHaveLength(2);
+});

@@ -35,27 +35,24 @@ const createClient = (error: Error, options: ClientOptions = {}): PaymentsClient
     ...options,
   });
 
-test.each(kinds)(
-  'a call of the kind %s rejects with a TimeoutError if the attempt to connect timed out',
-  async (kind) => {
-    for (const facts of [byUndici, bySystem]) {
-      const error = await failureOf(
-        calls[kind].send(createClient(createFetchError(facts))),
-        TimeoutError,
-      );
-      expect(error).toBeInstanceOf(ConnectionError);
-      // A custom fetch may have sent something before.
-      expect(error).toMatchObject({
-        phase: 'connect',
-        code: facts.code,
-        outcome: 'unknown',
-        retryable: kind !== 'once POST',
-        attempts: [{ outcome: 'unknown', reason: facts.code }],
-      });
-      expect(error.message).toContain(` failed (${facts.code})`);
-    }
-  },
-);
+test.each(kinds)('a call (%s) ends in a TimeoutError if connecting times out', async (kind) => {
+  for (const facts of [byUndici, bySystem]) {
+    const error = await failureOf(
+      calls[kind].send(createClient(createFetchError(facts))),
+      TimeoutError,
+    );
+    expect(error).toBeInstanceOf(ConnectionError);
+    // A custom fetch may have sent something before.
+    expect(error).toMatchObject({
+      phase: 'connect',
+      code: facts.code,
+      outcome: 'unknown',
+      retryable: kind !== 'once POST',
+      attempts: [{ outcome: 'unknown', reason: facts.code }],
+    });
+    expect(error.message).toContain(` failed (${facts.code})`);
+  }
+});
 
 test('a failed connection is a TimeoutError only if the attempts to connect to every address timed out', async () => {
   const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });

@@ -435,18 +435,15 @@ describe('payments-journal decide', () => {
     return { ...platform, ...store, ...claim, decide, decideOnTerminal };
   };
 
-  test.each(['y\n', 'yes\n', ' Y \n'])(
-    'records the decision if the operator answers %j on a terminal',
-    async (line) => {
-      const { journal, reference, decideOnTerminal } = await setup();
-      const { status, out } = await decideOnTerminal(line);
-      expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
-      expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
-      expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
-      expect(status).toBe(0);
-      expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
-    },
-  );
+  test.each(['y\n', 'yes\n', ' Y \n'])('records the decision after the answer %j', async (line) => {
+    const { journal, reference, decideOnTerminal } = await setup();
+    const { status, out } = await decideOnTerminal(line);
+    expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
+    expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
+    expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
+    expect(status).toBe(0);
+    expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
+  });
 
   test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])(
     'records nothing if the operator answers %j on a terminal',
@@ -471,18 +468,15 @@ describe('payments-journal decide', () => {
   test.each([
     ['false', undefined],
     ['sourceAccountId', 'acc_000001'],
-  ])(
-    'with --transfers-filter %s, searches the list of transfers with the filter that the flag selects',
-    async (filter, account) => {
-      const { decide, sandbox } = await setup();
-      await decide('not_paid', '--yes', '--transfers-filter', filter);
-      const [query] = sandbox.log.flatMap((each) =>
-        each.operation === 'transfers.list' ? [each.query] : [],
-      );
-      expect(query?.['accountId']).toBeUndefined();
-      expect(query?.[filter]).toBe(account);
-    },
-  );
+  ])('--transfers-filter %s selects the filter of the search', async (filter, account) => {
+    const { decide, sandbox } = await setup();
+    await decide('not_paid', '--yes', '--transfers-filter', filter);
+    const [query] = sandbox.log.flatMap((each) =>
+      each.operation === 'transfers.list' ? [each.query] : [],
+    );
+    expect(query?.['accountId']).toBeUndefined();
+    expect(query?.[filter]).toBe(account);
+  });
 
   test('is suggested as a command for each decision by payments-journal show, which also prints each candidate transfer beside the payment', async () => {
     const { baseUrl, env, flags, journal, payments, decideOnTerminal } = await setup();
@@ -597,11 +591,7 @@ test.each<[string, string[], RegExp]>([
   ['an option like no other', ['list', '--colour'], /^Unknown option --colour\.\n/],
   ['an option like "toString"', ['list', '--toString'], /^Unknown option --toString\.\n/],
   ['an option without its value', ['list', '--sqlite'], /^--sqlite needs a value\.\n/],
-  [
-    'a value with a dash',
-    ['list', '--table', '-x'],
-    /^--table needs a value\. If .*--table=<value>\.\n/,
-  ],
+  ['a dash value', ['list', '--table', '-x'], /^--table needs a value\. If .*--table=<value>\.\n/],
   ['an option of another command', ['list', '--yes'], /^list has no option --yes\./],
   ['--rebuild with a file', ['list', '--rebuild'], /^--rebuild needs --redis\./],
   ['--table with a file', ['list', '--table', 'a'], /^--table needs --postgres\./],
@@ -620,18 +610,14 @@ test.each<[string, string[], RegExp]>([
   ['a date in words', ['prune', '--paid-before', 'May 1'], /^--paid-before takes a date/],
   ['an impossible date', ['prune', '--paid-before', date.replace('30', '32')], /takes a date/],
   ['a date in the future', ['prune', '--paid-before', '2999-01-01'], /is in the future\./],
-])(
-  'payments-journal exits with status 2 if the arguments have the mistake: %s',
-  async (_, args, message) => {
-    const needsStore = args.length > 0 && !message.source.includes('Exactly');
-    const store =
-      needsStore && !args.some((each) => each.startsWith('--s')) ? ['--sqlite', 'a'] : [];
-    const { status, out, err } = await run([...args, ...store]);
-    expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toMatch(message);
-    expect(err).toContain('payments-journal --help prints the usage.\n');
-  },
-);
+])('payments-journal exits with status 2 for the mistake: %s', async (_, args, message) => {
+  const needsStore = args.length > 0 && !message.source.includes('Exactly');
+  const store = needsStore && !args.some((each) => each.startsWith('--s')) ? ['--sqlite', 'a'] : [];
+  const { status, out, err } = await run([...args, ...store]);
+  expect({ status, out }).toEqual({ status: 2, out: '' });
+  expect(err).toMatch(message);
+  expect(err).toContain('payments-journal --help prints the usage.\n');
+});
 
 test('payments-journal exits with status 2 for a misspelt flag, and does not print the password in the value', async () => {
   const { status, err } = await run(['list', `--postgress=postgres://u:${password}@h/db`]);
@@ -644,29 +630,23 @@ test.each([
   ['--postgres', 'postgres:5432'],
   ['--postgres', `mysql://u:${password}@h`],
   ['--redis', `http://u:${password}@h`],
-])(
-  'payments-journal list %s %s exits with status 2 because of the URL, and prints no password',
-  async (flag, url) => {
-    const { status, err } = await run(['list', flag, url]);
-    expect(status).toBe(2);
-    expect(err).toMatch(new RegExp(`^${flag} takes a URL, such as `));
-    expect(err).not.toContain(password);
-  },
-);
+])('list %s %s has status 2 because of its URL, and prints no password', async (flag, url) => {
+  const { status, err } = await run(['list', flag, url]);
+  expect(status).toBe(2);
+  expect(err).toMatch(new RegExp(`^${flag} takes a URL, such as `));
+  expect(err).not.toContain(password);
+});
 
 test.each([
   ['--postgres', `postgres://u:${password}@127.0.0.1:9/db`],
   ['--postgres', `postgres://localhost:9/db?user=u&password=${password}`],
   ['--redis', `redis://u:${password}@127.0.0.1:9`],
-])(
-  'payments-journal list %s %s exits with status 1 if the store is down, and prints no password',
-  async (flag, url) => {
-    const { status, out, err } = await run(['list', flag, url]);
-    expect({ status, out }).toEqual({ status: 1, out: '' });
-    expect(err).toContain('ECONNREFUSED');
-    expect(err).not.toContain(password);
-  },
-);
+])('list %s %s has status 1 and prints no password if the store is down', async (flag, url) => {
+  const { status, out, err } = await run(['list', flag, url]);
+  expect({ status, out }).toEqual({ status: 1, out: '' });
+  expect(err).toContain('ECONNREFUSED');
+  expect(err).not.toContain(password);
+});
 
 test('payments-journal list exits with status 1 for a SQLite file that does not exist, and does not create the file', async () => {
   const first = await run(['list', '--sqlite', 'none.db']);
@@ -732,16 +712,13 @@ describe('payments-journal in a project without database drivers', () => {
   test.each([
     ['--postgres', `postgres://u:${password}@h/db`, 'pg'],
     ['--redis', `redis://:${password}@h`, 'ioredis'],
-  ])(
-    'list exits with status 2 and names the package that the flag %s needs',
-    async (flag, url, name) => {
-      const { status, out, err } = await runInstalled('list', flag, url);
-      expect({ status, out }).toEqual({ status: 2, out: '' });
-      expect(err).toMatch(
-        new RegExp(
-          `^${flag} needs the package ${name}, which is not installed here\\. .*npm install ${name}\\.\n`,
-        ),
-      );
-    },
-  );
+  ])('list has status 2 and names the package that %s needs', async (flag, url, name) => {
+    const { status, out, err } = await runInstalled('list', flag, url);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toMatch(
+      new RegExp(
+        `^${flag} needs the package ${name}, which is not installed here\\. .*npm install ${name}\\.\n`,
+      ),
+    );
+  });
 });

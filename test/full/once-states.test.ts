@@ -2,11 +2,8 @@ import { expect, test } from 'vitest';
 import { explore } from '../money/once-explorer.ts';
 import { explored } from '../proof/explored.ts';
 
-test.each(explored)(
-  'concurrent callers of createOnce never make two payments, in any interleaving of their steps: %o',
-  async ({ atLeast, ...bounds }) => {
-    const { states, violation } = await explore(bounds);
-    expect(violation).toBeUndefined();
-    expect(states).toBeGreaterThan(atLeast);
-  },
-);
+test.each(explored)('callers never pay twice in any order: %o', async ({ atLeast, ...bounds }) => {
+  const { states, violation } = await explore(bounds);
+  expect(violation).toBeUndefined();
+  expect(states).toBeGreaterThan(atLeast);
+});

@@ -97,22 +97,19 @@ test('import() of the package works', async () => {
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
 });
 
-test.each(['import', 'require'])(
-  'every class that %s() loads has the name of its export',
-  async (load) => {
-    const loaded = load === 'import' ? 'await import' : 'require';
-    const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
-    await writeFile(
-      list,
-      `for (const [name, value] of Object.entries(${loaded}('payments-platform-sdk')))
+test.each(['import', 'require'])('classes of %s() have the names of the exports', async (load) => {
+  const loaded = load === 'import' ? 'await import' : 'require';
+  const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
+  await writeFile(
+    list,
+    `for (const [name, value] of Object.entries(${loaded}('payments-platform-sdk')))
        if (String(value).startsWith('class')) console.log(name, value.name);`,
-    );
-    const named = (await node(list)).stdout.trim().split('\n');
-    expect(named).toContain('PaymentsClient PaymentsClient');
-    expect(named).toHaveLength(21);
-    for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
-  },
-);
+  );
+  const named = (await node(list)).stdout.trim().split('\n');
+  expect(named).toContain('PaymentsClient PaymentsClient');
+  expect(named).toHaveLength(21);
+  for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
+});
 
 test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './sandbox/msw'])(
   'the entry point %s exports at run time what it declares as a value, as ES module and as CommonJS',
@@ -169,12 +166,10 @@ test('llms.txt is current, has at most 6.4 kB and links to every guide and examp
   expect(names.filter((name) => !api.includes(name.replace('error.', '')))).toEqual([]);
 });
 
-test.each(['import', 'require'])(
-  '%s() of the package warns once on a Node.js version that is too old',
-  async (load) => {
-    const { stdout, stderr } = await node(
-      '-e',
-      `Object.defineProperty(process.versions, 'node', { value: '20.19.0' });
+test.each(['import', 'require'])('%s() warns once on a Node.js that is too old', async (load) => {
+  const { stdout, stderr } = await node(
+    '-e',
+    `Object.defineProperty(process.versions, 'node', { value: '20.19.0' });
      (async () => {
        const { PaymentsClient } = await ${load}('payments-platform-sdk');
        await new Promise((resolve) => process.stderr.write('imported\\n', resolve));
@@ -182,21 +177,18 @@ test.each(['import', 'require'])(
        new PaymentsClient(options).withOptions({ maxRetries: 1 });
        new PaymentsClient(options);
      })();`,
-    );
-    expect(stdout).toBe('');
-    expect(stderr.trim().split('\n')).toEqual([
-      'imported',
-      'payments-platform-sdk needs Node.js 22 or later and is not tested on 20.19.0.',
-    ]);
-  },
-);
+  );
+  expect(stdout).toBe('');
+  expect(stderr.trim().split('\n')).toEqual([
+    'imported',
+    'payments-platform-sdk needs Node.js 22 or later and is not tested on 20.19.0.',
+  ]);
+});
 
-test.each(['import', 'require'])(
-  'a sandbox server loaded with %s() reads openapi.json once, for the first request, and serves that document',
-  async (load) => {
-    const { stdout } = await node(
-      '-e',
-      `(async () => {
+test.each(['import', 'require'])('a server of %s() reads openapi.json only once', async (load) => {
+  const { stdout } = await node(
+    '-e',
+    `(async () => {
          const loaded = [];
          require('node:module').registerHooks({
            load: (url, context, next) => { loaded.push(url); return next(url, context); },
@@ -216,10 +208,9 @@ test.each(['import', 'require'])(
            toText(served) === toText(require('payments-platform-sdk/openapi.json')),
          );
        })();`,
-    );
-    expect(stdout.trim()).toBe('true 1 true');
-  },
-);
+  );
+  expect(stdout.trim()).toBe('true 1 true');
+});
 
 test('the build contains a copy of ky that does not call AbortSignal.any', async () => {
   for (const name of ['index.js', 'index.cjs']) {
@@ -241,12 +232,10 @@ test('Node.js prints at most 3 kB for an SDK error that the program does not cat
   expect(stderr.length).toBeLessThanOrEqual(3_000);
 });
 
-test.each(['require', 'import'])(
-  'a client loaded with %s() creates Request objects only if the option fetch is set',
-  async (load) => {
-    const { stdout } = await node(
-      '-e',
-      `(async () => {
+test.each(['require', 'import'])('%s(): only the option fetch makes Requests', async (load) => {
+  const { stdout } = await node(
+    '-e',
+    `(async () => {
          const { PaymentsClient } = await ${load}('payments-platform-sdk');
          let made = 0;
          const Original = Request;
@@ -265,22 +254,19 @@ test.each(['require', 'import'])(
          const { id } = await new PaymentsClient({ ...options, fetch }).transfers.create(input);
          console.log(id, made > 0, JSON.stringify(seen));
        })();`,
-    );
-    const [direct, custom] = stdout.trim().split('\n');
-    expect(direct).toBe('ConnectionError not_sent 0');
-    const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
-    expect(custom).toBe(
-      `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
-    );
-  },
-);
+  );
+  const [direct, custom] = stdout.trim().split('\n');
+  expect(direct).toBe('ConnectionError not_sent 0');
+  const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
+  expect(custom).toBe(
+    `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
+  );
+});
 
-test.each(['require', 'import'])(
-  'a client loaded with %s() loads no network module before the first call, and never loads undici',
-  async (load) => {
-    const { stdout } = await node(
-      '-e',
-      `(async () => {
+test.each(['require', 'import'])('%s() loads no network module before a call', async (load) => {
+  const { stdout } = await node(
+    '-e',
+    `(async () => {
        const { PaymentsClient } = await ${load}('payments-platform-sdk');
        const loaded = () => process.moduleLoadList.filter((name) => /undici|node:http|tls/.test(name));
        const before = loaded().length;
@@ -290,10 +276,9 @@ test.each(['require', 'import'])(
          console.log(error.name, loaded().some((name) => name.includes('undici')));
        });
      })();`,
-    );
-    expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError false']);
-  },
-);
+  );
+  expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError false']);
+});
 
 test('a schema of the package works as a field of a schema that the application creates with its own zod', async () => {
   const { stdout } = await inApplication(

@@ -209,10 +209,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
 
     test.each([
       ['search_path', 'SET search_path TO tenant_a'],
-      [
-        'a temporary table',
-        'CREATE TEMP TABLE payments_journal (LIKE payments_journal INCLUDING ALL)',
-      ],
+      ['a temp table', 'CREATE TEMP TABLE payments_journal (LIKE payments_journal INCLUDING ALL)'],
     ])('makes createOnce pay once even if %s hides the table of the journal', async (_, sql) => {
       await pool.query('DROP SCHEMA IF EXISTS tenant_a CASCADE');
       await createSchema('tenant_a');

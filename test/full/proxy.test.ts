@@ -176,32 +176,26 @@ withCertificate.each(
     { name, treat, isWarm: true },
     { name, treat, isWarm: false },
   ]),
-)(
-  'a creation has the outcome not_sent if the proxy $name after CONNECT (earlier call in the same process: $isWarm)',
-  async ({ treat, isWarm }) => {
-    const { port, countRequests } = await startProxy(treat);
-    const ending = await createThrough(port, { isWarm });
-    const once = { outcome: 'not_sent' };
-    // A rejection with a 4xx is not retried.
-    const attempts = treat === rejections['responds with 407'] ? [once] : [once, once];
-    expect(ending).toMatchObject({ outcome: 'not_sent', attempts });
-    expect(countRequests()).toBe(attempts.length);
-    expect(platform.arrivalsOf('proxied')).toBe(isWarm ? 1 : 0);
-    expect(platform.idsOf('proxied')).toEqual([]);
-  },
-);
+)('a POST is not_sent if the proxy $name after CONNECT ($isWarm)', async ({ treat, isWarm }) => {
+  const { port, countRequests } = await startProxy(treat);
+  const ending = await createThrough(port, { isWarm });
+  const once = { outcome: 'not_sent' };
+  // A rejection with a 4xx is not retried.
+  const attempts = treat === rejections['responds with 407'] ? [once] : [once, once];
+  expect(ending).toMatchObject({ outcome: 'not_sent', attempts });
+  expect(countRequests()).toBe(attempts.length);
+  expect(platform.arrivalsOf('proxied')).toBe(isWarm ? 1 : 0);
+  expect(platform.idsOf('proxied')).toEqual([]);
+});
 
-withCertificate.each([true, false])(
-  'a creation has the outcome unknown if the tunnel through the proxy breaks after the request (earlier call in the same process: %s)',
-  async (isWarm) => {
-    const { port } = await startProxy(forward);
-    hangsUp = true;
-    expect(await createThrough(port, { isWarm })).toMatchObject({
-      outcome: 'unknown',
-      attempts: [{ outcome: 'unknown' }],
-    });
-  },
-);
+withCertificate.each([true, false])('a broken tunnel means unknown (warm: %s)', async (isWarm) => {
+  const { port } = await startProxy(forward);
+  hangsUp = true;
+  expect(await createThrough(port, { isWarm })).toMatchObject({
+    outcome: 'unknown',
+    attempts: [{ outcome: 'unknown' }],
+  });
+});
 
 withCertificate(
   'a creation that timed out before the proxy accepted CONNECT is not sent afterwards',

@@ -141,15 +141,12 @@ test.each(Object.entries(breaks))(
 
 withCertificate.each(
   Object.entries(breaks).filter(([, breakHandshake]) => breakHandshake !== sendPlainText),
-)(
-  'a creation is sent again and succeeds after %s in the first TLS handshake',
-  async (_, breakHandshake) => {
-    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const { payments, read: countRequests } = await startTlsPlatform(breakHandshake);
-    await expect(create(payments)).resolves.toMatchObject({ id: 'txfr_1' });
-    expect(countRequests()).toBe(1);
-  },
-);
+)('a creation succeeds after %s in the first TLS handshake', async (_, breakHandshake) => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  const { payments, read: countRequests } = await startTlsPlatform(breakHandshake);
+  await expect(create(payments)).resolves.toMatchObject({ id: 'txfr_1' });
+  expect(countRequests()).toBe(1);
+});
 
 const ends: Readonly<Record<string, (socket: Socket, underneath: Socket) => void>> = {
   FIN: (socket) => socket.end(),

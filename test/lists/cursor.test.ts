@@ -186,53 +186,47 @@ test.each<[string, object]>([
   ['empty', { nextCursor: '' }],
   ['a number', { nextCursor: 5 }],
   ['an object', { nextCursor: {} }],
-])(
-  'a list ends in an error with a position to resume from, if a page has hasMore: true and a nextCursor that is %s',
-  async (_, cursor) => {
-    const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
-    const { payments, queries } = scripted(page([transferNumber(0)], 'a'), last);
-    const seen: number[] = [];
-    const loop = (async () => {
-      for await (const transfer of payments.transfers.list({ limit: 2 })) {
-        seen.push(...idsOf([transfer]));
-      }
-    })();
-    const error = await failureOf(loop, PaginationError);
-    expect(error).toMatchObject({
-      reason: 'missing_cursor',
-      operation: 'transfers.list',
-      outcome: 'rejected',
-      retryable: false,
-      resume: { cursor: 'a', limit: 2, itemsYielded: 3 },
-    });
-    // All items of the last page have been yielded.
-    expect(seen).toEqual([0, 1, 2]);
-    expect(queries).toHaveLength(2);
-  },
-);
+])('hasMore: true with the nextCursor %s is an error with a position', async (_, cursor) => {
+  const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
+  const { payments, queries } = scripted(page([transferNumber(0)], 'a'), last);
+  const seen: number[] = [];
+  const loop = (async () => {
+    for await (const transfer of payments.transfers.list({ limit: 2 })) {
+      seen.push(...idsOf([transfer]));
+    }
+  })();
+  const error = await failureOf(loop, PaginationError);
+  expect(error).toMatchObject({
+    reason: 'missing_cursor',
+    operation: 'transfers.list',
+    outcome: 'rejected',
+    retryable: false,
+    resume: { cursor: 'a', limit: 2, itemsYielded: 3 },
+  });
+  // All items of the last page have been yielded.
+  expect(seen).toEqual([0, 1, 2]);
+  expect(queries).toHaveLength(2);
+});
 
 test.each<[string, string | undefined, readonly string[], number]>([
   ['the same again', undefined, ['a', 'a'], 2],
   ['an earlier cursor', undefined, ['a', 'b', 'c', 'a'], 4],
   ['the cursor at which the list began', 's', ['a', 's'], 2],
   ['the cursor at which the list began, on its first page', 's', ['s'], 1],
-])(
-  'a list yields the items of a page and then ends in an error if the next cursor of the page is %s',
-  async (_, cursor, cursors, requests) => {
-    const pages = cursors.map((next, index) => page([transferNumber(index)], next));
-    const { payments, queries } = scripted(...pages);
-    const seen: number[] = [];
-    const loop = (async () => {
-      for await (const { data } of payments.transfers.list({ cursor }).pages()) {
-        seen.push(...idsOf(data));
-      }
-    })();
-    const error = await failureOf(loop, PaginationError);
-    expect(error).toMatchObject({ reason: 'cursor_loop' });
-    expect(seen).toEqual(numbers(0, cursors.length));
-    expect(queries).toHaveLength(requests);
-  },
-);
+])('a list ends in an error after a page with cursor %s', async (_, cursor, cursors, requests) => {
+  const pages = cursors.map((next, index) => page([transferNumber(index)], next));
+  const { payments, queries } = scripted(...pages);
+  const seen: number[] = [];
+  const loop = (async () => {
+    for await (const { data } of payments.transfers.list({ cursor }).pages()) {
+      seen.push(...idsOf(data));
+    }
+  })();
+  const error = await failureOf(loop, PaginationError);
+  expect(error).toMatchObject({ reason: 'cursor_loop' });
+  expect(seen).toEqual(numbers(0, cursors.length));
+  expect(queries).toHaveLength(requests);
+});
 
 /** A platform with a new cursor for each page. Fails after 3,000 pages, so that a test ends. */
 const endless = (itemsAt: (count: number) => readonly number[]) =>

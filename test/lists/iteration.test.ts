@@ -129,30 +129,27 @@ test.each<[string, () => void]>([
       throw new Error('mine');
     },
   ],
-])(
-  '%s in the body of a loop over a list cancels the request for the next page',
-  async (name, leave) => {
-    const { payments, heldRequests } = heldPlatform();
-    const loop = (async () => {
-      for await (const transfer of payments.transfers.list()) {
-        if (transfer.id !== 'txfr_3') continue;
-        await flushPromises();
-        leave();
-        break;
-      }
-      return 'left';
-    })();
-    const ended = loop.catch((error: unknown) => String(error));
-    await flushPromises();
-    await heldRequests[0]?.give();
-    await heldRequests[1]?.give();
-    await flushPromises(60);
-    expect(heldRequests).toHaveLength(3);
-    expect(await ended).toBe(name === 'break' ? 'left' : 'Error: mine');
-    await flushPromises();
-    expect(heldRequests[2]?.signal.aborted).toBe(true);
-  },
-);
+])('%s in a loop over a list cancels the request for the next page', async (name, leave) => {
+  const { payments, heldRequests } = heldPlatform();
+  const loop = (async () => {
+    for await (const transfer of payments.transfers.list()) {
+      if (transfer.id !== 'txfr_3') continue;
+      await flushPromises();
+      leave();
+      break;
+    }
+    return 'left';
+  })();
+  const ended = loop.catch((error: unknown) => String(error));
+  await flushPromises();
+  await heldRequests[0]?.give();
+  await heldRequests[1]?.give();
+  await flushPromises(60);
+  expect(heldRequests).toHaveLength(3);
+  expect(await ended).toBe(name === 'break' ? 'left' : 'Error: mine');
+  await flushPromises();
+  expect(heldRequests[2]?.signal.aborted).toBe(true);
+});
 
 test('return() of the iterator of a list ends a pending next() at once, without waiting for the requested page', async () => {
   const { heldRequests, iterator } = await inFlight();

@@ -70,40 +70,34 @@ test.each<[string, () => Response | Promise<Response>]>([
   ['a response with status 503', () => respond(503, errorBody)],
   ['a broken connection', () => Promise.reject(new Error('gone'))],
   ['an HTML page', () => respond(200, html)],
-])(
-  'a list that the caller resumes from error.resume after %s neither loses nor repeats an item',
-  async (_, trouble) => {
-    for (const how of ['items', 'pages'] as const) {
-      for (const at of [3, 6, 9]) {
-        const { payments, cursors } = troubled(at, trouble);
-        const { ids, resumes } = await readThrough(payments, how);
-        expect(ids).toEqual(all);
-        expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at }]);
-        // The failed page is requested again.
-        expect(cursors.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
-      }
+])('a list resumed from error.resume after %s loses and repeats nothing', async (_, trouble) => {
+  for (const how of ['items', 'pages'] as const) {
+    for (const at of [3, 6, 9]) {
+      const { payments, cursors } = troubled(at, trouble);
+      const { ids, resumes } = await readThrough(payments, how);
+      expect(ids).toEqual(all);
+      expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at }]);
+      // The failed page is requested again.
+      expect(cursors.filter((cursor) => cursor === `c${at}`)).toHaveLength(2);
     }
-  },
-);
+  }
+});
 
 test.each([
   ['without a next cursor', null],
   ['with the cursor of a page that the list has already requested', 'c3'],
-])(
-  'a list that the caller resumes from error.resume requests a page again if the page arrived %s',
-  async (_, cursor) => {
-    for (const how of ['items', 'pages'] as const) {
-      for (const at of [3, 6]) {
-        const data = [at, at + 1, at + 2].map(transferNumber);
-        const { payments } = troubled(at, () => respond(200, page(data, cursor, true)));
-        const { ids, resumes } = await readThrough(payments, how);
-        expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at + 3 }]);
-        // The items of the page were valid, so the resumed list yields them a second time.
-        expect(ids).toEqual([...all.slice(0, at + 3), ...all.slice(at)]);
-      }
+])('a resumed list requests a page again if the page arrived %s', async (_, cursor) => {
+  for (const how of ['items', 'pages'] as const) {
+    for (const at of [3, 6]) {
+      const data = [at, at + 1, at + 2].map(transferNumber);
+      const { payments } = troubled(at, () => respond(200, page(data, cursor, true)));
+      const { ids, resumes } = await readThrough(payments, how);
+      expect(resumes).toEqual([{ cursor: `c${at}`, limit: 3, itemsYielded: at + 3 }]);
+      // The items of the page were valid, so the resumed list yields them a second time.
+      expect(ids).toEqual([...all.slice(0, at + 3), ...all.slice(at)]);
     }
-  },
-);
+  }
+});
 
 test('a list that the caller resumes from error.resume starts at the first page if the first page failed', async () => {
   const { payments } = troubled(0, () => respond(503, errorBody));
@@ -124,17 +118,14 @@ test.each([
   [() => Promise.reject(new Error('gone')), ConnectionError],
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
-] as const)(
-  'the error of a failed page of a list has its usual class and the field resume, also in JSON (%#)',
-  async (trouble, kind) => {
-    const { payments } = troubled(3, trouble as () => Response);
-    const list = payments.transfers.list({ limit: 3 });
-    const error = await failureOf(list.toArray({ max: 99 }), kind as typeof ServerError);
-    const resume = { cursor: 'c3', limit: 3, itemsYielded: 3 };
-    expect(error.resume).toEqual(resume);
-    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume });
-  },
-);
+] as const)('the error of a failed page has the field resume (%#)', async (trouble, kind) => {
+  const { payments } = troubled(3, trouble as () => Response);
+  const list = payments.transfers.list({ limit: 3 });
+  const error = await failureOf(list.toArray({ max: 99 }), kind as typeof ServerError);
+  const resume = { cursor: 'c3', limit: 3, itemsYielded: 3 };
+  expect(error.resume).toEqual(resume);
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume });
+});
 
 test('the error of a call that is not a list has no field resume', async () => {
   const { payments } = clientOf(() => respond(400, errorBody));

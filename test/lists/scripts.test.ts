@@ -94,38 +94,35 @@ const endOf = (error: unknown): string => {
 test.each([
   { way: 'the option fetch', open: () => Promise.resolve(overFetch) },
   { way: 'node:http', open: overSockets },
-])(
-  'a list of random pages and errors over $way yields exactly the items that the platform sent, and ends with the expected error or without an error',
-  async ({ open }) => {
-    const sceneOf = await open();
-    const platforms = fc
-      .array(anyPage, { minLength: 7, maxLength: 7 })
-      .map((pages) => Object.fromEntries(pages.map((each, at) => [['0', ...cursors][at], each])));
-    await fc.assert(
-      fc.asyncProperty(platforms, fc.integer({ min: 1, max: 30 }), async (platform, max) => {
-        const truth = truthOf(platform);
-        const { payments, requests } = sceneOf(platform);
-        const list = payments.transfers.list();
-        const seen: string[] = [];
-        let ends = 'done';
-        try {
-          for await (const { id } of list) seen.push(id);
-        } catch (error) {
-          ends = endOf(error);
-        }
-        expect({ ids: seen, ends }).toEqual(truth);
-        expect(requests.length).toBeLessThanOrEqual(7);
+])('random lists over $way yield exactly what the platform sent', async ({ open }) => {
+  const sceneOf = await open();
+  const platforms = fc
+    .array(anyPage, { minLength: 7, maxLength: 7 })
+    .map((pages) => Object.fromEntries(pages.map((each, at) => [['0', ...cursors][at], each])));
+  await fc.assert(
+    fc.asyncProperty(platforms, fc.integer({ min: 1, max: 30 }), async (platform, max) => {
+      const truth = truthOf(platform);
+      const { payments, requests } = sceneOf(platform);
+      const list = payments.transfers.list();
+      const seen: string[] = [];
+      let ends = 'done';
+      try {
+        for await (const { id } of list) seen.push(id);
+      } catch (error) {
+        ends = endOf(error);
+      }
+      expect({ ids: seen, ends }).toEqual(truth);
+      expect(requests.length).toBeLessThanOrEqual(7);
 
-        const some = await list.toArray({ max }).catch(endOf);
-        const isError = typeof some === 'string';
-        expect(isError ? some : some.map(({ id }) => id)).toEqual(
-          isError ? truth.ends : truth.ids.slice(0, max),
-        );
-      }),
-      { numRuns: 300 },
-    );
-  },
-);
+      const some = await list.toArray({ max }).catch(endOf);
+      const isError = typeof some === 'string';
+      expect(isError ? some : some.map(({ id }) => id)).toEqual(
+        isError ? truth.ends : truth.ids.slice(0, max),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
 
 test('accounts.list from the sandbox yields the same items at every limit, even with empty pages', async () => {
   const sandbox = new Sandbox();

@@ -74,18 +74,15 @@ test.each(
   vetoes.flatMap(([veto, ...rest]) =>
     makers.map((maker) => [maker[0], veto, maker[1], ...rest] as const),
   ),
-)(
-  '%s sends no request and writes no claim if the authorize option %s',
-  async (_, __, make, authorize, cause) => {
-    const { payments, run, operations, entry, proposals } = setup(authorize);
-    const error = await failureOf(run(make(payments)), PaymentVetoedError);
-    expect(error).toMatchObject({ outcome: 'not_sent', retryable: false, attempts: [] });
-    expect(error.cause).toBe(cause);
-    expect(proposals).toHaveLength(1);
-    expect(operations()).toEqual([]);
-    expect(await entry()).toBeUndefined();
-  },
-);
+)('%s sends and writes nothing if authorize %s', async (_, __, make, authorize, cause) => {
+  const { payments, run, operations, entry, proposals } = setup(authorize);
+  const error = await failureOf(run(make(payments)), PaymentVetoedError);
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: false, attempts: [] });
+  expect(error.cause).toBe(cause);
+  expect(proposals).toHaveLength(1);
+  expect(operations()).toEqual([]);
+  expect(await entry()).toBeUndefined();
+});
 
 test('a PaymentVetoedError shows what the authorize option threw in message and toJSON(), and maps to HTTP status 403', async () => {
   const { payments, run } = setup(() => Promise.reject(limit));
@@ -195,19 +192,16 @@ test('the authorize option is not called if createOnce cannot tell which of two 
 
 const never: Authorize = () => new Promise(() => undefined);
 
-test.each(makers.slice(0, 2))(
-  '%s ends with the outcome not_sent after totalTimeout if the authorize function never resolves',
-  async (_, make) => {
-    const { payments, run, clock, entry, operations } = setup(never);
-    const startedAt = clock.now();
-    const error = await failureOf(run(make(payments)), TimeoutError);
-    expect(error).toMatchObject({ phase: 'total', outcome: 'not_sent' });
-    expect(error.message).toContain('The function in the option authorize did not decide in time.');
-    expect(clock.now() - startedAt).toBe(totalTimeout);
-    expect(operations()).toEqual([]);
-    expect(await entry()).toBeUndefined();
-  },
-);
+test.each(makers.slice(0, 2))('%s is not_sent if authorize never resolves', async (_, make) => {
+  const { payments, run, clock, entry, operations } = setup(never);
+  const startedAt = clock.now();
+  const error = await failureOf(run(make(payments)), TimeoutError);
+  expect(error).toMatchObject({ phase: 'total', outcome: 'not_sent' });
+  expect(error.message).toContain('The function in the option authorize did not decide in time.');
+  expect(clock.now() - startedAt).toBe(totalTimeout);
+  expect(operations()).toEqual([]);
+  expect(await entry()).toBeUndefined();
+});
 
 test('createOnce stops waiting for the authorize function after the totalTimeout that the caller sets for the call', async () => {
   const { payments, run, clock } = setup(never);
@@ -234,21 +228,18 @@ test('a payment with an expired claim of a dead process stays in doubt if the au
 test.each([
   ['create', 'not_sent'],
   ['createOnce', 'unknown'],
-] as const)(
-  'an abort while the authorize function runs ends %s with the outcome %s',
-  async (method, outcome) => {
-    const controller = new AbortController();
-    const { payments, run, entry, operations } = setup(() => {
-      controller.abort(limit);
-      return never({} as ProposedPayment);
-    });
-    const call = payments.transfers[method](salaryOf(1), { signal: controller.signal });
-    const error = await failureOf(run(call), AbortError);
-    expect(error).toMatchObject({ outcome, cause: limit });
-    expect(operations()).toEqual([]);
-    expect(await entry()).toBeUndefined();
-  },
-);
+] as const)('an abort during authorize ends %s as %s', async (method, outcome) => {
+  const controller = new AbortController();
+  const { payments, run, entry, operations } = setup(() => {
+    controller.abort(limit);
+    return never({} as ProposedPayment);
+  });
+  const call = payments.transfers[method](salaryOf(1), { signal: controller.signal });
+  const error = await failureOf(run(call), AbortError);
+  expect(error).toMatchObject({ outcome, cause: limit });
+  expect(operations()).toEqual([]);
+  expect(await entry()).toBeUndefined();
+});
 
 test('the time that the authorize function takes counts towards totalTimeout, and the claim is written afterwards', async () => {
   const taken = 100_000;
@@ -291,16 +282,13 @@ test.each([
   ['in a field', Object.assign(new Error('No.'), { config: { authorization: apiKey } })],
   ['in an object that is no Error', { reason: apiKey }],
   ['in a string', `No: ${apiKey}`],
-])(
-  'a PaymentVetoedError shows no API key even if the authorize function throws a value that has the key %s',
-  async (_, thrown) => {
-    const options: ClientOptions = { apiKey, authorize: () => Promise.reject(thrown) };
-    const { payments } = setupBatch({}, options);
-    const error = await failureOf(payments.transfers.create(salaryOf(1)), PaymentVetoedError);
-    expect(leaksOf(error)).toEqual([]);
-    expect(error.cause).not.toBe(thrown);
-  },
-);
+])('a PaymentVetoedError shows no API key if authorize throws one %s', async (_, thrown) => {
+  const options: ClientOptions = { apiKey, authorize: () => Promise.reject(thrown) };
+  const { payments } = setupBatch({}, options);
+  const error = await failureOf(payments.transfers.create(salaryOf(1)), PaymentVetoedError);
+  expect(leaksOf(error)).toEqual([]);
+  expect(error.cause).not.toBe(thrown);
+});
 
 test('the authorize function of docs/paying-once.md permits a payment only if each check returns true', async () => {
   const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');

@@ -68,40 +68,34 @@ test('the timeout option also covers the response body, and counts from the star
 test.each([
   [413, ApiError, 'rejected'],
   [400, BadRequestError, 'unknown'],
-] as const)(
-  'the error for a %i whose body never ends has the status, and the outcome that the status proves',
-  async (status, errorClass, outcome) => {
-    const clock = new VirtualClock();
-    const server = await stalled(status);
-    const headersArrived = headersReceived();
-    const failed = failureOf(
-      clientAt(server, { clock }).transfers.create(newTransfer),
-      errorClass as typeof PaymentsError,
-    );
-    await headersArrived;
-    await clock.advance(defaultTimeout);
-    expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
-    await server.closed(0);
-  },
-);
+] as const)('a %i with an endless body keeps its outcome', async (status, errorClass, outcome) => {
+  const clock = new VirtualClock();
+  const server = await stalled(status);
+  const headersArrived = headersReceived();
+  const failed = failureOf(
+    clientAt(server, { clock }).transfers.create(newTransfer),
+    errorClass as typeof PaymentsError,
+  );
+  await headersArrived;
+  await clock.advance(defaultTimeout);
+  expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
+  await server.closed(0);
+});
 
 test.each([
   [201, 'unknown'],
   [413, 'rejected'],
   [400, 'unknown'],
-] as const)(
-  'a creation that the caller aborts while the body of a %i arrives has the outcome %s',
-  async (status, outcome) => {
-    const server = await stalled(status);
-    const headersArrived = headersReceived();
-    const caller = new AbortController();
-    const { signal } = caller;
-    const left = failureOf(clientAt(server).transfers.create(newTransfer, { signal }), AbortError);
-    await headersArrived;
-    caller.abort();
-    expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
-  },
-);
+] as const)('an abort during the body of a %i has the outcome %s', async (status, outcome) => {
+  const server = await stalled(status);
+  const headersArrived = headersReceived();
+  const caller = new AbortController();
+  const { signal } = caller;
+  const left = failureOf(clientAt(server).transfers.create(newTransfer, { signal }), AbortError);
+  await headersArrived;
+  caller.abort();
+  expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
+});
 
 test('a timeout before the TLS connection is made has the outcome not_sent', async () => {
   // The server accepts connections without a response, so TLS never completes.
@@ -258,65 +252,59 @@ test.each(kinds)('a call (%s) is not sent if its signal is already aborted', asy
   expect(server.connections).toHaveLength(0);
 });
 
-test.each(['node:http', 'fetch'])(
-  'an abort in the hook onRequest prevents the request from being sent over %s',
-  async (transport) => {
-    const server = await rawServer(responseBytes(200));
-    const controller = new AbortController();
-    // This function ignores its signal.
-    const ownFetch = vi.fn((request: Request) => fetch(request.url));
-    const payments = clientAt(server, {
-      ...(transport === 'fetch' ? { fetch: ownFetch } : {}),
-      hooks: {
-        onRequest: () => {
-          controller.abort();
-        },
+test.each(['node:http', 'fetch'])('onRequest can still abort a call over %s', async (transport) => {
+  const server = await rawServer(responseBytes(200));
+  const controller = new AbortController();
+  // This function ignores its signal.
+  const ownFetch = vi.fn((request: Request) => fetch(request.url));
+  const payments = clientAt(server, {
+    ...(transport === 'fetch' ? { fetch: ownFetch } : {}),
+    hooks: {
+      onRequest: () => {
+        controller.abort();
       },
-    });
-    const { signal } = controller;
-    const error = await failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
-    expect(error).toMatchObject({ outcome: 'not_sent', attempts: [{ outcome: 'not_sent' }] });
-    await flushPromises();
-    expect(ownFetch).not.toHaveBeenCalled();
-    expect(server.connections).toHaveLength(0);
-  },
-);
+    },
+  });
+  const { signal } = controller;
+  const error = await failureOf(payments.transfers.create(newTransfer, { signal }), AbortError);
+  expect(error).toMatchObject({ outcome: 'not_sent', attempts: [{ outcome: 'not_sent' }] });
+  await flushPromises();
+  expect(ownFetch).not.toHaveBeenCalled();
+  expect(server.connections).toHaveLength(0);
+});
 
 test.each([
   ['node:http', {}],
   ['fetch', { fetch: (request: Request) => fetch(request) }],
-])(
-  'a request over %s never arrives if the caller aborted the call and the outcome is not_sent',
-  async (_, transport) => {
-    const server = await rawServer(() => undefined);
-    const payments = clientAt(server, transport);
-    const unsent: string[] = [];
-    const outcomes = new Set<string>();
-    for (let step = 0; step < 80; step += 1) {
-      const description = `step ${step}`;
-      const caller = new AbortController();
-      const { signal } = caller;
-      const call = failureOf(
-        payments.transfers.create({ ...newTransfer, description }, { signal }),
-        AbortError,
-      );
-      // Aborts after each of forty microtasks, then after each of forty turns of the event loop.
-      for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
-      if (step > 40) await flushPromises(step - 40);
-      caller.abort();
-      const { outcome } = await call;
-      outcomes.add(outcome);
-      if (outcome === 'not_sent') unsent.push(description);
-    }
-    await flushPromises();
-    const arrived = server.arrivals.map(
-      ({ body }) => (JSON.parse(body) as { description: string }).description,
+])('not_sent after an abort means that nothing arrives over %s', async (_, transport) => {
+  const server = await rawServer(() => undefined);
+  const payments = clientAt(server, transport);
+  const unsent: string[] = [];
+  const outcomes = new Set<string>();
+  for (let step = 0; step < 80; step += 1) {
+    const description = `step ${step}`;
+    const caller = new AbortController();
+    const { signal } = caller;
+    const call = failureOf(
+      payments.transfers.create({ ...newTransfer, description }, { signal }),
+      AbortError,
     );
-    expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
-    expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
-    expect(arrived.length).toBeGreaterThan(0);
-  },
-);
+    // Aborts after each of forty microtasks, then after each of forty turns of the event loop.
+    for (let tick = 0; tick < Math.min(step, 40); tick += 1) await Promise.resolve();
+    if (step > 40) await flushPromises(step - 40);
+    caller.abort();
+    const { outcome } = await call;
+    outcomes.add(outcome);
+    if (outcome === 'not_sent') unsent.push(description);
+  }
+  await flushPromises();
+  const arrived = server.arrivals.map(
+    ({ body }) => (JSON.parse(body) as { description: string }).description,
+  );
+  expect(arrived.filter((description) => unsent.includes(description))).toEqual([]);
+  expect(outcomes).toEqual(new Set(['not_sent', 'unknown']));
+  expect(arrived.length).toBeGreaterThan(0);
+});
 
 test('a response body that ignores the signal of the request is cancelled at a timeout or an abort', async () => {
   const clock = new VirtualClock();
@@ -351,22 +339,19 @@ test.each([
   ['a string', 'mine'],
   ['null', null],
   ['nothing', undefined],
-])(
-  'the reason that the caller gives to abort() is the cause of the error: %s',
-  async (_, reason) => {
-    const { payments } = clientOf(() => new Promise(() => undefined));
-    const controller = new AbortController();
-    const call = failureOf(
-      payments.transfers.create(newTransfer, { signal: controller.signal }),
-      AbortError,
-    );
-    await flushPromises();
-    controller.abort(reason);
-    const error = await call;
-    expect(error.cause).toBe(controller.signal.reason);
-    expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
-  },
-);
+])('the reason of abort() is the cause of the error: %s', async (_, reason) => {
+  const { payments } = clientOf(() => new Promise(() => undefined));
+  const controller = new AbortController();
+  const call = failureOf(
+    payments.transfers.create(newTransfer, { signal: controller.signal }),
+    AbortError,
+  );
+  await flushPromises();
+  controller.abort(reason);
+  const error = await call;
+  expect(error.cause).toBe(controller.signal.reason);
+  expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
+});
 
 test('a signal of AbortSignal.timeout() aborts the call as the signal of an AbortController does', async () => {
   const server = await rawServer(() => undefined);
@@ -410,37 +395,31 @@ const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fe
 test.each([
   ['node:http', {}],
   ['fetch', { fetch: ownFetch }],
-] as const)(
-  'no listener stays on the signal of the caller after a timeout or an abort over %s',
-  async (_, transport) => {
-    for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
-      const clock = new VirtualClock();
-      const server = await rawServer(() => undefined);
-      const timedOut = new AbortController();
-      const options = { signal: timedOut.signal, maxRetries: 0 };
-      const call = failureOf(
-        send(clientAt(server, { clock, ...transport }), options),
-        TimeoutError,
-      );
-      await server.arrived(1);
-      expect(listeners(timedOut.signal)).toBe(1);
-      await clock.advance(defaultTimeout);
-      await call;
-      expect(listeners(timedOut.signal)).toBe(0);
+] as const)('no listener stays on the signal after a call over %s', async (_, transport) => {
+  for (const send of [calls['safe GET'].send, calls['once POST'].send]) {
+    const clock = new VirtualClock();
+    const server = await rawServer(() => undefined);
+    const timedOut = new AbortController();
+    const options = { signal: timedOut.signal, maxRetries: 0 };
+    const call = failureOf(send(clientAt(server, { clock, ...transport }), options), TimeoutError);
+    await server.arrived(1);
+    expect(listeners(timedOut.signal)).toBe(1);
+    await clock.advance(defaultTimeout);
+    await call;
+    expect(listeners(timedOut.signal)).toBe(0);
 
-      const aborted = new AbortController();
-      const second = failureOf(
-        send(clientAt(server, transport), { signal: aborted.signal }),
-        AbortError,
-      );
-      await server.arrived(2);
-      aborted.abort();
-      await second;
-      expect(listeners(aborted.signal)).toBe(0);
-      expect(clock.pending).toBe(0);
-    }
-  },
-);
+    const aborted = new AbortController();
+    const second = failureOf(
+      send(clientAt(server, transport), { signal: aborted.signal }),
+      AbortError,
+    );
+    await server.arrived(2);
+    aborted.abort();
+    await second;
+    expect(listeners(aborted.signal)).toBe(0);
+    expect(clock.pending).toBe(0);
+  }
+});
 
 test('a failed call leaves no timer and no unhandled rejection', async () => {
   const unhandled: unknown[] = [];

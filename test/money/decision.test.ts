@@ -76,13 +76,10 @@ test.each<[TimeLeft | undefined, boolean, Situation]>([
   [{ toRun: -50, toTakeEffect: 0 }, true, 'expired'],
   [{ toRun: 1, toTakeEffect: Infinity }, false, 'claimed'],
   [{ toRun: -1e12, toTakeEffect: Infinity }, false, 'in_grace_period'],
-])(
-  'findSituation for a claim with the time left %o and a journal that may lose entries (%s) returns %s',
-  (left, ...row) => {
-    const [canForget, situation] = row;
-    expect(findSituation(left, canForget)).toBe(situation);
-  },
-);
+])('findSituation of a claim with %o left, forgetting %s, returns %s', (left, ...row) => {
+  const [canForget, situation] = row;
+  expect(findSituation(left, canForget)).toBe(situation);
+});
 
 const ofHours = { claimedAt: 0, expiresAt: 90_000 };
 test.each([
@@ -111,12 +108,9 @@ test.each<[boolean, boolean, Situation]>([
   [true, true, 'takeover_rejected'],
   [false, false, 'unknown'],
   [false, true, 'unknown'],
-])(
-  'findSituationAfterRequest with isCertain %s and isTakeover %s returns %s',
-  (isCertain, isTakeover, situation) => {
-    expect(findSituationAfterRequest({ isCertain, isTakeover })).toBe(situation);
-  },
-);
+])('findSituationAfterRequest(certain %s, takeover %s): %s', (isCertain, isTakeover, situation) => {
+  expect(findSituationAfterRequest({ isCertain, isTakeover })).toBe(situation);
+});
 
 test.each([
   ['a payment without a known claim', undefined, 0, 5_000],
@@ -131,12 +125,9 @@ test.each([
     86_400_000,
     defaultGracePeriod,
   ],
-])(
-  'findRetryDelay returns how long to wait before the next createOnce call for %s',
-  (_, claim, now, wait) => {
-    expect(findRetryDelay(claim, now)).toBe(wait);
-  },
-);
+])('findRetryDelay returns the wait before the next call for %s', (_, claim, now, wait) => {
+  expect(findRetryDelay(claim, now)).toBe(wait);
+});
 
 /** Bounds that are large enough for every situation to occur. */
 const forgetful = { callers: 2, calls: 1, misses: 1, deaths: 1, forgets: true };

@@ -64,12 +64,9 @@ async function countTransfers(lateMs: number, options: ClientOptions = {}): Prom
 
 const times = [1, 60, 300, 425, 600, 900, 1_000].map((seconds) => seconds * second);
 
-test.each(times)(
-  'createOnce pays once with the default gracePeriod even if its first request takes effect %i ms late',
-  async (late) => {
-    expect(await countTransfers(late)).toBe(1);
-  },
-);
+test.each(times)('createOnce pays once if its request takes effect %i ms late', async (late) => {
+  expect(await countTransfers(late)).toBe(1);
+});
 
 test.each([...times, 17 * minute, hour, 24 * hour])(
   'createOnce pays once with gracePeriod: Infinity even if its first request takes effect %i ms late',

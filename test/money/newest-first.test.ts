@@ -211,10 +211,7 @@ const withOldGroup =
 test.each<readonly [string, World & { readonly payment?: Partial<Transfer> }]>([
   ['the list is newest first', {}],
   ['a page has ten items', { pageSize: 10 }],
-  [
-    'creation times have no fraction of a second',
-    { show: withTime((time) => `${time.slice(0, 19)}Z`) },
-  ],
+  ['times have no fraction of a second', { show: withTime((time) => `${time.slice(0, 19)}Z`) }],
   ['creation times have no seconds', { show: withTime((time) => `${time.slice(0, 16)}Z`) }],
   ['creation times have an offset', { show: withTime((time) => time.replace('Z', '+00:00')) }],
   ['an item is 50 ms out of order', { arrange: withOlderBefore(50), pageSize: 151 }],
@@ -231,16 +228,13 @@ test.each<readonly [string, World & { readonly payment?: Partial<Transfer> }]>([
   ['the clock of the platform is a day behind', { platformLead: -day }],
   ['the clock of the journal is a day ahead', { journalLead: day }],
   ['the clock of the journal is a day behind', { journalLead: -day }],
-])(
-  'a list search with transfersNewestFirst reads only the first pages and finds the payment if %s',
-  async (_, { payment, ...world }) => {
-    // A prefetched page counts, too. The whole list has 751 items.
-    const lists = world.pageSize === 10 ? 17 : 3;
-    for (const name of searches) {
-      expect(await findPayment(name, world, payment), name).toEqual({ lists, drifts: 0 });
-    }
-  },
-);
+])('a search newest first reads the first pages only if %s', async (_, { payment, ...world }) => {
+  // A prefetched page counts, too. The whole list has 751 items.
+  const lists = world.pageSize === 10 ? 17 : 3;
+  for (const name of searches) {
+    expect(await findPayment(name, world, payment), name).toEqual({ lists, drifts: 0 });
+  }
+});
 
 const whole = 8;
 
@@ -256,25 +250,18 @@ test.each<readonly [string, World, number]>([
     { show: withTime((time, { id }) => (id === 'txfr_750' ? time.slice(0, -1) : time)) },
     0,
   ],
-  [
-    'one creation time of the first page cannot be read',
-    { show: withTime((time, { id }) => (id === 'txfr_750' ? 'today' : time)) },
-    0,
-  ],
+  ['a time is odd', { show: withTime((time, { id }) => (id === 'txfr_750' ? 'today' : time)) }, 0],
   ['the 99 oldest items come first', { arrange: withOldGroup(99), pageSize: 99 }, 1],
   ['the ten oldest items come first', { arrange: withOldGroup(10), pageSize: 10 }, 1],
   ['no response has a Date header', { hasDate: false }, 0],
-])(
-  'a list search with transfersNewestFirst reads the whole list if %s',
-  async (title, world, drifts) => {
-    const lists = Math.ceil(751 / (world.pageSize ?? 100));
-    // With such times, reconcile takes the payment for another one.
-    const isOld = /equal|apart|rises/.test(title);
-    for (const name of isOld ? (['claim', 'since'] as const) : searches) {
-      expect(await findPayment(name, world), name).toEqual({ lists, drifts });
-    }
-  },
-);
+])('a search newest first reads the whole list if %s', async (title, world, drifts) => {
+  const lists = Math.ceil(751 / (world.pageSize ?? 100));
+  // With such times, reconcile takes the payment for another one.
+  const isOld = /equal|apart|rises/.test(title);
+  for (const name of isOld ? (['claim', 'since'] as const) : searches) {
+    expect(await findPayment(name, world), name).toEqual({ lists, drifts });
+  }
+});
 
 test('a list search with transfersNewestFirst reads the whole list if an item is more than two minutes out of order', async () => {
   const world = { arrange: withOlderBefore(2 * minute + 1), pageSize: 151 };
@@ -300,41 +287,35 @@ test('a list search with transfersNewestFirst misses a payment that the list sho
   expect(paid()).toHaveLength(2);
 });
 
-test.each([day, -day])(
-  'a list search with transfersNewestFirst finds the payment even if the wall clock is set by %i ms after the claim',
-  async (ms) => {
-    const world = await findPayment('claim', {}, {}, ({ clock }) => {
-      clock.shiftWall(ms);
-    });
-    expect(world).toEqual({ lists: 3, drifts: 0 });
-  },
-);
+test.each([day, -day])('a search newest first survives a wall clock set by %i ms', async (ms) => {
+  const world = await findPayment('claim', {}, {}, ({ clock }) => {
+    clock.shiftWall(ms);
+  });
+  expect(world).toEqual({ lists: 3, drifts: 0 });
+});
 
 test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
   ['is suspended', ({ sleep }) => sleep(hour), 0],
   ['has its clock set ahead', ({ clock }) => clock.shiftWall(day), 0],
   ['has its clock set back', ({ clock }) => clock.shiftWall(-day), 0],
   ['has a clock that is a day ahead set right', ({ clock }) => clock.shiftWall(-day), day],
-])(
-  'a list search with transfersNewestFirst finds the payment even if the machine %s while the journal returns its time',
-  async (_, interrupt, ahead) => {
-    const test = setup();
-    await test.claim();
-    test.clock.shiftWall(ahead);
-    const { id } = test.add(input as Partial<Transfer>);
-    test.payOthers();
-    const slow = {
-      ...test.journal,
-      now: async (reference: string) => {
-        const now = await test.journal.now(reference);
-        interrupt(test);
-        return now;
-      },
-    };
-    expect(await test.pay({ journal: slow })).toMatchObject({ id });
-    expect(test.counts.creations).toBe(0);
-  },
-);
+])('a search newest first succeeds if the machine %s meanwhile', async (_, interrupt, ahead) => {
+  const test = setup();
+  await test.claim();
+  test.clock.shiftWall(ahead);
+  const { id } = test.add(input as Partial<Transfer>);
+  test.payOthers();
+  const slow = {
+    ...test.journal,
+    now: async (reference: string) => {
+      const now = await test.journal.now(reference);
+      interrupt(test);
+      return now;
+    },
+  };
+  expect(await test.pay({ journal: slow })).toMatchObject({ id });
+  expect(test.counts.creations).toBe(0);
+});
 
 test('a list search without transfersNewestFirst reads the whole list', async () => {
   const options = { platform: { transfersNewestFirst: false } };
@@ -366,19 +347,16 @@ test('a list search with transfersNewestFirst but without since reads the whole 
   expect(counts.lists).toBe(2 * whole);
 });
 
-test.each([{}, { since }])(
-  'a list search with transfersNewestFirst reads the whole list if the claim has no firstClaimedAt (options: %o)',
-  async (options) => {
-    const { claim, payOthers, pay, counts, read, write, paid } = setup();
-    await claim();
-    const { firstClaimedAt: _, ...old } = (await read()) as SendingEntry;
-    await write(old as JournalEntry);
-    payOthers();
-    await pay(options);
-    expect(counts.lists).toBe(2 * whole);
-    expect(paid()).toHaveLength(1);
-  },
-);
+test.each([{}, { since }])('a claim without firstClaimedAt bounds nothing: %o', async (options) => {
+  const { claim, payOthers, pay, counts, read, write, paid } = setup();
+  await claim();
+  const { firstClaimedAt: _, ...old } = (await read()) as SendingEntry;
+  await write(old as JournalEntry);
+  payOthers();
+  await pay(options);
+  expect(counts.lists).toBe(2 * whole);
+  expect(paid()).toHaveLength(1);
+});
 
 /** A client with creations that fail, so that their claims stay. */
 const failingOptions = (): ClientOptions => ({
@@ -395,54 +373,21 @@ const failingOptions = (): ClientOptions => ({
 test.each<readonly [string, Partial<SendingEntry> | undefined, OnceOptions, number]>([
   ['a first claim', undefined, {}, start + 8 * minute],
   ['a first claim with since', undefined, { since }, start],
-  [
-    'a first claim with a since in the near future',
-    undefined,
-    { since: toTime(start + 9 * minute) },
-    start + 8 * minute,
-  ],
+  ['a claim with late since', undefined, { since: toTime(start + 9 * minute) }, start + 8 * minute],
   ['a claim that replaces an expired claim', {}, {}, start],
   ['a claim with the same since that replaces an expired claim', {}, { since }, start],
-  [
-    'a claim with an earlier since that replaces an expired claim',
-    {},
-    { since: toTime(start - hour) },
-    start - hour,
-  ],
-  [
-    'a claim with a since within the clock skew that replaces an expired claim',
-    {},
-    { since: toTime(start + 2 * minute) },
-    start,
-  ],
-  [
-    'a claim that replaces a claim that had replaced an earlier claim',
-    { firstClaimedAt: start - hour },
-    {},
-    start - hour,
-  ],
-  [
-    'a claim that replaces a claim from the future',
-    { firstClaimedAt: start + day },
-    {},
-    start + 8 * minute,
-  ],
-  [
-    'a claim that replaces a claim without firstClaimedAt',
-    { firstClaimedAt: undefined as never },
-    { since },
-    0,
-  ],
-])(
-  'the field firstClaimedAt of %s is the earliest time at which the payment may have been made',
-  async (_, before, options, firstClaimedAt) => {
-    const { claim, payOthers, pay, read } = setup({ options: failingOptions() });
-    if (before !== undefined) await claim(before);
-    payOthers();
-    await failureOf(pay(options), PaymentInDoubtError);
-    expect(await read()).toMatchObject({ claimedAt: start + 8 * minute, firstClaimedAt });
-  },
-);
+  ['a takeover with an earlier since', {}, { since: toTime(start - hour) }, start - hour],
+  ['a takeover with since within the skew', {}, { since: toTime(start + 2 * minute) }, start],
+  ['a takeover of a takeover', { firstClaimedAt: start - hour }, {}, start - hour],
+  ['a takeover of a future claim', { firstClaimedAt: start + day }, {}, start + 8 * minute],
+  ['a takeover without firstClaimedAt', { firstClaimedAt: undefined as never }, { since }, 0],
+])('firstClaimedAt of %s is the earliest time', async (_, before, options, firstClaimedAt) => {
+  const { claim, payOthers, pay, read } = setup({ options: failingOptions() });
+  if (before !== undefined) await claim(before);
+  payOthers();
+  await failureOf(pay(options), PaymentInDoubtError);
+  expect(await read()).toMatchObject({ claimedAt: start + 8 * minute, firstClaimedAt });
+});
 
 test('the field firstClaimedAt of a claim is a time of the journal’s clock, even if that clock is a day ahead', async () => {
   const { pay, read } = setup({ journalLead: day, options: failingOptions() });
@@ -496,46 +441,40 @@ test.each([
   [6 * minute, 1],
   [3 * minute, 1],
   [2 * minute, 0],
-])(
-  'createOnce with transfersNewestFirst finds the payment if createdAt is %i ms behind the Date header, and reports %i issues to onDrift',
-  async (ms, drifts) => {
-    const reported: string[] = [];
-    const onDrift: NonNullable<ClientOptions['hooks']>['onDrift'] = ({ operation, issues }) =>
-      reported.push(...issues.map(({ path }) => `${operation} ${path}`));
-    const { claim, add, pay, payments, payOthers, counts } = setup({
-      ...withLateClock(ms),
-      options: { hooks: { onDrift } },
-    });
-    for (const description of ['other a', 'other b']) {
-      await payments.transfers.createOnce({ ...input, description });
-    }
-    expect(reported).toEqual(Array(drifts).fill('transfers.create createdAt'));
-    // The payment is on the second page, and looks older than its claim.
-    await claim();
-    const { id } = add({ ...input } as Partial<Transfer>);
-    payOthers();
-    expect(await pay()).toMatchObject({ id });
-    expect(counts.creations).toBe(2);
-  },
-);
+])('createOnce finds a payment whose time is %i ms late, with %i drifts', async (ms, drifts) => {
+  const reported: string[] = [];
+  const onDrift: NonNullable<ClientOptions['hooks']>['onDrift'] = ({ operation, issues }) =>
+    reported.push(...issues.map(({ path }) => `${operation} ${path}`));
+  const { claim, add, pay, payments, payOthers, counts } = setup({
+    ...withLateClock(ms),
+    options: { hooks: { onDrift } },
+  });
+  for (const description of ['other a', 'other b']) {
+    await payments.transfers.createOnce({ ...input, description });
+  }
+  expect(reported).toEqual(Array(drifts).fill('transfers.create createdAt'));
+  // The payment is on the second page, and looks older than its claim.
+  await claim();
+  const { id } = add({ ...input } as Partial<Transfer>);
+  payOthers();
+  expect(await pay()).toMatchObject({ id });
+  expect(counts.creations).toBe(2);
+});
 
 // since decides only where reading stops, not which transfers count.
-test.each(searches)(
-  'a list search (%s) with transfersNewestFirst finds a payment that was made a minute before the claim or before the time in the option since, if a page that the search reads shows the payment',
-  async (name) => {
-    const { claim, add, pay, payments, counts } = setup({ forgets: name === 'since' });
-    const { id } = add({ ...input, createdAt: toTime(start - minute) } as Partial<Transfer>);
-    if (name === 'claim') await claim();
-    const result =
-      name === 'reconcile'
-        ? await payments.transfers
-            .reconcile(input, { since })
-            .then((each) => 'transfer' in each && each.transfer)
-        : await pay(name === 'since' ? { since } : {});
-    expect(result).toMatchObject({ id });
-    expect(counts.creations).toBe(0);
-  },
-);
+test.each(searches)('a search (%s) finds an earlier payment on a page it reads', async (name) => {
+  const { claim, add, pay, payments, counts } = setup({ forgets: name === 'since' });
+  const { id } = add({ ...input, createdAt: toTime(start - minute) } as Partial<Transfer>);
+  if (name === 'claim') await claim();
+  const result =
+    name === 'reconcile'
+      ? await payments.transfers
+          .reconcile(input, { since })
+          .then((each) => 'transfer' in each && each.transfer)
+      : await pay(name === 'since' ? { since } : {});
+  expect(result).toMatchObject({ id });
+  expect(counts.creations).toBe(0);
+});
 
 test('createOnce finds a payment that was made an hour before the time in its option since, if a page that createOnce reads shows the payment', async () => {
   const { add, pay, counts } = setup({ forgets: true });
@@ -571,21 +510,18 @@ test.each([
   ['tomorrow', 'expected a valid Date'],
   [toTime(start + 2 * minute + 1), 'in the future'],
   [toTime(start).slice(0, -1), 'expected a valid Date'],
-])(
-  'createOnce rejects %s as the option since before it reads the journal',
-  async (moment, problem) => {
-    const { payments, counts } = setup();
-    const journal = { read: vi.fn(), swap: vi.fn(), now: vi.fn() };
-    const error = await failureOf(
-      payments.transfers.createOnce(input, { since: moment, journal }),
-      ValidationError,
-    );
-    expect(error.issues).toMatchObject([{ path: 'options.since' }]);
-    expect(error.message).toContain(problem);
-    expect(journal.read).not.toHaveBeenCalled();
-    expect(counts).toEqual({ lists: 0, creations: 0, drifts: 0 });
-  },
-);
+])('createOnce rejects since of %s before it reads the journal', async (moment, problem) => {
+  const { payments, counts } = setup();
+  const journal = { read: vi.fn(), swap: vi.fn(), now: vi.fn() };
+  const error = await failureOf(
+    payments.transfers.createOnce(input, { since: moment, journal }),
+    ValidationError,
+  );
+  expect(error.issues).toMatchObject([{ path: 'options.since' }]);
+  expect(error.message).toContain(problem);
+  expect(journal.read).not.toHaveBeenCalled();
+  expect(counts).toEqual({ lists: 0, creations: 0, drifts: 0 });
+});
 
 test('a client calls the hook onDrift once if the list contradicts the option transfersNewestFirst', async () => {
   const { payments, pay, payOthers, counts } = setup({ arrange: shuffled, forgets: true });
@@ -715,24 +651,9 @@ const repeat = (count: number, ms: number): string[] =>
   Array.from({ length: count }, () => toTime(ms));
 
 test.each<readonly [string, readonly string[], boolean, boolean]>([
-  [
-    'the times of 100 items fall by more than two minutes',
-    [...repeat(99, moment + 2 * minute + 1), toTime(moment)],
-    true,
-    false,
-  ],
-  [
-    'the times of 99 items fall by more than two minutes',
-    [...repeat(98, moment + 2 * minute + 1), toTime(moment)],
-    false,
-    false,
-  ],
-  [
-    'the times of 100 items fall by exactly two minutes',
-    [...repeat(99, moment + 2 * minute), toTime(moment)],
-    false,
-    false,
-  ],
+  ['100 items fall by more', [...repeat(99, moment + 2 * minute + 1), toTime(moment)], true, false],
+  ['99 items fall by more', [...repeat(98, moment + 2 * minute + 1), toTime(moment)], false, false],
+  ['100 items fall by 2 min', [...repeat(99, moment + 2 * minute), toTime(moment)], false, false],
   [
     'the time of an item rises by exactly two minutes',
     [...repeat(99, moment + hour), toTime(moment), toTime(moment + 2 * minute)],
@@ -762,24 +683,21 @@ test.each<readonly [string, readonly string[], boolean, boolean]>([
     false,
     false,
   ],
-])(
-  'OrderCheck reports correctly whether a list proves the order newest first, contradicts that order or does neither, if %s',
-  (_, times, isShown, isContradicted) => {
-    const order = new OrderCheck();
-    order.read(rowsAt(...times));
-    expect(order.isContradicted).toBe(isContradicted);
-    expect(order.hasReached(moment + 2 * minute + 1)).toBe(isShown);
-    // Items may be two minutes out of order, so a time counts as reached only two minutes later.
-    expect(order.hasReached(moment + 2 * minute)).toBe(false);
-    // The result is the same when each row is a page of its own.
-    const paged = new OrderCheck();
-    for (const row of rowsAt(...times)) paged.read([row]);
-    expect([paged.isContradicted, paged.hasReached(moment + 2 * minute + 1)]).toEqual([
-      isContradicted,
-      isShown,
-    ]);
-  },
-);
+])('OrderCheck proves or contradicts the order if %s', (_, times, isShown, isContradicted) => {
+  const order = new OrderCheck();
+  order.read(rowsAt(...times));
+  expect(order.isContradicted).toBe(isContradicted);
+  expect(order.hasReached(moment + 2 * minute + 1)).toBe(isShown);
+  // Items may be two minutes out of order, so a time counts as reached only two minutes later.
+  expect(order.hasReached(moment + 2 * minute)).toBe(false);
+  // The result is the same when each row is a page of its own.
+  const paged = new OrderCheck();
+  for (const row of rowsAt(...times)) paged.read([row]);
+  expect([paged.isContradicted, paged.hasReached(moment + 2 * minute + 1)]).toEqual([
+    isContradicted,
+    isShown,
+  ]);
+});
 
 test('OrderCheck treats a createdAt without fractional seconds as a time that may be up to a second later', () => {
   const order = new OrderCheck();

@@ -124,15 +124,12 @@ test.each([
   [308, 'https://127.0.0.1/v0', 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
   [302, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
   [404, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
-])(
-  'a creation that receives status %i from the base URL %s, with the Location header %s, ends as %s',
-  async (status, baseUrl, location, outcome) => {
-    const headers = location === undefined ? undefined : { location };
-    const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
-    const call = payments.transfers.create(newTransfer, { query: { a: '1' } });
-    expect((await failureOf(call, ApiError)).outcome).toBe(outcome);
-  },
-);
+])('status %i from %s, location %s, ends as %s', async (status, baseUrl, location, outcome) => {
+  const headers = location === undefined ? undefined : { location };
+  const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
+  const call = payments.transfers.create(newTransfer, { query: { a: '1' } });
+  expect((await failureOf(call, ApiError)).outcome).toBe(outcome);
+});
 
 test('statusOutcome returns unknown for a status that is neither 3xx, 4xx nor 5xx', () => {
   for (const status of [0, 100, 101, 103, 199, 200, 204, 299, 600, 700, 999]) {
@@ -204,39 +201,33 @@ const proofs: readonly [TransportFacts['runtime'], string, Error][] = [
   ['deno', 'handshake cut', new Error('client error (Connect): tls handshake eof')],
 ];
 
-test.each(proofs)(
-  'connectionOutcome on %s returns not_sent for the failure "%s"',
-  (runtime, _, error) => {
-    for (const whole of [error, wrapped(error), wrapped(wrapped(error))]) {
-      expect(connectionOutcome(whole, departure(runtime))).toMatchObject({
-        outcome: 'not_sent',
-        transient: true,
-      });
-      // The same messages prove nothing if the runtime may have sent the request before.
-      expect(connectionOutcome(whole, departure(runtime, false)).outcome).toBe('unknown');
-      expect(connectionOutcome(whole, departure('other')).outcome).toBe('unknown');
-    }
-  },
-);
+test.each(proofs)('connectionOutcome on %s is not_sent for "%s"', (runtime, _, error) => {
+  for (const whole of [error, wrapped(error), wrapped(wrapped(error))]) {
+    expect(connectionOutcome(whole, departure(runtime))).toMatchObject({
+      outcome: 'not_sent',
+      transient: true,
+    });
+    // The same messages prove nothing if the runtime may have sent the request before.
+    expect(connectionOutcome(whole, departure(runtime, false)).outcome).toBe('unknown');
+    expect(connectionOutcome(whole, departure('other')).outcome).toBe('unknown');
+  }
+});
 
-test.each(['node', 'bun'] as const)(
-  'connectionOutcome on %s returns not_sent and allows no retry for a rejected certificate',
-  (runtime) => {
-    for (const code of certificates) {
-      const error = wrapped(coded(code));
-      expect(connectionOutcome(error, departure(runtime))).toEqual({
-        outcome: 'not_sent',
-        code,
-        transient: false,
-        connectTimedOut: false,
-        obstacle: 'certificate',
-      });
-      // A custom fetch may have sent the request to another address before.
-      expect(connectionOutcome(error, departure('other')).outcome).toBe('unknown');
-      expect(connectionOutcome(error, departure(runtime, false)).outcome).toBe('unknown');
-    }
-  },
-);
+test.each(['node', 'bun'] as const)('a rejected certificate on %s allows no retry', (runtime) => {
+  for (const code of certificates) {
+    const error = wrapped(coded(code));
+    expect(connectionOutcome(error, departure(runtime))).toEqual({
+      outcome: 'not_sent',
+      code,
+      transient: false,
+      connectTimedOut: false,
+      obstacle: 'certificate',
+    });
+    // A custom fetch may have sent the request to another address before.
+    expect(connectionOutcome(error, departure('other')).outcome).toBe('unknown');
+    expect(connectionOutcome(error, departure(runtime, false)).outcome).toBe('unknown');
+  }
+});
 
 test('connectionOutcome returns not_sent and allows no retry if one of several addresses has a rejected certificate', () => {
   const mixed = new AggregateError([connect('ECONNREFUSED'), coded('CERT_HAS_EXPIRED')]);
@@ -300,15 +291,12 @@ const doubts: readonly [TransportFacts['runtime'], string, unknown][] = [
   ['deno', 'mTLS', new Error('received fatal alert: CertificateRequired')],
 ];
 
-test.each(doubts)(
-  'connectionOutcome on %s returns unknown for the failure "%s"',
-  (runtime, _, error) => {
-    const whole = error instanceof Error ? [error, wrapped(error)] : [error];
-    for (const each of whole) {
-      expect(connectionOutcome(each, departure(runtime)).outcome).toBe('unknown');
-    }
-  },
-);
+test.each(doubts)('connectionOutcome on %s is unknown for "%s"', (runtime, _, error) => {
+  const whole = error instanceof Error ? [error, wrapped(error)] : [error];
+  for (const each of whole) {
+    expect(connectionOutcome(each, departure(runtime)).outcome).toBe('unknown');
+  }
+});
 
 test('connectionOutcome on Node returns not_sent only if the transport knows that the request has not started', () => {
   for (const error of [connect('ECONNREFUSED'), reset, undefined]) {

@@ -319,16 +319,13 @@ describe('a listed transfer whose description is only similar to the reference o
   test.each([
     ['before', [rewritten, listedAs(1)]],
     ['after', [listedAs(1), rewritten]],
-  ])(
-    'is unexpected if the list shows the transfer %s a transfer with the exact reference',
-    async (_, page) => {
-      const { rowsOf } = setup(() => pagesOf(page));
-      expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
-        '1 completed 1',
-        'unexpected 9',
-      ]);
-    },
-  );
+  ])('is unexpected %s a transfer with the exact reference', async (_, page) => {
+    const { rowsOf } = setup(() => pagesOf(page));
+    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
+      '1 completed 1',
+      'unexpected 9',
+    ]);
+  });
 
   test('is one of at most ten candidates for the payment, even if the list shows 30 similar transfers', async () => {
     const similar = Array.from({ length: 30 }, (_, at) => ({ ...rewritten, id: `txfr_${at}` }));
@@ -394,16 +391,13 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     ['a reference that no payment has', 'rent 2026-01'],
     ['the reference in capitals', 'SALARY 000001'],
     ['the reference and more words', `${firstReference} and more`],
-  ])(
-    'has the status of the recorded transfer even if the platform has changed the description to %s',
-    async (_, description) => {
-      const journal = await journalWith({ [firstReference]: 'txfr_000001' });
-      const { rowsOf } = setup(() => pagesOf([listedAs(1, { description, status: 'failed' })]), {
-        journal,
-      });
-      expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 failed 1']);
-    },
-  );
+  ])('has the status of its transfer if the description became %s', async (_, description) => {
+    const journal = await journalWith({ [firstReference]: 'txfr_000001' });
+    const { rowsOf } = setup(() => pagesOf([listedAs(1, { description, status: 'failed' })]), {
+      journal,
+    });
+    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 failed 1']);
+  });
 
   test.each([
     ['has another amount', { amount: '12.51' }],
@@ -440,17 +434,14 @@ describe('a payment in reconcileAll that has a journal entry', () => {
   test.each([
     ['has the reference of the other payment', firstReference, ['1 completed 1', '2 ambiguous 1']],
     ['has a changed description', 'Your salary', ['1 ambiguous 1', '2 ambiguous 1']],
-  ])(
-    'is ambiguous if the journal has the same transfer id for another payment and the transfer %s',
-    async (_, description, expected) => {
-      const journal = await journalWith({
-        [firstReference]: 'txfr_000001',
-        [salaryOf(2).description]: 'txfr_000001',
-      });
-      const { rowsOf } = setup(() => pagesOf([listedAs(1, { description })]), { journal });
-      expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual(expected);
-    },
-  );
+  ])('is ambiguous if its transfer is recorded twice and %s', async (_, description, expected) => {
+    const journal = await journalWith({
+      [firstReference]: 'txfr_000001',
+      [salaryOf(2).description]: 'txfr_000001',
+    });
+    const { rowsOf } = setup(() => pagesOf([listedAs(1, { description })]), { journal });
+    expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual(expected);
+  });
 
   test('is ambiguous if a transfer with another id has the reference, too', async () => {
     const journal = journalOf({ 1: 'txfr_000001' });
@@ -594,31 +585,25 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     '2026-13-14T10:00:00Z',
     '2025-11-31T10:00:00Z',
     { seconds: 1_768_435_200 },
-  ])(
-    'is reported whatever the options since and until are if the createdAt of the transfer is unreadable: %j',
-    async (createdAt) => {
-      const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
-      const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
-      expect(outline(rows)).toEqual(['unexpected 1', '6 completed 6']);
-    },
-  );
+  ])('is reported for every range if createdAt is unreadable: %j', async (createdAt) => {
+    const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
+    const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
+    expect(outline(rows)).toEqual(['unexpected 1', '6 completed 6']);
+  });
 
   test.each([
     ['2026-01-14 23:59:59', '2026-01-15 00:00:00', '2026-01-16 00:00:00'],
     ['2026-01-14 23:59:59+00', '2026-01-15 01:00:00+01', '2026-01-16 01:00:00+01'],
     ['2026-01-15T05:29:59,999+05:30', '2026-01-15T05:30:00,001+0530', '2026-01-15 19:00:00,0-05'],
     ['2026-01-14t23:59z', '2026-01-15t00:00z', '2026-01-16T00:00Z'],
-  ])(
-    'is reported only if createdAt, in any ISO 8601 form, is in the range: %s is before since, %s is in the range, and %s is not before until',
-    async (before, inside, after) => {
-      const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
-      const { rowsOf } = setup(() => pagesOf(page));
-      expect(outline(await rowsOf([salaryOf(6)], dayOfJanuary))).toEqual([
-        'unexpected 2',
-        '6 missing',
-      ]);
-    },
-  );
+  ])('is reported in the range only: not %s, but %s, not %s', async (before, inside, after) => {
+    const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
+    const { rowsOf } = setup(() => pagesOf(page));
+    expect(outline(await rowsOf([salaryOf(6)], dayOfJanuary))).toEqual([
+      'unexpected 2',
+      '6 missing',
+    ]);
+  });
 
   test('is reported if createdAt has no seconds or no fractional seconds, and so may be later than the option since', async () => {
     const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
@@ -761,18 +746,15 @@ test.each([
   ['an invalid account', [], { accounts: ['acc_1', 'ent_1'] }, ['options.accounts[1]']],
   ['the option unexpected if it is a string', [], { unexpected: 'yes' }, ['options.unexpected']],
   ['an unknown option', [], { sinse: day(1) }, ['options.sinse']],
-])(
-  'reconcileAll rejects %s before it asks the journal or the platform',
-  async (_, inputs, options, paths) => {
-    const journal = journalOf({});
-    const { rowsOf, requests } = setup(() => pagesOf([]), { journal });
-    const error = await failureOf(rowsOf(inputs as never, options as never), ValidationError);
-    expect(error.issues.map(({ path }) => path)).toEqual(paths);
-    expect(error).toMatchObject({ operation: 'transfers.reconcileAll', outcome: 'not_sent' });
-    expect(httpStatusOf(error)).toBe(400);
-    expect([requests, journal.reads]).toEqual([[], []]);
-  },
-);
+])('reconcileAll rejects %s before it reads anything', async (_, inputs, options, paths) => {
+  const journal = journalOf({});
+  const { rowsOf, requests } = setup(() => pagesOf([]), { journal });
+  const error = await failureOf(rowsOf(inputs as never, options as never), ValidationError);
+  expect(error.issues.map(({ path }) => path)).toEqual(paths);
+  expect(error).toMatchObject({ operation: 'transfers.reconcileAll', outcome: 'not_sent' });
+  expect(httpStatusOf(error)).toBe(400);
+  expect([requests, journal.reads]).toEqual([[], []]);
+});
 
 test('the error of reconcileAll names both inputs if a reference occurs twice', async () => {
   const { rowsOf } = setup(() => pagesOf([]));

@@ -139,30 +139,27 @@ test('the option clockSkew of reconcile sets how far the clocks may differ', asy
   });
 });
 
-test.each([3, 600])(
-  'reconcile finds a match that is older than since if the local clock is %i minutes ahead of the Date header',
-  async (ahead) => {
-    const now = Date.parse(since) + 5 * 60_000;
-    const setup = (age: number, date: string) =>
-      clientOf(
-        () =>
-          Response.json(page([{ ...match, description: 'Invoice 7', createdAt: minutes(age) }]), {
-            headers: { date },
-          }),
-        { clock: { now: () => now, setTimeout, clearTimeout } },
-      ).payments.transfers;
-    const input = { ...newTransfer, description: 'Invoice 7' };
-    const theirs = new Date(now - ahead * 60_000).toUTCString();
-    const late = setup(-ahead - 1, theirs);
-    expect(await late.reconcile(input, { since })).toMatchObject({ result: 'found' });
-    const older = setup(-ahead - 2.1, theirs);
-    expect(await older.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
-    for (const date of [new Date(now + ahead * 60_000).toUTCString(), 'soon', '']) {
-      const agreed = setup(-ahead - 1, date);
-      expect(await agreed.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
-    }
-  },
-);
+test.each([3, 600])('reconcile allows for a clock that is %i minutes ahead', async (ahead) => {
+  const now = Date.parse(since) + 5 * 60_000;
+  const setup = (age: number, date: string) =>
+    clientOf(
+      () =>
+        Response.json(page([{ ...match, description: 'Invoice 7', createdAt: minutes(age) }]), {
+          headers: { date },
+        }),
+      { clock: { now: () => now, setTimeout, clearTimeout } },
+    ).payments.transfers;
+  const input = { ...newTransfer, description: 'Invoice 7' };
+  const theirs = new Date(now - ahead * 60_000).toUTCString();
+  const late = setup(-ahead - 1, theirs);
+  expect(await late.reconcile(input, { since })).toMatchObject({ result: 'found' });
+  const older = setup(-ahead - 2.1, theirs);
+  expect(await older.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
+  for (const date of [new Date(now + ahead * 60_000).toUTCString(), 'soon', '']) {
+    const agreed = setup(-ahead - 1, date);
+    expect(await agreed.reconcile(input, { since })).toMatchObject({ result: 'not_found' });
+  }
+});
 
 test('reconcile treats a createdAt without fractional seconds as any time within that second', async () => {
   const input = { ...newTransfer, description: 'Invoice 7' };
@@ -198,19 +195,16 @@ test.each<[string, string, string]>([
   ['letters that repeat', `${manyA}b${manyA}`, 'a'.repeat(1_000_000)],
   ['accents', 'Invoice 7', `a${'\u0301\u0327'.repeat(200_000)}`],
   ['accents and another amount', 'Invoice 7', `a${'\u0301\u0327'.repeat(499)}`],
-])(
-  'reconcile compares a description of very many %s in linear time',
-  async (_, description, listed) => {
-    const { look } = listing(
-      { ...match, description: listed },
-      { ...match, id: 'txfr_2', description: listed, amount: '99' },
-    );
-    const startedAt = performance.now();
-    const response = await look({ ...newTransfer, description: description });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
-    expect(response.result).toBe(listed.length > 1_000 ? 'ambiguous' : 'not_found');
-  },
-);
+])('reconcile compares very many %s in linear time', async (_, description, listed) => {
+  const { look } = listing(
+    { ...match, description: listed },
+    { ...match, id: 'txfr_2', description: listed, amount: '99' },
+  );
+  const startedAt = performance.now();
+  const response = await look({ ...newTransfer, description: description });
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(response.result).toBe(listed.length > 1_000 ? 'ambiguous' : 'not_found');
+});
 
 test('reconcile compares an amount of very many zeros in linear time', async () => {
   const zeros = '0'.repeat(400_000);
@@ -298,11 +292,7 @@ test.each([
 test.each<[string, Partial<TransferCreateInput>, object]>([
   ['white space was taken off', { description: ' Invoice  7' }, { description: 'Invoice 7' }],
   ['lower case became capitals', { description: 'Invoice 7' }, { description: 'INVOICE 7' }],
-  [
-    'a letter and its accent were joined',
-    { description: 'Zu\u0308rich' },
-    { description: 'Z\u00fcrich' },
-  ],
+  ['a letter joined its accent', { description: 'Zu\u0308rich' }, { description: 'Z\u00fcrich' }],
   ['punctuation became a space', { description: 'Invoice/7' }, { description: 'INVOICE 7' }],
   ['punctuation was removed', { description: 'INV-4711' }, { description: 'INV4711' }],
   ['a space was inserted', { description: 'inv4711' }, { description: 'INV 4711' }],
@@ -312,67 +302,31 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['the beginning was cut off', { description: 'Invoice 4711' }, { description: '4711' }],
   ['the beginning is masked', { description: 'Invoice 4711' }, { description: '*********711' }],
   ['all but the last character is masked', { description: 'INV-42' }, { description: '██2' }],
-  [
-    'a letter has another form at the end of a word',
-    { description: 'ΜΙΣΘΟΣ ΜΑΙΟΣ' },
-    { description: 'μισθος.μαιος' },
-  ],
+  ['a letter ends a word', { description: 'ΜΙΣΘΟΣ ΜΑΙΟΣ' }, { description: 'μισθος.μαιος' }],
   ['a capital has no small form', { description: 'STRASSE 7' }, { description: 'STRAẞE 7' }],
   ['a word was added before a sign', { description: '🎉' }, { description: 'Party 🎉' }],
   ['the end is left out', { description: 'Invoice 4711' }, { description: 'Invoice 47…' }],
-  [
-    'only the middle is shown',
-    { description: 'Re: invoice 7, June' },
-    { description: '...voice 7...' },
-  ],
-  [
-    'punctuation was removed and a word was added',
-    { description: 'INV-7/2' },
-    { description: 'pay INV72' },
-  ],
+  ['the middle is shown', { description: 'Re: invoice 7, June' }, { description: '...voice 7...' }],
+  ['no punctuation, and a word more', { description: 'INV-7/2' }, { description: 'pay INV72' }],
   ['punctuation was replaced', { description: '---' }, { description: '!' }],
   ['the end was cut off', { description: 'Invoice 7, June' }, { description: 'Invoice 7, J...' }],
-  [
-    'the end was cut off after a number',
-    { description: 'Invoice 12, June' },
-    { description: 'Invoice 12' },
-  ],
+  ['cut off after a number', { description: 'Invoice 12, June' }, { description: 'Invoice 12' }],
   ['the end was cut off before a number', { description: 'Ref A12345' }, { description: 'Ref A' }],
-  [
-    'a word with the same beginning was put in front',
-    { description: 'abacabad' },
-    { description: 'abacab abacabad' },
-  ],
+  ['a similar word in front', { description: 'abacabad' }, { description: 'abacab abacabad' }],
   ['only asterisks are shown', { description: 'Invoice 7' }, { description: '*****' }],
-  [
-    'the end was cut off between two numbers',
-    { description: 'INV-2026-4711' },
-    { description: 'INV-2026' },
-  ],
+  ['cut off between two numbers', { description: 'INV-2026-4711' }, { description: 'INV-2026' }],
   [
     'the end was cut off at a hyphen',
     { description: 'efa3520c-2d21-40a5-8eb1-0a65af9075fc' },
     { description: 'efa3520c-2d21-40a5' },
   ],
   ['punctuation became spaces', { description: 'A&4711;B' }, { description: 'A 4711 B' }],
-  [
-    'a word was put in front, and all spaces were removed',
-    { description: 'invoice 4711' },
-    { description: 'Paymentinvoice4711' },
-  ],
+  ['a word, and no spaces', { description: 'invoice 4711' }, { description: 'Paymentinvoice4711' }],
   ['words stand at both ends', { description: 'INV-4711' }, { description: 'REFINV4711EUR' }],
-  [
-    'a word was put in front, and punctuation was removed, but accents were kept',
-    { description: 'Ref-Müller-15' },
-    { description: 'PAYMENTRefMüller15' },
-  ],
+  ['a word, and accents', { description: 'Ref-Müller-15' }, { description: 'PAYMENTRefMüller15' }],
   ['signs are written as in HTML', { description: 'R&D 4711' }, { description: 'R&amp;D 4711' }],
   ['the amount has its unit behind it', {}, { amount: '12.50 USDC' }],
-  [
-    'the amount is cut off, and capitals were made',
-    { description: 'Inv. 7' },
-    { amount: '12', description: 'INV 7' },
-  ],
+  ['the amount is cut off', { description: 'Inv. 7' }, { amount: '12', description: 'INV 7' }],
   ['the description is half a word', { description: 'Rent' }, { description: 'Parent' }],
   ['the number has more digits', { description: 'No. 1' }, { description: 'No. 10' }],
   ['the number has fewer digits', { description: 'No. 10' }, { description: 'No. 1' }],
@@ -394,27 +348,24 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['no currency is shown', {}, { currency: '' }],
   ['the currency is another symbol', { currency: '€' }, { currency: '$' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
-])(
-  'reconcile is ambiguous if the platform lists the payment with a change: %s',
-  async (_, changes, listed) => {
-    const input = { ...newTransfer, ...changes } as TransferCreateInput;
-    const seen = { ...match, description: input.description, ...listed };
-    expect(await listing(seen).look(input)).toMatchObject({ result: 'ambiguous' });
-    const { amount, currency = match.currency, description } = input;
-    const certain = { ...match, id: 'txfr_2', amount, currency, description };
-    const both = await listing(seen, certain).look(input);
-    if (
-      input.description !== undefined &&
-      (seen.description !== input.description || seen.amount !== input.amount)
-    ) {
-      // The platform kept this description, so it would have kept that of `seen` if that were ours.
-      expect(both).toEqual({ result: 'found', transfer: certain });
-    } else {
-      // A complete match is still not the only candidate.
-      expect(both).toMatchObject({ result: 'ambiguous', candidates: { length: 2 } });
-    }
-  },
-);
+])('reconcile is ambiguous if the payment is listed so: %s', async (_, changes, listed) => {
+  const input = { ...newTransfer, ...changes } as TransferCreateInput;
+  const seen = { ...match, description: input.description, ...listed };
+  expect(await listing(seen).look(input)).toMatchObject({ result: 'ambiguous' });
+  const { amount, currency = match.currency, description } = input;
+  const certain = { ...match, id: 'txfr_2', amount, currency, description };
+  const both = await listing(seen, certain).look(input);
+  if (
+    input.description !== undefined &&
+    (seen.description !== input.description || seen.amount !== input.amount)
+  ) {
+    // The platform kept this description, so it would have kept that of `seen` if that were ours.
+    expect(both).toEqual({ result: 'found', transfer: certain });
+  } else {
+    // A complete match is still not the only candidate.
+    expect(both).toMatchObject({ result: 'ambiguous', candidates: { length: 2 } });
+  }
+});
 
 test('reconcile finds the exact reference among other references with the same prefix', async () => {
   const paid = ['INV-17', 'INV-17-2', 'INV-17 R2', 'INV-170', 'inv-17', 'INV-'];
@@ -476,22 +427,19 @@ test('reconcile is ambiguous if the list shows only the beginning or the end of 
   }
 });
 
-test.each([undefined, null, ''])(
-  'reconcile is ambiguous about a match without a description (%j) unless another transfer matches exactly',
-  async (description) => {
-    const input = { ...newTransfer, description: 'Invoice 7' };
-    const bare = { ...match, description };
-    const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
-    for (const list of [listing(bare), listing(bare, other)]) {
-      expect(await list.look(input)).toEqual({ result: 'ambiguous', candidates: [bare] });
-    }
-    const certain = { ...match, id: 'txfr_3', description: 'Invoice 7' };
-    expect(await listing(bare, certain).look(input)).toEqual({
-      result: 'found',
-      transfer: certain,
-    });
-  },
-);
+test.each([undefined, null, ''])('a listed description of %j is ambiguous', async (description) => {
+  const input = { ...newTransfer, description: 'Invoice 7' };
+  const bare = { ...match, description };
+  const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
+  for (const list of [listing(bare), listing(bare, other)]) {
+    expect(await list.look(input)).toEqual({ result: 'ambiguous', candidates: [bare] });
+  }
+  const certain = { ...match, id: 'txfr_3', description: 'Invoice 7' };
+  expect(await listing(bare, certain).look(input)).toEqual({
+    result: 'found',
+    transfer: certain,
+  });
+});
 
 test('reconcile without the option since excludes an old transfer only if its description is another reference', async () => {
   const old = { ...match, createdAt: minutes(-1_000_000) };
@@ -696,14 +644,11 @@ test.each([
   ['1.05', '1.5', false],
   ['12.5', '12.51', false],
   ['12.5', '125', false],
-])(
-  'reconcile compares the amount %s of a payment with the listed amount %s by value (equal: %s)',
-  async (amount, listed, same) => {
-    const { look } = listing({ ...match, amount: listed });
-    const response = await look({ ...newTransfer, amount: amount });
-    expect(response.result).toBe(same ? 'found' : 'not_found');
-  },
-);
+])('reconcile compares %s with %s by value (equal: %s)', async (amount, listed, same) => {
+  const { look } = listing({ ...match, amount: listed });
+  const response = await look({ ...newTransfer, amount: amount });
+  expect(response.result).toBe(same ? 'found' : 'not_found');
+});
 
 const toCounterparty: TransferCreateInput = {
   sourceAccountId: 'acc_1',
@@ -718,26 +663,11 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['another destination', newTransfer, { destinationAccountId: 'acc_9' }, false],
   ['a counterparty of null', newTransfer, { counterpartyId: null }, true],
   ['an empty counterparty', newTransfer, { counterpartyId: '' }, true],
-  [
-    'another destination, and a counterparty',
-    newTransfer,
-    { destinationAccountId: 'acc_9', counterpartyId: 'cpty_1' },
-    false,
-  ],
+  ['other payees', newTransfer, { destinationAccountId: 'acc_9', counterpartyId: 'cpty_1' }, false],
   ['another currency', newTransfer, { currency: 'EURC' }, false],
   ['the default currency, which the payment names', { ...newTransfer, currency: 'USDC' }, {}, true],
-  [
-    'the default currency, although the payment names another',
-    { ...newTransfer, currency: 'EURC' },
-    {},
-    false,
-  ],
-  [
-    'the currency that the payment names',
-    { ...newTransfer, currency: 'EURC' },
-    { currency: 'EURC' },
-    true,
-  ],
+  ['the default currency, but another was paid', { ...newTransfer, currency: 'EURC' }, {}, false],
+  ['the currency of the payment', { ...newTransfer, currency: 'EURC' }, { currency: 'EURC' }, true],
   ['a description, although the payment has none', newTransfer, { description: 'Rent' }, false],
   ['another description', { ...newTransfer, description: 'Rent' }, { description: 'Lease' }, false],
   [
@@ -752,30 +682,10 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
     { description: 'Rent for June', amount: '99' },
     false,
   ],
-  [
-    'only punctuation as the description, although the payment has none, and another amount',
-    newTransfer,
-    { description: '---', amount: '99' },
-    false,
-  ],
-  [
-    'another amount and no description',
-    { ...newTransfer, description: 'Rent' },
-    { amount: '99' },
-    false,
-  ],
-  [
-    'a reference that shares only one of two numbers with the reference of the payment',
-    { ...newTransfer, description: '7/3' },
-    { description: '12/7' },
-    false,
-  ],
-  [
-    'another number between signs that look like HTML',
-    { ...newTransfer, description: 'A&4711;B' },
-    { description: 'A&4712;B' },
-    false,
-  ],
+  ['only punctuation and another amount', newTransfer, { description: '---', amount: '99' }, false],
+  ['another amount and no text', { ...newTransfer, description: 'Rent' }, { amount: '99' }, false],
+  ['one number in common', { ...newTransfer, description: '7/3' }, { description: '12/7' }, false],
+  ['other digits', { ...newTransfer, description: 'A&4711;B' }, { description: 'A&4712;B' }, false],
   [
     'a last word that is the first word of the payment’s description',
     { ...newTransfer, description: 'Rent for June' },
@@ -788,26 +698,13 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['a status of failed', newTransfer, { status: 'failed' }, true],
   ['an account in place of the counterparty of the payment', toCounterparty, {}, false],
   ['the counterparty', toCounterparty, listedToCounterparty, true],
-  [
-    'another counterparty',
-    toCounterparty,
-    { ...listedToCounterparty, counterpartyId: 'cpty_2' },
-    false,
-  ],
-  [
-    'a counterparty in place of the account of the payment',
-    newTransfer,
-    listedToCounterparty,
-    false,
-  ],
-])(
-  'reconcile decides correctly whether a listed transfer is the payment if the transfer has %s',
-  async (name, input, listed, same) => {
-    const isWhole = 'type' in listed;
-    const { look } = listing(isWhole ? listed : { ...match, ...listed });
-    expect((await look(input)).result, name).toBe(same ? 'found' : 'not_found');
-  },
-);
+  ['another partner', toCounterparty, { ...listedToCounterparty, counterpartyId: 'cpty_2' }, false],
+  ['a counterparty instead of the account', newTransfer, listedToCounterparty, false],
+])('reconcile decides about a listed transfer with %s', async (name, input, listed, same) => {
+  const isWhole = 'type' in listed;
+  const { look } = listing(isWhole ? listed : { ...match, ...listed });
+  expect((await look(input)).result, name).toBe(same ? 'found' : 'not_found');
+});
 
 test('reconcile reads every page of the list, whatever the order of the list, and sends no other request', async () => {
   const sandbox = setup();
@@ -846,28 +743,25 @@ test('reconcile sends the headers and query of its options with the list request
   expect(new URL(requests[0]?.url ?? '').searchParams.get('sourceId')).toBe('acc_1');
 });
 
-test.each([401, 403, 404, 503])(
-  'reconcile rejects with the outcome unknown if its request for the list fails with %i',
-  async (status) => {
-    const body = { error: 'No.', code: 'refused' };
-    const { payments } = clientOf(() => Response.json(body, { status }));
-    const error = await failureOf(
-      payments.transfers.reconcile(newTransfer, { since, maxRetries: 0 }),
-    );
-    expect(error).toBeInstanceOf(ApiError);
-    expect(isOutcomeUnknown(error)).toBe(true);
-    expect(error).toMatchObject({
-      operation: 'transfers.reconcile',
-      retryable: false,
-      startedAt: since,
-      status,
-    });
-    for (const text of [error.message, error.stack ?? '']) {
-      expect(text).toContain('still in doubt');
-      expect(text).toContain(`The platform responded with ${status}`);
-    }
-  },
-);
+test.each([401, 403, 404, 503])('reconcile is unknown if a page fails with %i', async (status) => {
+  const body = { error: 'No.', code: 'refused' };
+  const { payments } = clientOf(() => Response.json(body, { status }));
+  const error = await failureOf(
+    payments.transfers.reconcile(newTransfer, { since, maxRetries: 0 }),
+  );
+  expect(error).toBeInstanceOf(ApiError);
+  expect(isOutcomeUnknown(error)).toBe(true);
+  expect(error).toMatchObject({
+    operation: 'transfers.reconcile',
+    retryable: false,
+    startedAt: since,
+    status,
+  });
+  for (const text of [error.message, error.stack ?? '']) {
+    expect(text).toContain('still in doubt');
+    expect(text).toContain(`The platform responded with ${status}`);
+  }
+});
 
 test('reconcile rejects with the outcome unknown if its signal is already aborted', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
@@ -901,32 +795,12 @@ test('the error of reconcile about a misspelt option names reconcile and the clo
 test.each<[string, unknown, unknown, string]>([
   ['options of null', newTransfer, null, 'options'],
   ['an option since that is no date', newTransfer, { since: 'soon' }, 'options.since'],
-  [
-    'an option since that is an invalid date',
-    newTransfer,
-    { since: new Date(Number.NaN) },
-    'options.since',
-  ],
-  [
-    'an option since without an offset',
-    newTransfer,
-    { since: '2026-01-01T00:00:00' },
-    'options.since',
-  ],
-  [
-    'an option since on 30 February',
-    newTransfer,
-    { since: '2026-02-30T00:00:00Z' },
-    'options.since',
-  ],
+  ['an invalid date as since', newTransfer, { since: new Date(Number.NaN) }, 'options.since'],
+  ['since without an offset', newTransfer, { since: '2026-01-01T00:00:00' }, 'options.since'],
+  ['since on 30 February', newTransfer, { since: '2026-02-30T00:00:00Z' }, 'options.since'],
   ['an option since that is a year', newTransfer, { since: 2_026 }, 'options.since'],
   ['an option since in milliseconds', newTransfer, { since: 1_767_225_600_000 }, 'options.since'],
-  [
-    'an option since in the future',
-    newTransfer,
-    { since: '2999-01-01T00:00:00Z' },
-    'options.since',
-  ],
+  ['since in the future', newTransfer, { since: '2999-01-01T00:00:00Z' }, 'options.since'],
   ['a negative timeout', newTransfer, { since, timeout: -1 }, 'options.timeout'],
   ['a negative clockSkew', newTransfer, { since, clockSkew: -1 }, 'options.clockSkew'],
   [
@@ -942,25 +816,22 @@ test.each<[string, unknown, unknown, string]>([
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],
   ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
   ['no input', undefined, { since }, ''],
-])(
-  'reconcile rejects %s before it sends a request, with the outcome unknown',
-  async (_name, input, options, at) => {
-    const { payments, requests } = clientOf();
-    const looking = payments.transfers.reconcile(
-      input as TransferCreateInput,
-      options as ReconcileOptions,
-    );
-    const error = await failureOf(looking, ValidationError);
-    expect(error.issues.map(({ path }) => path)).toContain(at);
-    // The error must not report not_sent, because a caller who resends the creation would pay twice.
-    expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
-    expect(error.message).toMatch(
-      /^The transfer is still in doubt: the search could not start\.\nDo not/,
-    );
-    expect(error.message).not.toContain('Nothing was sent');
-    expect(requests).toEqual([]);
-  },
-);
+])('reconcile rejects %s as unknown, and sends nothing', async (_name, input, options, at) => {
+  const { payments, requests } = clientOf();
+  const looking = payments.transfers.reconcile(
+    input as TransferCreateInput,
+    options as ReconcileOptions,
+  );
+  const error = await failureOf(looking, ValidationError);
+  expect(error.issues.map(({ path }) => path)).toContain(at);
+  // The error must not report not_sent, because a caller who resends the creation would pay twice.
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
+  expect(error.message).toMatch(
+    /^The transfer is still in doubt: the search could not start\.\nDo not/,
+  );
+  expect(error.message).not.toContain('Nothing was sent');
+  expect(requests).toEqual([]);
+});
 
 test('the error of a reconcile call with an invalid option has the option since as startedAt', async () => {
   const { payments } = clientOf();
@@ -988,20 +859,17 @@ test('reconcile accepts a time in the future as `since` if the time is at most c
   });
 });
 
-test.each([7, true, {}, [], null])(
-  'reconcile returns ambiguous and does not throw if a transfer has the currency %j and another amount',
-  async (currency) => {
-    const input = { ...newTransfer, description: 'Inv. 7' };
-    const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
-    const { payments } = clientOf(
-      () => Response.json({ data: [odd], hasMore: false, nextCursor: null }),
-      { validation: 'report' },
-    );
-    expect(await payments.transfers.reconcile(input, { since })).toMatchObject({
-      result: 'ambiguous',
-    });
-  },
-);
+test.each([7, true, {}, [], null])('reconcile survives the currency %j', async (currency) => {
+  const input = { ...newTransfer, description: 'Inv. 7' };
+  const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
+  const { payments } = clientOf(
+    () => Response.json({ data: [odd], hasMore: false, nextCursor: null }),
+    { validation: 'report' },
+  );
+  expect(await payments.transfers.reconcile(input, { since })).toMatchObject({
+    result: 'ambiguous',
+  });
+});
 
 const reference = 'payroll-2026-11-0017';
 const uuid = '550e8400-e29b-41d4-a716-446655440000';
@@ -1195,32 +1063,29 @@ test('an abort of the signal ends reconcile while it reads an endless list', asy
   expect(await failureOf(search, AbortError)).toMatchObject({ outcome: 'unknown' });
 });
 
-test.each(['', 'txfr_'])(
-  'reconcile stores only possible matches in memory, whether the listed transfers have ids or not (prefix of the ids: %j)',
-  async (prefix) => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
-    const heaps: number[] = [];
-    const { payments, requests } = clientOf(() => {
-      const rows = Array.from({ length: 100 }, (_, at) => ({
-        ...match,
-        id: prefix && `${prefix}${requests.length * 100 + at}`,
-        amount: '99',
-        description: `${requests.length} ${'x'.repeat(2_000)}`,
-      }));
-      if (requests.length === 20 || requests.length === 120) {
-        collectGarbage();
-        heaps.push(process.memoryUsage().heapUsed);
-      }
-      return Response.json(page(rows, requests.length === 120 ? null : `after-${requests.length}`));
-    });
-    const result = await payments.transfers.reconcile(newTransfer, { since });
-    expect(result).toEqual({ result: 'not_found', scanned: 12_000 });
-    const [early = 0, late = 0] = heaps;
-    // A stored transfer would take more than 2,000 bytes.
-    expect((late - early) / 10_000).toBeLessThan(500);
-  },
-);
+test.each(['', 'txfr_'])('reconcile keeps only matches in memory (ids: %j)', async (prefix) => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const heaps: number[] = [];
+  const { payments, requests } = clientOf(() => {
+    const rows = Array.from({ length: 100 }, (_, at) => ({
+      ...match,
+      id: prefix && `${prefix}${requests.length * 100 + at}`,
+      amount: '99',
+      description: `${requests.length} ${'x'.repeat(2_000)}`,
+    }));
+    if (requests.length === 20 || requests.length === 120) {
+      collectGarbage();
+      heaps.push(process.memoryUsage().heapUsed);
+    }
+    return Response.json(page(rows, requests.length === 120 ? null : `after-${requests.length}`));
+  });
+  const result = await payments.transfers.reconcile(newTransfer, { since });
+  expect(result).toEqual({ result: 'not_found', scanned: 12_000 });
+  const [early = 0, late = 0] = heaps;
+  // A stored transfer would take more than 2,000 bytes.
+  expect((late - early) / 10_000).toBeLessThan(500);
+});
 
 test.each<[string, object]>([
   ['that reports no more pages, and has a cursor', page([match], 'onwards', false)],

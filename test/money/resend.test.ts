@@ -100,22 +100,17 @@ test.each(statusRows)(
   },
 );
 
-test.each(kinds)(
-  'a call (%s) is not retried if the response has x-should-retry: false',
-  async (kind) => {
-    for (const status of [429, 503]) {
-      const server = await rawServer(
-        responseBytes(status, errorBody, { 'x-should-retry': 'false' }),
-      );
-      const payments = clientAt(server, { clock: new VirtualClock() });
-      expect(await failureOf(calls[kind].send(payments), ApiError)).toMatchObject({
-        status,
-        retryable: false,
-      });
-      expect(server.arrivals).toHaveLength(1);
-    }
-  },
-);
+test.each(kinds)('a call (%s) is not retried after x-should-retry: false', async (kind) => {
+  for (const status of [429, 503]) {
+    const server = await rawServer(responseBytes(status, errorBody, { 'x-should-retry': 'false' }));
+    const payments = clientAt(server, { clock: new VirtualClock() });
+    expect(await failureOf(calls[kind].send(payments), ApiError)).toMatchObject({
+      status,
+      retryable: false,
+    });
+    expect(server.arrivals).toHaveLength(1);
+  }
+});
 
 test('a creation is not retried after a 503 even if the response has x-should-retry: true', async () => {
   const server = await rawServer(responseBytes(503, errorBody, { 'x-should-retry': 'true' }));
@@ -316,62 +311,53 @@ const namesAre = (response: (host: string, done: Lookup) => void) =>
 const nameRows = ['ENOTFOUND', 'EAI_AGAIN'].flatMap((code) =>
   kinds.map((kind) => ({ code, kind })),
 );
-test.each(nameRows)(
-  'a call ($kind) ends as not_sent if the DNS lookup fails with $code',
-  async ({ code, kind }) => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const lookup = namesAre((hostname, done) => {
-      const facts = { code, syscall: 'getaddrinfo', hostname };
-      done(Object.assign(new Error(`getaddrinfo ${code} ${hostname}`), facts));
-    });
-    const payments = clientAt({ baseUrl: 'https://nowhere.invalid/v0' });
-    const error = await failureOf(calls[kind].send(payments), ConnectionError);
-    expect(error).toMatchObject({ code, outcome: 'not_sent', retryable: true });
-    expect(lookup).toHaveBeenCalledTimes(3);
-  },
-);
+test.each(nameRows)('a call ($kind) is not_sent if DNS ends in $code', async ({ code, kind }) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const lookup = namesAre((hostname, done) => {
+    const facts = { code, syscall: 'getaddrinfo', hostname };
+    done(Object.assign(new Error(`getaddrinfo ${code} ${hostname}`), facts));
+  });
+  const payments = clientAt({ baseUrl: 'https://nowhere.invalid/v0' });
+  const error = await failureOf(calls[kind].send(payments), ConnectionError);
+  expect(error).toMatchObject({ code, outcome: 'not_sent', retryable: true });
+  expect(lookup).toHaveBeenCalledTimes(3);
+});
 
-test.each(kinds)(
-  'a call (%s) ends as not_sent if all addresses of the host refuse connections',
-  async (kind) => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    namesAre((_, done) => {
-      done(null, [
-        { address: '127.0.0.1', family: 4 },
-        { address: '127.0.0.2', family: 4 },
-      ]);
-    });
-    const payments = clientAt({ baseUrl: `https://twice.invalid:${closedPort.port}/v0` });
-    const error = await failureOf(calls[kind].send(payments), ConnectionError);
-    expect(error).toMatchObject({
-      code: 'ECONNREFUSED',
-      outcome: 'not_sent',
-      attempts: Array(3).fill({ outcome: 'not_sent', reason: 'ECONNREFUSED' }),
-    });
-  },
-);
+test.each(kinds)('a call (%s) is not_sent if all addresses refuse', async (kind) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  namesAre((_, done) => {
+    done(null, [
+      { address: '127.0.0.1', family: 4 },
+      { address: '127.0.0.2', family: 4 },
+    ]);
+  });
+  const payments = clientAt({ baseUrl: `https://twice.invalid:${closedPort.port}/v0` });
+  const error = await failureOf(calls[kind].send(payments), ConnectionError);
+  expect(error).toMatchObject({
+    code: 'ECONNREFUSED',
+    outcome: 'not_sent',
+    attempts: Array(3).fill({ outcome: 'not_sent', reason: 'ECONNREFUSED' }),
+  });
+});
 
-test.each(kinds)(
-  'a call (%s) arrives exactly once if the first attempt was refused and a retry reaches the platform',
-  async (kind) => {
-    vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    const clock = new VirtualClock();
-    const { good, status, send } = calls[kind];
-    const server = await rawServer(responseBytes(status, good));
-    // No server listens at the first address of the host name.
-    const hosts = ['127.0.0.2', '127.0.0.1'];
-    namesAre((_, done) => {
-      done(null, [{ address: hosts.shift() ?? '', family: 4 }]);
-    });
-    const waits = Promise.withResolvers<unknown>();
-    const baseUrl = `http://localhost:${server.port}/v0`;
-    const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry: waits.resolve } }));
-    expect(await waits.promise).toMatchObject({ reason: 'ECONNREFUSED' });
-    await clock.advance(125);
-    expect(await call).toEqual(good);
-    expect(server.arrivals).toHaveLength(1);
-  },
-);
+test.each(kinds)('a call (%s) arrives once if its first attempt was refused', async (kind) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const clock = new VirtualClock();
+  const { good, status, send } = calls[kind];
+  const server = await rawServer(responseBytes(status, good));
+  // No server listens at the first address of the host name.
+  const hosts = ['127.0.0.2', '127.0.0.1'];
+  namesAre((_, done) => {
+    done(null, [{ address: hosts.shift() ?? '', family: 4 }]);
+  });
+  const waits = Promise.withResolvers<unknown>();
+  const baseUrl = `http://localhost:${server.port}/v0`;
+  const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry: waits.resolve } }));
+  expect(await waits.promise).toMatchObject({ reason: 'ECONNREFUSED' });
+  await clock.advance(125);
+  expect(await call).toEqual(good);
+  expect(server.arrivals).toHaveLength(1);
+});
 
 test('a creation is not retried again if its retry after a 429 ends as unknown', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);

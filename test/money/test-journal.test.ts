@@ -101,17 +101,9 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     ({ now }) => ({ now: async (r) => (await now(r)) + 300_000 }),
     /now resolved to \d+ instead of about \d+/,
   ],
-  [
-    'now returns seconds',
-    ({ now }) => ({ now: async (r) => (await now(r)) / 1_000 }),
-    /to seconds/,
-  ],
+  ['now in seconds', ({ now }) => ({ now: async (r) => (await now(r)) / 1_000 }), /to seconds/],
   ['now returns a string', () => ({ now: async () => String(Date.now()) as never }), /a string/],
-  [
-    'now advances only every 1,000 seconds',
-    () => ({ now: async () => Math.floor(Date.now() / 1e6) * 1e6 }),
-    /now advances/,
-  ],
+  ['coarse times', () => ({ now: async () => Math.floor(Date.now() / 1e6) * 1e6 }), /now advances/],
   [
     'now always returns the start of the transaction',
     () => {
@@ -463,22 +455,13 @@ const wrongPrunes: readonly (readonly [
   string,
   (entry: JournalEntry, paidBefore: number) => boolean,
 ])[] = [
-  [
-    'the claim of a payment whose outcome is not known',
-    (entry, time) => entry.state === 'sending' || isPaid(entry, time),
-  ],
+  ['an undecided claim', (entry, time) => entry.state === 'sending' || isPaid(entry, time)],
   ['an ambiguous payment', (entry, time) => entry.state === 'ambiguous' || isPaid(entry, time)],
-  [
-    'a payment with the state not_paid',
-    (entry, time) => entry.state === 'not_paid' || isPaid(entry, time),
-  ],
+  ['a not_paid payment', (entry, time) => entry.state === 'not_paid' || isPaid(entry, time)],
   ['a payment that was made exactly at paidBefore', (entry, time) => isPaid(entry, time + 1)],
   ['every paid payment', (entry) => isPaid(entry, Infinity)],
   ['nothing because it takes paidBefore for seconds', (entry, time) => isPaid(entry, time / 1_000)],
-  [
-    'no payment of the last half millisecond before paidBefore',
-    (entry, time) => isPaid(entry, time - 0.5),
-  ],
+  ['no payment of the last half millisecond', (entry, time) => isPaid(entry, time - 0.5)],
   [
     'an entry whose text contains the word paid',
     (entry, time) => isPaid(entry, time) || JSON.stringify(entry).includes('"state\\":\\"paid'),
@@ -509,16 +492,13 @@ describe('testJournal rejects a journal whose method prune removes', () => {
   });
 });
 
-test.each([undefined, true, '2', 1, 2])(
-  'testJournal rejects a journal whose method prune returns %o instead of the number of removed entries',
-  async (count) => {
-    const store = createStore();
-    const prune = createPrune(store, isPaid, () => count);
-    expect(await readReport(() => ({ ...store.right, prune }))).toMatch(
-      /resolved to .* instead of [02]/,
-    );
-  },
-);
+test.each([undefined, true, '2', 1, 2])('testJournal rejects prune() of %o', async (count) => {
+  const store = createStore();
+  const prune = createPrune(store, isPaid, () => count);
+  expect(await readReport(() => ({ ...store.right, prune }))).toMatch(
+    /resolved to .* instead of [02]/,
+  );
+});
 
 test('testJournal accepts a journal with correct methods open and prune', async () => {
   const store = createStore();
@@ -562,26 +542,23 @@ test('testJournal rejects with the error of its argument makeJournal if makeJour
   await expect(testJournal(() => Promise.reject(error))).rejects.toBe(error);
 });
 
-test.each([true, false])(
-  'testJournal removes its own entries and no other entry, whether the journal passes (%o) or not',
-  async (passes) => {
-    const right = memoryJournal();
-    const input = newInput();
-    const claim = createClaim(input);
-    await right.swap(input.description, undefined, claim);
-    const references = new Set<string>();
-    const swap = vi.fn<Swap>((reference, ...entries) => {
-      references.add(reference);
-      return right.swap(reference, ...entries);
-    });
-    const now = passes ? right.now : async () => 1;
-    expect((await readReport(() => ({ ...right, swap, now }))) === '').toBe(passes);
-    expect(references.size).toBeGreaterThan(15);
-    expect(references).not.toContain(input.description);
-    for (const reference of references) expect(await right.read(reference)).toBeUndefined();
-    expect(await right.read(input.description)).toEqual(claim);
-  },
-);
+test.each([true, false])('testJournal removes only its own entries (%o)', async (passes) => {
+  const right = memoryJournal();
+  const input = newInput();
+  const claim = createClaim(input);
+  await right.swap(input.description, undefined, claim);
+  const references = new Set<string>();
+  const swap = vi.fn<Swap>((reference, ...entries) => {
+    references.add(reference);
+    return right.swap(reference, ...entries);
+  });
+  const now = passes ? right.now : async () => 1;
+  expect((await readReport(() => ({ ...right, swap, now }))) === '').toBe(passes);
+  expect(references.size).toBeGreaterThan(15);
+  expect(references).not.toContain(input.description);
+  for (const reference of references) expect(await right.read(reference)).toBeUndefined();
+  expect(await right.read(input.description)).toEqual(claim);
+});
 
 test('testJournal uses other references if it runs again on the same store', async () => {
   const right = memoryJournal();

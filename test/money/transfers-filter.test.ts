@@ -42,25 +42,22 @@ function setup(options: ClientOptions) {
 test.each([
   ['without a filter (transfersFilter: false)', false, 'limit=100'],
   ['with another filter (transfersFilter: account)', 'account', 'limit=100&account=acc_000001'],
-] as const)(
-  'with a platform that does not know the filter accountId, a search %s finds the payment',
-  async (...row) => {
-    const [, transfersFilter, query] = row;
-    const { payments, queries, made, lose } = setup({ platform: { transfersFilter } });
-    const { id } = await payments.transfers.createOnce(input);
-    await lose();
-    expect(await payments.transfers.createOnce(input)).toMatchObject({
-      id,
-      description: 'invoice 4711',
-    });
-    expect(await payments.transfers.reconcile(input)).toMatchObject({ result: 'found' });
-    const { totals } = await payments.transfers.reconcileAll([input], { unexpected: true });
-    expect(totals).toMatchObject({ pending: { count: 1 }, missing: { count: 0 } });
-    expect(made()).toHaveLength(1);
-    expect(new Set(queries)).toContain(query);
-    expect(queries.some((each) => each.includes('accountId'))).toBe(false);
-  },
-);
+] as const)('without the filter accountId, a search %s finds the payment', async (...row) => {
+  const [, transfersFilter, query] = row;
+  const { payments, queries, made, lose } = setup({ platform: { transfersFilter } });
+  const { id } = await payments.transfers.createOnce(input);
+  await lose();
+  expect(await payments.transfers.createOnce(input)).toMatchObject({
+    id,
+    description: 'invoice 4711',
+  });
+  expect(await payments.transfers.reconcile(input)).toMatchObject({ result: 'found' });
+  const { totals } = await payments.transfers.reconcileAll([input], { unexpected: true });
+  expect(totals).toMatchObject({ pending: { count: 1 }, missing: { count: 0 } });
+  expect(made()).toHaveLength(1);
+  expect(new Set(queries)).toContain(query);
+  expect(queries.some((each) => each.includes('accountId'))).toBe(false);
+});
 
 test('transfers.list sends accountId as the query parameter that the option transfersFilter names', async () => {
   const { payments, queries } = setup({ platform: { transfersFilter: 'account' } });

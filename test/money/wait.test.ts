@@ -92,29 +92,26 @@ test('waitFor sends one request for a completed transfer', async () => {
   expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
-test.each(['failed', 'cancelled'] as const)(
-  'waitFor rejects with a WaitError when the transfer is %s',
-  async (end) => {
-    const { clock, sandbox, payments } = setup();
-    const waiting = payments.transfers.waitFor(id, {
-      onPoll: ({ status }) => {
-        if (status !== 'pending') return;
-        if (end === 'failed') sandbox.transfers.fail(id);
-        else sandbox.transfers.cancel(id);
-      },
-    });
-    const error = await failureOf(clock.runTimersDuring(waiting), WaitError);
-    expect(error).toMatchObject({
-      reason: 'failed',
-      last: { id, status: end },
-      outcome: 'rejected',
-      retryable: false,
-      operation: 'transfers.waitFor',
-      path: '/transfers/{id}',
-    });
-    expect(error.message).toContain(`ended as ${end}`);
-  },
-);
+test.each(['failed', 'cancelled'] as const)('waitFor ends in an error after %s', async (end) => {
+  const { clock, sandbox, payments } = setup();
+  const waiting = payments.transfers.waitFor(id, {
+    onPoll: ({ status }) => {
+      if (status !== 'pending') return;
+      if (end === 'failed') sandbox.transfers.fail(id);
+      else sandbox.transfers.cancel(id);
+    },
+  });
+  const error = await failureOf(clock.runTimersDuring(waiting), WaitError);
+  expect(error).toMatchObject({
+    reason: 'failed',
+    last: { id, status: end },
+    outcome: 'rejected',
+    retryable: false,
+    operation: 'transfers.waitFor',
+    path: '/transfers/{id}',
+  });
+  expect(error.message).toContain(`ended as ${end}`);
+});
 
 test.each([
   [{ timeout: 5_000 }, 5_000],
@@ -122,23 +119,20 @@ test.each([
   [{ timeout: 9_000, totalTimeout: 3_000 }, 3_000],
   [{ timeout: 2_000, totalTimeout: 3_000 }, 2_000],
   [{}, 600_000],
-])(
-  'waitFor with the options %o rejects after %i ms with the outcome unknown if the transfer stays pending',
-  async (options, ms) => {
-    const { clock, wait } = scripted(['pending']);
-    const error = await failureOf(wait(options), WaitError);
-    expect(error).toMatchObject({
-      reason: 'timeout',
-      last: { id: 'txfr_1', status: 'pending' },
-      outcome: 'unknown',
-      retryable: true,
-      startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
-    });
-    expect(error.message).toContain('does not mean that it failed');
-    expect(clock.passed).toBe(ms);
-    expect(clock.pending).toBe(0);
-  },
-);
+])('waitFor with %o rejects a pending transfer after %i ms as unknown', async (options, ms) => {
+  const { clock, wait } = scripted(['pending']);
+  const error = await failureOf(wait(options), WaitError);
+  expect(error).toMatchObject({
+    reason: 'timeout',
+    last: { id: 'txfr_1', status: 'pending' },
+    outcome: 'unknown',
+    retryable: true,
+    startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  expect(error.message).toContain('does not mean that it failed');
+  expect(clock.passed).toBe(ms);
+  expect(clock.pending).toBe(0);
+});
 
 test('waitFor ends at its timeout even if one of its requests gets no response', async () => {
   const { clock, sandbox, payments } = setup();
@@ -183,29 +177,23 @@ test.each([
   [['completed', 'settling', 'failed'], 'failed'],
   [['processing', 'on_hold', 'pending'], 'pending'],
   [['processing', 'on_hold', 'under_audit', 'pending'], 'pending'],
-])(
-  'waitFor rejects if the status of a transfer goes back to an earlier or another final status (%o)',
-  async (statuses, last) => {
-    const { wait, requests } = scripted(statuses);
-    // Without `until`, the first `completed` would end the wait.
-    const error = await failureOf(wait({ until: () => false }), WaitError);
-    expect(error).toMatchObject({
-      reason: 'regressed',
-      last: { status: last },
-      outcome: 'unknown',
-    });
-    expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
-    expect(requests).toHaveLength(statuses.indexOf(last) + 1);
-  },
-);
+])('waitFor rejects if a status goes back or changes its end (%o)', async (statuses, last) => {
+  const { wait, requests } = scripted(statuses);
+  // Without `until`, the first `completed` would end the wait.
+  const error = await failureOf(wait({ until: () => false }), WaitError);
+  expect(error).toMatchObject({
+    reason: 'regressed',
+    last: { status: last },
+    outcome: 'unknown',
+  });
+  expect(error.message).toContain(`from ${statuses[0]} to ${last}`);
+  expect(requests).toHaveLength(statuses.indexOf(last) + 1);
+});
 
-test.each(['settled', 'returned'])(
-  'waitFor can wait with the option until for an undocumented status after completed (%s)',
-  async (status) => {
-    const { wait } = scripted(['completed', status]);
-    expect(await wait({ until: (seen) => seen.status === status })).toMatchObject({ status });
-  },
-);
+test.each(['settled', 'returned'])('until may wait for an undocumented %s', async (status) => {
+  const { wait } = scripted(['completed', status]);
+  expect(await wait({ until: (seen) => seen.status === status })).toMatchObject({ status });
+});
 
 test('the field last of a WaitError is a copy of the transfer, shortened if the transfer is very large', async () => {
   const clock = new VirtualClock();
@@ -326,20 +314,17 @@ test('waitFor rejects at once after a 401', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test.each([301, 401, 403, 404, 410, 422, 501])(
-  'waitFor rejects with the outcome unknown if a request is rejected with %i',
-  async (status) => {
-    const { wait } = scripted(['processing', status]);
-    const error = await failureOf(wait(), ApiError);
-    expect(error).toMatchObject({
-      status,
-      outcome: 'unknown',
-      operation: 'transfers.waitFor',
-      startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
-    });
-    expect(error.message).toMatch(/it was processing\.\nThis does not mean that it failed/);
-  },
-);
+test.each([301, 401, 403, 404, 410, 422, 501])('waitFor is unknown after a %i', async (status) => {
+  const { wait } = scripted(['processing', status]);
+  const error = await failureOf(wait(), ApiError);
+  expect(error).toMatchObject({
+    status,
+    outcome: 'unknown',
+    operation: 'transfers.waitFor',
+    startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  expect(error.message).toMatch(/it was processing\.\nThis does not mean that it failed/);
+});
 
 test.each<[string, object | null]>([
   ['another transfer', { ...transfer, id: 'txfr_2', status: 'completed' }],
@@ -442,19 +427,16 @@ test('waitFor rejects if the transfer has failed and the option until does not a
 test.each([
   ['a mistake', new Error('a mistake in the condition')],
   ['an error of the SDK', new ValidationError('No.', { outcome: 'not_sent', issues: [] })],
-])(
-  'waitFor rejects with the same error that the function in the option until throws: %s',
-  async (_, mistake) => {
-    const { wait, clock } = scripted(['pending']);
-    const { message } = mistake;
-    const until = (): boolean => {
-      throw mistake;
-    };
-    await expect(wait({ until })).rejects.toBe(mistake);
-    expect(mistake.message).toBe(message);
-    expect(clock.pending).toBe(0);
-  },
-);
+])('waitFor rejects with what its function until throws: %s', async (_, mistake) => {
+  const { wait, clock } = scripted(['pending']);
+  const { message } = mistake;
+  const until = (): boolean => {
+    throw mistake;
+  };
+  await expect(wait({ until })).rejects.toBe(mistake);
+  expect(mistake.message).toBe(message);
+  expect(clock.pending).toBe(0);
+});
 
 test('waitFor goes on if the function in the option onPoll throws or rejects', async () => {
   const { wait } = scripted(['pending', 'completed']);

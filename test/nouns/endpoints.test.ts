@@ -98,38 +98,35 @@ describe('a request on a real server', () => {
     return requests;
   }
 
-  test.each(examples)(
-    'the request of $name follows the API reference',
-    async ({ endpoint, example }) => {
-      const { origin } = server;
-      const request = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
-      const prefix = endpoint.base === 'versioned' ? '/v0' : '';
-      expect(request.method).toBe(endpoint.method);
-      expect(request.url).toBe(
-        `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
-      );
+  test.each(examples)('$name sends what the reference describes', async ({ endpoint, example }) => {
+    const { origin } = server;
+    const request = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
+    const prefix = endpoint.base === 'versioned' ? '/v0' : '';
+    expect(request.method).toBe(endpoint.method);
+    expect(request.url).toBe(
+      `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
+    );
 
-      const [right, wrong] =
-        endpoint.credential === 'apiKey'
-          ? [sandbox.apiKey, sandbox.jwt]
-          : [sandbox.jwt, sandbox.apiKey];
-      expect(request.headers['authorization']).toBe(`Bearer ${right}`);
-      expect(JSON.stringify(request)).not.toContain(wrong);
+    const [right, wrong] =
+      endpoint.credential === 'apiKey'
+        ? [sandbox.apiKey, sandbox.jwt]
+        : [sandbox.jwt, sandbox.apiKey];
+    expect(request.headers['authorization']).toBe(`Bearer ${right}`);
+    expect(JSON.stringify(request)).not.toContain(wrong);
 
-      expect(request.headers['accept']).toBe('application/json');
-      expect(request.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
-      if (example.body === undefined) {
-        expect(request.body).toBe('');
-        expect(request.headers['content-type']).toBeUndefined();
-      } else {
-        expect(JSON.parse(request.body)).toEqual(example.body);
-        expect(request.headers['content-type']).toBe('application/json');
-        expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
-        // A server would read a GET with a body of no stated length as two requests.
-        expect(request.headers['transfer-encoding']).toBeUndefined();
-      }
-    },
-  );
+    expect(request.headers['accept']).toBe('application/json');
+    expect(request.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
+    if (example.body === undefined) {
+      expect(request.body).toBe('');
+      expect(request.headers['content-type']).toBeUndefined();
+    } else {
+      expect(JSON.parse(request.body)).toEqual(example.body);
+      expect(request.headers['content-type']).toBe('application/json');
+      expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
+      // A server would read a GET with a body of no stated length as two requests.
+      expect(request.headers['transfer-encoding']).toBeUndefined();
+    }
+  });
 
   test.each(examples)('the request of $name keeps a path prefix in the base URL', async (one) => {
     const { endpoint, example } = one;
@@ -141,20 +138,17 @@ describe('a request on a real server', () => {
     );
   });
 
-  test.each(examples)(
-    'the request of $name goes to rootUrl or baseUrl, as the API of the endpoint requires',
-    async ({ endpoint, example }) => {
-      const { origin } = server;
-      const request = await arriving(endpoint, example, {
-        baseUrl: `${origin}/v0`,
-        rootUrl: `${origin}/automation//`,
-      });
-      const prefix = endpoint.base === 'versioned' ? '/v0' : '/automation';
-      expect(request.url).toBe(
-        `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
-      );
-    },
-  );
+  test.each(examples)('$name goes to the URL of its API', async ({ endpoint, example }) => {
+    const { origin } = server;
+    const request = await arriving(endpoint, example, {
+      baseUrl: `${origin}/v0`,
+      rootUrl: `${origin}/automation//`,
+    });
+    const prefix = endpoint.base === 'versioned' ? '/v0' : '/automation';
+    expect(request.url).toBe(
+      `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
+    );
+  });
 });
 
 test.each(examples)('the credential of $name is sent only to the host of its API', async (one) => {
@@ -179,53 +173,47 @@ describe('the sandbox', () => {
   /** A cursor has to come from the platform, so the example cursor is left out. */
   const possible = examples.filter(({ example }) => example.query?.['cursor'] === undefined);
 
-  test.each(possible)(
-    'the sandbox responds to $name in the documented shape',
-    async ({ endpoint, example }) => {
-      const sandbox = seededSandbox();
-      const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
-      const { data, response } = await invoke(
-        payments,
-        endpoint.operation,
-        argumentsOf(example),
-      ).withResponse();
-      // The sandbox does not call the webhookUrl of the example, and says so in the log.
-      const operations = sandbox.log.map(({ operation }) => operation);
-      expect(operations.filter((each) => each !== 'webhook')).toEqual([endpoint.operation]);
-      if (endpoint.response === undefined) {
-        expect(data).toBeUndefined();
-      } else {
-        const raw: unknown = await response.json();
-        expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
-      }
-    },
-  );
+  test.each(possible)('the sandbox responds to $name in shape', async ({ endpoint, example }) => {
+    const sandbox = seededSandbox();
+    const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
+    const { data, response } = await invoke(
+      payments,
+      endpoint.operation,
+      argumentsOf(example),
+    ).withResponse();
+    // The sandbox does not call the webhookUrl of the example, and says so in the log.
+    const operations = sandbox.log.map(({ operation }) => operation);
+    expect(operations.filter((each) => each !== 'webhook')).toEqual([endpoint.operation]);
+    if (endpoint.response === undefined) {
+      expect(data).toBeUndefined();
+    } else {
+      const raw: unknown = await response.json();
+      expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
+    }
+  });
 
   const paged = endpoints.filter(({ query }) => query.includes('cursor'));
 
-  test.each(paged)(
-    'the sandbox returns the second page of $operation for the nextCursor of the first page',
-    async (endpoint) => {
-      const { operation, path } = endpoint;
-      const { payments, requests } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
-      const EnvelopeSchema = z.object({
-        data: z.array(z.object({ id: z.string() })),
-        hasMore: z.boolean(),
-        nextCursor: z.nullable(z.string()),
-      });
-      const first = EnvelopeSchema.parse(await invoke(payments, operation, [{ limit: 1 }]));
-      expect(first).toMatchObject({ data: [{ id: expect.any(String) }], hasMore: true });
-      const query = { limit: 1, cursor: first.nextCursor };
-      const second = EnvelopeSchema.parse(await invoke(payments, operation, [query]));
-      expect(second).toMatchObject({ data: [{ id: expect.any(String) }], nextCursor: null });
-      expect(second.data[0]?.id).not.toBe(first.data[0]?.id);
-      const nextUrl = new URL(requests[1]?.url ?? '');
-      expect(nextUrl.pathname).toBe(`/v0${path}`);
-      expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
-      // The API reference requires the same limit on every page.
-      expect(nextUrl.searchParams.get('limit')).toBe('1');
-    },
-  );
+  test.each(paged)('the sandbox pages $operation by nextCursor', async (endpoint) => {
+    const { operation, path } = endpoint;
+    const { payments, requests } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
+    const EnvelopeSchema = z.object({
+      data: z.array(z.object({ id: z.string() })),
+      hasMore: z.boolean(),
+      nextCursor: z.nullable(z.string()),
+    });
+    const first = EnvelopeSchema.parse(await invoke(payments, operation, [{ limit: 1 }]));
+    expect(first).toMatchObject({ data: [{ id: expect.any(String) }], hasMore: true });
+    const query = { limit: 1, cursor: first.nextCursor };
+    const second = EnvelopeSchema.parse(await invoke(payments, operation, [query]));
+    expect(second).toMatchObject({ data: [{ id: expect.any(String) }], nextCursor: null });
+    expect(second.data[0]?.id).not.toBe(first.data[0]?.id);
+    const nextUrl = new URL(requests[1]?.url ?? '');
+    expect(nextUrl.pathname).toBe(`/v0${path}`);
+    expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
+    // The API reference requires the same limit on every page.
+    expect(nextUrl.searchParams.get('limit')).toBe('1');
+  });
 });
 
 test('docs/sandbox.md names every resource, such as accounts, that has the method get', () => {

@@ -43,14 +43,11 @@ test('docs/errors.md lists each promise of promises.ts with the files that test 
   expect(items).toEqual(expectedItems);
 });
 
-test.each(Object.entries(promises))(
-  'each test that promises.ts lists for a promise of the SDK exists: %s',
-  (_, held) => {
-    expect(held.length).toBeGreaterThan(0);
-    for (const [file, name] of held) {
-      const path = join(root, 'test', file);
-      expect(existsSync(path), file).toBe(true);
-      expect(readTitles(path), file).toContain(name);
-    }
-  },
-);
+test.each(Object.entries(promises))('the tests of a promise exist: %s', (_, held) => {
+  expect(held.length).toBeGreaterThan(0);
+  for (const [file, name] of held) {
+    const path = join(root, 'test', file);
+    expect(existsSync(path), file).toBe(true);
+    expect(readTitles(path), file).toContain(name);
+  }
+});

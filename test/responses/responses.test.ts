@@ -25,27 +25,15 @@ const corrupt = Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]);
 /** A success body, and the reason why it cannot be used. */
 const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ['empty', 'empty', responseBytes(200)],
-  [
-    'empty, with status 204',
-    'empty',
-    bytes('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'),
-  ],
+  ['empty, status 204', 'empty', bytes('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n')],
   ['white space', 'empty', responseBytes(200, ' \r\n\t ')],
   ['an HTML page', 'not_json', responseBytes(200, html)],
   ['a word that is not JSON', 'not_json', responseBytes(200, 'OK')],
-  [
-    'bytes that are not UTF-8',
-    'not_json',
-    responseBytes(200, bytes('{"id":"', [0xff, 0xfe], '"}')),
-  ],
+  ['not UTF-8', 'not_json', responseBytes(200, bytes('{"id":"', [0xff, 0xfe], '"}'))],
   ['JSON with a character behind it', 'not_json', responseBytes(200, `${good}}`)],
   ['JSON without its last brace', 'truncated', responseBytes(200, good.slice(0, -1))],
   ['JSON that ends within a string', 'truncated', responseBytes(200, good.slice(0, 9))],
-  [
-    'shorter than its content-length',
-    'truncated',
-    responseBytes(200, good, { 'content-length': '999' }),
-  ],
+  ['short of content-length', 'truncated', responseBytes(200, good, { 'content-length': '999' })],
   ['empty, in gzip', 'empty', responseBytes(200, undefined, gzip)],
   [
     'empty, in gzip with status 204',
@@ -68,38 +56,32 @@ const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ],
 ];
 
-test.each(unusable)(
-  'a read rejects with an InvalidResponseError if the body of its success response is %s',
-  async (_, reason, sent) => {
-    const server = await rawServer(sent);
-    const error = await failureOf(
-      clientAt(server).transfers.get('txfr_1', { maxRetries: 0 }),
-      InvalidResponseError,
-    );
-    expect(error).toMatchObject({
-      reason,
-      status: Number(sent.subarray(9, 12).toString()),
-      outcome: 'unknown',
-      retryable: reason === 'truncated',
-    });
-    expect(error.issues.length > 0).toBe(reason === 'shape');
-  },
-);
+test.each(unusable)('a read rejects a success whose body is %s', async (_, reason, sent) => {
+  const server = await rawServer(sent);
+  const error = await failureOf(
+    clientAt(server).transfers.get('txfr_1', { maxRetries: 0 }),
+    InvalidResponseError,
+  );
+  expect(error).toMatchObject({
+    reason,
+    status: Number(sent.subarray(9, 12).toString()),
+    outcome: 'unknown',
+    retryable: reason === 'truncated',
+  });
+  expect(error.issues.length > 0).toBe(reason === 'shape');
+});
 
-test.each(unusable)(
-  'a creation has the outcome unknown and is not sent again if the body of its success response is %s',
-  async (_, reason, sent) => {
-    const server = await rawServer(sent);
-    const drifts: DriftEvent[] = [];
-    const payments = clientAt(server, { hooks: { onDrift: (event) => drifts.push(event) } });
-    const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
-    expect(error).toMatchObject({ reason, outcome: 'unknown', retryable: false });
-    expect(error.message).toContain('The status shows that the platform accepted the call.');
-    expect(error.message).toContain('payments.transfers.reconcile');
-    expect(server.arrivals).toHaveLength(1);
-    expect(drifts).toEqual([]);
-  },
-);
+test.each(unusable)('a creation is unknown after a body that is %s', async (_, reason, sent) => {
+  const server = await rawServer(sent);
+  const drifts: DriftEvent[] = [];
+  const payments = clientAt(server, { hooks: { onDrift: (event) => drifts.push(event) } });
+  const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
+  expect(error).toMatchObject({ reason, outcome: 'unknown', retryable: false });
+  expect(error.message).toContain('The status shows that the platform accepted the call.');
+  expect(error.message).toContain('payments.transfers.reconcile');
+  expect(server.arrivals).toHaveLength(1);
+  expect(drifts).toEqual([]);
+});
 
 test('a creation resolves if its success response has an id, even if other fields are missing or wrong', async () => {
   const drifted = { id: 'txfr_9', status: 7, surprise: [true] };
@@ -162,16 +144,13 @@ test('a __proto__ key in a response changes neither the returned record nor any 
   expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
 });
 
-test.each([200, 201, 202, 204, 299])(
-  'counterparties.delete resolves after a response with status %i, whatever the body is',
-  async (status) => {
-    for (const body of [undefined, html, '{"cut":', null]) {
-      if (status === 204 && body !== undefined) continue;
-      const server = await rawServer(responseBytes(status, body));
-      expect(await clientAt(server).counterparties.delete('cpty_1')).toBeUndefined();
-    }
-  },
-);
+test.each([200, 201, 202, 204, 299])('a deletion ignores the body of a %i', async (status) => {
+  for (const body of [undefined, html, '{"cut":', null]) {
+    if (status === 204 && body !== undefined) continue;
+    const server = await rawServer(responseBytes(status, body));
+    expect(await clientAt(server).counterparties.delete('cpty_1')).toBeUndefined();
+  }
+});
 
 test('an InvalidResponseError has the request id and the shortened body of the response', async () => {
   const long = `<p>${'x'.repeat(50_000)}</p>`;
@@ -254,20 +233,17 @@ const bomb = (): Buffer => {
   return Buffer.concat([gzipSync('["'), ...Array<Buffer>(256).fill(member)]);
 };
 
-test.each(transports)(
-  'a highly compressed response over %s is unpacked up to 16 MiB only',
-  async (_, way, send) => {
-    const packed = bomb();
-    expect(packed.length).toBeLessThan(mebibyte);
-    const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'gzip' }));
-    let error: InvalidResponseError | undefined;
-    const grown = await growth(async () => {
-      error = await failureOf(send(clientOver(server, way)), InvalidResponseError);
-    });
-    expect(error).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
-    expect(grown).toBeLessThan(160);
-  },
-);
+test.each(transports)('a response over %s is unpacked up to 16 MiB', async (_, way, send) => {
+  const packed = bomb();
+  expect(packed.length).toBeLessThan(mebibyte);
+  const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'gzip' }));
+  let error: InvalidResponseError | undefined;
+  const grown = await growth(async () => {
+    error = await failureOf(send(clientOver(server, way)), InvalidResponseError);
+  });
+  expect(error).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
+  expect(grown).toBeLessThan(160);
+});
 
 test('an endless compressed error body that unpacks to nothing is read up to 1 MiB', async () => {
   // The head of a zlib stream, then empty blocks.
@@ -341,17 +317,14 @@ test('a creation resolves even if the text after the status 201 contains charact
   expect(response.status).toBe(201);
 });
 
-test.each([300, 304, 399])(
-  'a response with status %i rejects a call with an ApiError',
-  async (status) => {
-    const received = (body: unknown) => () =>
-      new Response(status === 304 ? null : JSON.stringify(body), { status });
-    const read = clientOf(received(transfer)).payments.transfers.get('txfr_1');
-    expect(await failureOf(read, ApiError)).toMatchObject({ status, outcome: 'rejected' });
-    const write = clientOf(received(transferCreated)).payments.transfers.create(newTransfer);
-    expect(await failureOf(write, ApiError)).toMatchObject({ status, outcome: 'unknown' });
-  },
-);
+test.each([300, 304, 399])('a response with status %i rejects with an ApiError', async (status) => {
+  const received = (body: unknown) => () =>
+    new Response(status === 304 ? null : JSON.stringify(body), { status });
+  const read = clientOf(received(transfer)).payments.transfers.get('txfr_1');
+  expect(await failureOf(read, ApiError)).toMatchObject({ status, outcome: 'rejected' });
+  const write = clientOf(received(transferCreated)).payments.transfers.create(newTransfer);
+  expect(await failureOf(write, ApiError)).toMatchObject({ status, outcome: 'unknown' });
+});
 
 const lists: readonly {
   readonly of: string;
@@ -377,31 +350,25 @@ const lists: readonly {
 const respondWith = (items: readonly unknown[], at: string): Response =>
   respond(200, at === 'data' ? page(items) : items);
 
-test.each(lists)(
-  'the error for a long list of $of reports only the first of many mistakes',
-  async ({ at, list }) => {
-    const items = Array.from({ length: 300_000 }, () => ({}));
-    const { payments } = clientOf(() => respondWith(items, at), { validation: 'strict' });
-    // The first response is checked in another way than later ones.
-    for (const turn of [1, 2]) {
-      const { issues } = await failureOf(list(payments), InvalidResponseError);
-      expect(issues.length, `turn ${turn}`).toBeGreaterThanOrEqual(100);
-      expect(issues.length, `turn ${turn}`).toBeLessThan(2_000);
-    }
-  },
-);
-
-test.each(lists)(
-  'the error for a long list of $of names the position of a wrong item',
-  async ({ item, at, list }) => {
-    const items = Array.from({ length: 450 }, () => item);
-    const { payments } = clientOf(() => respondWith(items, at));
-    await list(payments);
-    items[333] = 'not an object';
+test.each(lists)('the error for a long list of $of shows one mistake', async ({ at, list }) => {
+  const items = Array.from({ length: 300_000 }, () => ({}));
+  const { payments } = clientOf(() => respondWith(items, at), { validation: 'strict' });
+  // The first response is checked in another way than later ones.
+  for (const turn of [1, 2]) {
     const { issues } = await failureOf(list(payments), InvalidResponseError);
-    expect(issues).toEqual([{ path: `${at}[333]`, message: 'got a string; expected an object' }]);
-  },
-);
+    expect(issues.length, `turn ${turn}`).toBeGreaterThanOrEqual(100);
+    expect(issues.length, `turn ${turn}`).toBeLessThan(2_000);
+  }
+});
+
+test.each(lists)('the error for a list of $of names the position', async ({ item, at, list }) => {
+  const items = Array.from({ length: 450 }, () => item);
+  const { payments } = clientOf(() => respondWith(items, at));
+  await list(payments);
+  items[333] = 'not an object';
+  const { issues } = await failureOf(list(payments), InvalidResponseError);
+  expect(issues).toEqual([{ path: `${at}[333]`, message: 'got a string; expected an object' }]);
+});
 
 test('the error for a page with 450 transfers and a wrong hasMore names hasMore', async () => {
   const items = Array.from({ length: 450 }, () => transfer);

@@ -33,14 +33,8 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['a filter', ({ transfers }) => transfers.list({ accountId: apiKey as 'acc_' })],
   ['an unknown filter', ({ transfers }) => transfers.list({ [apiKey]: jwt } as object)],
   ['an address', ({ instructions }) => instructions.list({ address: apiKey as '0x' })],
-  [
-    'an unknown field of a GET',
-    ({ transactions }) => transactions.list({ address, ...named(apiKey) }),
-  ],
-  [
-    'the field from of transactions.list',
-    ({ transactions }) => transactions.list({ address, from: apiKey }),
-  ],
+  ['a field of a GET', ({ transactions }) => transactions.list({ address, ...named(apiKey) })],
+  ['from of transactions.list', ({ transactions }) => transactions.list({ address, from: apiKey })],
   [
     'an action',
     ({ instructions }) =>
@@ -57,26 +51,14 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
         actionArguments: { a: { [apiKey]: () => jwt } },
       }),
   ],
-  [
-    'the option max of toArray',
-    ({ transfers }) => transfers.list().toArray({ max: apiKey as never }),
-  ],
-  [
-    'a field of a payment to reconcile',
-    ({ transfers }) => transfers.reconcile(named(apiKey) as never, { since }),
-  ],
-  [
-    'the option since of reconcile',
-    ({ transfers }) => transfers.reconcile(newTransfer, { since: apiKey }),
-  ],
+  ['max of toArray', ({ transfers }) => transfers.list().toArray({ max: apiKey as never })],
+  ['a reconciled field', ({ transfers }) => transfers.reconcile(named(apiKey) as never, { since })],
+  ['since of reconcile', ({ transfers }) => transfers.reconcile(newTransfer, { since: apiKey })],
   [
     'the option clockSkew of reconcile',
     ({ transfers }) => transfers.reconcile(newTransfer, { since, clockSkew: apiKey as never }),
   ],
-  [
-    'the option timeout of waitFor',
-    ({ transfers }) => transfers.waitFor('txfr_1', { timeout: apiKey as never }),
-  ],
+  ['waitFor timeout', ({ transfers }) => transfers.waitFor('txfr_1', { timeout: apiKey as never })],
   ['an unknown option of waitFor', ({ transfers }) => transfers.waitFor('txfr_1', named(apiKey))],
   ['a path without a slash', (payments) => ask(payments, { path: apiKey })],
   ['a path with a space', (payments) => ask(payments, { path: `/${both}` })],
@@ -85,30 +67,18 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
   ['the field api of payments.request', (payments) => ask(payments, { api: apiKey })],
   ['an unknown field of payments.request', (payments) => ask(payments, { [apiKey]: jwt })],
   ['the query of payments.request', (payments) => ask(payments, { query: apiKey })],
-  [
-    'a field in the query of payments.request',
-    (payments) => ask(payments, { query: { [apiKey]: [[jwt]] } }),
-  ],
-  [
-    'a field in the body of payments.request',
-    (payments) => ask(payments, { body: { [apiKey]: () => jwt } }),
-  ],
+  ['the query of payments.request', (payments) => ask(payments, { query: { [apiKey]: [[jwt]] } })],
+  ['the body of payments.request', (payments) => ask(payments, { body: { [apiKey]: () => jwt } })],
   ['the schema of payments.request', (payments) => ask(payments, { schema: apiKey })],
   ['the only argument of payments.request', (payments) => payments.request(apiKey as never)],
   ['an unknown option', optioned({ [apiKey]: jwt })],
   ['options that are a string', optioned(apiKey)],
   ['a header authorization', optioned({ headers: { authorization: `Bearer ${apiKey}` } })],
   ['the name of a header', optioned({ headers: { [apiKey]: 'x' } })],
-  [
-    'a whole header in the place of its name',
-    optioned({ headers: { [`x: Bearer ${both}`]: 'x' } }),
-  ],
+  ['a whole header as its name', optioned({ headers: { [`x: Bearer ${both}`]: 'x' } })],
   ['a header with a line break', optioned({ headers: { 'x-key': `${apiKey}\n` } })],
   ['a parameter in the option query', optioned({ query: { [apiKey]: { jwt } } })],
-  [
-    'a field in the option body',
-    optioned({ body: { [apiKey]: Number.NaN, deep: { [jwt]: Symbol(jwt) } } }),
-  ],
+  ['a field of body', optioned({ body: { [apiKey]: Number.NaN, deep: { [jwt]: Symbol(jwt) } } })],
   ['the options timeout and totalTimeout', optioned({ timeout: apiKey, totalTimeout: jwt })],
   ['the option signal', optioned({ signal: apiKey })],
 ];

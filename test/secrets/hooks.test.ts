@@ -136,39 +136,36 @@ describe('the events of hooks', () => {
     },
   );
 
-  test.each([401, 422, 500])(
-    'no result, error or event of a batch shows a credential that a response with status %i repeats',
-    async (status) => {
-      const failing = (name: string) => new Error(`${name}: redis://user:${apiKey}@host ${jwt}`);
-      const journals: readonly Journal[] = [
-        memoryJournal(),
-        { ...memoryJournal(), forgets: true },
-        { ...memoryJournal(), read: () => Promise.reject(failing('read')) },
-        { ...memoryJournal(), swap: () => Promise.reject(failing('swap')) },
-      ];
-      const inputs: OnceInput[] = [
-        { ...newTransfer, description: 'salary 1' },
-        { ...newTransfer, description: 'salary 2', amount: apiKey },
-        { ...newTransfer, description: 'salary 1' },
-      ];
-      for (const journal of journals) {
-        const seen: unknown[] = [];
-        const act = async (payments: PaymentsClient): Promise<void> => {
-          const batch = payments.transfers.createAllOnce(inputs, { retryTimeout: 1 });
-          try {
-            for await (const { input: _, ...result } of batch) seen.push(result);
-          } catch (error) {
-            seen.push(error);
-          }
-          seen.push(batch);
-        };
-        const events = await eventsDuring(() => echoing(status), act, { journal });
-        expect(seen.length).toBeGreaterThan(1);
-        expect(events.onOnce.length).toBeGreaterThan(0);
-        expect(leaksOf([seen, events])).toEqual([]);
-      }
-    },
-  );
+  test.each([401, 422, 500])('no batch shows a credential of a response %i', async (status) => {
+    const failing = (name: string) => new Error(`${name}: redis://user:${apiKey}@host ${jwt}`);
+    const journals: readonly Journal[] = [
+      memoryJournal(),
+      { ...memoryJournal(), forgets: true },
+      { ...memoryJournal(), read: () => Promise.reject(failing('read')) },
+      { ...memoryJournal(), swap: () => Promise.reject(failing('swap')) },
+    ];
+    const inputs: OnceInput[] = [
+      { ...newTransfer, description: 'salary 1' },
+      { ...newTransfer, description: 'salary 2', amount: apiKey },
+      { ...newTransfer, description: 'salary 1' },
+    ];
+    for (const journal of journals) {
+      const seen: unknown[] = [];
+      const act = async (payments: PaymentsClient): Promise<void> => {
+        const batch = payments.transfers.createAllOnce(inputs, { retryTimeout: 1 });
+        try {
+          for await (const { input: _, ...result } of batch) seen.push(result);
+        } catch (error) {
+          seen.push(error);
+        }
+        seen.push(batch);
+      };
+      const events = await eventsDuring(() => echoing(status), act, { journal });
+      expect(seen.length).toBeGreaterThan(1);
+      expect(events.onOnce.length).toBeGreaterThan(0);
+      expect(leaksOf([seen, events])).toEqual([]);
+    }
+  });
 
   const quoting: ResponseSchema<unknown> = {
     '~standard': {

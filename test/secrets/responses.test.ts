@@ -42,10 +42,7 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
     'JSON inside of details',
     (text) => rejection({ details: JSON.stringify({ headers: { authorization: text } }) }),
   ],
-  [
-    'a JSON body without a content type',
-    (text) => page(400, `{"error":"${text}","details":{"${text}":["${text}"]}}`),
-  ],
+  ['JSON, no type', (text) => page(400, `{"error":"${text}","details":{"${text}":["${text}"]}}`)],
   [
     'an HTML page',
     (text) => page(502, `<html><body><h1>Bad gateway</h1><p>${text}</p></body></html>`),
@@ -55,10 +52,7 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
   ['a header', (text) => page(400, '{}', { 'x-echo': `a, ${text}; q=1` })],
   ['the header x-request-id', (text) => page(503, '', { 'x-request-id': text })],
   ['the header cf-ray', (text) => page(503, '', { 'cf-ray': text })],
-  [
-    'the target of a redirect',
-    (text) => page(302, '', { location: `https://elsewhere.example/?key=${text}` }),
-  ],
+  ['a redirect', (text) => page(302, '', { location: `https://elsewhere.example/?key=${text}` })],
 ];
 
 test.for(places)(
@@ -175,34 +169,14 @@ test('an error shows no part of a secret even if the error cuts off the body in 
 
 const unusable: readonly (readonly [string, string, () => Response])[] = [
   ['not JSON', 'not_json', () => page(200, `<p>${apiKey} and ${jwt}</p>`)],
-  [
-    'JSON that is cut in the middle',
-    'truncated',
-    () => page(200, `{"id":"txfr_1","a":"${apiKey}","b":"${jwt}`),
-  ],
-  [
-    'JSON that is cut within the API key',
-    'truncated',
-    () => page(200, `{"id":"${apiKey.slice(0, -4)}`),
-  ],
+  ['cut JSON', 'truncated', () => page(200, `{"id":"txfr_1","a":"${apiKey}","b":"${jwt}`)],
+  ['JSON cut within the API key', 'truncated', () => page(200, `{"id":"${apiKey.slice(0, -4)}`)],
   ['empty', 'empty', () => page(200, '', { 'x-request-id': apiKey, 'request-id': jwt })],
-  [
-    'an object of the wrong shape',
-    'shape',
-    () => Response.json({ id: 7, a: apiKey, [jwt]: [apiKey] }),
-  ],
+  ['an odd object', 'shape', () => Response.json({ id: 7, a: apiKey, [jwt]: [apiKey] })],
   ['an array instead of an object', 'shape', () => Response.json([apiKey, jwt])],
-  [
-    'JSON with too many nested levels',
-    'too_large',
-    () => page(200, `${'['.repeat(80)}"${apiKey}"${']'.repeat(80)}`),
-  ],
+  ['deep JSON', 'too_large', () => page(200, `${'['.repeat(80)}"${apiKey}"${']'.repeat(80)}`)],
   ['not UTF-8', 'not_json', () => new Response(Buffer.from(`\xFF${apiKey}${jwt}`, 'latin1'))],
-  [
-    'JSON with escaped slashes',
-    'shape',
-    () => page(200, `{"a":"${apiKey.replaceAll('/', '\\/')}"}`),
-  ],
+  ['escaped slashes', 'shape', () => page(200, `{"a":"${apiKey.replaceAll('/', '\\/')}"}`)],
 ];
 
 test.for(unusable)(

@@ -32,11 +32,7 @@ const planted: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['the name', Object.assign(new Clean('x'), { name: apiKey }), ['String()', 'toJSON']],
   ['toString()', hide('toString', () => apiKey), ['String()']],
   ['toJSON()', hide('toJSON', () => ({ deep: { down: [apiKey] } })), ['toJSON', 'JSON.stringify']],
-  [
-    'a custom inspect function',
-    hide(Symbol.for('nodejs.util.inspect.custom'), () => jwt),
-    ['util.inspect'],
-  ],
+  ['a custom inspect', hide(Symbol.for('nodejs.util.inspect.custom'), () => jwt), ['util.inspect']],
   [
     'a field behind a custom inspect function',
     Object.assign(

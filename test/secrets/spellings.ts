@@ -13,18 +13,12 @@ export const spellings: readonly (readonly [string, (secret: string) => string])
   ['in a URL', encodeURIComponent],
   ['in a form', (secret) => new URLSearchParams({ key: secret }).toString()],
   ['in a URL inside of a URL', (secret) => encodeURIComponent(encodeURIComponent(secret))],
-  [
-    'in a URL with all punctuation encoded in lower case',
-    marks((character) => `%${hex(character)}`),
-  ],
+  ['in a URL, all marks encoded in lower case', marks((character) => `%${hex(character)}`)],
   ['in JSON with escaped slashes', (secret) => secret.replaceAll('/', '\\/')],
   ['in JSON inside of JSON, with escaped slashes', (secret) => secret.replaceAll('/', '\\\\\\/')],
   ['in JSON behind a line break', (secret) => `\\n${secret.replaceAll('/', '\\/')}`],
   ['in JSON with all punctuation escaped', marks((character) => `\\u00${hex(character)}`)],
   ['in HTML', (secret) => secret.replaceAll('&', '&amp;')],
-  [
-    'in HTML with decimal numbers of characters',
-    marks((character) => `&#${character.charCodeAt(0)};`),
-  ],
+  ['in HTML with decimal numbers', marks((character) => `&#${character.charCodeAt(0)};`)],
   ['in HTML with hexadecimal numbers of characters', marks((character) => `&#x${hex(character)};`)],
 ];

@@ -88,26 +88,23 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(server.arrivals[0]?.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test.each(both)(
-    '$operation sends the same bytes again if the first response is a 503',
-    async (call) => {
-      vi.spyOn(Math, 'random').mockReturnValue(0);
-      const onRetry = vi.fn<(event: object) => void>();
-      const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
-      expect(await call.send(clientAt(server, { hooks: { onRetry } }))).toEqual(call.good);
-      const bytes = server.connections.map((connection) => connection.bytes.toString());
-      expect(bytes).toEqual(Array(2).fill(expectedBytes(server.port, call.target, call.sent)));
-      expect(onRetry).toHaveBeenCalledExactlyOnceWith({
-        operation: call.operation,
-        method: 'GET',
-        call: expect.any(Number) as number,
-        path: call.target,
-        attempt: 2,
-        delayMs: 0,
-        reason: 'status 503',
-      });
-    },
-  );
+  test.each(both)('$operation sends the same bytes again after a 503', async (call) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const onRetry = vi.fn<(event: object) => void>();
+    const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
+    expect(await call.send(clientAt(server, { hooks: { onRetry } }))).toEqual(call.good);
+    const bytes = server.connections.map((connection) => connection.bytes.toString());
+    expect(bytes).toEqual(Array(2).fill(expectedBytes(server.port, call.target, call.sent)));
+    expect(onRetry).toHaveBeenCalledExactlyOnceWith({
+      operation: call.operation,
+      method: 'GET',
+      call: expect.any(Number) as number,
+      path: call.target,
+      attempt: 2,
+      delayMs: 0,
+      reason: 'status 503',
+    });
+  });
 
   test('each GET with a body uses a new connection, although the server would keep the connection', async () => {
     const kept = responseBytes(200, [instruction], { connection: 'keep-alive' });
@@ -125,29 +122,23 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     ['x-gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ] as const)(
-    'the client reads a response with the content-encoding %s',
-    async (coding, compress) => {
-      const content = compress(JSON.stringify([{ ...instruction, nickname: text }]));
-      const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
-      const [first] = await both[0].send(clientAt(server));
-      expect(first).toMatchObject({ nickname: text });
-    },
-  );
+  ] as const)('the client reads the content-encoding %s', async (coding, compress) => {
+    const content = compress(JSON.stringify([{ ...instruction, nickname: text }]));
+    const server = await rawServer(responseBytes(200, content, { 'content-encoding': coding }));
+    const [first] = await both[0].send(clientAt(server));
+    expect(first).toMatchObject({ nickname: text });
+  });
 
-  test.each(['gzip', 'br', 'deflate'])(
-    'a body that is declared as %s but is plain text rejects the call with an InvalidResponseError',
-    async (coding) => {
-      const server = await rawServer(
-        responseBytes(200, 'not compressed', { 'content-encoding': coding }),
-      );
-      const error = await failureOf(
-        both[0].send(clientAt(server), { maxRetries: 0 }),
-        InvalidResponseError,
-      );
-      expect(error).toMatchObject({ reason: 'not_json', status: 200, outcome: 'unknown' });
-    },
-  );
+  test.each(['gzip', 'br', 'deflate'])('plain text declared as %s is rejected', async (coding) => {
+    const server = await rawServer(
+      responseBytes(200, 'not compressed', { 'content-encoding': coding }),
+    );
+    const error = await failureOf(
+      both[0].send(clientAt(server), { maxRetries: 0 }),
+      InvalidResponseError,
+    );
+    expect(error).toMatchObject({ reason: 'not_json', status: 200, outcome: 'unknown' });
+  });
 
   test('the client reads a chunked response', async () => {
     const content = JSON.stringify([instruction]);
@@ -225,18 +216,12 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
   });
 
   test.each<[string, (exchange: Exchange) => void]>([
-    [
-      'a body that ends early',
-      ({ reply }) => reply('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n['),
-    ],
+    ['a short body', ({ reply }) => reply('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[')],
     [
       'a chunked body that ends early',
       ({ reply }) => reply('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n[{"ac'),
     ],
-    [
-      'a body without a length that ends early',
-      ({ reply }) => reply('HTTP/1.1 200 OK\r\n\r\n[{"ac'),
-    ],
+    ['a body without length that ends', ({ reply }) => reply('HTTP/1.1 200 OK\r\n\r\n[{"ac')],
     [
       'gzip that ends early',
       ({ reply }) => {
@@ -244,18 +229,15 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
         reply(responseBytes(200, whole.subarray(0, 60), { 'content-encoding': 'gzip' }));
       },
     ],
-  ])(
-    'a call whose response is %s rejects as truncated after two failed retries, and resolves if a retry succeeds',
-    async (_, step) => {
-      vi.spyOn(Math, 'random').mockReturnValue(0);
-      const server = await rawServer(step);
-      const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
-      expect(error).toMatchObject({ reason: 'truncated', outcome: 'unknown', retryable: true });
-      expect(server.arrivals).toHaveLength(3);
-      const healed = await rawServer(step, responseBytes(200, [instruction]));
-      expect(await both[0].send(clientAt(healed))).toEqual([instruction]);
-    },
-  );
+  ])('a call whose response is %s is retried twice as truncated', async (_, step) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const server = await rawServer(step);
+    const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
+    expect(error).toMatchObject({ reason: 'truncated', outcome: 'unknown', retryable: true });
+    expect(server.arrivals).toHaveLength(3);
+    const healed = await rawServer(step, responseBytes(200, [instruction]));
+    expect(await both[0].send(clientAt(healed))).toEqual([instruction]);
+  });
 
   test('a response with status 999 rejects the call with the outcome unknown', async () => {
     const server = await rawServer(responseBytes(999, 'What?'));
@@ -265,10 +247,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
   });
 
   test.each([
-    [
-      'a 101 that changes the protocol',
-      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
-    ],
+    ['a 101', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
     ['a response that is not HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
   ])('%s rejects the call with a ConnectionError', async (_, bytes) => {
     const server = await rawServer(bytes);
@@ -308,32 +287,23 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
   });
 
   test.each<[string, () => void]>([
-    [
-      'Cloudflare Workers, whose node:http drops the body',
-      () => vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' }),
-    ],
-    [
-      'a runtime without node:http',
-      () => vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined),
-    ],
-  ])(
-    'a GET with a body is rejected before it is sent on %s, unless the client has the option getWithBody',
-    async (_, pretend) => {
-      const server = await rawServer(responseBytes(200, [instruction]));
-      const payments = clientAt(server);
-      pretend();
-      for (const call of both) {
-        const error = await failureOf(call.send(payments), ConfigurationError);
-        expect(error).toMatchObject({ operation: call.operation, outcome: 'not_sent' });
-        expect(error.message).toContain('getWithBody');
-      }
-      expect(server.connections).toHaveLength(0);
-      // The alternative in the message works there, too.
-      const getWithBody = () => Promise.resolve(respond(200, [instruction]));
-      const helped = clientAt(server, { getWithBody });
-      expect(await both[0].send(helped)).toEqual([instruction]);
-    },
-  );
+    ['Cloudflare Workers', () => vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' })],
+    ['no node:http', () => vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined)],
+  ])('a GET with a body on %s is rejected without getWithBody', async (_, pretend) => {
+    const server = await rawServer(responseBytes(200, [instruction]));
+    const payments = clientAt(server);
+    pretend();
+    for (const call of both) {
+      const error = await failureOf(call.send(payments), ConfigurationError);
+      expect(error).toMatchObject({ operation: call.operation, outcome: 'not_sent' });
+      expect(error.message).toContain('getWithBody');
+    }
+    expect(server.connections).toHaveLength(0);
+    // The alternative in the message works there, too.
+    const getWithBody = () => Promise.resolve(respond(200, [instruction]));
+    const helped = clientAt(server, { getWithBody });
+    expect(await both[0].send(helped)).toEqual([instruction]);
+  });
 
   test('a GET with a body is sent over the getWithBody option and not over the fetch option', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));

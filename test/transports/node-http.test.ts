@@ -118,25 +118,22 @@ test.each(['a stub of fetch that throws', 'no fetch'])(
 test.each([
   ['a test run', { VITEST: 'true' }, 1],
   ['production', { NODE_ENV: 'production', VITEST: undefined, JEST_WORKER_ID: undefined }, 0],
-])(
-  'a client over node:http warns once, and only in a test run, that a replaced global fetch is not used: %s',
-  async (_, environment, count) => {
-    vi.resetModules();
-    const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
-    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-    const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
-    const payments = new Fresh({ baseUrl: server.baseUrl, apiKey });
-    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+])('a replaced global fetch is warned about only in tests: %s', async (_, environment, count) => {
+  vi.resetModules();
+  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
+  const payments = new Fresh({ baseUrl: server.baseUrl, apiKey });
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  await payments.transfers.get('txfr_1');
+  expect(warn).not.toHaveBeenCalled();
+  for (const stub of [vi.fn<typeof fetch>(), vi.fn<typeof fetch>()]) {
+    vi.stubGlobal('fetch', stub);
     await payments.transfers.get('txfr_1');
-    expect(warn).not.toHaveBeenCalled();
-    for (const stub of [vi.fn<typeof fetch>(), vi.fn<typeof fetch>()]) {
-      vi.stubGlobal('fetch', stub);
-      await payments.transfers.get('txfr_1');
-    }
-    expect(warn).toHaveBeenCalledTimes(count);
-    for (const [message] of warn.mock.calls) expect(message).toMatch(/option fetch.*sandbox/);
-  },
-);
+  }
+  expect(warn).toHaveBeenCalledTimes(count);
+  for (const [message] of warn.mock.calls) expect(message).toMatch(/option fetch.*sandbox/);
+});
 
 test('a call over node:http constructs no Headers, Request or Response, which would load undici', async () => {
   const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
@@ -169,15 +166,12 @@ test.each([
   ['http', 'an address', 'http://127.0.0.1:9', new Agent({ localAddress: '203.0.113.7' })],
   ['https', 'an address', 'https://127.0.0.1:9', new HttpsAgent({ localAddress: '203.0.113.7' })],
   ['http', 'a name', 'http://localhost:9', new Agent({ localAddress: '203.0.113.7', family: 4 })],
-])(
-  'a creation over %s to %s has the outcome not_sent if the connection fails at once',
-  async (...row) => {
-    const [, , origin, agent] = row;
-    const payments = clientFor(origin, { agent, maxRetries: 0 });
-    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-    expect(error).toMatchObject({ code: 'EADDRNOTAVAIL', outcome: 'not_sent', retryable: true });
-  },
-);
+])('a creation over %s to %s is not_sent if connecting fails at once', async (...row) => {
+  const [, , origin, agent] = row;
+  const payments = clientFor(origin, { agent, maxRetries: 0 });
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ code: 'EADDRNOTAVAIL', outcome: 'not_sent', retryable: true });
+});
 
 test('a creation has the outcome not_sent if the agent returns a connection that is already destroyed', async () => {
   const agent = new Agent();
@@ -207,23 +201,20 @@ test('a creation has the outcome not_sent if the TLS handshake breaks on a conne
   expect(error).toMatchObject({ code: 'ECONNRESET', outcome: 'not_sent' });
 });
 
-test.each(['new', 'used'])(
-  'a write has the outcome unknown and is sent once if a %s connection is reset after the first byte',
-  async (which) => {
-    const reset = (exchange: Exchange): void => {
-      exchange.reset();
-    };
-    const server = await rawServer(...(which === 'used' ? [keep(created), reset] : [reset]));
-    const payments = clientFor(server.origin, { agent: lastingAgent() });
-    const { advance } = stoppedClocks();
-    if (which === 'used') await payments.transfers.create(newTransfer);
-    advance(100);
-    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-    expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
-    expect(server.arrivals).toHaveLength(which === 'used' ? 2 : 1);
-    expect(server.connections).toHaveLength(1);
-  },
-);
+test.each(['new', 'used'])('a write is unknown after a reset of a %s connection', async (which) => {
+  const reset = (exchange: Exchange): void => {
+    exchange.reset();
+  };
+  const server = await rawServer(...(which === 'used' ? [keep(created), reset] : [reset]));
+  const payments = clientFor(server.origin, { agent: lastingAgent() });
+  const { advance } = stoppedClocks();
+  if (which === 'used') await payments.transfers.create(newTransfer);
+  advance(100);
+  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+  expect(server.arrivals).toHaveLength(which === 'used' ? 2 : 1);
+  expect(server.connections).toHaveLength(1);
+});
 
 const poison = responseBytes(201, { ...transferCreated, id: 'txfr_poison' }, keepAlive);
 const events: Readonly<Record<string, (exchange: Exchange) => void>> = {
@@ -240,54 +231,48 @@ const events: Readonly<Record<string, (exchange: Exchange) => void>> = {
     write(poison.subarray(0, 20));
   },
 };
-test.each(Object.entries(events))(
-  'a write does not reuse an idle connection that %s',
-  async (_, apply) => {
-    const exchanges: Exchange[] = [];
-    const server = await rawServer((exchange) => {
-      exchanges.push(exchange);
-      exchange.write(createdBytes(exchanges.length));
-    });
-    const payments = clientFor(server.origin, { agent: lastingAgent(), maxRetries: 0 });
-    const { advance } = stoppedClocks();
-    await payments.transfers.create(newTransfer);
-    advance(100);
-    // No turn of the event loop lies between these events and the next creation.
-    for (const exchange of exchanges) apply(exchange);
-    expect((await payments.transfers.create(newTransfer)).id).toBe('txfr_2');
-    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
-  },
-);
+test.each(Object.entries(events))('a write avoids an idle connection that %s', async (_, apply) => {
+  const exchanges: Exchange[] = [];
+  const server = await rawServer((exchange) => {
+    exchanges.push(exchange);
+    exchange.write(createdBytes(exchanges.length));
+  });
+  const payments = clientFor(server.origin, { agent: lastingAgent(), maxRetries: 0 });
+  const { advance } = stoppedClocks();
+  await payments.transfers.create(newTransfer);
+  advance(100);
+  // No turn of the event loop lies between these events and the next creation.
+  for (const exchange of exchanges) apply(exchange);
+  expect((await payments.transfers.create(newTransfer)).id).toBe('txfr_2');
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+});
 
 const read = responseBytes(200, transfer, keepAlive);
 
-test.each(['reset', 'end'] as const)(
-  'a read on a reused connection succeeds even if the server closes the connection by %s at any moment',
-  async (end) => {
-    let requests = 0;
-    const server = await rawServer(({ write, reset, socket }) => {
-      requests += 1;
-      write(read);
-      const close = end === 'reset' ? reset : () => socket.end();
-      // Closes the connection at once, in the next turn, or about when the next read arrives.
-      if (requests % 4 === 0) close();
-      else if (requests % 4 === 1) setImmediate(close);
-      else if (requests % 4 === 2) setTimeout(close, 1);
-    });
-    const events: string[] = [];
-    const payments = clientFor(server.origin, {
-      agent: lastingAgent(),
-      maxRetries: 0,
-      hooks: {
-        onRequest: ({ attempt }) => events.push(`request ${attempt}`),
-        onResponse: ({ attempt }) => events.push(`response ${attempt}`),
-      },
-    });
-    const count = 300;
-    for (let call = 0; call < count; call += 1) await payments.transfers.get('txfr_1');
-    expect(events).toEqual(Array.from({ length: count }, () => ['request 1', 'response 1']).flat());
-  },
-);
+test.each(['reset', 'end'] as const)('a read survives a server that closes by %s', async (end) => {
+  let requests = 0;
+  const server = await rawServer(({ write, reset, socket }) => {
+    requests += 1;
+    write(read);
+    const close = end === 'reset' ? reset : () => socket.end();
+    // Closes the connection at once, in the next turn, or about when the next read arrives.
+    if (requests % 4 === 0) close();
+    else if (requests % 4 === 1) setImmediate(close);
+    else if (requests % 4 === 2) setTimeout(close, 1);
+  });
+  const events: string[] = [];
+  const payments = clientFor(server.origin, {
+    agent: lastingAgent(),
+    maxRetries: 0,
+    hooks: {
+      onRequest: ({ attempt }) => events.push(`request ${attempt}`),
+      onResponse: ({ attempt }) => events.push(`response ${attempt}`),
+    },
+  });
+  const count = 300;
+  for (let call = 0; call < count; call += 1) await payments.transfers.get('txfr_1');
+  expect(events).toEqual(Array.from({ length: count }, () => ['request 1', 'response 1']).flat());
+});
 
 const silentEnd = ({ socket }: Exchange): void => {
   socket.end();
@@ -296,23 +281,20 @@ const silentEnd = ({ socket }: Exchange): void => {
 test.each<[string, AgentOptions, number[]]>([
   ['a new connection', {}, [2]],
   ['any connection of an agent at its limit', { maxSockets: 2 }, [0, 1]],
-])(
-  'a read is sent once more, on %s, if the server ends the reused connection',
-  async (_, limits, again) => {
-    const server = await rawServer(keep(read), keep(read), silentEnd);
-    const agent = new Agent({ keepAlive: true, ...limits });
-    onTestFinished(() => {
-      agent.destroy();
-    });
-    const payments = clientFor(server.origin, { agent, maxRetries: 0 });
-    await Promise.all([payments.transfers.get('txfr_1'), payments.transfers.get('txfr_1')]);
-    const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
-    expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
-    expect(server.arrivals).toHaveLength(4);
-    expect([0, 1]).toContain(server.arrivals[2]?.connection);
-    expect(again).toContain(server.arrivals[3]?.connection);
-  },
-);
+])('a read is sent once more, on %s, if its connection ended', async (_, limits, again) => {
+  const server = await rawServer(keep(read), keep(read), silentEnd);
+  const agent = new Agent({ keepAlive: true, ...limits });
+  onTestFinished(() => {
+    agent.destroy();
+  });
+  const payments = clientFor(server.origin, { agent, maxRetries: 0 });
+  await Promise.all([payments.transfers.get('txfr_1'), payments.transfers.get('txfr_1')]);
+  const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+  expect(server.arrivals).toHaveLength(4);
+  expect([0, 1]).toContain(server.arrivals[2]?.connection);
+  expect(again).toContain(server.arrivals[3]?.connection);
+});
 
 test('a read is not sent again if the connection ends after the first byte of the response', async () => {
   const server = await rawServer(keep(read), ({ write, socket }) => {
@@ -393,63 +375,54 @@ test.each<[string, AgentOptions]>([
   ['maxTotalSockets', { maxTotalSockets: 1 }],
   ['maxFreeSockets', { maxFreeSockets: 1 }],
   ['no limit', {}],
-])(
-  'each concurrent write over an agent with %s uses a connection of its own',
-  async (_, limits) => {
-    const server = await rawServer(createNext());
-    const agent = new Agent({ keepAlive: true, ...limits });
-    onTestFinished(() => {
-      agent.destroy();
-    });
-    const payments = clientFor(server.origin, { agent });
-    stoppedClocks();
-    const lanes = Array.from({ length: 10 }, () => payments.transfers.create(newTransfer));
-    await Promise.all(lanes);
-    await payments.transfers.create(newTransfer);
-    expect(server.arrivals).toHaveLength(11);
-    expect(new Set(server.arrivals.map(({ connection }) => connection)).size).toBe(11);
-  },
-);
+])('each write over an agent with %s has its own connection', async (_, limits) => {
+  const server = await rawServer(createNext());
+  const agent = new Agent({ keepAlive: true, ...limits });
+  onTestFinished(() => {
+    agent.destroy();
+  });
+  const payments = clientFor(server.origin, { agent });
+  stoppedClocks();
+  const lanes = Array.from({ length: 10 }, () => payments.transfers.create(newTransfer));
+  await Promise.all(lanes);
+  await payments.transfers.create(newTransfer);
+  expect(server.arrivals).toHaveLength(11);
+  expect(new Set(server.arrivals.map(({ connection }) => connection)).size).toBe(11);
+});
 
-test.each(['write', 'read'])(
-  'a %s does not reuse a connection that received bytes while the connection was idle',
-  async (kind) => {
-    const server = await rawServer(
-      kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
-    );
-    const agent = lastingAgent();
-    const { transfers } = clientFor(server.origin, { agent });
-    const call = () => (kind === 'read' ? transfers.get('txfr_1') : transfers.create(newTransfer));
-    const { advance } = stoppedClocks();
-    await call();
-    await vi.waitUntil(() => Object.keys(agent.freeSockets).length > 0);
-    const [socket] = Object.values(agent.freeSockets).flat();
-    // Older versions of Node leave the bytes, and this one closes the connection.
-    Object.defineProperty(socket, 'bytesRead', { value: 1_000 });
-    advance(100);
-    await call();
-    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
-  },
-);
+test.each(['write', 'read'])('a %s avoids a connection that got idle bytes', async (kind) => {
+  const server = await rawServer(
+    kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
+  );
+  const agent = lastingAgent();
+  const { transfers } = clientFor(server.origin, { agent });
+  const call = () => (kind === 'read' ? transfers.get('txfr_1') : transfers.create(newTransfer));
+  const { advance } = stoppedClocks();
+  await call();
+  await vi.waitUntil(() => Object.keys(agent.freeSockets).length > 0);
+  const [socket] = Object.values(agent.freeSockets).flat();
+  // Older versions of Node leave the bytes, and this one closes the connection.
+  Object.defineProperty(socket, 'bytesRead', { value: 1_000 });
+  advance(100);
+  await call();
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+});
 
-test.each(['write', 'read'])(
-  'a %s does not reuse a connection that is older than four minutes',
-  async (kind) => {
-    const server = await rawServer(
-      kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
-    );
-    const { transfers } = clientFor(server.origin, { agent: lastingAgent() });
-    const { advance } = stoppedClocks();
-    const start = Date.now();
-    for (const until of [240_000, 241_000]) {
-      while (Date.now() - start < until) {
-        await (kind === 'read' ? transfers.get('txfr_1') : transfers.create(newTransfer));
-        advance(200);
-      }
-      expect(server.connections).toHaveLength(until === 240_000 ? 1 : 2);
+test.each(['write', 'read'])('a %s avoids a connection over four minutes old', async (kind) => {
+  const server = await rawServer(
+    kind === 'read' ? keep(responseBytes(200, transfer, keepAlive)) : createNext(),
+  );
+  const { transfers } = clientFor(server.origin, { agent: lastingAgent() });
+  const { advance } = stoppedClocks();
+  const start = Date.now();
+  for (const until of [240_000, 241_000]) {
+    while (Date.now() - start < until) {
+      await (kind === 'read' ? transfers.get('txfr_1') : transfers.create(newTransfer));
+      advance(200);
     }
-  },
-);
+    expect(server.connections).toHaveLength(until === 240_000 ? 1 : 2);
+  }
+});
 
 test('the client closes an idle connection even if the server would keep the connection', async () => {
   const server = await rawServer(keep(created));
@@ -490,36 +463,33 @@ test('a creation has the outcome unknown if the server responds with a 101 that 
 test.each<[string, ClientOptions]>([
   ['timeout', { timeout: 5_000 }],
   ['totalTimeout', { totalTimeout: 5_000 }],
-])(
-  'a process that was suspended before the first byte of a request sends nothing if %s has passed in the meantime',
-  async (_, limits) => {
-    const server = await rawServer(keep(created));
-    let frozen = 0;
-    const payments = clientFor(server.origin, {
-      timeout: 60_000,
-      ...limits,
-      agent: lastingAgent(),
-      maxRetries: 0,
-      clock: {
-        now: () => Date.now() + frozen,
-        setTimeout: (callback, ms) => setTimeout(callback, ms),
-        clearTimeout: (handle) => {
-          clearTimeout(handle as NodeJS.Timeout);
-        },
+])('a suspended process sends nothing if %s passed before the first byte', async (_, limits) => {
+  const server = await rawServer(keep(created));
+  let frozen = 0;
+  const payments = clientFor(server.origin, {
+    timeout: 60_000,
+    ...limits,
+    agent: lastingAgent(),
+    maxRetries: 0,
+    clock: {
+      now: () => Date.now() + frozen,
+      setTimeout: (callback, ms) => setTimeout(callback, ms),
+      clearTimeout: (handle) => {
+        clearTimeout(handle as NodeJS.Timeout);
       },
-    });
-    await payments.transfers.create(newTransfer);
-    // Time passes without a timer firing before the connection is ready.
-    const { request } = http;
-    vi.spyOn(http, 'request').mockImplementation(((options: http.RequestOptions) => {
-      frozen = 10_000;
-      return request(options);
-    }) as typeof http.request);
-    const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
-    expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
-    expect(server.arrivals).toHaveLength(1);
-  },
-);
+    },
+  });
+  await payments.transfers.create(newTransfer);
+  // Time passes without a timer firing before the connection is ready.
+  const { request } = http;
+  vi.spyOn(http, 'request').mockImplementation(((options: http.RequestOptions) => {
+    frozen = 10_000;
+    return request(options);
+  }) as typeof http.request);
+  const error = await failureOf(payments.transfers.create(newTransfer), TimeoutError);
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
+  expect(server.arrivals).toHaveLength(1);
+});
 
 /** An agent with connections that receive these bytes when a request is written. */
 const agentWithBytes = (bytes: Uint8Array): Agent =>
@@ -552,16 +522,13 @@ test.each<[string, Buffer]>([
   ).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
 });
 
-test.each(['create', 'get'] as const)(
-  'transfers.%s reads a response with the content-encoding deflate even if the zlib header is missing',
-  async (name) => {
-    const packed = deflateRawSync(JSON.stringify(name === 'get' ? transfer : transferCreated));
-    const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'deflate' }));
-    const { transfers } = clientFor(server.origin);
-    const result = name === 'get' ? transfers.get('txfr_1') : transfers.create(newTransfer);
-    expect(await result).toEqual(name === 'get' ? transfer : transferCreated);
-  },
-);
+test.each(['create', 'get'] as const)('transfers.%s reads deflate without zlib', async (name) => {
+  const packed = deflateRawSync(JSON.stringify(name === 'get' ? transfer : transferCreated));
+  const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'deflate' }));
+  const { transfers } = clientFor(server.origin);
+  const result = name === 'get' ? transfers.get('txfr_1') : transfers.create(newTransfer);
+  expect(await result).toEqual(name === 'get' ? transfer : transferCreated);
+});
 
 test('a DELETE resolves before the body of its response has ended', async () => {
   const server = await rawServer(({ write }) => {
@@ -707,11 +674,7 @@ test('a creation that times out has the outcome not_sent if the agent never make
 
 test.each<[string, ClientOptions, string]>([
   ['fetch', { agent: new Agent(), fetch: globalThis.fetch }, 'fetch'],
-  [
-    'a base URL of a protocol that the agent does not support',
-    { agent: new Agent() },
-    'it is one for http:',
-  ],
+  ['an agent of another protocol', { agent: new Agent() }, 'it is one for http:'],
 ])('the client rejects the option agent together with %s', (_, options, text) => {
   const create = () =>
     new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey, ...options });
