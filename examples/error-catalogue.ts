@@ -1,5 +1,5 @@
 // Causes one error of each class, and prints the fields that a program can rely on.
-import { PaymentsClient, PaymentsError, type AccountId } from 'payments-platform-sdk';
+import { PaymentsClient, PaymentsError } from 'payments-platform-sdk';
 import { Sandbox, type SandboxFault } from 'payments-platform-sdk/sandbox';
 
 const sandbox = new Sandbox();
@@ -16,7 +16,7 @@ const readWithStatus = (code: number) => readDuring({ kind: 'status', status: co
 
 const attempts: Record<string, () => PromiseLike<unknown> | PaymentsClient> = {
   'an option is missing': () => new PaymentsClient({ baseUrl: 'https://api.example.com/v0' }),
-  'an id of another kind': () => payments.accounts.get('txfr_1' as AccountId),
+  'an id of another kind': () => payments.accounts.get('txfr_1'),
   'status 400': readWithStatus(400),
   'status 401': readWithStatus(401),
   'status 403': readWithStatus(403),

@@ -67,7 +67,7 @@ async function runDemo(): Promise<void> {
   const source = sandbox.accounts.create({ entityId: entity.id });
   const destination = sandbox.accounts.create({ entityId: entity.id });
   sandbox.accounts.fund(source.id, '1000.00');
-  const accounts = { sourceAccountId: source.id, destinationAccountId: destination.id } as const;
+  const accounts = { sourceAccountId: source.id, destinationAccountId: destination.id };
   const descriptions = ['=HYPERLINK("https://example.com","salary")', 'Müller'];
   for (let count = 0; count < 450; count += 1) {
     const description = descriptions[count];

@@ -31,9 +31,12 @@ journal.close();
 
 /** Leaves what a killed process would: the first request reached the platform, the second one did not. */
 async function leaveOpen(): Promise<void> {
-  const accounts = { sourceAccountId: 'acc_000001', counterpartyId: 'cpty_000001' } as const;
-  const broken = { operation: 'transfers.list', fault: { kind: 'status', status: 503 } } as const;
-  sandbox.faults.add({ ...broken, times: Infinity });
+  const accounts = { sourceAccountId: 'acc_000001', counterpartyId: 'cpty_000001' };
+  sandbox.faults.add({
+    operation: 'transfers.list',
+    times: Infinity,
+    fault: { kind: 'status', status: 503 },
+  });
   for (const [at, when] of (['after_commit', 'before_commit'] as const).entries()) {
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
     // With one amount for both, the second would be held back as a possible retry of the first.

@@ -5,7 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { accountId, counterpartyId, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
 import { sqliteJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
@@ -19,9 +19,9 @@ function readVariable(name: string): string {
   if (!value) throw new Error(`Set ${name} to the id to use.`);
   return value;
 }
-const source = isReal ? accountId(readVariable('SOURCE_ACCOUNT')) : sandboxSource;
+const source = isReal ? readVariable('SOURCE_ACCOUNT') : sandboxSource;
 const staff = isReal
-  ? counterpartyId(readVariable('COUNTERPARTY'))
+  ? readVariable('COUNTERPARTY')
   : sandbox.counterparties.create({ entityId }).id;
 
 const folder = isReal ? process.cwd() : mkdtempSync(join(tmpdir(), 'follow-'));

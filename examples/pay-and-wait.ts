@@ -10,7 +10,7 @@ const source = sandbox.accounts.create({ entityId: entity.id });
 const destination = sandbox.accounts.create({ entityId: entity.id });
 sandbox.accounts.fund(source.id, '100.00');
 
-const terms = { sourceAccountId: source.id, destinationAccountId: destination.id } as const;
+const terms = { sourceAccountId: source.id, destinationAccountId: destination.id };
 
 const arriving = await payments.transfers.create({ ...terms, amount: '25.00' });
 const completed = await payments.transfers.waitFor(arriving.id, {

@@ -4,7 +4,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountId, counterpartyId, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
 import { sqliteJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
@@ -22,9 +22,9 @@ function readVariable(name: string): string {
   if (!value) throw new Error(`Set ${name} to the id to use.`);
   return value;
 }
-const source = isReal ? accountId(readVariable('SOURCE_ACCOUNT')) : sandboxSource;
+const source = isReal ? readVariable('SOURCE_ACCOUNT') : sandboxSource;
 const staff = isReal
-  ? counterpartyId(readVariable('COUNTERPARTY'))
+  ? readVariable('COUNTERPARTY')
   : sandbox.counterparties.create({ entityId }).id;
 
 // For a real platform the journal must survive this process.

@@ -12,7 +12,7 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 
 const print = (line: string) => console.log(line);
-const payment = { sourceAccountId: 'acc_000001', counterpartyId: 'cpty_000001' } as const;
+const payment = { sourceAccountId: 'acc_000001', counterpartyId: 'cpty_000001' };
 // Seconds, so that the tour ends; use the defaults in production.
 const limits = { totalTimeout: 1_000, gracePeriod: 1_000 };
 
@@ -87,8 +87,10 @@ async function runTour() {
   const invoice = { ...payment, amount: '40.00', description };
   sandbox.transfers.create(invoice);
   sandbox.transfers.create(invoice);
-  const fault = { kind: 'reset', when: 'before_commit' } as const;
-  sandbox.faults.add({ operation: 'transfers.create', fault });
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'before_commit' },
+  });
   try {
     await transfers.createOnce(invoice);
   } catch (error) {

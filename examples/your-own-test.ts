@@ -1,13 +1,13 @@
 // A test of your own code with faults of the platform. It uses `node:test`; any test runner works.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPaymentsError, PaymentsClient, type AccountId } from 'payments-platform-sdk';
+import { isPaymentsError, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 /** The code under test: pays a salary, and puts an unknown payment on a list for an operator. */
 async function paySalary(
   payments: PaymentsClient,
-  [from, to]: readonly [AccountId, AccountId],
+  [from, to]: readonly [string, string],
   uncertain: string[],
 ): Promise<void> {
   const description = 'salary, November';

@@ -169,9 +169,13 @@ export class PaymentsClient {
    * import { PaymentsClient } from 'payments-platform-sdk';
    *
    * const payments = new PaymentsClient();
-   * const body = { defaultChain: 'base' };
-   * const request = { method: 'PATCH', path: '/platform/settings', api: 'versioned', body } as const;
-   * console.log(await payments.request(request));
+   * const settings = await payments.request({
+   *   method: 'PATCH',
+   *   path: '/platform/settings',
+   *   api: 'versioned',
+   *   body: { defaultChain: 'base' },
+   * });
+   * console.log(settings);
    * ```
    */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): ApiCall<T> {

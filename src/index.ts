@@ -11,7 +11,6 @@ export type { Authorize, ProposedPayment } from './calls/authorize.ts';
 export type { ClientOptions } from './calls/client-options.ts';
 export type { QueryValue, RequestOptions } from './calls/options.ts';
 export type { Clock } from './calls/time.ts';
-export { accountId, counterpartyId, entityId, ibanId, transferId } from './values/id-converters.ts';
 export type { CredentialSource } from './calls/credential.ts';
 export type {
   CallEvent,
@@ -41,12 +40,7 @@ export type {
   ReconciledTotals,
   UnexpectedTransfer,
 } from './books/rows.ts';
-export type {
-  Batch,
-  BatchCounts,
-  BatchResult,
-  BatchSummary,
-} from './once/batch-results.ts';
+export type { Batch, BatchCounts, BatchResult, BatchSummary } from './once/batch-results.ts';
 export { compareAmounts, sumAmounts } from './values/amounts.ts';
 export { hasTransferStatus } from './values/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
@@ -107,12 +101,11 @@ export type {
   InDoubtReason,
 } from './errors/errors.ts';
 
-export { isAccountId, isKnownAccountStatus, isKnownAccountType } from './schemas/account.ts';
+export { isKnownAccountStatus, isKnownAccountType } from './schemas/account.ts';
 export type {
   Account,
   AccountCreated,
   AccountCreateInput,
-  AccountId,
   AccountListQuery,
   AccountStatus,
   AccountType,
@@ -120,16 +113,14 @@ export type {
   KnownAccountStatus,
   KnownAccountType,
 } from './schemas/account.ts';
-export { isCounterpartyId, isKnownCounterpartyType } from './schemas/counterparty.ts';
+export { isKnownCounterpartyType } from './schemas/counterparty.ts';
 export type {
   Counterparty,
-  CounterpartyId,
   CounterpartyListQuery,
   CounterpartyType,
   KnownCounterpartyType,
 } from './schemas/counterparty.ts';
 export {
-  isEntityId,
   isKnownEntityStatus,
   isKnownEntityType,
   isKnownKycStatus,
@@ -139,7 +130,6 @@ export type {
   Entity,
   EntityCreated,
   EntityCreateInput,
-  EntityId,
   EntityListQuery,
   EntityStatus,
   EntityType,
@@ -151,9 +141,8 @@ export type {
   TosStatus,
 } from './schemas/entity.ts';
 export type { ErrorBody } from './schemas/error-body.ts';
-export { isIbanId, isKnownIbanStatus } from './schemas/iban.ts';
-export type { Iban, IbanId, IbanListQuery, IbanStatus, KnownIbanStatus } from './schemas/iban.ts';
-export type { ExactlyOneOf, IdFrom } from './schemas/ids.ts';
+export { isKnownIbanStatus } from './schemas/iban.ts';
+export type { Iban, IbanListQuery, IbanStatus, KnownIbanStatus } from './schemas/iban.ts';
 export { isKnownExecutionStatus } from './schemas/instruction.ts';
 export type {
   ActionArguments,
@@ -168,14 +157,7 @@ export type {
   RefuelERC20Fee,
 } from './schemas/instruction.ts';
 export type { Page } from './schemas/page.ts';
-export type {
-  DecimalString,
-  Hex,
-  Integer,
-  Metadata,
-  OpenEnum,
-  PageQuery,
-} from './schemas/primitives.ts';
+export type { Hex, Integer, Metadata, OpenEnum, PageQuery } from './schemas/primitives.ts';
 export { isKnownChain } from './schemas/settings.ts';
 export type { Chain, KnownChain, Settings, SettingsUpdateInput } from './schemas/settings.ts';
 export { isKnownTransactionSort, isKnownTransactionStatus } from './schemas/transaction.ts';
@@ -191,7 +173,6 @@ export {
   isKnownTransferDirection,
   isKnownTransferStatus,
   isKnownTransferType,
-  isTransferId,
 } from './schemas/transfer.ts';
 export type {
   KnownTransferDirection,
@@ -203,7 +184,6 @@ export type {
   OnceTerms,
   TransferCreateInput,
   TransferDirection,
-  TransferId,
   TransferListQuery,
   TransferStatus,
   TransferType,

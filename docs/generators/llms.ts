@@ -39,7 +39,7 @@ const advice = `\
 - \`description\` is the reference of one payment. To retry, make the same call with the same input; never invent another description.
 - Never send \`transfers.create\` again after \`unknown\`, also not with \`createOnce\`: \`reconcile\` searches for the payment.
 - Read \`outcome\`, \`retryable\`, \`code\` and \`reason\` of an error, never its message.
-- Amounts are decimal strings (\`'12.50'\`). \`accountId(text)\` and the like make an id of a string.
+- Amounts are decimal strings (\`'12.50'\`). Ids are strings.
 - Tests use \`Sandbox\`: no network, no credentials.`;
 
 /** The table of README.md that says what each outcome means, without its padding. */

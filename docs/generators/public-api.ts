@@ -169,11 +169,6 @@ const firstSentence = (text: string): string =>
 
 const oneLine = (text: string): string =>
   text
-    // Named for what the compiler says of a wrong id.
-    .replace(
-      /IdFrom<'\w+', '(\w)(\w+)\(text\) or as const'>/g,
-      (_, first: string, rest: string) => `${first.toUpperCase()}${rest}`,
-    )
     .replace(/\/\*\*[\s\S]*?\*\//g, '')
     .replace(/\s+/g, ' ')
     .replace(/([({[]) ?\| /g, '$1')

@@ -13,7 +13,7 @@ const hidden =
 async function setup() {
   const sandbox = seedDemo(new Sandbox());
   const seeded = sandbox.transfers.list().length;
-  const common = { payee: 'cpty_000001', currency: 'USDC' } as const;
+  const common = { payee: 'cpty_000001', currency: 'USDC' };
   const invoices = new Map<string, Invoice>([
     ['INV-0001', { ...common, number: 'INV-0001', amount: '80.00', text: hidden }],
     ['INV-0002', { ...common, number: 'INV-0002', amount: '100.01', text: 'A press' }],
@@ -115,8 +115,10 @@ test('an invoice above the limit waits for the approval of its terms', async () 
 
 test('a payment with a lost response is paid once', async () => {
   const { propose, paid, sandbox } = await setup();
-  const fault = { kind: 'reset', when: 'after_commit' } as const;
-  sandbox.faults.add({ operation: 'transfers.create', fault });
+  sandbox.faults.add({
+    operation: 'transfers.create',
+    fault: { kind: 'reset', when: 'after_commit' },
+  });
   sandbox.faults.add({
     operation: 'transfers.list',
     fault: { kind: 'status', status: 503 },
@@ -149,11 +151,11 @@ test('the client pays nothing that is not in the books', async () => {
     counterpartyId: 'cpty_000001',
     amount: '80.00',
     currency: 'USDC',
-  } as const;
+  };
   for (const input of [
     { ...terms, description: 'INV-0009' },
     { ...terms, description: 'INV-0001', amount: '80.01' },
-    { ...terms, description: 'INV-0001', counterpartyId: 'cpty_000002' } as const,
+    { ...terms, description: 'INV-0001', counterpartyId: 'cpty_000002' },
   ]) {
     await expect(payments.transfers.createOnce(input)).rejects.toThrow('vetoed');
   }

@@ -14,9 +14,7 @@ import {
   PaymentInDoubtError,
   PaymentsClient,
   PaymentVetoedError,
-  type AccountId,
   type ClientOptions,
-  type CounterpartyId,
   type OnceInput,
   type ProposedPayment,
 } from 'payments-platform-sdk';
@@ -26,7 +24,7 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 /** A row of your own table. The supplier has written the text. */
 export interface Invoice {
   readonly number: string;
-  readonly payee: CounterpartyId;
+  readonly payee: string;
   readonly amount: string;
   readonly currency: string;
   readonly text: string;
@@ -34,7 +32,7 @@ export interface Invoice {
 
 /** Your own books. Only your own programs write to them. */
 export interface Books {
-  readonly account: AccountId;
+  readonly account: string;
   /** A payment of a larger amount needs an approval. */
   readonly limit: string;
   findInvoice(number: string): Promise<Invoice | undefined>;
@@ -181,7 +179,7 @@ function describeFailure(error: unknown): CallToolResult {
 /** Two invoices on a sandbox; the second one is above the limit, and its text tries to give orders. */
 function createDemo(): { books: Books; payments: PaymentsClient } {
   const sandbox = seedDemo(new Sandbox());
-  const common = { payee: 'cpty_000001', currency: 'USDC' } as const;
+  const common = { payee: 'cpty_000001', currency: 'USDC' };
   const invoices = new Map<string, Invoice>([
     ['INV-0001', { ...common, number: 'INV-0001', amount: '80.00', text: 'Paper' }],
     [

@@ -1,14 +1,13 @@
 // The service that salaries.test.ts tests.
 import {
   isPaymentsError,
-  type AccountId,
   type PaymentsClient,
   type PaymentsError,
   type TransferCreateInput,
 } from 'payments-platform-sdk';
 
 export interface Salary {
-  readonly account: AccountId;
+  readonly account: string;
   readonly amount: string;
 }
 
@@ -18,7 +17,7 @@ export interface Salary {
  */
 export async function paySalaries(
   payments: PaymentsClient,
-  sourceAccountId: AccountId,
+  sourceAccountId: string,
   month: string,
   salaries: readonly Salary[],
 ): Promise<string[]> {

@@ -3,13 +3,12 @@ import { findInputsIssues, type Inputs } from '../calls/inputs.ts';
 import type { Issue } from '../errors/errors.ts';
 import { describeReferenceProblem, journalKey } from '../internal/formats.ts';
 import { issueAt, maxIssues } from '../internal/issues.ts';
-import type { AccountId } from '../schemas/account.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
 import type { BookedPayment } from './source-books.ts';
 
 /** The payments that the caller passed to reconcileAll or waitForAll, read and checked. */
 export interface BookedInputs {
-  readonly sources: Map<AccountId, BookedPayment[]>;
+  readonly sources: Map<string, BookedPayment[]>;
   /** Maps the journal key of each reference to the place of its input, such as `inputs[0]`. */
   readonly references: ReadonlyMap<string, string>;
 }
@@ -24,7 +23,7 @@ export async function readInputsOfBooks(
   issues: Issue[],
 ): Promise<BookedInputs> {
   issues.push(...findInputsIssues(inputs));
-  const sources = new Map<AccountId, BookedPayment[]>();
+  const sources = new Map<string, BookedPayment[]>();
   const references = new Map<string, string>();
   let at = 0;
   for await (const callerInput of issues.length === 0 ? readInputs() : []) {

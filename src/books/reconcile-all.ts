@@ -15,7 +15,6 @@ import type { CallIdentity, Issue } from '../errors/errors.ts';
 import { describeIdProblem } from '../internal/formats.ts';
 import { join } from '../internal/issues.ts';
 import { cloneInput } from '../internal/objects.ts';
-import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import { readInputsOfBooks, type BookedInputs } from './inputs.ts';
 import { createReconciledBooks, type ReconciledBooks } from './reconciled-books.ts';
@@ -38,7 +37,7 @@ export interface ReconcileAllOptions extends RequestOptions {
   /** Whether to also return Transfers that match none of your inputs. @default false */
   unexpected?: boolean | undefined;
   /** Accounts to check for `unexpected` Transfers, too, although no input pays from them. */
-  accounts?: readonly AccountId[] | undefined;
+  accounts?: readonly string[] | undefined;
 }
 
 export const reconcileAllCall: CallIdentity = {

@@ -2,8 +2,7 @@ import { defaultClockSkew, type RequestOptions } from '../calls/options.ts';
 import { NotFoundError } from '../errors/errors.ts';
 import type { Redact } from '../errors/redact.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
-import type { AccountId } from '../schemas/account.ts';
-import type { OnceInput, Transfer, TransferId } from '../schemas/transfer.ts';
+import type { OnceInput, Transfer } from '../schemas/transfer.ts';
 import {
   compareTransfer,
   defaultCurrency,
@@ -31,7 +30,7 @@ export interface RecordedPayment {
   /** The reference as the journal spells it. Other spellings belong to other payments. */
   readonly spelling?: string | undefined;
   /** Id of the Transfer that made the payment, if the journal records the payment as paid. */
-  readonly transferId?: TransferId | undefined;
+  readonly transferId?: string | undefined;
   /** Ids of Transfers that, by an operator's decision, are other payments than this one. */
   readonly dismissed?: readonly unknown[] | undefined;
 }
@@ -88,7 +87,7 @@ export class SourceBooks {
    */
   pagesForAll: number | undefined;
   readonly #books: Books;
-  readonly #source: AccountId;
+  readonly #source: string;
   readonly #payments: readonly BookedPayment[];
   readonly #index: InputIndex<BookedPayment>;
   readonly #byReference: ReadonlyMap<unknown, BookedPayment>;
@@ -107,7 +106,7 @@ export class SourceBooks {
   #pageSize: number;
   readonly #nextPageSize = (): number => this.#pageSize--;
 
-  constructor(books: Books, source: AccountId, payments: readonly BookedPayment[]) {
+  constructor(books: Books, source: string, payments: readonly BookedPayment[]) {
     this.#books = books;
     this.#source = source;
     this.#payments = payments;

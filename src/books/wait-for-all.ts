@@ -18,7 +18,6 @@ import {
 } from '../errors/errors.ts';
 import { cloneInput } from '../internal/objects.ts';
 import { maxTimerMs } from '../internal/runtime.ts';
-import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import { readInputsOfBooks } from './inputs.ts';
 import { createReconciledBooks, type ReconciledBooks } from './reconciled-books.ts';
@@ -84,15 +83,15 @@ export const waitForAll = (
 /** One run of `waitForAll`, with the payments of each source account that have not ended yet. */
 class Following {
   readonly #books: Books & FollowContext;
-  readonly #sources: Map<AccountId, BookedPayment[]>;
+  readonly #sources: Map<string, BookedPayment[]>;
   readonly #times: { readonly timeout: number; readonly interval: number };
   /** For each account, how many pages of its list an earlier round read to find all payments. */
-  readonly #pagesOf = new Map<AccountId, number>();
+  readonly #pagesOf = new Map<string, number>();
   #rounds = 0;
 
   constructor(
     books: Books & FollowContext,
-    sources: Map<AccountId, BookedPayment[]>,
+    sources: Map<string, BookedPayment[]>,
     times: { readonly timeout: number; readonly interval: number },
   ) {
     this.#books = books;
@@ -150,7 +149,7 @@ class Following {
 
   /** Yields a row for each of one account's payments. The next round reads open payments again. */
   async *#readSource(
-    source: AccountId,
+    source: string,
     payments: readonly BookedPayment[],
   ): AsyncGenerator<BookedRow, void, undefined> {
     const pageSize = 100 - (this.#rounds % pageSizeCount);

@@ -33,7 +33,7 @@ import {
   type OptionChecks,
 } from './options.ts';
 import { findFact, platformCheck, resolvePlatform, type PlatformFacts } from './platform.ts';
-import type { JournalSuchAs } from '../journals/journal.ts';
+import type { Journal } from '../journals/journal.ts';
 import { redactor } from '../errors/redact.ts';
 import { findMissingGlobal, host, runtime, warn } from '../internal/runtime.ts';
 import type { HttpAgent } from '../transports/agents.ts';
@@ -111,9 +111,7 @@ export interface ClientOptions {
    * The journal in which `transfers.createOnce` records payments. Take a journal from
    * `payments-platform-sdk/journals`, or write your own.
    */
-  journal?:
-    | JournalSuchAs<'sqliteJournal(path), postgresJournal(query) or redisJournal(command)'>
-    | undefined;
+  journal?: Journal | undefined;
   /**
    * For `createOnce`: how long after its deadline a request may still take effect, in milliseconds.
    * Choose more than your processes may be suspended. With `Infinity`, `createOnce` resends no

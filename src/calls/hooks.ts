@@ -1,6 +1,5 @@
 import type { Issue, Outcome, PaymentsError } from '../errors/errors.ts';
 import { redactAndCut, redactor } from '../errors/redact.ts';
-import type { TransferId } from '../schemas/transfer.ts';
 import { host, warn } from '../internal/runtime.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Clock } from './time.ts';
@@ -84,7 +83,7 @@ export interface OnceEvent {
    */
   readonly result: 'created' | 'found' | 'recorded' | 'failed' | 'not_paid' | 'in_doubt';
   /** The id of the accepted Transfer; undefined if the payment ended with an error. */
-  readonly transferId: TransferId | undefined;
+  readonly transferId: string | undefined;
   /** The error of the payment; undefined when it was accepted. */
   readonly error: PaymentsError | undefined;
   /** Milliseconds since the payment's first try, including the waits of a batch. */

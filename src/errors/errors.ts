@@ -3,7 +3,7 @@ import { isObject } from '../internal/objects.ts';
 import { fieldOf } from '../internal/thrown.ts';
 import { causeInJson, factsOf, restoreCause, toPlainData, type JsonValue } from './json.ts';
 import { describePublicly } from './public-message.ts';
-import type { Transfer, TransferId } from '../schemas/transfer.ts';
+import type { Transfer } from '../schemas/transfer.ts';
 
 /** Whether a call took effect: the worst outcome of its attempts. */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown';
@@ -350,7 +350,7 @@ export class PaymentInDoubtError extends PaymentsError {
   /** When a call claimed the payment in the journal, in ISO 8601; absent without a claim. */
   declare readonly claimedAt?: string;
   /** For reason `ambiguous`: ids of the transfers that may be the payment, at most ten. */
-  declare readonly candidates: readonly TransferId[] | undefined;
+  declare readonly candidates: readonly string[] | undefined;
 }
 
 /**

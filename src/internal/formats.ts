@@ -17,12 +17,6 @@ const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
 export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
   typeof value === 'string' && value.startsWith(prefix) && idPattern.test(value);
 
-/** Makes a type guard for ids. A guard has no zod schema, so that a bundle may leave out zod. */
-/* @__NO_SIDE_EFFECTS__ */
-export function createIdGuard<Prefix extends IdPrefix>(prefix: Prefix) {
-  return (value: unknown): value is `${Prefix}${string}` => isWellFormedId(prefix, value);
-}
-
 /** Says what is wrong with an id; undefined if valid. Other text is not quoted: it may be secret. */
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;

@@ -1,4 +1,4 @@
-import type { OnceInput, TransferId } from '../schemas/transfer.ts';
+import type { OnceInput } from '../schemas/transfer.ts';
 
 /** One change of a payment's entry in the journal. */
 export interface JournalTransition {
@@ -13,7 +13,7 @@ export interface JournalTransition {
   /** Id of the call that claimed the payment. */
   readonly claimId?: string | undefined;
   /** Id of the transfer, if the payment was made. */
-  readonly transferId?: TransferId | undefined;
+  readonly transferId?: string | undefined;
 }
 
 /** Fields of every entry of a journal. */
@@ -35,7 +35,7 @@ interface UnpaidEntry extends CommonEntry {
   /** Time when a call first claimed this payment. 0 if that time is not known. */
   readonly firstClaimedAt: number;
   /** Ids of at most 1,000 transfers that were listed when an operator recorded `not_paid`. */
-  readonly dismissed?: readonly TransferId[] | undefined;
+  readonly dismissed?: readonly string[] | undefined;
 }
 
 /** Fields that a call adds to the entry when the call claims the payment. */
@@ -64,7 +64,7 @@ export interface AmbiguousEntry extends ClaimedEntry {
   /** State of a payment that may or may not have been made. */
   readonly state: 'ambiguous';
   /** Ids of the transfers that may be the payment, at most ten. */
-  readonly candidates: readonly TransferId[];
+  readonly candidates: readonly string[];
 }
 
 /** Entry of a payment that was made. */
@@ -72,7 +72,7 @@ export interface PaidEntry extends CommonEntry {
   /** State of a payment that was made. */
   readonly state: 'paid';
   /** Id of the transfer that made the payment. */
-  readonly transferId: TransferId;
+  readonly transferId: string;
   /** Time when the payment was recorded as paid, in milliseconds by the journal's clock. */
   readonly paidAt: number;
   /** Operator who recorded the payment by `transfers.decide`. Absent if a call made it. */
@@ -162,9 +162,6 @@ export interface Journal {
    */
   readonly forgets?: boolean;
 }
-
-/** A {@link Journal} with examples in its type, which compile errors then show. */
-export interface JournalSuchAs<_Examples extends string> extends Journal {}
 
 /** A journal of this package, which can always list open payments and prune paid ones. */
 export interface FullJournal extends Journal {

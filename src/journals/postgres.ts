@@ -54,9 +54,6 @@ export type PostgresQuery = (
     }
 >;
 
-/** A {@link PostgresQuery} with an example in its type, which compile errors then show. */
-export interface PostgresQuerySuchAs<_Example extends string> extends PostgresQuery {}
-
 /** SQL that reads the time at which the database transaction started, in milliseconds. */
 const startedSql = '(extract(epoch FROM now()) * 1000)::float8 AS started';
 
@@ -79,7 +76,7 @@ const insideTransaction =
  * ```
  */
 export function postgresJournal(
-  query: PostgresQuerySuchAs<'(text, values) => pool.query(text, values)'>,
+  query: PostgresQuery,
   {
     forgets = false,
     table = 'payments_journal',

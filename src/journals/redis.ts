@@ -15,9 +15,6 @@ import {
 /** Sends one command to Redis, such as `('GET', 'key')`, and resolves to the reply. */
 export type RedisCommand = (...args: [name: string, ...args: string[]]) => PromiseLike<unknown>;
 
-/** A {@link RedisCommand} with an example in its type, which compile errors then show. */
-export interface RedisCommandSuchAs<_Example extends string> extends RedisCommand {}
-
 const keyPrefix = 'payments:journal:';
 /** Key of the sorted set of open payments' references. The member '' marks the set as complete. */
 const indexKey = 'payments:journal-open';
@@ -88,7 +85,7 @@ const timeScript = "return redis.call('TIME')";
  * ```
  */
 export function redisJournal(
-  command: RedisCommandSuchAs<'(name, ...args) => redis.call(name, ...args) of ioredis, (...args) => client.sendCommand(args) of node-redis'>,
+  command: RedisCommand,
   {
     forgets = true,
     keepPaidFor,

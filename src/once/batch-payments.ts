@@ -9,12 +9,7 @@ import {
   type PaymentsError,
 } from '../errors/errors.ts';
 import { isReference } from '../internal/formats.ts';
-import {
-  transferCreateInputSchema,
-  type OnceInput,
-  type Transfer,
-  type TransferId,
-} from '../schemas/transfer.ts';
+import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import type { BatchResult, TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { createOnceEvent, describeEnd, payOnce } from './create-once.ts';
@@ -41,7 +36,7 @@ export class BatchPayments {
   /** Aborts a scan of the list after `break` or an abort, because a scan may take long. */
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
-  readonly #referenceOf = new Map<TransferId, string>();
+  readonly #referenceOf = new Map<string, string>();
   readonly #startedAt: string;
 
   /** `requestedAt` is the checked option `since` of the batch, in milliseconds since 1970. */
@@ -80,7 +75,7 @@ export class BatchPayments {
    * Throws if two references got the same transfer, because a platform may take payments with equal
    * terms for duplicates and return one transfer for both.
    */
-  #rejectSharedTransfer(reference: string, id: TransferId): void {
+  #rejectSharedTransfer(reference: string, id: string): void {
     const first = this.#referenceOf.get(id) ?? reference;
     this.#referenceOf.set(id, first);
     if (first === reference) return;

@@ -1,6 +1,6 @@
 import type { PaymentsError } from '../errors/errors.ts';
 import type { Awaitable } from '../lists/pager.ts';
-import type { OnceInput, TransferCreated, TransferId } from '../schemas/transfer.ts';
+import type { OnceInput, TransferCreated } from '../schemas/transfer.ts';
 
 /** In a batch, the result of a payment of which the platform has the transfer. */
 export interface TransferredResult {
@@ -15,7 +15,7 @@ export interface TransferredResult {
    */
   readonly result: 'created' | 'found' | 'recorded' | 'failed';
   /** Id of the Transfer. */
-  readonly transferId: TransferId;
+  readonly transferId: string;
   /** The Transfer; absent if the batch read only the journal. */
   readonly transfer?: TransferCreated | undefined;
   /** Always absent, because the platform accepted the payment. */

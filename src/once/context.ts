@@ -5,8 +5,7 @@ import type { RequestPipeline } from '../calls/pipeline.ts';
 import type { Clock } from '../calls/time.ts';
 import type { Trace } from '../calls/tracing.ts';
 import type { Journal } from '../journals/journal.ts';
-import type { AccountId } from '../schemas/account.ts';
-import type { OnceInput, Transfer, TransferId } from '../schemas/transfer.ts';
+import type { OnceInput, Transfer } from '../schemas/transfer.ts';
 import {
   createPageSizes,
   largestPage,
@@ -72,11 +71,11 @@ class PaymentReads {
     this.#scans = scans;
   }
 
-  get(id: TransferId): Promise<Transfer> {
+  get(id: string): Promise<Transfer> {
     return this.#client.api.get(id, this.#options, this.#within);
   }
 
-  getAccount(id: AccountId): Promise<unknown> {
+  getAccount(id: string): Promise<unknown> {
     return this.#client.api.getAccount(id, this.#options, this.#within);
   }
 

@@ -3,7 +3,7 @@ import { checkBy, checkOptions, defaultGracePeriod } from '../calls/options.ts';
 import type { Trace } from '../calls/tracing.ts';
 import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import type { NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts';
-import { isTransferId, type OnceInput, type TransferId } from '../schemas/transfer.ts';
+import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
 import { isOtherPayment } from '../search/compare.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { createNotPaid, createPaid, isOpen } from './entries.ts';
@@ -27,7 +27,7 @@ const checkVerdict = /* @__PURE__ */ checkBy((value) =>
 export async function decide(
   client: ClientContext,
   reference: string,
-  verdict: TransferId | 'not_paid',
+  verdict: string,
   options: DecideOptions | undefined,
   within: Trace,
 ): Promise<void> {
@@ -60,7 +60,7 @@ export class Verdict {
    * the entry belongs to this platform and, for `not_paid`, the checks in `#listDismissed`.
    */
   async record(
-    verdict: TransferId | 'not_paid',
+    verdict: string,
     { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
   ): Promise<void> {
     const { errors } = this.#journal;
@@ -89,7 +89,7 @@ export class Verdict {
     if (!(await this.#journal.swap(before, decided))) throw errors.inProgress();
   }
 
-  async #rejectOtherPayment(id: TransferId, input: OnceInput): Promise<void> {
+  async #rejectOtherPayment(id: string, input: OnceInput): Promise<void> {
     const { errors } = this.#journal;
     const transfer = await this.#context.reads.get(id);
     if (isOtherPayment(transfer, input)) {
@@ -108,9 +108,9 @@ export class Verdict {
     entry: OpenEntry | NotPaidEntry,
     now: number,
     force: boolean,
-  ): Promise<TransferId[]> {
+  ): Promise<string[]> {
     if (!isOpen(entry)) return [];
-    const ids: TransferId[] = [];
+    const ids: string[] = [];
     try {
       if (!force) await this.#rejectForeignKey(entry);
       // The list is scanned twice, as `createOnce` does before it takes over an expired claim.
@@ -129,7 +129,7 @@ export class Verdict {
     return ids;
   }
 
-  async #scan(entry: OpenEntry, force: boolean): Promise<TransferId[]> {
+  async #scan(entry: OpenEntry, force: boolean): Promise<string[]> {
     const scan = await this.#search.scan(entry, entry.input);
     if (scan.result === 'found' && !force) {
       throw this.#journal.errors.conflict(`The list shows the payment (${scan.transfer.id})`);

@@ -9,7 +9,6 @@ import type {
   PaidEntry,
   SendingEntry,
 } from '../journals/journal.ts';
-import type { TransferId } from '../schemas/transfer.ts';
 import { epoch, maxCandidates } from '../search/search.ts';
 import type { JournalContext } from './context.ts';
 import type { TimeLeft } from './decision.ts';
@@ -166,7 +165,7 @@ export const createPaid = (
 export function createNotPaid(
   before: OpenEntry | NotPaidEntry,
   resolvedAt: number,
-  { listed, by }: { readonly listed: readonly TransferId[]; readonly by: string | undefined },
+  { listed, by }: { readonly listed: readonly string[]; readonly by: string | undefined },
   terms: Terms,
 ): NotPaidEntry {
   const dismissed = [...new Set([...(before.dismissed ?? []), ...listed])];

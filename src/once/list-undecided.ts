@@ -10,7 +10,7 @@ import {
 import { runFromCallSite } from '../errors/call-site.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
 import type { Journal, JournalTransition, OpenEntry } from '../journals/journal.ts';
-import type { OnceInput, TransferId } from '../schemas/transfer.ts';
+import type { OnceInput } from '../schemas/transfer.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { readHistory } from './entries.ts';
 import { formatTime } from './in-doubt.ts';
@@ -73,7 +73,7 @@ export interface ClaimedPayment {
   /** The changes of the payment's journal entry, oldest first. */
   readonly history: readonly PaymentTransition[];
   /** Ids of the transfers that may be the payment; set when `state` is `ambiguous`. */
-  readonly candidates?: readonly TransferId[];
+  readonly candidates?: readonly string[];
 }
 
 const openCall: CallIdentity = {

@@ -1,10 +1,5 @@
 import { isReference } from '../internal/formats.ts';
-import {
-  isTransferId,
-  type OnceInput,
-  type Transfer,
-  type TransferId,
-} from '../schemas/transfer.ts';
+import { isTransferId, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import { maxCandidates } from '../search/search.ts';
 import type { OnceContext } from './context.ts';
 import type { Scan } from './decision.ts';
@@ -93,7 +88,7 @@ export class PaymentSearch {
   }
 }
 
-export function transferIdsOf(scan: Scan): TransferId[] {
+export function transferIdsOf(scan: Scan): string[] {
   if (scan.result === 'not_found') return [];
   const transfers = scan.result === 'found' ? [scan.transfer] : scan.candidates;
   return transfers.map(({ id }) => id).filter(isTransferId);

@@ -11,7 +11,6 @@ import {
   type OnceInput,
   type Transfer,
   type TransferCreated,
-  type TransferId,
 } from '../schemas/transfer.ts';
 import { warn } from '../internal/runtime.ts';
 import { findDifferingFields } from '../search/compare.ts';
@@ -57,12 +56,12 @@ import { watchPayment } from './undecided.ts';
 export type MadePayment =
   | {
       readonly result: 'created' | 'found';
-      readonly transferId: TransferId;
+      readonly transferId: string;
       readonly transfer: TransferCreated;
     }
   | {
       readonly result: 'recorded';
-      readonly transferId: TransferId;
+      readonly transferId: string;
       /** Reads the recorded transfer, and checks that the transfer is this payment. */
       readonly read: () => Promise<Transfer>;
     };
@@ -377,7 +376,7 @@ export class Payment {
   }
 
   /** Ids of other transfers by which another call may have made the same payment. */
-  async #findOtherIds(entry: JournalEntry | undefined): Promise<readonly TransferId[]> {
+  async #findOtherIds(entry: JournalEntry | undefined): Promise<readonly string[]> {
     if (entry?.state === 'paid') return [entry.transferId];
     return transferIdsOf(await this.#search.scan(undefined, this.#input));
   }

@@ -2,7 +2,6 @@ import { keepContext } from '../calls/tracing.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import type { Clock } from '../calls/time.ts';
 import { PaymentsError } from '../errors/errors.ts';
-import type { AccountId } from '../schemas/account.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import {
   createPageSizes,
@@ -56,7 +55,7 @@ export class SharedScans {
   /** How many milliseconds the result of a scan may be used for a payment without a claim. */
   readonly #freshMs: number;
   readonly #since: number | undefined;
-  readonly #sources = new Map<AccountId, Source>();
+  readonly #sources = new Map<string, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
   readonly #openPageSize = createPageSizes();
   /** Runs a scan in the async context of the caller's loop, because many payments share it. */

@@ -2,7 +2,6 @@ import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
 import { responseCheck } from '../calls/response.ts';
 import type { Pager } from '../lists/pager.ts';
-import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
   accountCreatedSchema,
@@ -92,10 +91,7 @@ export class Accounts {
    * console.log((await payments.accounts.get('acc_000001')).availableBalance);
    * ```
    */
-  get(
-    id: IdFrom<'acc_', 'accountId(text) or as const'>,
-    options?: RequestOptions,
-  ): ApiCall<Account> {
+  get(id: string, options?: RequestOptions): ApiCall<Account> {
     const where = path`/accounts/${argument(accountIdSchema(), id)}`;
     return this.#api.read('accounts.get', where, accountSchema(), options);
   }
@@ -112,11 +108,7 @@ export class Accounts {
    * await payments.accounts.update('acc_000001', { name: 'Operating' });
    * ```
    */
-  update(
-    id: IdFrom<'acc_', 'accountId(text) or as const'>,
-    patch: AccountUpdateInput,
-    options?: RequestOptions,
-  ): ApiCall<Account> {
+  update(id: string, patch: AccountUpdateInput, options?: RequestOptions): ApiCall<Account> {
     return this.#api.call(
       {
         operation: 'accounts.update',

@@ -1,6 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
 import type { Pager } from '../lists/pager.ts';
-import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
   counterpartyIdSchema,
@@ -54,10 +53,7 @@ export class Counterparties {
    * console.log((await payments.counterparties.get('cpty_000001')).name);
    * ```
    */
-  get(
-    id: IdFrom<'cpty_', 'counterpartyId(text) or as const'>,
-    options?: RequestOptions,
-  ): ApiCall<Counterparty> {
+  get(id: string, options?: RequestOptions): ApiCall<Counterparty> {
     const where = path`/counterparties/${argument(counterpartyIdSchema(), id)}`;
     return this.#api.read('counterparties.get', where, counterpartySchema(), options);
   }
@@ -73,10 +69,7 @@ export class Counterparties {
    * await payments.counterparties.delete('cpty_000001');
    * ```
    */
-  delete(
-    id: IdFrom<'cpty_', 'counterpartyId(text) or as const'>,
-    options?: RequestOptions,
-  ): ApiCall<void> {
+  delete(id: string, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(
       {
         operation: 'counterparties.delete',

@@ -2,7 +2,6 @@ import { argument, path } from '../calls/arguments.ts';
 import { hasId } from '../calls/call.ts';
 import { responseCheck } from '../calls/response.ts';
 import type { Pager } from '../lists/pager.ts';
-import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
   entityCreatedSchema,
@@ -88,7 +87,7 @@ export class Entities {
    * console.log((await payments.entities.get('ent_000001')).kycStatus);
    * ```
    */
-  get(id: IdFrom<'ent_', 'entityId(text) or as const'>, options?: RequestOptions): ApiCall<Entity> {
+  get(id: string, options?: RequestOptions): ApiCall<Entity> {
     const where = path`/entities/${argument(entityIdSchema(), id)}`;
     return this.#api.read('entities.get', where, entitySchema(), options);
   }

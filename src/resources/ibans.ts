@@ -1,6 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
 import type { Pager } from '../lists/pager.ts';
-import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import {
   ibanIdSchema,
@@ -54,7 +53,7 @@ export class Ibans {
    * console.log((await payments.ibans.get('iban_000001')).iban);
    * ```
    */
-  get(id: IdFrom<'iban_', 'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<Iban> {
+  get(id: string, options?: RequestOptions): ApiCall<Iban> {
     const where = path`/ibans/${argument(ibanIdSchema(), id)}`;
     return this.#api.read('ibans.get', where, ibanSchema(), options);
   }
@@ -70,7 +69,7 @@ export class Ibans {
    * await payments.ibans.delete('iban_000001');
    * ```
    */
-  delete(id: IdFrom<'iban_', 'ibanId(text) or as const'>, options?: RequestOptions): ApiCall<void> {
+  delete(id: string, options?: RequestOptions): ApiCall<void> {
     return this.#api.call(
       {
         operation: 'ibans.delete',

@@ -30,10 +30,14 @@ export class Instructions {
    * import { PaymentsClient } from 'payments-platform-sdk';
    *
    * const payments = new PaymentsClient();
-   * const address = '0x00000000000000000000000000000000000000aa';
-   * const terms = { address, chainId: 8453, salt: 1, maxExecutions: 10 } as const;
-   * const actionArguments = { yourOwnKind: { threshold: 5 } };
-   * console.log((await payments.instructions.build({ ...terms, actionArguments })).action);
+   * const { action } = await payments.instructions.build({
+   *   address: '0x00000000000000000000000000000000000000aa',
+   *   chainId: 8453,
+   *   salt: 1,
+   *   maxExecutions: 10,
+   *   actionArguments: { yourOwnKind: { threshold: 5 } },
+   * });
+   * console.log(action);
    * ```
    */
   build(input: InstructionBuildInput, options?: RequestOptions): ApiCall<BuiltInstruction> {

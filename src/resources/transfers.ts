@@ -1,5 +1,4 @@
 import type { Pager } from '../lists/pager.ts';
-import type { IdFrom } from '../schemas/ids.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import type {
   OnceInput,
@@ -101,7 +100,7 @@ export class Transfers {
    *   sourceAccountId: 'acc_000001',
    *   destinationAccountId: 'acc_000002',
    *   amount: '12.50',
-   * } as const;
+   * };
    * try {
    *   console.log((await payments.transfers.create(input)).id);
    * } catch (error) {
@@ -176,11 +175,7 @@ export class Transfers {
    * }
    * ```
    */
-  decide(
-    reference: string,
-    verdict: IdFrom<'txfr_', 'transferId(text) or as const'> | 'not_paid',
-    options?: DecideOptions,
-  ): Promise<void> {
+  decide(reference: string, verdict: string, options?: DecideOptions): Promise<void> {
     return runFromCallSite(() =>
       this.#pipeline.trace(decideCall, reference, (trace) =>
         decide(this.#once, reference, verdict, options, trace),
@@ -195,7 +190,7 @@ export class Transfers {
    * import { PaymentsClient } from 'payments-platform-sdk';
    *
    * const payments = new PaymentsClient();
-   * const query = { accountId: 'acc_000001' } as const;
+   * const query = { accountId: 'acc_000001' };
    * for await (const { id, amount } of payments.transfers.list(query)) console.log(id, amount);
    * ```
    */
@@ -214,10 +209,7 @@ export class Transfers {
    * console.log((await payments.transfers.get('txfr_000001')).status);
    * ```
    */
-  get(
-    id: IdFrom<'txfr_', 'transferId(text) or as const'>,
-    options?: RequestOptions,
-  ): ApiCall<Transfer> {
+  get(id: string, options?: RequestOptions): ApiCall<Transfer> {
     return this.#api.get(id, options);
   }
 
@@ -234,10 +226,7 @@ export class Transfers {
    * console.log((await payments.transfers.waitFor('txfr_000001', { until })).status);
    * ```
    */
-  waitFor(
-    id: IdFrom<'txfr_', 'transferId(text) or as const'>,
-    options?: WaitOptions,
-  ): Promise<Transfer> {
+  waitFor(id: string, options?: WaitOptions): Promise<Transfer> {
     return runFromCallSite(() =>
       this.#pipeline.trace(waitCall, undefined, (trace) => {
         const poll = (polling: RequestOptions) => this.#api.get(id, polling, trace);
@@ -260,7 +249,7 @@ export class Transfers {
    *   destinationAccountId: 'acc_000002',
    *   amount: '12.50',
    *   description: 'invoice 4711',
-   * } as const;
+   * };
    * console.log((await payments.transfers.reconcile(input)).result);
    * ```
    */

@@ -22,12 +22,7 @@ import {
   milliseconds,
   type OptionChecks,
 } from '../calls/options.ts';
-import {
-  isTransferId,
-  transferStatuses,
-  type Transfer,
-  type TransferId,
-} from '../schemas/transfer.ts';
+import { isTransferId, transferStatuses, type Transfer } from '../schemas/transfer.ts';
 import { statusMeaning } from '../values/transfer-status.ts';
 
 /** Options of `transfers.waitFor`. */
@@ -71,7 +66,7 @@ const rankOf = ({ status }: Transfer): number =>
  * the Transfer ends in another status, or if the time is over.
  */
 export async function waitForTransfer(
-  id: TransferId,
+  id: string,
   get: (polling: RequestOptions) => Promise<Transfer>,
   clock: Required<Clock>,
   redact: Redact,

@@ -1,9 +1,7 @@
 import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
-import { createIdGuard } from '../internal/formats.ts';
 import { lazy } from '../internal/objects.ts';
-import { entityIdSchema, type EntityId } from './entity.ts';
-import type { IdFrom } from './ids.ts';
+import { entityIdSchema } from './entity.ts';
 import {
   anyString,
   closedObject,
@@ -20,11 +18,7 @@ import {
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
-/** The id of an Account. `accountId(text)` checks a `string` and returns an id. */
-export type AccountId = `acc_${string}`;
-export const accountIdSchema = idSchema<IdFrom<'acc_', 'accountId(text) or as const'>>('acc_');
-/** Type guard: whether a value is a well-formed id of an Account (`acc_…`). */
-export const isAccountId: (value: unknown) => value is AccountId = createIdGuard('acc_');
+export const accountIdSchema = idSchema('acc_');
 
 export const accountTypes = ['wallet', 'bank'] as const;
 /** The documented types of an Account. @useDeclaredType */
@@ -47,9 +41,9 @@ export const isKnownAccountStatus: (value: unknown) => value is KnownAccountStat
 /** The response to `accounts.create`, which has fewer fields than an {@link Account}. */
 export interface AccountCreated {
   /** Id of the Account, which starts with `acc_`. */
-  readonly id: AccountId;
+  readonly id: string;
   /** The Entity that owns the Account. */
-  readonly entityId: EntityId;
+  readonly entityId: string;
   /** Name of the Account, for display. */
   readonly name: string;
   /** Whether the Account is a wallet or a bank account. */
@@ -83,8 +77,8 @@ export interface Account extends AccountCreated {
 }
 
 export const accountCreatedShape = () => ({
-  id: anyString<AccountId>(),
-  entityId: anyString<EntityId>(),
+  id: anyString(),
+  entityId: anyString(),
   name: anyString(),
   type: anyString<AccountType>(),
   chain: anyString<Chain>(),
@@ -112,7 +106,7 @@ export const accountSchema = lazy((): Schema<Account> => z.looseObject(accountSh
 /** Input of `accounts.create`. The platform uses the default chain of the Settings. */
 export interface AccountCreateInput {
   /** The Entity that will own the Account. */
-  entityId: IdFrom<'ent_', 'entityId(text) or as const'>;
+  entityId: string;
   /** Name of the Account, for display. */
   name?: string | undefined;
   /** Your own free-form data about the Account. */

@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
-import { createIdGuard } from '../internal/formats.ts';
 import { lazy } from '../internal/objects.ts';
-import { entityIdSchema, type EntityId } from './entity.ts';
-import type { IdFrom } from './ids.ts';
+import { entityIdSchema } from './entity.ts';
 import {
   anyString,
   closedObject,
@@ -15,12 +13,7 @@ import {
 } from './primitives.ts';
 import type { Chain } from './settings.ts';
 
-/** The id of a Counterparty. `counterpartyId(text)` checks a `string` and returns an id. */
-export type CounterpartyId = `cpty_${string}`;
-export const counterpartyIdSchema =
-  idSchema<IdFrom<'cpty_', 'counterpartyId(text) or as const'>>('cpty_');
-/** Type guard: whether a value is a well-formed id of a Counterparty (`cpty_…`). */
-export const isCounterpartyId: (value: unknown) => value is CounterpartyId = createIdGuard('cpty_');
+export const counterpartyIdSchema = idSchema('cpty_');
 
 export const counterpartyTypes = ['wallet', 'bank_account'] as const;
 /** The documented types of a Counterparty. @useDeclaredType */
@@ -34,9 +27,9 @@ export const isKnownCounterpartyType: (value: unknown) => value is KnownCounterp
 /** An external wallet or bank account that can receive transfers. */
 export interface Counterparty {
   /** Id of the Counterparty, which starts with `cpty_`. */
-  readonly id: CounterpartyId;
+  readonly id: string;
   /** The Entity that the Counterparty belongs to. */
-  readonly entityId: EntityId;
+  readonly entityId: string;
   /** Name of the Counterparty, for display. */
   readonly name: string;
   /** Whether the Counterparty is a wallet or a bank account. */
@@ -56,8 +49,8 @@ export interface Counterparty {
 }
 
 export const counterpartyShape = () => ({
-  id: anyString<CounterpartyId>(),
-  entityId: anyString<EntityId>(),
+  id: anyString(),
+  entityId: anyString(),
   name: anyString(),
   type: anyString<CounterpartyType>(),
   bankName: z.nullish(anyString()),
@@ -75,7 +68,7 @@ export const counterpartySchema = lazy((): Schema<Counterparty> =>
 export interface CounterpartyListQuery extends PageQuery {
   // The API reference does not name the filter by Entity: docs/gaps.md, row 7.
   /** Lists only Counterparties of this Entity. */
-  entityId?: IdFrom<'ent_', 'entityId(text) or as const'> | undefined;
+  entityId?: string | undefined;
 }
 export const counterpartyListQueryShape = () => ({
   ...pageQueryShape(),

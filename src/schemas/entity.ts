@@ -1,8 +1,6 @@
 import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
-import { createIdGuard } from '../internal/formats.ts';
 import { lazy } from '../internal/objects.ts';
-import type { IdFrom } from './ids.ts';
 import {
   anyString,
   closedObject,
@@ -15,11 +13,7 @@ import {
   type Schema,
 } from './primitives.ts';
 
-/** The id of an Entity. `entityId(text)` checks a `string` and returns an id. */
-export type EntityId = `ent_${string}`;
-export const entityIdSchema = idSchema<IdFrom<'ent_', 'entityId(text) or as const'>>('ent_');
-/** Type guard: whether a value is a well-formed id of an Entity (`ent_…`). */
-export const isEntityId: (value: unknown) => value is EntityId = createIdGuard('ent_');
+export const entityIdSchema = idSchema('ent_');
 
 const entityTypes = ['individual', 'business'] as const;
 /** The documented types of an Entity. @useDeclaredType */
@@ -68,7 +62,7 @@ export const isKnownTosStatus: (value: unknown) => value is KnownTosStatus =
 /** The response to `entities.create`: an {@link Entity} without `status`. */
 export interface EntityCreated {
   /** Id of the Entity, which starts with `ent_`. */
-  readonly id: EntityId;
+  readonly id: string;
   /** The email address that the Entity was created with. */
   readonly email: string;
   /** Whether the Entity is an individual (verified by KYC) or a business (verified by KYB). */
@@ -92,7 +86,7 @@ export interface Entity extends EntityCreated {
 }
 
 export const entityCreatedShape = () => ({
-  id: anyString<EntityId>(),
+  id: anyString(),
   email: anyString(),
   type: anyString<EntityType>(),
   kycStatus: anyString<KycStatus>(),

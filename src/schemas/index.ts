@@ -22,7 +22,6 @@ import {
   type Account,
   type AccountCreated,
   type AccountCreateInput,
-  type AccountId,
   type AccountListQuery,
   type AccountUpdateInput,
 } from './account.ts';
@@ -31,7 +30,6 @@ import {
   counterpartyListQuerySchema,
   counterpartySchema,
   type Counterparty,
-  type CounterpartyId,
   type CounterpartyListQuery,
 } from './counterparty.ts';
 import {
@@ -43,7 +41,6 @@ import {
   type Entity,
   type EntityCreated,
   type EntityCreateInput,
-  type EntityId,
   type EntityListQuery,
 } from './entity.ts';
 import { errorBodySchema, type ErrorBody } from './error-body.ts';
@@ -52,7 +49,6 @@ import {
   ibanListQuerySchema,
   ibanSchema,
   type Iban,
-  type IbanId,
   type IbanListQuery,
 } from './iban.ts';
 import {
@@ -92,7 +88,6 @@ import {
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
-  type TransferId,
   type TransferListQuery,
 } from './transfer.ts';
 
@@ -105,22 +100,18 @@ export type {
   Account,
   AccountCreateInput,
   AccountCreated,
-  AccountId,
   AccountListQuery,
   AccountUpdateInput,
   BuiltInstruction,
   Counterparty,
-  CounterpartyId,
   CounterpartyListQuery,
   Entity,
   EntityCreateInput,
   EntityCreated,
-  EntityId,
   EntityListQuery,
   ErrorBody,
   ExecutionState,
   Iban,
-  IbanId,
   IbanListQuery,
   Instruction,
   InstructionBuildInput,
@@ -133,7 +124,6 @@ export type {
   Transfer,
   TransferCreateInput,
   TransferCreated,
-  TransferId,
   TransferListQuery,
 };
 
@@ -145,8 +135,7 @@ export const AccountCreateInputSchema: Schema<AccountCreateInput> =
 export const AccountCreatedSchema: Schema<AccountCreated> =
   /* @__PURE__ */ asDescribedSchema(accountCreatedSchema);
 /** Schema of an Account id: `acc_`, and nothing that could change the path of a request. */
-export const AccountIdSchema: Schema<AccountId> =
-  /* @__PURE__ */ asDescribedSchema(accountIdSchema);
+export const AccountIdSchema: Schema<string> = /* @__PURE__ */ asDescribedSchema(accountIdSchema);
 /** Schema of the query of `accounts.list`. The schema rejects unknown parameters. */
 export const AccountListQuerySchema: Schema<AccountListQuery> =
   /* @__PURE__ */ asDescribedSchema(accountListQuerySchema);
@@ -156,7 +145,7 @@ export const AccountSchema: Schema<Account> = /* @__PURE__ */ asDescribedSchema(
 export const AccountUpdateInputSchema: Schema<AccountUpdateInput> =
   /* @__PURE__ */ asDescribedSchema(accountUpdateInputSchema);
 /** Schema of a Counterparty id: `cpty_`, and nothing that could change the path of a request. */
-export const CounterpartyIdSchema: Schema<CounterpartyId> =
+export const CounterpartyIdSchema: Schema<string> =
   /* @__PURE__ */ asDescribedSchema(counterpartyIdSchema);
 /** Schema of the query of `counterparties.list`. The schema rejects unknown parameters. */
 export const CounterpartyListQuerySchema: Schema<CounterpartyListQuery> =
@@ -171,7 +160,7 @@ export const EntityCreateInputSchema: Schema<EntityCreateInput> =
 export const EntityCreatedSchema: Schema<EntityCreated> =
   /* @__PURE__ */ asDescribedSchema(entityCreatedSchema);
 /** Schema of an Entity id: `ent_`, and nothing that could change the path of a request. */
-export const EntityIdSchema: Schema<EntityId> = /* @__PURE__ */ asDescribedSchema(entityIdSchema);
+export const EntityIdSchema: Schema<string> = /* @__PURE__ */ asDescribedSchema(entityIdSchema);
 /** Schema of the query of `entities.list`. The schema rejects unknown parameters. */
 export const EntityListQuerySchema: Schema<EntityListQuery> =
   /* @__PURE__ */ asDescribedSchema(entityListQuerySchema);
@@ -181,7 +170,7 @@ export const EntitySchema: Schema<Entity> = /* @__PURE__ */ asDescribedSchema(en
 export const ErrorBodySchema: Schema<ErrorBody> =
   /* @__PURE__ */ asDescribedSchema(errorBodySchema);
 /** Schema of an IBAN id: `iban_`, and nothing that could change the path of a request. */
-export const IbanIdSchema: Schema<IbanId> = /* @__PURE__ */ asDescribedSchema(ibanIdSchema);
+export const IbanIdSchema: Schema<string> = /* @__PURE__ */ asDescribedSchema(ibanIdSchema);
 /** Schema of the query of `ibans.list`. The schema rejects unknown parameters. */
 export const IbanListQuerySchema: Schema<IbanListQuery> =
   /* @__PURE__ */ asDescribedSchema(ibanListQuerySchema);
@@ -222,8 +211,7 @@ export const OnceInputSchema: Schema<OnceInput> = /* @__PURE__ */ asPaymentSchem
 export const TransferCreatedSchema: Schema<TransferCreated> =
   /* @__PURE__ */ asDescribedSchema(transferCreatedSchema);
 /** Schema of a Transfer id: `txfr_`, and nothing that could change the path of a request. */
-export const TransferIdSchema: Schema<TransferId> =
-  /* @__PURE__ */ asDescribedSchema(transferIdSchema);
+export const TransferIdSchema: Schema<string> = /* @__PURE__ */ asDescribedSchema(transferIdSchema);
 /** Schema of the query of `transfers.list`. The schema rejects unknown parameters. */
 export const TransferListQuerySchema: Schema<TransferListQuery> =
   /* @__PURE__ */ asDescribedSchema(transferListQuerySchema);

@@ -1,10 +1,9 @@
 import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
-import { createIdGuard } from '../internal/formats.ts';
+import { isWellFormedId } from '../internal/formats.ts';
 import { lazy } from '../internal/objects.ts';
-import { accountIdSchema, type AccountId } from './account.ts';
-import { counterpartyIdSchema, type CounterpartyId } from './counterparty.ts';
-import type { ExactlyOneOf, IdFrom } from './ids.ts';
+import { accountIdSchema } from './account.ts';
+import { counterpartyIdSchema } from './counterparty.ts';
 import {
   anyString,
   closedObject,
@@ -15,17 +14,14 @@ import {
   pageQueryShape,
   positiveAmount,
   stringInput,
-  type DecimalString,
   type OpenEnum,
   type PageQuery,
   type Schema,
 } from './primitives.ts';
 
-/** The id of a Transfer. `transferId(text)` checks a `string` and returns an id. */
-export type TransferId = `txfr_${string}`;
-export const transferIdSchema = idSchema<IdFrom<'txfr_', 'transferId(text) or as const'>>('txfr_');
-/** Type guard: whether a value is a well-formed id of a Transfer (`txfr_…`). */
-export const isTransferId: (value: unknown) => value is TransferId = createIdGuard('txfr_');
+export const transferIdSchema = idSchema('txfr_');
+/** Whether a value is a well-formed id of a Transfer (`txfr_…`). */
+export const isTransferId = (value: unknown): boolean => isWellFormedId('txfr_', value);
 
 const transferTypes = ['book', 'wire', 'on_chain'] as const;
 /** The documented types of a Transfer. @useDeclaredType */
@@ -72,7 +68,7 @@ export const isKnownTransferDirection: (value: unknown) => value is KnownTransfe
 /** The response to `transfers.create`, which has fewer fields than a {@link Transfer}. */
 export interface TransferCreated {
   /** Id of the Transfer, which starts with `txfr_`. */
-  readonly id: TransferId;
+  readonly id: string;
   /** Status of the Transfer. A new Transfer is `pending`. */
   readonly status: TransferStatus;
   /** Type of the Transfer: `book` between Accounts, `wire` or `on_chain` to a Counterparty. */
@@ -84,11 +80,11 @@ export interface TransferCreated {
 /** A movement of funds from an Account to another Account or to a Counterparty. */
 export interface Transfer extends TransferCreated {
   /** The Account that the money leaves. */
-  readonly sourceAccountId: AccountId;
+  readonly sourceAccountId: string;
   /** The Account that the money reaches. Present for book transfers. */
-  readonly destinationAccountId?: AccountId | null | undefined;
+  readonly destinationAccountId?: string | null | undefined;
   /** The Counterparty that the money reaches. Present for transfers that leave the Platform. */
-  readonly counterpartyId?: CounterpartyId | null | undefined;
+  readonly counterpartyId?: string | null | undefined;
   /** The amount of money, a decimal string. */
   readonly amount: string;
   /** Currency of the amount: `USDC` unless you named another currency in `transfers.create`. */
@@ -100,7 +96,7 @@ export interface Transfer extends TransferCreated {
 }
 
 export const transferCreatedShape = () => ({
-  id: anyString<TransferId>(),
+  id: anyString(),
   status: anyString<TransferStatus>(),
   type: anyString<TransferType>(),
   createdAt: anyString(),
@@ -111,9 +107,9 @@ export const transferCreatedSchema = lazy((): Schema<TransferCreated> =>
 
 export const transferShape = () => ({
   ...transferCreatedShape(),
-  sourceAccountId: anyString<AccountId>(),
-  destinationAccountId: z.nullish(anyString<AccountId>()),
-  counterpartyId: z.nullish(anyString<CounterpartyId>()),
+  sourceAccountId: anyString(),
+  destinationAccountId: z.nullish(anyString()),
+  counterpartyId: z.nullish(anyString()),
   amount: anyString(),
   currency: anyString(),
   direction: anyString<TransferDirection>(),
@@ -127,25 +123,18 @@ export const transferSchema = lazy((): Schema<Transfer> => z.looseObject(transfe
  * field, because an editor then shows all of them.
  */
 /**
- * Money to send from an Account to one destination, `destinationAccountId` or `counterpartyId`. If
- * you keep an input in a variable, add `as const` or `satisfies TransferCreateInput`.
+ * Money to send from an Account to one destination, `destinationAccountId` or `counterpartyId`.
  */
 export type TransferCreateInput =
   | {
       /** The Account that the money leaves. */
-      sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
+      sourceAccountId: string;
       /** The Account of this Platform to pay. Leave out `counterpartyId` then. */
-      destinationAccountId: AccountId;
+      destinationAccountId: string;
       /** External wallet or bank account to pay. Leave out if you pass `destinationAccountId`. */
-      counterpartyId?:
-        | ExactlyOneOf<
-            'destinationAccountId or counterpartyId',
-            'cpty_',
-            'counterpartyId(text) or as const'
-          >
-        | undefined;
+      counterpartyId?: undefined;
       /** Decimal string above zero, such as `'12.50'`. A number cannot hold every decimal. */
-      amount: DecimalString<'12.50'>;
+      amount: string;
       /** Currency code of the amount. If you leave it out, the platform uses `USDC`. */
       currency?: string | undefined;
       /** Your own unique reference, by which `transfers.reconcile` finds the Transfer. */
@@ -153,19 +142,13 @@ export type TransferCreateInput =
     }
   | {
       /** The Account that the money leaves. */
-      sourceAccountId: IdFrom<'acc_', 'accountId(text) or as const'>;
+      sourceAccountId: string;
       /** The Account of this Platform to pay. Leave out if you pass `counterpartyId`. */
-      destinationAccountId?:
-        | ExactlyOneOf<
-            'destinationAccountId or counterpartyId',
-            'acc_',
-            'accountId(text) or as const'
-          >
-        | undefined;
+      destinationAccountId?: undefined;
       /** The external wallet or bank account to pay. Leave out `destinationAccountId` then. */
-      counterpartyId: CounterpartyId;
+      counterpartyId: string;
       /** Decimal string above zero, such as `'12.50'`. A number cannot hold every decimal. */
-      amount: DecimalString<'12.50'>;
+      amount: string;
       /** Currency code of the amount. If you leave it out, the platform uses `USDC`. */
       currency?: string | undefined;
       /** Your own unique reference, by which `transfers.reconcile` finds the Transfer. */
@@ -195,8 +178,8 @@ export type OnceTerms = TransferCreateInput extends infer Terms
 export const transferCreateInputShape = () => ({
   sourceAccountId: accountIdSchema(),
   amount: positiveAmount(),
-  destinationAccountId: z.optional<Schema<AccountId>>(accountIdSchema()),
-  counterpartyId: z.optional<Schema<CounterpartyId>>(counterpartyIdSchema()),
+  destinationAccountId: z.optional(accountIdSchema()),
+  counterpartyId: z.optional(counterpartyIdSchema()),
   currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
   description: z.optional(stringInput()),
 });
@@ -232,7 +215,7 @@ export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>
 export interface TransferListQuery extends PageQuery {
   // The API reference does not name the filter by Account: docs/gaps.md, row 6.
   /** Lists only Transfers of this Account. */
-  accountId?: IdFrom<'acc_', 'accountId(text) or as const'> | undefined;
+  accountId?: string | undefined;
 }
 export const transferListQueryShape = () => ({
   ...pageQueryShape(),

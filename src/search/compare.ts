@@ -1,6 +1,5 @@
 import { canonicalAmount } from '../internal/amounts.ts';
 import { isOnCalendar } from '../internal/formats.ts';
-import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 
 /** How likely a Transfer in the platform's list is the payment that an input describes. */
@@ -41,10 +40,7 @@ export function sideOf(transfer: Transfer): string | undefined {
 }
 
 /** Whether a Transfer takes money from this account. If no source is listed, outgoing is enough. */
-export function leavesAccount(
-  { sourceAccountId, direction }: Transfer,
-  source: AccountId,
-): boolean {
+export function leavesAccount({ sourceAccountId, direction }: Transfer, source: string): boolean {
   const likeness = compareIds(sourceAccountId, source);
   return likeness === 'same' || (likeness === 'unclear' && direction !== 'incoming');
 }

@@ -8,7 +8,6 @@ import { reattribute } from '../errors/message.ts';
 import type { Redact } from '../errors/redact.ts';
 import { warn } from '../internal/runtime.ts';
 import type { Page } from '../schemas/page.ts';
-import type { AccountId } from '../schemas/account.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 import { compareTransfer, isId, isOutgoing, isRival, parseCreatedAt, sideOf } from './compare.ts';
 import { InputIndex } from './input-index.ts';
@@ -187,7 +186,7 @@ export class TransferSearch {
    * search, in the same order. An error leaves all the payments in doubt.
    */
   async search<S extends readonly Search[]>(
-    source: AccountId,
+    source: string,
     searches: S,
     options: ScanOptions,
   ): Promise<FindingsOf<S>> {
@@ -213,7 +212,7 @@ export class TransferSearch {
    * still changes in scan `maxScans`, each payment that was not found gets an error as its finding.
    */
   async #scanUntilDecided(
-    source: AccountId,
+    source: string,
     payments: readonly SoughtPayment[],
     options: ScanOptions,
   ): Promise<readonly Finding[]> {
@@ -249,7 +248,7 @@ export class TransferSearch {
    * The caller has to check `state.problem`.
    */
   async *scan(
-    source: AccountId,
+    source: string,
     earliest: number,
     { paging, pageSize = largestPage, onPage, within }: ScanOptions,
     state: ScanState,

@@ -10,7 +10,6 @@ import {
   transferListQuerySchema,
   transferSchema,
   type Transfer,
-  type TransferId,
   type TransferListQuery,
 } from '../schemas/transfer.ts';
 
@@ -46,7 +45,7 @@ export class TransferApi {
     );
   }
 
-  get(id: TransferId, options: RequestOptions | undefined, within?: Trace): ApiCall<Transfer> {
+  get(id: string, options: RequestOptions | undefined, within?: Trace): ApiCall<Transfer> {
     const where = path`/transfers/${argument(transferIdSchema(), id)}`;
     return this.#pipeline.read('transfers.get', where, transferSchema(), options, within);
   }

@@ -6,7 +6,6 @@ import {
   RateLimitError,
   TimeoutError,
   type ClientOptions,
-  type TransferId,
 } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
@@ -85,7 +84,7 @@ const heard: string[] = [];
 const otherClock = new VirtualClock(Date.UTC(2030, 0, 1));
 
 /** A journal with one payment. */
-const paidAs = (transferId: TransferId): Journal => ({
+const paidAs = (transferId: string): Journal => ({
   read: async () => ({ state: 'paid', transferId, paidAt: 0, platform: '', input: once }),
   swap: async () => false,
   now: async () => 0,

@@ -1,4 +1,4 @@
-import { PaymentsError, type PaymentsClient, type TransferId } from 'payments-platform-sdk';
+import { PaymentsError, type PaymentsClient } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { expect, test } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
@@ -28,7 +28,7 @@ const calls: Readonly<Record<string, (payments: PaymentsClient) => Promise<void>
     await payments.transfers.get(id).withResponse();
   },
   'a wrong argument': async function callerOfArgument(payments) {
-    await payments.transfers.get('acc_1' as TransferId);
+    await payments.transfers.get('acc_1');
   },
   'an awaited list': async function callerOfPage(payments) {
     await payments.transfers.list();

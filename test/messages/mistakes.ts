@@ -1,5 +1,4 @@
 import {
-  accountId,
   PaymentsClient,
   sumAmounts,
   type ClientOptions,
@@ -210,7 +209,10 @@ const use: readonly Mistake[] = [
   ['an idempotency key', () => pay({}, { idempotencyKey: 'k' } as RequestOptions)],
   ['a page number', () => sandboxClient().transfers.list({ page: 2 } as object)],
   ['a filter by time', () => sandboxClient().transfers.list({ createdAfter: '2026' } as object)],
-  ['an id from a variable', () => accountId('3f2504e0-4f89-41d3-9a0c-0305e82c3301')],
+  [
+    'an id from a variable',
+    () => sandboxClient().accounts.get('3f2504e0-4f89-41d3-9a0c-0305e82c3301'),
+  ],
   ['a missing folder', () => sqliteJournal('/var/nowhere/payments.db')],
   ['a sum of numbers', () => sumAmounts(['1.10', 2.2 as unknown as string])],
 ];

@@ -9,7 +9,6 @@ import {
   type BatchOptions,
   type OnceEvent,
   type OnceInput,
-  type TransferId,
 } from 'payments-platform-sdk';
 import { memoryJournal, type JournalEntry } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
@@ -287,7 +286,7 @@ describe('results of createAllOnce', () => {
   test('a payment whose journal entry names another platform counts as recorded only if this platform has the transfer', async () => {
     const { payments, run, payAll, journal } = setupBatch();
     await payAll(createSalaries(3));
-    const move = async (number: number, transferId: TransferId) => {
+    const move = async (number: number, transferId: string) => {
       const { description } = salaryOf(number);
       const entry = await journal.read(description);
       const moved = {

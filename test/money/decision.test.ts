@@ -12,10 +12,10 @@ import {
 import { defaultGracePeriod } from '../../src/calls/options.ts';
 import { findTimeLeft } from '../../src/once/entries.ts';
 import type { OpenEntry } from '../../src/journals/journal.ts';
-import type { Transfer, TransferId } from '../../src/schemas/transfer.ts';
+import type { Transfer } from '../../src/schemas/transfer.ts';
 import { explore, type Bounds, type Decide } from './decision-explorer.ts';
 
-const transfer = { id: 'txfr_1' as TransferId } as Transfer;
+const transfer = { id: 'txfr_1' } as Transfer;
 const nothing: Scan = { result: 'not_found' };
 const situations = Object.keys(plans) as Situation[];
 

@@ -1,4 +1,4 @@
-import { PaymentsClient, transferId, type ClientOptions } from 'payments-platform-sdk';
+import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo, type SandboxFault } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
@@ -114,7 +114,7 @@ test('the history of a journal entry shows that the payment was ambiguous, and w
   const { id } = sandbox.transfers.create({ ...input, description: 'invoice 4711 (1)' });
   await pay();
   expect(await history()).toEqual(['sending', 'ambiguous']);
-  await run(payments.transfers.decide('invoice 4711', transferId(id), { by: 'bob' }));
+  await run(payments.transfers.decide('invoice 4711', id, { by: 'bob' }));
   expect(await history()).toEqual(['sending', 'ambiguous', 'paid bob']);
 });
 

@@ -12,12 +12,7 @@ import type { Creation } from '../../src/once/creation.ts';
 import { Payment } from '../../src/once/payment.ts';
 import { Verdict } from '../../src/once/decide.ts';
 import type { Reconciliation } from '../../src/search/search.ts';
-import type {
-  OnceInput,
-  Transfer,
-  TransferCreated,
-  TransferId,
-} from '../../src/schemas/transfer.ts';
+import type { OnceInput, Transfer, TransferCreated } from '../../src/schemas/transfer.ts';
 
 /*
  * Explores every interleaving of the steps of two callers and an operator. At each step a process
@@ -243,7 +238,7 @@ class Simulation {
     if (this.#isAmbiguous && !dismissed.has('txfr_other')) {
       return {
         result: 'ambiguous',
-        candidates: [...visible, { id: 'txfr_other' as TransferId } as Transfer],
+        candidates: [...visible, { id: 'txfr_other' } as Transfer],
       };
     }
     if (transfer === undefined) return { result: 'not_found', scanned: 0 };
@@ -252,7 +247,7 @@ class Simulation {
   }
 
   /** The outcome that an operator sees on the platform. */
-  get truth(): TransferId | 'not_paid' {
+  get truth(): string {
     return this.ledger.length > 0 ? 'txfr_1' : 'not_paid';
   }
 
@@ -487,7 +482,7 @@ async function findViolation(
       unknownAt: 0,
     };
     operator = deciding;
-    const decide = (): TransferId | 'not_paid' => {
+    const decide = (): string => {
       simulation.time += simulation.choices.take(0, totalTimeout + gracePeriod);
       // Where the list is certain, the operator may decide wrongly, and the SDK must reject that.
       if (bounds.isAmbiguous === true || simulation.truth === 'not_paid') return simulation.truth;

@@ -10,7 +10,6 @@ import {
   WaitError,
   type ClientOptions,
   type Transfer,
-  type TransferId,
   type WaitOptions,
 } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
@@ -244,7 +243,7 @@ test('the error of waitFor names the id of a transfer that was not found before 
 
 test('the error of an aborted waitFor does not contain an invalid id', async () => {
   const { payments } = scripted(['completed']);
-  const wait = payments.transfers.waitFor('sk_live_1' as TransferId, {
+  const wait = payments.transfers.waitFor('sk_live_1', {
     signal: AbortSignal.abort(),
   });
   expect((await failureOf(wait, AbortError)).message).toBe(
@@ -481,7 +480,7 @@ test('the error of waitFor about a misspelt option names the closest option', as
 
 test('waitFor rejects an invalid id', async () => {
   const { payments, requests } = scripted(['completed']);
-  const waiting = payments.transfers.waitFor('acc_1' as TransferId);
+  const waiting = payments.transfers.waitFor('acc_1');
   expect((await failureOf(waiting, ValidationError)).issues).toMatchObject([{ path: 'id' }]);
   expect(requests).toEqual([]);
 });

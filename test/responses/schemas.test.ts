@@ -1,14 +1,5 @@
 import * as schemas from 'payments-platform-sdk/schemas';
-import {
-  hasTransferStatus,
-  isAccountId,
-  isCounterpartyId,
-  isEntityId,
-  isIbanId,
-  isKnownChain,
-  isKnownKycStatus,
-  isTransferId,
-} from 'payments-platform-sdk';
+import { hasTransferStatus, isKnownChain, isKnownKycStatus } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { clientOf } from '../support/clients.ts';
@@ -73,19 +64,16 @@ test('ErrorBodySchema rejects a body without the string code', () => {
   expect(schemas.ErrorBodySchema.safeParse({ error: 'no' }).success).toBe(false);
 });
 
-test('the schema of an id, such as AccountIdSchema, accepts the same values as its guard, such as isAccountId', () => {
-  for (const [schema, guard, good] of [
-    [schemas.AccountIdSchema, isAccountId, 'acc_1'],
-    [schemas.CounterpartyIdSchema, isCounterpartyId, 'cpty_1'],
-    [schemas.EntityIdSchema, isEntityId, 'ent_1'],
-    [schemas.IbanIdSchema, isIbanId, 'iban_1'],
-    [schemas.TransferIdSchema, isTransferId, 'txfr_1'],
+test('the schema of an id accepts only ids with its prefix', () => {
+  for (const [schema, good] of [
+    [schemas.AccountIdSchema, 'acc_1'],
+    [schemas.CounterpartyIdSchema, 'cpty_1'],
+    [schemas.EntityIdSchema, 'ent_1'],
+    [schemas.IbanIdSchema, 'iban_1'],
+    [schemas.TransferIdSchema, 'txfr_1'],
   ] as const) {
     for (const value of [good, `x${good}`, good.slice(0, 4), `${good}/..`, '', null, 7]) {
-      expect([guard(value), schema.safeParse(value).success]).toEqual([
-        value === good,
-        value === good,
-      ]);
+      expect([value, schema.safeParse(value).success]).toEqual([value, value === good]);
     }
   }
 });
@@ -106,7 +94,7 @@ test('the JSON Schema of TransferCreateInputSchema and OnceInputSchema has the p
   expect(JSON.stringify(z.toJSONSchema(ids))).toContain('"pattern":"^acc_');
 });
 
-test('the JSON Schema of AccountIdSchema accepts the same ids as isAccountId', () => {
+test('the JSON Schema of AccountIdSchema accepts the same ids as the schema', () => {
   const { pattern = '' } = z.toJSONSchema(schemas.AccountIdSchema);
   const suffixes = [
     '1',
@@ -121,7 +109,8 @@ test('the JSON Schema of AccountIdSchema accepts the same ids as isAccountId', (
     '%2e',
   ];
   for (const id of suffixes.map((suffix) => `acc_${suffix}`)) {
-    expect([id, new RegExp(pattern, 'u').test(id)]).toEqual([id, isAccountId(id)]);
+    const { success } = schemas.AccountIdSchema.safeParse(id);
+    expect([id, new RegExp(pattern, 'u').test(id)]).toEqual([id, success]);
   }
 });
 
@@ -217,7 +206,6 @@ test('a zod error map of the application does not change the messages of the cli
       issues: [{ path: '', message: 'got a number; expected an object' }],
     });
     expect(requests).toHaveLength(sentBefore);
-    expect(isTransferId(7)).toBe(false);
   } finally {
     z.config({ customError: before });
   }

@@ -72,8 +72,8 @@ export async function serve(): Promise<string> {
 
 // @ts-expect-error: an amount is not a number
 void payments.transfers.create({ sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: 1 });
-// @ts-expect-error: not an id of a transfer
-void payments.transfers.get('acc_1');
+// @ts-expect-error: not an id
+void payments.transfers.get(1);
 // @ts-expect-error: nothing is any
 void payments.nonsense;
 `;

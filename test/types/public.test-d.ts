@@ -4,17 +4,14 @@ import {
   isApiError,
   isKnownTransferStatus,
   isOutcomeUnknown,
-  isTransferId,
   PaymentsClient,
   ValidationError,
   WaitError,
   type Account,
-  type AccountId,
   type ApiCall,
   type ApiError,
   type BatchResult,
   type ConnectionError,
-  type CounterpartyId,
   type EntityCreated,
   type Integer,
   type InvalidResponseError,
@@ -33,11 +30,11 @@ import {
   type Transaction,
   type Transfer,
   type TransferCreated,
-  type TransferId,
   type TransferListQuery,
   type TransferStatus,
   type WithResponse,
 } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, expectTypeOf, test } from 'vitest';
@@ -50,19 +47,43 @@ const transfer = {
   sourceAccountId: 'acc_1',
   destinationAccountId: 'acc_2',
   amount: '1.00',
-} as const;
+};
 
 const refused = async (call: PromiseLike<unknown>) => {
   await expect(call).rejects.toBeInstanceOf(ValidationError);
 };
 
-test('an id of another kind of record, such as acc_1 for a Transfer, does not compile and is rejected at run time', async () => {
-  // @ts-expect-error: an Account id is not a Transfer id
+test('an id is a string, and an id of another kind is rejected at run time', async () => {
+  expectTypeOf<Transfer['id']>().toEqualTypeOf<string>();
+  expectTypeOf<Transfer['sourceAccountId']>().toEqualTypeOf<string>();
   await refused(payments.transfers.get('acc_1'));
-  // @ts-expect-error: any text is not an Account id
-  await refused(payments.accounts.get('1' as string));
-  // @ts-expect-error: nor as a filter
+  await refused(payments.accounts.get('1'));
   await refused(payments.ibans.list({ accountId: 'ent_1' }));
+  // @ts-expect-error: a number
+  await refused(payments.transfers.get(1));
+});
+
+/** A row as the driver of a database types it. */
+interface SalaryRow {
+  readonly id: number;
+  readonly account: string;
+  readonly payee: string;
+  readonly amount: string;
+}
+
+test('rows of a database are inputs of create, createOnce and createAllOnce without a cast', async () => {
+  const rows: SalaryRow[] = [{ id: 7, account: 'acc_1', payee: '1', amount: '1.00' }];
+  const inputs = rows.map((row) => ({
+    sourceAccountId: row.account,
+    counterpartyId: row.payee,
+    amount: row.amount,
+    description: `salary ${row.id}`,
+  }));
+  for (const input of inputs) {
+    await refused(payments.transfers.create(input));
+    await refused(payments.transfers.createOnce(input, { journal: memoryJournal() }));
+  }
+  expectTypeOf(inputs).toExtend<Parameters<typeof payments.transfers.createAllOnce>[0]>();
 });
 
 test('an amount that is a number does not compile, and is rejected at run time', async () => {
@@ -78,8 +99,7 @@ test('a transfer with two destinations or none does not compile, and is rejected
 });
 
 test('TypeScript knows that a OnceInput without a counterpartyId has a destinationAccountId', () => {
-  const read = (input: OnceInput): AccountId | CounterpartyId =>
-    input.counterpartyId ?? input.destinationAccountId;
+  const read = (input: OnceInput): string => input.counterpartyId ?? input.destinationAccountId;
   expect(read({ ...transfer, description: 'rent' })).toBe('acc_2');
 });
 
@@ -88,9 +108,9 @@ test('a function of the application can take OnceTerms without a reference, add 
     ...terms,
     description: `invoice ${invoice}`,
   });
-  const book = { sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: '1.00' } as const;
+  const book = { sourceAccountId: 'acc_1', destinationAccountId: 'acc_2', amount: '1.00' };
   expect(addReference(book, '7')).toEqual({ ...book, description: 'invoice 7' });
-  const payout = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
+  const payout = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' };
   expect(addReference({ ...payout, currency: 'USDC' }, '8').counterpartyId).toBe('cpty_1');
   // @ts-expect-error: no destination
   addReference({ sourceAccountId: 'acc_1', amount: '1.00' }, '9');
@@ -168,12 +188,6 @@ test('hasTransferStatus narrows a Transfer, and a misspelt status does not compi
   };
   expect(read({ status: 'completed' } as Transfer)).toBe('completed');
   expect(read({ status: 'pending' } as TransferCreated)).toBe('other');
-});
-
-test('isTransferId narrows a string, such as one from a database, to a TransferId', () => {
-  const stored: string = 'txfr_1';
-  if (!isTransferId(stored)) throw new Error('not an id');
-  expectTypeOf(stored).toEqualTypeOf<TransferId>();
 });
 
 test('calls, lists and pages have their documented types', () => {

@@ -1,6 +1,6 @@
 // The client of the recipes beside this file, with a journal in the database that their engine uses.
 import { Pool } from 'pg';
-import { PaymentsClient, type AccountId, type OnceInput } from 'payments-platform-sdk';
+import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
 import { postgresJournal } from 'payments-platform-sdk/journals';
 
 export const databaseUrl = process.env['DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1/postgres';
@@ -28,7 +28,7 @@ export interface Payout {
   readonly number: string;
   readonly input: OnceInput;
 }
-const createPayout = (number: string, sourceAccountId: AccountId): Payout => ({
+const createPayout = (number: string, sourceAccountId: string): Payout => ({
   number,
   input: {
     sourceAccountId,

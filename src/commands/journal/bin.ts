@@ -97,9 +97,7 @@ async function decide(
       throw new Error('Nothing was recorded.');
     }
   }
-  const { transferId } = await loadClient();
-  const id = verdict === 'not_paid' ? verdict : transferId(verdict);
-  await payments.transfers.decide(reference, id, { by, force });
+  await payments.transfers.decide(reference, verdict, { by, force });
   print(`${reference} is recorded as ${decision}.\n`);
   return 0;
 }
@@ -172,10 +170,9 @@ function describeClient(payments: Client | Error): string {
 }
 
 async function readCandidate(payments: Client, id: string): Promise<Candidate> {
-  const { transferId } = await loadClient();
   try {
     const options = { totalTimeout: candidateTimeoutMs };
-    return { id, transfer: await payments.transfers.get(transferId(id), options) };
+    return { id, transfer: await payments.transfers.get(id, options) };
   } catch (cause) {
     return { id, problem: messageOf(cause) };
   }

@@ -1,8 +1,4 @@
 import {
-  isAccountId,
-  isCounterpartyId,
-  isEntityId,
-  isIbanId,
   isKnownAccountStatus,
   isKnownAccountType,
   isKnownCounterpartyType,
@@ -14,8 +10,8 @@ import {
   isKnownTransferDirection,
   isKnownTransferStatus,
   isKnownTransferType,
-  isTransferId,
 } from '../../index.ts';
+import type { IdPrefix } from '../../internal/formats.ts';
 import { isObject } from '../../internal/objects.ts';
 import {
   AccountSchema,
@@ -34,8 +30,7 @@ type Guard = (value: unknown) => boolean;
 export interface Noun {
   readonly name: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans';
   readonly path: string;
-  readonly prefix: string;
-  readonly isId: Guard;
+  readonly prefix: IdPrefix;
   readonly schema: {
     safeParse(value: unknown): {
       readonly error?:
@@ -57,7 +52,6 @@ export const nouns: readonly Noun[] = [
     name: 'entities',
     path: '/entities',
     prefix: 'ent_',
-    isId: isEntityId,
     schema: EntitySchema,
     enums: {
       type: isKnownEntityType,
@@ -71,7 +65,6 @@ export const nouns: readonly Noun[] = [
     name: 'accounts',
     path: '/accounts',
     prefix: 'acc_',
-    isId: isAccountId,
     schema: AccountSchema,
     enums: { type: isKnownAccountType, status: isKnownAccountStatus },
     money: ['availableBalance', 'pendingBalance', 'lockedBalance', 'holdingBalance'],
@@ -80,7 +73,6 @@ export const nouns: readonly Noun[] = [
     name: 'transfers',
     path: '/transfers',
     prefix: 'txfr_',
-    isId: isTransferId,
     schema: TransferSchema,
     enums: {
       type: isKnownTransferType,
@@ -93,7 +85,6 @@ export const nouns: readonly Noun[] = [
     name: 'counterparties',
     path: '/counterparties',
     prefix: 'cpty_',
-    isId: isCounterpartyId,
     schema: CounterpartySchema,
     enums: { type: isKnownCounterpartyType },
     money: [],
@@ -102,7 +93,6 @@ export const nouns: readonly Noun[] = [
     name: 'ibans',
     path: '/ibans',
     prefix: 'iban_',
-    isId: isIbanId,
     schema: IbanSchema,
     enums: { status: isKnownIbanStatus },
     money: [],

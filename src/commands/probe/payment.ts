@@ -2,7 +2,6 @@ import {
   ApiError,
   PaymentsError,
   sumAmounts,
-  type AccountId,
   type Outcome,
   type TransferCreateInput,
 } from '../../index.ts';
@@ -14,8 +13,8 @@ import { statusMeaning } from '../../values/transfer-status.ts';
 /** The transfer that `--pay` makes after the operator has confirmed. */
 export interface PaymentOrder {
   readonly amount: string;
-  readonly from: AccountId;
-  readonly to: AccountId;
+  readonly from: string;
+  readonly to: string;
   /** Whether more requests with the same Idempotency-Key follow the first one. */
   readonly twice: boolean;
 }
@@ -228,7 +227,7 @@ async function create(
 class Watch {
   readonly #platform: Platform;
   /** The account filter of the list. Empty after the platform has rejected the filter. */
-  #filter: { readonly accountId?: AccountId };
+  #filter: { readonly accountId?: string };
   readonly #letters: string;
   readonly #start: number;
   #id: string | undefined;
@@ -240,7 +239,7 @@ class Watch {
   /** Cursor of the last page so far, where a list that is oldest first shows new transfers. */
   #tail: string | undefined;
 
-  constructor(platform: Platform, from: AccountId, id: string | undefined, letters: string) {
+  constructor(platform: Platform, from: string, id: string | undefined, letters: string) {
     this.#platform = platform;
     this.#filter = { accountId: from };
     this.#id = id;

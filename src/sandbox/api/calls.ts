@@ -73,12 +73,9 @@ export const withId = (run: (platform: Platform, id: string) => unknown): Behavi
  * selects the listed table, `view` returns what the API shows of a row, and `keep` says whether a
  * row matches the filters in the query. Default: every row.
  */
-export const withPage = <
-  Query extends PageQuery,
-  Row extends { readonly id: `${string}_${string}` },
->(
+export const withPage = <Query extends PageQuery, Row extends { readonly id: string }>(
   schema: Schema<Query>,
-  tableOf: (platform: Platform) => Pick<Table<string, Row>, 'after'>,
+  tableOf: (platform: Platform) => Pick<Table<Row>, 'after'>,
   view: (row: Row) => unknown,
   keep: (row: Row, query: Query) => boolean = () => true,
 ): Behaviour => ({

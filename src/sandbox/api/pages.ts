@@ -30,8 +30,8 @@ interface PageRequest<Row> {
  * nor hide an item.
  * @throws SandboxError when the cursor was altered, or belongs to another list, filter or limit.
  */
-export function createPage<Row extends { readonly id: `${string}_${string}` }, Item>(
-  table: Pick<Table<string, Row>, 'after'>,
+export function createPage<Row extends { readonly id: string }, Item>(
+  table: Pick<Table<Row>, 'after'>,
   view: (row: Row) => Item,
   { scope, query, pageSize, order, keep, fault }: PageRequest<Row>,
 ): Page<Item> {

@@ -4,11 +4,7 @@ import {
   accountUpdateInputSchema,
 } from '../../schemas/account.ts';
 import { counterpartyListQuerySchema } from '../../schemas/counterparty.ts';
-import {
-  entityCreateInputSchema,
-  entityListQuerySchema,
-  type EntityId,
-} from '../../schemas/entity.ts';
+import { entityCreateInputSchema, entityListQuerySchema } from '../../schemas/entity.ts';
 import { ibanListQuerySchema, type Iban, type IbanListQuery } from '../../schemas/iban.ts';
 import {
   instructionBuildInputSchema,
@@ -77,8 +73,8 @@ const involvesAccount = (row: Transfer, { accountId }: TransferListQuery) =>
   row.sourceAccountId === accountId ||
   row.destinationAccountId === accountId;
 const belongsToEntity = (
-  row: { entityId: EntityId },
-  { entityId }: { entityId?: EntityId | undefined },
+  row: { entityId: string },
+  { entityId }: { entityId?: string | undefined },
 ) => entityId === undefined || row.entityId === entityId;
 const matchesIban = (row: Iban, query: IbanListQuery) =>
   belongsToEntity(row, query) &&

@@ -12,8 +12,6 @@ interface FieldDocs {
   /** The documented values of an enum. If `isOpen`, the platform may send further values. */
   readonly values: readonly string[];
   readonly isOpen: boolean;
-  /** The prefix of the id that the field contains, such as `acc_`. */
-  readonly prefix: string | undefined;
 }
 
 /** The docstring of a type, and the docstrings of its fields by name. */
@@ -60,7 +58,6 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
     const type = checker.getNonNullableType(checker.getTypeOfSymbol(symbol));
     const members = type.isUnion() ? type.types : [type];
     const literals = members.filter((member) => member.isStringLiteral());
-    const isTemplate = (type.flags & compiler.TypeFlags.TemplateLiteral) !== 0;
     return {
       description: documentationOf(symbol),
       owner: compiler.isInterfaceDeclaration(parent) ? parent.name.text : typeName,
@@ -69,8 +66,6 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
       // A union such as `'active' | (string & {})` has a member that is no literal, so the platform
       // may send any string.
       isOpen: members.length > literals.length,
-      // The text before the first placeholder of a template type, such as `acc_${string}`.
-      prefix: isTemplate ? (type as ts.TemplateLiteralType).texts[0] : undefined,
     };
   }
 

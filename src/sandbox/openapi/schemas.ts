@@ -54,6 +54,20 @@ const options = {
   },
 } as const;
 
+const idPrefixes: Readonly<Record<string, string>> = {
+  account: 'acc_',
+  counterparty: 'cpty_',
+  entity: 'ent_',
+  iban: 'iban_',
+  transfer: 'txfr_',
+};
+
+/** The prefix of the id in a field such as `sourceAccountId`, or `id` of a type; else undefined. */
+function idPrefixOf(field: string, owner: string): string | undefined {
+  const noun = field === 'id' ? owner.replace(/Created$/, '') : /([a-z]+)Id$/i.exec(field)?.[1];
+  return idPrefixes[noun?.replace(/^source|^destination/, '').toLowerCase() ?? ''];
+}
+
 /**
  * Adds the docstrings and annotations of a type's fields to the fields' schemas. Returns the
  * schemas by field. A field that no TypeScript type declares keeps its schema.
@@ -68,7 +82,7 @@ function describeFields(
     Object.entries(properties).map(([name, property]): [string, Json] => {
       const field = fields?.get(name);
       if (field === undefined || !isObject(property)) return [name, property];
-      const { description, owner, values, isOpen, prefix } = field;
+      const { description, owner, values, isOpen } = field;
       let schema = field.type === undefined ? property : describe(property, field.type, docs);
       if (values.length > 0) {
         // The platform may add values to an open enum (docs/gaps.md, row 33), so its schema lists
@@ -77,9 +91,10 @@ function describeFields(
           ? { anyOf: [{ type: 'string', enum: values }, schema], 'x-gap': 33 }
           : { ...schema, enum: values };
       }
-      // Only the prefix of an id, such as `acc_`, ends in `_`. The prefix `0x` of a hexadecimal
-      // field adds no pattern, because the pattern would replace the one from its zod schema.
-      const idPattern = prefix?.endsWith('_') === true ? { pattern: `^${prefix}` } : {};
+      // The schemas of responses do not check ids, so the pattern of an id comes from its name.
+      const prefix = idPrefixOf(name, owner);
+      const isChecked = prefix === undefined || 'pattern' in schema || '$ref' in schema;
+      const idPattern = isChecked ? {} : { pattern: `^${prefix}` };
       const annotation = annotations[`${owner}.${name}`] ?? {};
       return [name, merge(schema, idPattern, { description }, annotation)];
     }),

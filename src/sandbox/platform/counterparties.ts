@@ -4,7 +4,7 @@ import {
   type Counterparty,
   type KnownCounterpartyType,
 } from '../../schemas/counterparty.ts';
-import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
+import { entityIdSchema } from '../../schemas/entity.ts';
 import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
 import { getEntity } from './entities.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -18,7 +18,7 @@ import { inputReport, parseInput } from './validation.ts';
  */
 export interface SandboxCounterpartyInput {
   /** The id of the Entity that the Counterparty belongs to. */
-  entityId: EntityId;
+  entityId: string;
   /** The display name of the Counterparty. @default 'Counterparty' */
   name?: string | undefined;
   /** Type of Counterparty. Default: `bank_account` with a bank account's fields, else `wallet`. */

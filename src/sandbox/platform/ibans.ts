@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { accountIdSchema, type Account, type AccountId } from '../../schemas/account.ts';
-import { entityIdSchema, type EntityId } from '../../schemas/entity.ts';
+import { accountIdSchema, type Account } from '../../schemas/account.ts';
+import { entityIdSchema } from '../../schemas/entity.ts';
 import type { Iban } from '../../schemas/iban.ts';
 import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
 import { toAccount, updateBalances } from './accounts.ts';
@@ -13,9 +13,9 @@ import { inputReport, parseInput } from './validation.ts';
 /** The input of `sandbox.ibans.create`; the API has no call to create an IBAN. */
 export interface SandboxIbanInput {
   /** The id of the Account that receives the deposits to the IBAN. */
-  accountId: AccountId;
+  accountId: string;
   /** The id of the Entity that owns the Account, which is the default. Any other id is rejected. */
-  entityId?: EntityId | undefined;
+  entityId?: string | undefined;
   /** The IBAN. Default: a German IBAN with correct check digits, of a bank that does not exist. */
   iban?: string | undefined;
   /** The bank's identifier code. @default 'SANDDEFFXXX' */

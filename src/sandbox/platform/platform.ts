@@ -1,6 +1,6 @@
-import type { AccountId, KnownAccountStatus, KnownAccountType } from '../../schemas/account.ts';
+import type { KnownAccountStatus, KnownAccountType } from '../../schemas/account.ts';
 import type { Counterparty } from '../../schemas/counterparty.ts';
-import type { Entity, EntityId } from '../../schemas/entity.ts';
+import type { Entity } from '../../schemas/entity.ts';
 import type { Iban } from '../../schemas/iban.ts';
 import type { Instruction } from '../../schemas/instruction.ts';
 import type { Hex, Integer, Metadata } from '../../schemas/primitives.ts';
@@ -15,8 +15,8 @@ import { Table, type ListOrder } from './table.ts';
 
 /** An Account in the sandbox's memory, with balances in exact units of 10^-18; see money.ts. */
 export interface AccountRow {
-  readonly id: AccountId;
-  readonly entityId: EntityId;
+  readonly id: string;
+  readonly entityId: string;
   readonly type: KnownAccountType;
   readonly chain: Chain;
   readonly currency: string;
@@ -62,17 +62,15 @@ export class Platform {
   readonly changes: Changes;
   /** Schedules the automatic status changes of Transfers and Entities; see auto-advance.ts. */
   readonly schedule: Schedule;
-  readonly entities = new Table<'ent_', Entity>('ent_', 'entity', () => this.ids.next('entities'));
-  readonly accounts = new Table<'acc_', AccountRow>('acc_', 'account', () =>
-    this.ids.next('accounts'),
-  );
-  readonly transfers = new Table<'txfr_', TransferRow>('txfr_', 'transfer', () =>
+  readonly entities = new Table<Entity>('ent_', 'entity', () => this.ids.next('entities'));
+  readonly accounts = new Table<AccountRow>('acc_', 'account', () => this.ids.next('accounts'));
+  readonly transfers = new Table<TransferRow>('txfr_', 'transfer', () =>
     this.ids.next('transfers'),
   );
-  readonly counterparties = new Table<'cpty_', Counterparty>('cpty_', 'counterparty', () =>
+  readonly counterparties = new Table<Counterparty>('cpty_', 'counterparty', () =>
     this.ids.next('counterparties'),
   );
-  readonly ibans = new Table<'iban_', Iban>('iban_', 'iban', () => this.ids.next('ibans'));
+  readonly ibans = new Table<Iban>('iban_', 'iban', () => this.ids.next('ibans'));
   /** Deleted IBANs, because deposits to them fail with another error than to unknown IBANs. */
   readonly closedIbans = new Map<string, Iban>();
   readonly instructions = new Map<string, InstructionRow>();

@@ -16,8 +16,8 @@ export const listOrders: readonly string[] = Object.keys(ranks);
  * which never changes and is never assigned again. So cursors stay valid after an insertion, a
  * deletion or a restart.
  */
-export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}${string}` }> {
-  readonly #prefix: Prefix;
+export class Table<Row extends { readonly id: string }> {
+  readonly #prefix: string;
   readonly #noun: string;
   readonly #next: () => number;
   #rows: (Row | undefined)[] = [];
@@ -27,14 +27,14 @@ export class Table<Prefix extends string, Row extends { readonly id: `${Prefix}$
   /** Indexes of the rows in shuffled order; computed again after rows were added. */
   #shuffled: readonly number[] = [];
 
-  constructor(prefix: Prefix, noun: string, next: () => number) {
+  constructor(prefix: string, noun: string, next: () => number) {
     this.#prefix = prefix;
     this.#noun = noun;
     this.#next = next;
   }
 
   /** Adds the row that `make` creates with the next id. */
-  add<Made extends Row>(make: (id: `${Prefix}${string}`) => Made): Made {
+  add<Made extends Row>(make: (id: string) => Made): Made {
     const position = this.#next();
     const row = make(`${this.#prefix}${String(position).padStart(6, '0')}`);
     this.#put(row, position);

@@ -1,5 +1,3 @@
-import type { AccountId } from '../../schemas/account.ts';
-import type { CounterpartyId } from '../../schemas/counterparty.ts';
 import {
   statusMeanings,
   transferCreateInputSchema,
@@ -18,7 +16,7 @@ import { inputReport, parseInput } from './validation.ts';
 interface Destination {
   type: KnownTransferType;
   /** The field of the Transfer that names the destination. */
-  idField: { destinationAccountId: AccountId } | { counterpartyId: CounterpartyId };
+  idField: { destinationAccountId: string } | { counterpartyId: string };
   /** Only if the destination is an Account on the Platform. */
   account?: AccountRow;
 }
@@ -102,7 +100,7 @@ export const toTransferCreated = ({ id, status, type, createdAt }: Transfer): Tr
 export const toTransfer = (row: TransferRow): Transfer => ({ ...row });
 
 /** Lets pending Transfers to a deleted Counterparty fail, as the API reference demands. */
-export function failTransfersTo(platform: Platform, counterpartyId: CounterpartyId): void {
+export function failTransfersTo(platform: Platform, counterpartyId: string): void {
   for (const row of platform.transfers.all()) {
     if (row.counterpartyId === counterpartyId && row.status === 'pending') {
       releaseFunds(platform, row, 'failed');
@@ -116,7 +114,7 @@ const rejectField = (code: string, field: string, problem: string) =>
 function getUsableAccount(
   platform: Platform,
   field: string,
-  id: AccountId,
+  id: string,
   currency: string,
 ): AccountRow {
   const reject = (code: string, problem: string) => rejectField(code, field, problem);

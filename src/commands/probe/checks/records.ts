@@ -1,3 +1,4 @@
+import { isWellFormedId } from '../../../internal/formats.ts';
 import type { NounListing } from '../evidence.ts';
 import type { Noun, Row } from '../lists.ts';
 import { lists, reads, transfers, type Check } from './check.ts';
@@ -58,7 +59,7 @@ export const recordChecks: readonly Check[] = [
     const wrong = all
       .map(({ noun, listing }) => ({
         name: noun.name,
-        number: listing.rows.filter(({ id }) => !noun.isId(id)).length,
+        number: listing.rows.filter(({ id }) => !isWellFormedId(noun.prefix, id)).length,
       }))
       .filter(({ number }) => number > 0);
     if (wrong.length > 0) {
