@@ -52,21 +52,69 @@ export interface Endpoint {
   readonly examples: readonly [Example, ...Example[]];
 }
 
-const versioned = { base: 'versioned', credential: 'apiKey' } as const;
-const root = { base: 'root', credential: 'jwt' } as const;
-const paging = ['cursor', 'limit'] as const;
+const versioned = { base: 'versioned', credential: 'apiKey', query: [], body: [] } as const;
+const root = { base: 'root', credential: 'jwt', query: [] } as const;
 
 /** Characters with a special meaning in a query string. */
 const cursor = 'b3B/YX+l ZQ=&';
 const cursorSent = 'cursor=b3B%2FYX%2Bl+ZQ%3D%26';
 
+type Noun = 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans';
+
+const lastOf = (filters: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(filters).slice(-1));
+
+/** GET /nouns, with a cursor, with a limit of 1, and without arguments. */
+const list = (
+  noun: Noun,
+  response: z.core.$ZodType,
+  limit: number,
+  filters: Readonly<Record<string, string>> = {},
+): Endpoint => {
+  const search = Object.entries(filters).map(([name, value]) => `&${name}=${value}`);
+  return {
+    ...versioned,
+    operation: `${noun}.list`,
+    method: 'GET',
+    path: `/${noun}`,
+    query: ['cursor', 'limit', ...Object.keys(filters)],
+    response: pageSchema(response),
+    examples: [
+      {
+        query: { cursor, limit, ...filters },
+        search: `?${cursorSent}&limit=${limit}${search.join('')}`,
+      },
+      { query: { limit: 1, ...lastOf(filters) }, search: `?limit=1${search.at(-1) ?? ''}` },
+      {},
+    ],
+  };
+};
+/** GET /nouns/{id}, with the id of the first record. */
+const get = (noun: Noun, id: string, response: z.core.$ZodType): Endpoint => ({
+  ...versioned,
+  operation: `${noun}.get`,
+  method: 'GET',
+  path: `/${noun}/{id}`,
+  response,
+  examples: [{ id }],
+});
+
+/** DELETE /nouns/{id}, whose response the API reference does not show. */
+const remove = (noun: 'counterparties' | 'ibans', id: string): Endpoint => ({
+  ...versioned,
+  operation: `${noun}.delete`,
+  method: 'DELETE',
+  path: `/${noun}/{id}`,
+  response: undefined,
+  examples: [{ id }],
+});
+
 export const endpoints: readonly Endpoint[] = [
   {
+    ...versioned,
     operation: 'entities.create',
     method: 'POST',
     path: '/entities',
-    ...versioned,
-    query: [],
     body: ['email', 'fullName', 'businessName'],
     response: EntityCreatedSchema,
     examples: [
@@ -75,36 +123,13 @@ export const endpoints: readonly Endpoint[] = [
       { body: { email: 'least@example.com' } },
     ],
   },
+  list('entities', EntitySchema, 7),
+  get('entities', 'ent_000001', EntitySchema),
   {
-    operation: 'entities.list',
-    method: 'GET',
-    path: '/entities',
     ...versioned,
-    query: paging,
-    body: [],
-    response: pageSchema(EntitySchema),
-    examples: [
-      { query: { cursor, limit: 7 }, search: `?${cursorSent}&limit=7` },
-      { query: { limit: 1 }, search: '?limit=1' },
-      {},
-    ],
-  },
-  {
-    operation: 'entities.get',
-    method: 'GET',
-    path: '/entities/{id}',
-    ...versioned,
-    query: [],
-    body: [],
-    response: EntitySchema,
-    examples: [{ id: 'ent_000001' }],
-  },
-  {
     operation: 'accounts.create',
     method: 'POST',
     path: '/accounts',
-    ...versioned,
-    query: [],
     body: ['entityId', 'name', 'metadata'],
     response: AccountCreatedSchema,
     examples: [
@@ -118,36 +143,13 @@ export const endpoints: readonly Endpoint[] = [
       { body: { entityId: 'ent_000001' } },
     ],
   },
+  list('accounts', AccountSchema, 100),
+  get('accounts', 'acc_000001', AccountSchema),
   {
-    operation: 'accounts.list',
-    method: 'GET',
-    path: '/accounts',
     ...versioned,
-    query: paging,
-    body: [],
-    response: pageSchema(AccountSchema),
-    examples: [
-      { query: { cursor, limit: 100 }, search: `?${cursorSent}&limit=100` },
-      { query: { limit: 1 }, search: '?limit=1' },
-      {},
-    ],
-  },
-  {
-    operation: 'accounts.get',
-    method: 'GET',
-    path: '/accounts/{id}',
-    ...versioned,
-    query: [],
-    body: [],
-    response: AccountSchema,
-    examples: [{ id: 'acc_000001' }],
-  },
-  {
     operation: 'accounts.update',
     method: 'PATCH',
     path: '/accounts/{id}',
-    ...versioned,
-    query: [],
     body: ['name', 'metadata'],
     response: AccountSchema,
     examples: [
@@ -156,11 +158,10 @@ export const endpoints: readonly Endpoint[] = [
     ],
   },
   {
+    ...versioned,
     operation: 'transfers.create',
     method: 'POST',
     path: '/transfers',
-    ...versioned,
-    query: [],
     body: [
       'sourceAccountId',
       'amount',
@@ -189,122 +190,19 @@ export const endpoints: readonly Endpoint[] = [
       },
     ],
   },
+  list('transfers', TransferSchema, 50, { accountId: 'acc_000001' }),
+  get('transfers', 'txfr_000001', TransferSchema),
+  list('counterparties', CounterpartySchema, 2, { entityId: 'ent_000001' }),
+  get('counterparties', 'cpty_000001', CounterpartySchema),
+  remove('counterparties', 'cpty_000001'),
+  list('ibans', IbanSchema, 3, { entityId: 'ent_000001', accountId: 'acc_000001' }),
+  get('ibans', 'iban_000001', IbanSchema),
+  remove('ibans', 'iban_000001'),
   {
-    operation: 'transfers.list',
-    method: 'GET',
-    path: '/transfers',
     ...versioned,
-    query: [...paging, 'accountId'],
-    body: [],
-    response: pageSchema(TransferSchema),
-    examples: [
-      {
-        query: { cursor, limit: 50, accountId: 'acc_000001' },
-        search: `?${cursorSent}&limit=50&accountId=acc_000001`,
-      },
-      {
-        query: { limit: 1, accountId: 'acc_000001' },
-        search: '?limit=1&accountId=acc_000001',
-      },
-      {},
-    ],
-  },
-  {
-    operation: 'transfers.get',
-    method: 'GET',
-    path: '/transfers/{id}',
-    ...versioned,
-    query: [],
-    body: [],
-    response: TransferSchema,
-    examples: [{ id: 'txfr_000001' }],
-  },
-  {
-    operation: 'counterparties.list',
-    method: 'GET',
-    path: '/counterparties',
-    ...versioned,
-    query: [...paging, 'entityId'],
-    body: [],
-    response: pageSchema(CounterpartySchema),
-    examples: [
-      {
-        query: { cursor, limit: 2, entityId: 'ent_000001' },
-        search: `?${cursorSent}&limit=2&entityId=ent_000001`,
-      },
-      {
-        query: { limit: 1, entityId: 'ent_000001' },
-        search: '?limit=1&entityId=ent_000001',
-      },
-      {},
-    ],
-  },
-  {
-    operation: 'counterparties.get',
-    method: 'GET',
-    path: '/counterparties/{id}',
-    ...versioned,
-    query: [],
-    body: [],
-    response: CounterpartySchema,
-    examples: [{ id: 'cpty_000001' }],
-  },
-  {
-    operation: 'counterparties.delete',
-    method: 'DELETE',
-    path: '/counterparties/{id}',
-    ...versioned,
-    query: [],
-    body: [],
-    response: undefined,
-    examples: [{ id: 'cpty_000001' }],
-  },
-  {
-    operation: 'ibans.list',
-    method: 'GET',
-    path: '/ibans',
-    ...versioned,
-    query: [...paging, 'entityId', 'accountId'],
-    body: [],
-    response: pageSchema(IbanSchema),
-    examples: [
-      {
-        query: { cursor, limit: 3, entityId: 'ent_000001', accountId: 'acc_000001' },
-        search: `?${cursorSent}&limit=3&entityId=ent_000001&accountId=acc_000001`,
-      },
-      {
-        query: { limit: 1, accountId: 'acc_000001' },
-        search: '?limit=1&accountId=acc_000001',
-      },
-      {},
-    ],
-  },
-  {
-    operation: 'ibans.get',
-    method: 'GET',
-    path: '/ibans/{id}',
-    ...versioned,
-    query: [],
-    body: [],
-    response: IbanSchema,
-    examples: [{ id: 'iban_000001' }],
-  },
-  {
-    operation: 'ibans.delete',
-    method: 'DELETE',
-    path: '/ibans/{id}',
-    ...versioned,
-    query: [],
-    body: [],
-    response: undefined,
-    examples: [{ id: 'iban_000001' }],
-  },
-  {
     operation: 'settings.update',
     method: 'PATCH',
     path: '/platform/settings',
-    ...versioned,
-    query: [],
     body: ['autoEarnEnabled', 'autoEarnVault', 'defaultChain', 'webhookUrl'],
     response: SettingsSchema,
     examples: [
@@ -320,31 +218,28 @@ export const endpoints: readonly Endpoint[] = [
     ],
   },
   {
+    ...root,
     operation: 'instructions.build',
     method: 'POST',
     path: '/instruction/build',
-    ...root,
-    query: [],
     body: ['address', 'chainId', 'salt', 'maxExecutions', 'actionArguments'],
     response: BuiltInstructionSchema,
     examples: [{ body: buildInput }],
   },
   {
+    ...root,
     operation: 'instructions.list',
     method: 'GET',
     path: '/instructions/all',
-    ...root,
-    query: [],
     body: ['address'],
     response: z.array(InstructionSchema),
     examples: [{ body: { address: owner } }],
   },
   {
+    ...root,
     operation: 'transactions.list',
     method: 'GET',
     path: '/transactions',
-    ...root,
-    query: [],
     body: ['address', 'instructionIds', 'from', 'to', 'skip', 'take', 'sort'],
     response: z.array(TransactionSchema),
     examples: [
