@@ -1,3 +1,4 @@
+import { isLoopback } from '../internal/http.ts';
 import { isPlainObject, dropUndefined } from '../internal/objects.ts';
 import { clockFrom, type Clock } from './time.ts';
 import {
@@ -399,9 +400,3 @@ const isTestUrl = (url: string): boolean => isLoopback(new URL(url).hostname) ||
 
 /** Whether the host of a URL cannot exist, so that only the sandbox in this process can respond. */
 export const isUnreachable = (url: string): boolean => new URL(url).hostname.endsWith('.invalid');
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' ||
-  hostname.endsWith('.localhost') ||
-  hostname === '[::1]' ||
-  /^127(\.\d{1,3}){3}$/.test(hostname);

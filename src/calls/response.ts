@@ -26,7 +26,8 @@ import { callHook, type Hooks, type ResponseEvent } from './hooks.ts';
 import type { ResolvedPlatform } from './platform.ts';
 import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
 import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
-import { bodylessStatuses, type BodyFault } from '../transports/transport.ts';
+import { bodylessStatuses } from '../internal/http.ts';
+import type { BodyFault } from '../transports/transport.ts';
 import type { Schema } from '../schemas/primitives.ts';
 
 interface ReadingSetup {

@@ -46,7 +46,7 @@ export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Recor
 }
 
 /** Usual headers for the id of a request. The API reference names none: docs/gaps.md, row 53. */
-const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
+export const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
 
 /** Reads the platform's id of a request from the first of the usual headers that is set. */
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../internal/objects.ts';
 import { isUndecided, readPaidBefore, type FullJournal, type JournalEntry } from './journal.ts';
 
 /**
@@ -58,9 +59,7 @@ const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>
 /** Compares entries field by field, because comparing their JSON takes several times as long. */
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other ||
-  (isObject(one) &&
-    isObject(other) &&
+  (isObjectOrArray(one) &&
+    isObjectOrArray(other) &&
     Object.keys(one).length === Object.keys(other).length &&
     Object.entries(one).every(([name, value]) => isSame(value, Reflect.get(other, name))));
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

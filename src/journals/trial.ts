@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../internal/objects.ts';
 import type { Journal, JournalEntry, OpenEntry } from './journal.ts';
 
 /** Error for a journal that behaves wrongly in a case. `hint` replaces the hint of that case. */
@@ -10,10 +11,9 @@ export class Mismatch extends Error {
   }
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
 export function describeValue(value: unknown): string {
-  const text = typeof value === 'string' || isObject(value) ? JSON.stringify(value) : String(value);
+  const text =
+    typeof value === 'string' || isObjectOrArray(value) ? JSON.stringify(value) : String(value);
   return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
 }
 
@@ -26,7 +26,7 @@ function nameEntry(entry: JournalEntry | undefined): string {
 /** Describes the first field in which two entries differ. Fields may be in another order. */
 function findDifference(expected: unknown, got: unknown, path: string): string | undefined {
   if (Object.is(expected, got)) return undefined;
-  const areObjects = isObject(expected) && isObject(got);
+  const areObjects = isObjectOrArray(expected) && isObjectOrArray(got);
   if (!areObjects || Array.isArray(expected) !== Array.isArray(got)) {
     return `${path} is ${describeValue(got)} instead of ${describeValue(expected)}`;
   }

@@ -37,12 +37,7 @@ import { enableAutoAdvance } from './platform/auto-advance.ts';
 import { Platform } from './platform/platform.ts';
 import { SandboxError } from './platform/sandbox-error.ts';
 import { SandboxSettings } from './platform/settings.ts';
-import {
-  createEmptyState,
-  maxClockAdvanceMs,
-  exportPlatformState,
-  restoreState,
-} from './platform/state.ts';
+import { maxClockAdvanceMs, exportPlatformState, restoreState } from './platform/state.ts';
 import { listOrders } from './platform/table.ts';
 import { SandboxTransactions } from './platform/transactions.ts';
 import { SandboxTransfers } from './platform/transfers.ts';
@@ -272,7 +267,7 @@ export class Sandbox {
     this.#log.clear();
     this.#platform.changes.clear();
     this.#webhooks.clear();
-    restoreState(this.#platform, createEmptyState());
+    restoreState(this.#platform, parseState({ version: 1 }));
     this.#platform.notifyChange();
   }
 

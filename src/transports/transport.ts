@@ -33,9 +33,6 @@ export interface Body {
   readonly fault: BodyFault | undefined;
 }
 
-/** Statuses with which a `Response` cannot have a body. */
-export const bodylessStatuses: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
-
 /** A response whose headers have arrived: a `Response`, or the part of it that a call needs. */
 export interface TransportResponse {
   readonly ok: boolean;

@@ -362,6 +362,8 @@ test.each([
   ['evil.example:80', 403],
   ['127.0.0.1.evil.example', 403],
   ['localhost.evil.example', 403],
+  ['evil-localhost', 403],
+  ['pay.localhost', 200],
   ['evil.example@localhost', 403],
   ['127.0.0.1', 200],
   ['127.9.9.9:1', 200],

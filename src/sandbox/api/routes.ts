@@ -32,13 +32,10 @@ import { withBody, withId, withPage, type Behaviour } from './calls.ts';
 import { findNearestRoute } from './nearest-route.ts';
 import { operationPaths, type SandboxOperation } from './operations.ts';
 
-/** The function that performs an operation, and the HTTP status of its successful response. */
-interface Implementation extends Behaviour {
-  readonly status: number;
-}
-
-export interface Route extends Implementation {
+export interface Route extends Behaviour {
   readonly operation: SandboxOperation;
+  /** The HTTP status of the operation's successful response. */
+  readonly status: number;
   readonly method: string;
   /** `versioned` paths start with /v0 and need the API key; `root` paths need the JWT. */
   readonly api: 'versioned' | 'root';
@@ -48,6 +45,8 @@ export interface Route extends Implementation {
   readonly paged: boolean;
 }
 
+const statuses: Readonly<Record<string, number>> = { '.create': 201, '.delete': 204 };
+
 /** Creates the route of an operation from a text such as `GET /v0/accounts/{id}`. */
 function createRoute(operation: SandboxOperation, methodAndPath: string): Route {
   const [method = '', path = ''] = methodAndPath.split(' ');
@@ -56,8 +55,9 @@ function createRoute(operation: SandboxOperation, methodAndPath: string): Route 
   // contain /v0/, because the root API has no versions.
   const prefix = isVersioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
-    ...implementations[operation],
+    ...behaviours[operation],
     operation,
+    status: statuses[operation.slice(operation.indexOf('.'))] ?? 200,
     method,
     api: isVersioned ? 'versioned' : 'root',
     pattern: new RegExp(`${prefix}${path.replace('{id}', '([^/]+)')}$`),
@@ -80,113 +80,55 @@ const matchesIban = (row: Iban, query: IbanListQuery) =>
   belongsToEntity(row, query) &&
   (query.accountId === undefined || row.accountId === query.accountId);
 
-const implementations: Readonly<Record<SandboxOperation, Implementation>> = {
-  'entities.create': {
-    status: 201,
-    ...withBody(entityCreateInputSchema(), (platform, input) =>
-      toEntityCreated(createEntity(platform, input)),
-    ),
-  },
-  'entities.list': {
-    status: 200,
-    ...withPage(entityListQuerySchema(), ({ entities }) => entities, toEntity),
-  },
-  'entities.get': {
-    status: 200,
-    ...withId(({ entities }, id) => toEntity(entities.get(id))),
-  },
+const behaviours: Readonly<Record<SandboxOperation, Behaviour>> = {
+  'entities.create': withBody(entityCreateInputSchema(), (platform, input) =>
+    toEntityCreated(createEntity(platform, input)),
+  ),
+  'entities.list': withPage(entityListQuerySchema(), ({ entities }) => entities, toEntity),
+  'entities.get': withId(({ entities }, id) => toEntity(entities.get(id))),
 
-  'accounts.create': {
-    status: 201,
-    ...withBody(accountCreateInputSchema(), (platform, input) =>
-      toAccountCreated(createAccount(platform, input)),
-    ),
-  },
-  'accounts.list': {
-    status: 200,
-    ...withPage(accountListQuerySchema(), ({ accounts }) => accounts, toAccount),
-  },
-  'accounts.get': {
-    status: 200,
-    ...withId(({ accounts }, id) => toAccount(accounts.get(id))),
-  },
-  'accounts.update': {
-    status: 200,
-    ...withBody(accountUpdateInputSchema(), (platform, patch, id) =>
-      toAccount(updateAccount(platform, id, patch)),
-    ),
-  },
+  'accounts.create': withBody(accountCreateInputSchema(), (platform, input) =>
+    toAccountCreated(createAccount(platform, input)),
+  ),
+  'accounts.list': withPage(accountListQuerySchema(), ({ accounts }) => accounts, toAccount),
+  'accounts.get': withId(({ accounts }, id) => toAccount(accounts.get(id))),
+  'accounts.update': withBody(accountUpdateInputSchema(), (platform, patch, id) =>
+    toAccount(updateAccount(platform, id, patch)),
+  ),
 
-  'transfers.create': {
-    status: 201,
-    ...withBody(transferCreateInputSchema(), (platform, input) =>
-      toTransferCreated(createTransfer(platform, input)),
-    ),
-  },
-  'transfers.list': {
-    status: 200,
-    ...withPage(
-      transferListQuerySchema(),
-      ({ transfers }) => transfers,
-      toTransfer,
-      involvesAccount,
-    ),
-  },
-  'transfers.get': {
-    status: 200,
-    ...withId(({ transfers }, id) => toTransfer(transfers.get(id))),
-  },
+  'transfers.create': withBody(transferCreateInputSchema(), (platform, input) =>
+    toTransferCreated(createTransfer(platform, input)),
+  ),
+  'transfers.list': withPage(
+    transferListQuerySchema(),
+    ({ transfers }) => transfers,
+    toTransfer,
+    involvesAccount,
+  ),
+  'transfers.get': withId(({ transfers }, id) => toTransfer(transfers.get(id))),
 
-  'counterparties.list': {
-    status: 200,
-    ...withPage(
-      counterpartyListQuerySchema(),
-      ({ counterparties }) => counterparties,
-      toCounterparty,
-      belongsToEntity,
-    ),
-  },
-  'counterparties.get': {
-    status: 200,
-    ...withId(({ counterparties }, id) => toCounterparty(counterparties.get(id))),
-  },
-  'counterparties.delete': {
-    status: 204,
-    ...withId(deleteCounterparty),
-  },
+  'counterparties.list': withPage(
+    counterpartyListQuerySchema(),
+    ({ counterparties }) => counterparties,
+    toCounterparty,
+    belongsToEntity,
+  ),
+  'counterparties.get': withId(({ counterparties }, id) => toCounterparty(counterparties.get(id))),
+  'counterparties.delete': withId(deleteCounterparty),
 
-  'ibans.list': {
-    status: 200,
-    ...withPage(ibanListQuerySchema(), ({ ibans }) => ibans, toIban, matchesIban),
-  },
-  'ibans.get': {
-    status: 200,
-    ...withId(({ ibans }, id) => toIban(ibans.get(id))),
-  },
-  'ibans.delete': {
-    status: 204,
-    ...withId(deleteIban),
-  },
+  'ibans.list': withPage(ibanListQuerySchema(), ({ ibans }) => ibans, toIban, matchesIban),
+  'ibans.get': withId(({ ibans }, id) => toIban(ibans.get(id))),
+  'ibans.delete': withId(deleteIban),
 
-  'settings.update': {
-    status: 200,
-    ...withBody(settingsUpdateInputSchema(), updateSettings),
-  },
+  'settings.update': withBody(settingsUpdateInputSchema(), updateSettings),
 
-  'instructions.build': {
-    status: 200,
-    ...withBody(instructionBuildInputSchema(), (_platform, input) => buildInstruction(input)),
-  },
-  'instructions.list': {
-    status: 200,
-    ...withBody(instructionListInputSchema(), (platform, { address }) =>
-      listInstructions(platform, address),
-    ),
-  },
-  'transactions.list': {
-    status: 200,
-    ...withBody(transactionListInputSchema(), listTransactions),
-  },
+  'instructions.build': withBody(instructionBuildInputSchema(), (_platform, input) =>
+    buildInstruction(input),
+  ),
+  'instructions.list': withBody(instructionListInputSchema(), (platform, { address }) =>
+    listInstructions(platform, address),
+  ),
+  'transactions.list': withBody(transactionListInputSchema(), listTransactions),
 };
 
 export const routes: readonly Route[] = Object.entries(operationPaths).map(

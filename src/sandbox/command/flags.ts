@@ -24,29 +24,13 @@ Options:
   --help                   print this text and exit
 `;
 
-export interface Flags {
-  port: number;
-  host: string;
-  allowHosts: string[];
-  /** What the sandbox starts with: `demo`, a .json file with a state, or nothing (undefined). */
-  seed: string | undefined;
-  state: string | undefined;
-  autoAdvance: number | undefined;
-  latency: number;
-  webhook: string | undefined;
-  webhookHosts: string[];
-  failures: number;
-  failuresSeed: number;
-  quiet: boolean;
-  version: boolean;
-  help: boolean;
-}
+export type Flags = ReturnType<typeof readFlags>;
 
 /**
  * Reads the flags of the command payments-sandbox.
  * @throws UsageError if a flag is unknown or its value is not valid.
  */
-export function readFlags(args: string[]): Flags {
+export function readFlags(args: string[]) {
   const { values } = parseFlags(args, {
     port: { type: 'string', default: '4010' },
     host: { type: 'string', default: '127.0.0.1' },
@@ -73,6 +57,7 @@ export function readFlags(args: string[]): Flags {
     port: parseWholeNumber('--port', values.port, 0, 65_535),
     host: values.host,
     allowHosts: values['allow-host'],
+    /** What the sandbox starts with: `demo`, a .json file with a state, or nothing (undefined). */
     seed,
     state,
     autoAdvance:

@@ -1,5 +1,6 @@
 import { errorReply, type Reply } from '../api/responses.ts';
-import { isLoopback, parseHostName } from '../platform/hosts.ts';
+import { isLoopback } from '../../internal/http.ts';
+import { parseHostName } from '../platform/hosts.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 
 /*

@@ -1,15 +1,10 @@
+import { bodylessStatuses } from '../../internal/http.ts';
 import { errorReply, type Reply, type SandboxReply } from '../api/responses.ts';
 import type { PageFault } from '../api/pages.ts';
 import type { Route } from '../api/routes.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
-import {
-  bodylessStatuses,
-  checkFaultRule,
-  canApply,
-  type SandboxFault,
-  type SandboxFaultRule,
-} from './rule.ts';
+import { checkFaultRule, canApply, type SandboxFault, type SandboxFaultRule } from './rule.ts';
 
 /** Rules that make requests to a sandbox fail, or that delay or change their responses. */
 export interface SandboxFaults {
@@ -198,12 +193,7 @@ export function applyFault(fault: SandboxFault, perform: () => Reply): SandboxRe
       return { kind: 'truncated', ...reply };
     case 'stalled_body':
       return { kind: 'stalled', ...reply };
-    case 'delay':
-    case 'repeated_cursor':
-    case 'empty_page':
-    case 'drop':
-    case 'duplicate':
-    case 'reorder':
+    default:
       return { kind: 'complete', ...reply };
   }
 }
@@ -240,7 +230,7 @@ function createStatusReply(
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
       ...fault.headers,
     },
-    body: bodylessStatuses.includes(fault.status) ? null : reply.body,
+    body: bodylessStatuses.has(fault.status) ? null : reply.body,
   };
 }
 

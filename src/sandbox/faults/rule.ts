@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { SandboxLogOperation } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
+import { bodylessStatuses } from '../../internal/http.ts';
 import { maxTimerMs } from '../../internal/runtime.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import { inputReport, parseInput } from '../platform/validation.ts';
@@ -123,8 +124,6 @@ const statusRule = 'expected a status from 200 to 599';
 const statusSchema = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
 const msRule = `expected milliseconds, from 0 to ${maxTimerMs}`;
 
-export const bodylessStatuses: readonly number[] = [204, 205, 304];
-
 /** Creates a schema for a whole number or Infinity, which the number schemas of zod reject. */
 const countOrInfinity = (least: number) =>
   z.custom<number>(
@@ -185,8 +184,8 @@ const faultSchemas = [
     status: z.optional(
       statusSchema.check(
         z.refine(
-          (value) => !bodylessStatuses.includes(value),
-          `responses of status ${bodylessStatuses.join(', ')} have no page`,
+          (value) => !bodylessStatuses.has(value),
+          `responses of status ${[...bodylessStatuses].join(', ')} have no page`,
         ),
       ),
     ),

@@ -1,99 +1,90 @@
-import type { SandboxOperation } from '../api/operations.ts';
+import { operationPaths, type SandboxOperation } from '../api/operations.ts';
 import type { JsonObject } from './document.ts';
 
 /** Numbers of rows in docs/gaps.md, which lists what the API reference does not show. */
 export type Gaps = number | readonly number[];
 
-/** How openapi.json describes an operation. */
-export interface OperationDocs {
-  readonly summary: string;
-  /** Name of the schema of a successful response; undefined if that response has no body. */
-  readonly response?: string;
-  /** Name of the schema of the id in the operation's path. */
-  readonly id?: string;
-  readonly gaps?: Gaps;
-  /** Whether the API reference shows which status a successful response has. */
-  readonly hasKnownStatus?: true;
+/** The record of each noun, by which the schemas of ids, lists and responses are named. */
+const records: Readonly<Record<string, string>> = {
+  entities: 'Entity',
+  accounts: 'Account',
+  transfers: 'Transfer',
+  counterparties: 'Counterparty',
+  ibans: 'Iban',
+  settings: 'Settings',
+  instructions: 'Instruction',
+  transactions: 'Transaction',
+};
+
+/** Returns the names of the schemas of an operation's response and of the id in its path. */
+export function getSchemaNames(operation: SandboxOperation): {
+  /** Undefined if a successful response has no body. */
+  response: string | undefined;
+  id: string | undefined;
+} {
+  const [noun = '', verb = ''] = operation.split('.');
+  const record = records[noun] ?? '';
+  const path = operationPaths[operation];
+  const responses: Readonly<Record<string, string | undefined>> = {
+    create: `${record}Created`,
+    list: `${record}${path.includes('/v0/') ? 'Page' : 'List'}`,
+    build: `Built${record}`,
+    delete: undefined,
+  };
+  return {
+    response: verb in responses ? responses[verb] : record,
+    id: path.endsWith('/{id}') ? `${record}Id` : undefined,
+  };
 }
 
-export const operationDocs: Readonly<Record<SandboxOperation, OperationDocs>> = {
-  'entities.create': {
-    summary: 'Create an Entity, and start its verification',
-    response: 'EntityCreated',
-    gaps: 36,
-  },
-  'entities.list': { summary: 'List Entities', response: 'EntityPage', gaps: 54 },
-  'entities.get': { summary: 'Get an Entity', response: 'Entity', id: 'EntityId' },
-  'accounts.create': {
-    summary: 'Create an Account on the default chain',
-    response: 'AccountCreated',
-    gaps: 36,
-  },
-  'accounts.list': { summary: 'List Accounts', response: 'AccountPage', gaps: [4, 54] },
-  'accounts.get': {
-    summary: 'Get an Account with its balances',
-    response: 'Account',
-    id: 'AccountId',
-  },
-  'accounts.update': {
-    summary: 'Change the name or the metadata of an Account',
-    response: 'Account',
-    id: 'AccountId',
-    gaps: [14, 36],
-  },
-  'transfers.create': {
-    summary: 'Send money from an Account to one destination',
-    response: 'TransferCreated',
-    gaps: [36, 51, 61, 66],
-  },
-  'transfers.list': { summary: 'List Transfers', response: 'TransferPage', gaps: [54, 65] },
-  'transfers.get': { summary: 'Get a Transfer', response: 'Transfer', id: 'TransferId', gaps: 40 },
-  'counterparties.list': {
-    summary: 'List Counterparties',
-    response: 'CounterpartyPage',
-    gaps: 54,
-  },
-  'counterparties.get': {
-    summary: 'Get a Counterparty',
-    response: 'Counterparty',
-    id: 'CounterpartyId',
-    hasKnownStatus: true,
-  },
-  'counterparties.delete': {
-    summary: 'Delete a Counterparty permanently; its pending Transfers fail',
-    id: 'CounterpartyId',
-    gaps: 29,
-  },
-  'ibans.list': { summary: 'List IBANs', response: 'IbanPage', gaps: 54 },
-  'ibans.get': { summary: 'Get an IBAN', response: 'Iban', id: 'IbanId' },
-  'ibans.delete': {
-    summary: 'Deactivate and delete an IBAN; later deposits are rejected',
-    id: 'IbanId',
-    gaps: 29,
-  },
-  'settings.update': {
-    summary: 'Change the Settings; absent fields stay unchanged',
-    response: 'Settings',
-    gaps: 36,
-  },
-  'instructions.build': {
-    summary: 'Build an Instruction payload',
-    response: 'BuiltInstruction',
-    hasKnownStatus: true,
-  },
-  'instructions.list': {
-    summary: 'List the Instructions of an address; a GET with a JSON body',
-    response: 'InstructionList',
-    gaps: 54,
-    hasKnownStatus: true,
-  },
-  'transactions.list': {
-    summary: 'List the transactions of an address; a GET with a JSON body',
-    response: 'TransactionList',
-    gaps: 54,
-    hasKnownStatus: true,
-  },
+export const summaries: Readonly<Record<SandboxOperation, string>> = {
+  'entities.create': 'Create an Entity, and start its verification',
+  'entities.list': 'List Entities',
+  'entities.get': 'Get an Entity',
+  'accounts.create': 'Create an Account on the default chain',
+  'accounts.list': 'List Accounts',
+  'accounts.get': 'Get an Account with its balances',
+  'accounts.update': 'Change the name or the metadata of an Account',
+  'transfers.create': 'Send money from an Account to one destination',
+  'transfers.list': 'List Transfers',
+  'transfers.get': 'Get a Transfer',
+  'counterparties.list': 'List Counterparties',
+  'counterparties.get': 'Get a Counterparty',
+  'counterparties.delete': 'Delete a Counterparty permanently; its pending Transfers fail',
+  'ibans.list': 'List IBANs',
+  'ibans.get': 'Get an IBAN',
+  'ibans.delete': 'Deactivate and delete an IBAN; later deposits are rejected',
+  'settings.update': 'Change the Settings; absent fields stay unchanged',
+  'instructions.build': 'Build an Instruction payload',
+  'instructions.list': 'List the Instructions of an address; a GET with a JSON body',
+  'transactions.list': 'List the transactions of an address; a GET with a JSON body',
 };
+
+/** The rows of docs/gaps.md that concern an operation, besides the row of every list. */
+const operationGaps: Readonly<Partial<Record<SandboxOperation, Gaps>>> = {
+  'entities.create': 36,
+  'accounts.create': 36,
+  'accounts.list': 4,
+  'accounts.update': [14, 36],
+  'transfers.create': [36, 51, 61, 66],
+  'transfers.list': 65,
+  'transfers.get': 40,
+  'counterparties.delete': 29,
+  'ibans.delete': 29,
+  'settings.update': 36,
+};
+export const getOperationGaps = (operation: SandboxOperation): readonly Gaps[] => [
+  operationGaps[operation] ?? [],
+  operation.endsWith('.list') ? 54 : [],
+];
+
+/** The operations whose successful response has a status that the API reference shows. */
+export const operationsWithKnownStatus: readonly SandboxOperation[] = [
+  'counterparties.get',
+  'instructions.build',
+  'instructions.list',
+  'transactions.list',
+];
 
 /** The rows of docs/gaps.md that concern every method of one path of the API. */
 export const pathGaps: Readonly<Record<string, Gaps>> = {
@@ -108,7 +99,7 @@ const decimal = { 'x-gap': 9 };
 const nullable = { 'x-gap': 30 };
 const unit = { 'x-gap': 17 };
 
-/** What openapi.json adds to schemas and docstrings, by type or by field (`Type.field`). */
+/** What openapi.json adds to schemas and docstrings, by type or by field (`Type.field`, `*.field`). */
 export const annotations: Readonly<Record<string, JsonObject>> = {
   EntityCreateInput: { 'x-gap': [1, 2, 23] },
   AccountCreateInput: { 'x-gap': [3, 23] },
@@ -131,6 +122,8 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
   EntityId: { description: 'The id of an Entity.', 'x-gap': 22 },
   IbanId: { description: 'The id of an IBAN.', 'x-gap': 22 },
   TransferId: { description: 'The id of a Transfer.', 'x-gap': 22 },
+  '*.createdAt': dateTime,
+  '*.updatedAt': dateTime,
   'PageQuery.cursor': { minLength: 1, 'x-gap': 55 },
   'PageQuery.limit': { minimum: 1, maximum: 100, default: 50, 'x-gap': 63 },
   'EntityCreateInput.email': { format: 'email' },
@@ -139,19 +132,16 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
   'EntityCreated.tosStatus': { 'x-gap': [33, 39] },
   'EntityCreated.kycLink': { format: 'uri' },
   'EntityCreated.tosLink': { format: 'uri' },
-  'EntityCreated.createdAt': dateTime,
   'Entity.status': { 'x-gap': [33, 39] },
   'AccountCreateInput.metadata': { type: 'object', additionalProperties: true },
   'AccountUpdateInput.metadata': { type: 'object', additionalProperties: true, 'x-gap': 14 },
   'AccountCreated.status': { 'x-gap': [33, 39] },
   'AccountCreated.availableBalance': decimal,
   'AccountCreated.currency': { 'x-gap': 10 },
-  'AccountCreated.createdAt': dateTime,
   'Account.pendingBalance': decimal,
   'Account.lockedBalance': decimal,
   'Account.holdingBalance': decimal,
   'Account.metadata': nullable,
-  'Account.updatedAt': dateTime,
   'TransferCreateInput.amount': decimal,
   'TransferCreateInput.currency': { minLength: 1, 'x-gap': 10 },
   'TransferCreateInput.description': {
@@ -160,7 +150,7 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
   },
   'TransferListQuery.accountId': { 'x-gap': 6 },
   'TransferCreated.status': { 'x-gap': [33, 37, 38] },
-  'TransferCreated.createdAt': { ...dateTime, 'x-gap': 64 },
+  'TransferCreated.createdAt': { 'x-gap': 64 },
   'Transfer.destinationAccountId': nullable,
   'Transfer.counterpartyId': nullable,
   'Transfer.amount': decimal,
@@ -173,18 +163,15 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
   'Counterparty.routingNumber': nullable,
   'Counterparty.walletAddress': nullable,
   'Counterparty.chain': { 'x-gap': [30, 33] },
-  'Counterparty.createdAt': dateTime,
   'IbanListQuery.entityId': { 'x-gap': 8 },
   'IbanListQuery.accountId': { 'x-gap': 8 },
   'Iban.status': { 'x-gap': [33, 39] },
-  'Iban.createdAt': dateTime,
   'SettingsUpdateInput.autoEarnEnabled': { 'x-gap': 12 },
   'SettingsUpdateInput.autoEarnVault': { 'x-gap': 11 },
   'SettingsUpdateInput.defaultChain': { 'x-gap': 13 },
   'SettingsUpdateInput.webhookUrl': { format: 'uri', 'x-gap': [56, 62] },
   'Settings.autoEarnVault': { 'x-gap': [11, 30] },
   'Settings.webhookUrl': { format: 'uri', 'x-gap': [30, 56, 62] },
-  'Settings.updatedAt': dateTime,
   'InstructionBuildInput.address': { 'x-gap': 22 },
   'InstructionBuildInput.actionArguments': { minProperties: 1 },
   'RefuelERC20Arguments.threshold': unit,

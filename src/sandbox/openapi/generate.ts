@@ -1,7 +1,13 @@
 import { version } from '../../version.ts';
 import { operationPaths, type SandboxOperation } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
-import { operationDocs, pathGaps } from './annotations.ts';
+import {
+  getOperationGaps,
+  getSchemaNames,
+  operationsWithKnownStatus,
+  pathGaps,
+  summaries,
+} from './annotations.ts';
 import { readDocstrings, type TypeDocs } from './docstrings.ts';
 import type { Json, JsonObject, OpenApiDocument } from './document.ts';
 import { collectExamples, type Example } from './examples.ts';
@@ -44,12 +50,12 @@ const refTo = (name: string): JsonObject => ({ $ref: `#/components/responses/${n
  * reference does not show the status of a success.
  */
 function describeResponses(route: Route, example: Example | undefined): JsonObject {
-  const { id, response, hasKnownStatus } = operationDocs[route.operation];
+  const { id, response } = getSchemaNames(route.operation);
   const success: JsonObject = {
     description: response === undefined ? 'Done; any body is ignored.' : 'Success.',
     headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' } },
     ...(response === undefined ? {} : { content: toContent(response, example?.response) }),
-    ...mergeGaps(hasKnownStatus === true ? undefined : 28),
+    ...mergeGaps(operationsWithKnownStatus.includes(route.operation) ? undefined : 28),
   };
   // The API reference shows a 404 response only for this operation.
   const notFoundName = route.operation === 'counterparties.get' ? 'NotFound' : 'AssumedNotFound';
@@ -68,7 +74,7 @@ function describeOperation(
   docs: ReadonlyMap<string, TypeDocs>,
 ): JsonObject {
   const { operation, body, query } = route;
-  const { summary, id, gaps, response = '' } = operationDocs[operation];
+  const { id, response = '' } = getSchemaNames(operation);
   const idParameter = {
     name: 'id',
     in: 'path',
@@ -86,14 +92,14 @@ function describeOperation(
   return {
     operationId: operation,
     tags: [operation.split('.')[0] ?? ''],
-    summary,
+    summary: summaries[operation],
     security: [route.api === 'versioned' ? { apiKey: [] } : { jwt: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(bodyName === undefined
       ? {}
       : { requestBody: { required: true, content: toContent(bodyName, example?.body) } }),
     responses: describeResponses(route, example),
-    ...mergeGaps(gaps),
+    ...mergeGaps(...getOperationGaps(operation)),
   };
 }
 

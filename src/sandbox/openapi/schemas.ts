@@ -95,8 +95,9 @@ function describeFields(
       const prefix = idPrefixOf(name, owner);
       const isChecked = prefix === undefined || 'pattern' in schema || '$ref' in schema;
       const idPattern = isChecked ? {} : { pattern: `^${prefix}` };
-      const annotation = annotations[`${owner}.${name}`] ?? {};
-      return [name, merge(schema, idPattern, { description }, annotation)];
+      const own = annotations[`${owner}.${name}`] ?? {};
+      const shared = annotations[`*.${name}`] ?? {};
+      return [name, merge(schema, idPattern, { description }, shared, own)];
     }),
   );
 }

@@ -2,17 +2,8 @@
 export const nouns = ['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const;
 export type Noun = (typeof nouns)[number];
 
-const initialCounts = {
-  entities: 0,
-  accounts: 0,
-  transfers: 0,
-  counterparties: 0,
-  ibans: 0,
-  requests: 0,
-  log: 0,
-  changes: 0,
-} satisfies Record<Noun | 'requests' | 'log' | 'changes', number>;
-export type IdName = keyof typeof initialCounts;
+export const idNames = [...nouns, 'requests', 'log', 'changes'] as const;
+export type IdName = (typeof idNames)[number];
 /** The last number that was assigned to each kind of id. */
 export type IdCounts = Readonly<Record<IdName, number>>;
 
@@ -21,7 +12,7 @@ export type IdCounts = Readonly<Record<IdName, number>>;
  * even after a reset, an import or a crash.
  */
 export class Ids {
-  readonly #counts = { ...initialCounts };
+  readonly #counts = Object.fromEntries(idNames.map((name) => [name, 0])) as Record<IdName, number>;
   /** Called before a number is assigned to an id, so that a state file can reserve the number. */
   reserve: (name: IdName, number: number) => void = () => {};
 
@@ -38,8 +29,7 @@ export class Ids {
 
   /** Raises each counter of ids that is lower than the given number. */
   raiseTo(counts: Readonly<Record<string, number | undefined>>): void {
-    // `Object.keys` returns exactly the keys of IdName here, but the compiler infers `string`.
-    for (const name of Object.keys(initialCounts) as IdName[]) {
+    for (const name of idNames) {
       this.#counts[name] = Math.max(this.#counts[name], counts[name] ?? 0);
     }
   }

@@ -34,7 +34,7 @@ import {
 import { withoutMessage } from '../../internal/objects.ts';
 import { toAccount } from './accounts.ts';
 import { restartTimers } from './auto-advance.ts';
-import { nouns, type Noun } from './ids.ts';
+import { idNames, nouns, type IdName, type Noun } from './ids.ts';
 import { parseUnits } from './money.ts';
 import { createInitialSettings, type Platform, type TransferRow } from './platform.ts';
 import { inputReport, maxProblems, validationError } from './validation.ts';
@@ -167,16 +167,12 @@ export const platformStateShape = () => ({
     0,
   ),
   ids: z.prefault(
-    z.strictObject({
-      entities: count(),
-      accounts: count(),
-      transfers: count(),
-      counterparties: count(),
-      ibans: count(),
-      requests: count(),
-      log: count(),
-      changes: count(),
-    }),
+    z.strictObject(
+      Object.fromEntries(idNames.map((name) => [name, count()] as const)) as Record<
+        IdName,
+        ReturnType<typeof count>
+      >,
+    ),
     {},
   ),
 });
@@ -280,13 +276,11 @@ export function restoreState(platform: Platform, state: SandboxRecords): void {
   lockOpenTransfers(platform);
   platform.ids.raiseTo(state.ids);
   // If a person wrote the state, its counters may be missing, or lower than the ids of its rows.
-  platform.ids.raiseTo({
-    entities: findLastNumber(state.entities),
-    accounts: findLastNumber(state.accounts),
-    transfers: findLastNumber(state.transfers),
-    counterparties: findLastNumber(state.counterparties),
-    ibans: findLastNumber([...state.ibans, ...state.closedIbans]),
-  } satisfies Record<Noun, number>);
+  const { ibans, closedIbans } = state;
+  const rowsOf = (noun: Noun) => (noun === 'ibans' ? [...ibans, ...closedIbans] : state[noun]);
+  platform.ids.raiseTo(
+    Object.fromEntries(nouns.map((noun) => [noun, findLastNumber(rowsOf(noun))])),
+  );
   restartTimers(platform);
 }
 
@@ -302,18 +296,3 @@ function lockOpenTransfers(platform: Platform): void {
 
 const findLastNumber = (rows: readonly { readonly id: string }[]): number =>
   rows.reduce((last, { id }) => Math.max(last, Number(/\d+$/.exec(id)?.[0])), 0);
-
-/** Creates a state without records, whose clock was not advanced. */
-export const createEmptyState = (): SandboxRecords => ({
-  version: 1,
-  entities: [],
-  accounts: [],
-  transfers: [],
-  counterparties: [],
-  ibans: [],
-  closedIbans: [],
-  instructions: [],
-  transactions: [],
-  clockOffsetMs: 0,
-  ids: {},
-});

@@ -1,10 +1,10 @@
+import { isLoopback } from '../../internal/http.ts';
 import { isPlainObject } from '../../internal/objects.ts';
 import { stringifyJson } from '../../internal/json.ts';
 import { defaultDelayMs, type FaultQueue } from '../faults/faults.ts';
 import type { SandboxFault } from '../faults/rule.ts';
 import type { Log, LogEnd } from '../log.ts';
 import type { SandboxChange } from '../platform/changes.ts';
-import { isLoopback } from '../platform/hosts.ts';
 import type { Platform } from '../platform/platform.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import { sendWebhook } from './send.ts';

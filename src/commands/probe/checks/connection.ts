@@ -1,4 +1,5 @@
 import { defaultTimeout } from '../../../calls/options.ts';
+import { requestIdHeaders } from '../../../errors/failed-response.ts';
 import { findProxy } from '../../../transports/proxy.ts';
 import type { Evidence } from '../evidence.ts';
 import type { Reading } from '../platform.ts';
@@ -7,7 +8,6 @@ import { reads, transfers, type Check } from './check.ts';
 import { confirmed, contradicted, count, finding, formatMs, unknown } from './verdict.ts';
 
 const noAddress = `0x${'0'.repeat(40)}`;
-const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
 const proxyHeaders = ['server', 'via', 'x-cache', 'x-served-by', 'x-powered-by'];
 
 /** Returns all responses that the probe has received so far, after reading every list once. */
