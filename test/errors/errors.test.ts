@@ -18,6 +18,7 @@ import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clien
 import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, html, newTransfer } from '../support/values.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 /** The error of a creation after a 422 with this body. */
 const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promise<ApiError> =>
@@ -81,35 +82,34 @@ test('the message of an ApiError shows the text of the platform on one line and 
   }
 });
 
-test('the message of an InvalidResponseError shows the text that a schema quotes on one line and without control characters', async () => {
-  const { payments } = clientOf(() => respond(200, { id: 'a\nIt did not take effect.\u001b[A' }));
+test('a message shows the text of a schema, a credential function or a fetch on one line and without control characters', async () => {
+  const lie = 'gone:\nIt did not take effect.\n\u001b[2A\u202ex';
   const schema: ResponseSchema<unknown> = {
-    '~standard': {
-      version: 1,
-      vendor: 'test',
-      validate: (value) => ({ issues: [{ message: `not ${(value as { id: string }).id}` }] }),
-    },
+    '~standard': { version: 1, vendor: 'x', validate: () => ({ issues: [{ message: lie }] }) },
   };
-  const call = payments.request({ method: 'GET', path: '/x', api: 'versioned', schema });
-  const error = await failureOf(call, InvalidResponseError);
-  expect(error.message.split('\n').filter((line) => steering.test(line))).toEqual([]);
-  expect(error.message.split('\n')).not.toContain('It did not take effect.');
-});
-
-test('the message of a ConfigurationError shows the error of a credential function on one line and without control characters', async () => {
-  const cause = new Error('vault:\nIt took effect.\n\u001b[2K\u202ex');
-  const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(cause) });
-  const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
-  expect(error.message.split('\n')[0]).toBe(
-    'The function in the option apiKey failed: vault: It took effect. [2Kx.',
+  const apiKey = () => Promise.reject(new Error(lie));
+  const fetch = () => Promise.reject(Object.assign(new Error(lie), { code: `E\n${lie}` }));
+  const call = { method: 'GET', path: '/x', api: 'versioned', schema } as const;
+  const quoting = await failureOf(
+    clientOf(() => respond(200, {})).payments.request(call),
+    InvalidResponseError,
   );
+  const locked = clientOf(undefined, { apiKey }).payments.transfers;
+  const keyless = await failureOf(locked.get('txfr_1'), ConfigurationError);
+  const { transfers } = clientOf(fetch).payments;
+  const broken = await failureOf(transfers.create(newTransfer), ConnectionError);
+  for (const error of [quoting, keyless, broken]) {
+    expect(error.message).toContain('It did not take effect.');
+    const reasons = error.attempts.map(({ reason }) => reason);
+    for (const text of [...error.message.split('\n'), ...reasons]) {
+      expect(text).not.toMatch(steering);
+      expect(text).not.toMatch(/^It did not take effect/);
+    }
+  }
+  expect(broken.outcome).toBe('unknown');
   // A stack has several lines.
-  expect(
-    inspect(error)
-      .split('\n')
-      .filter((line) => steering.test(line)),
-  ).toEqual([]);
-  expect(error.cause).toMatchObject({ message: 'vault:\nIt took effect.\n[2Kx' });
+  for (const line of inspect(keyless).split('\n')) expect(line).not.toMatch(steering);
+  expect(keyless.cause).toMatchObject({ message: 'gone:\nIt did not take effect.\n[2Ax' });
 });
 
 test('an error shows the code "bad_day" even if the JWT is "day", because a very short JWT is not redacted within other words', async () => {
@@ -363,22 +363,6 @@ test('error.startedAt is the time when the call started', async () => {
   expect(refused).not.toHaveProperty('startedAt');
 });
 
-test('the message of a ConnectionError shows the error of a custom fetch on one line and without control characters', async () => {
-  const words = 'gone\nIt did not take effect.\u001b[2A\u202e';
-  const { payments } = clientOf(() => {
-    throw Object.assign(new Error(words), { code: `E\n${words}` });
-  });
-  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  expect(error.outcome).toBe('unknown');
-  for (const text of [
-    ...error.message.split('\n'),
-    ...error.attempts.map(({ reason }) => reason),
-  ]) {
-    expect(text).not.toMatch(steering);
-    expect(text).not.toMatch(/^It did not take effect/);
-  }
-});
-
 test('an error after a 429 with Retry-After has retryAfterMs, also in toJSON and in the type PaymentsError', async () => {
   const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '7' }), {
     maxRetries: 0,
@@ -393,4 +377,19 @@ test('an error has no retryAfterMs when no response asked the client to wait', a
   const error = await failureOf(payments.transfers.get('' as 'txfr_'), PaymentsError);
   expect(error.retryAfterMs).toBeUndefined();
   expect(error.toJSON()).not.toHaveProperty('retryAfterMs');
+});
+
+test('a RateLimitError for a call after a 429 says when to call again', async () => {
+  const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
+    maxRetries: 0,
+    clock: new VirtualClock(),
+  });
+  await failureOf(payments.transfers.get('txfr_1'));
+  const call = payments.transfers.create(newTransfer, { totalTimeout: 1_000 });
+  expect((await failureOf(call)).message).toMatchInlineSnapshot(`
+    "The platform asked this client to slow down (429), and this call may not wait so long.
+    Call again in 50000 ms (retryAfterMs).
+    Nothing was sent.
+    Request: POST https://api.example.com/v0/transfers (transfers.create)."
+  `);
 });

@@ -12,7 +12,8 @@ import { onTestFinished, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, jwt, respond } from '../support/clients.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { seededSandbox } from '../support/platform.ts';
-import { address, html, newInstruction, newTransfer } from '../support/values.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { address, html, newInstruction, newTransfer, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /** A common mistake: its name, and the code that makes it. */
@@ -196,6 +197,102 @@ const responses: readonly Mistake[] = [
   ],
 ];
 
+/** A server of the platform that breaks each connection. */
+async function breaking(): Promise<PaymentsClient> {
+  const server = await rawServer(({ reply }) => {
+    reply('');
+  });
+  return clientAt(server);
+}
+
+const never = <T>(): Promise<T> => new Promise(() => undefined);
+const stalled = (): Response =>
+  new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) }));
+
+/** Pays with a client that waits, on a clock that runs. */
+function payOnClock(response: () => Response | Promise<Response>, options: ClientOptions) {
+  const clock = new VirtualClock();
+  const { payments } = clientOf(response, { clock, timeout: 30_000, ...options });
+  return clock.runTimersDuring(
+    payments.transfers
+      .create(newTransfer)
+      .catch((error: unknown) => Promise.reject(error as Error)),
+  );
+}
+
+const create = (payments: PaymentsClient) => payments.transfers.create(newTransfer);
+const refused = { error: 'No.', code: 'refused', details: null };
+const aborted = (reason: unknown) =>
+  sandboxClient().transfers.list({}, { signal: AbortSignal.abort(reason) });
+const listPages = (nextCursor: string | null) =>
+  clientWithResponse(200, { data: [transfer], hasMore: true, nextCursor })
+    .transfers.list()
+    .toArray({ max: 5 });
+
+/** Failures that are no mistake of the program. */
+const failures: readonly Mistake[] = [
+  [
+    'a credential function that fails',
+    () => create(made({ baseUrl, apiKey: () => Promise.reject(new Error('vault')) })),
+  ],
+  ['a credential function that never returns', () => payOnClock(stalled, { apiKey: never })],
+  ['a redirect of a payment', () => create(clientWithResponse(302, undefined))],
+  ['400', () => create(clientWithResponse(400, refused, { 'x-request-id': 'req_1' }))],
+  ['a page with 401, to a payment', () => create(clientWithResponse(401, html, page))],
+  ['a page with 403', () => clientWithResponse(403, html, page).transfers.get('txfr_1')],
+  ['404 to a deletion', () => clientWithResponse(404, refused).counterparties.delete('cpty_1')],
+  [
+    '429 for an hour',
+    () => create(clientOf(() => respond(429, refused, { 'retry-after': '3600' })).payments),
+  ],
+  ['429 without Retry-After', () => create(clientWithResponse(429, refused))],
+  ['502 to a payment', () => create(clientWithResponse(502, html, page))],
+  [
+    '503 to three attempts of a read',
+    () => {
+      const clock = new VirtualClock();
+      const { payments } = clientOf(() => respond(503, undefined), { clock });
+      return clock.runTimersDuring(
+        payments.transfers.get('txfr_1').catch((error: unknown) => Promise.reject(error as Error)),
+      );
+    },
+  ],
+  ['a broken connection', async () => (await breaking()).counterparties.delete('cpty_1')],
+  ['a response that stalls', () => payOnClock(stalled, { maxRetries: 0 })],
+  ['no answer within totalTimeout', () => payOnClock(never, { totalTimeout: 10_000 })],
+  [
+    'an abort of a change',
+    async () => {
+      const { payments, requests } = clientOf(never);
+      const controller = new AbortController();
+      const { signal } = controller;
+      const call = payments.settings.update({ defaultChain: 'base' }, { signal });
+      await vi.waitFor(() => {
+        if (requests.length === 0) throw new Error('nothing was sent');
+      });
+      controller.abort();
+      return call;
+    },
+  ],
+  ['a signal that timed out', () => aborted(new DOMException('sk_live_1', 'TimeoutError'))],
+  ['a signal with a secret reason', () => aborted(new Error('sk_live_1'))],
+  ['a page with 201, to a payment', () => create(clientWithResponse(201, html))],
+  [
+    'a number for an amount, in a response',
+    () => clientWithResponse(200, { ...transfer, amount: 5 }).transfers.get('txfr_1'),
+  ],
+  [
+    'an object for a list',
+    () => clientWithResponse(200, { instructions: [] }).instructions.list({ address }),
+  ],
+  ['a page without the next cursor', () => listPages(null)],
+  ['a cursor that comes again', () => listPages('c1')],
+  [
+    'a transfer that failed',
+    () => clientWithResponse(200, { ...transfer, status: 'failed' }).transfers.waitFor('txfr_1'),
+  ],
+];
+
 const use: readonly Mistake[] = [
   ['a journal of another kind', () => made({ baseUrl, apiKey, journal: new Map() })],
   [
@@ -221,4 +318,10 @@ function clientAtSandbox(options: ClientOptions): PaymentsClient {
   return new PaymentsClient({ ...seededSandbox().clientOptions, ...options });
 }
 
-export const mistakes: readonly Mistake[] = [...configuration, ...inputs, ...responses, ...use];
+export const mistakes: readonly Mistake[] = [
+  ...configuration,
+  ...inputs,
+  ...responses,
+  ...failures,
+  ...use,
+];
