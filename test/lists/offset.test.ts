@@ -160,49 +160,6 @@ test('transactions.list ends in an error if the platform ignores skip and sends 
   expect(seen).toHaveLength(22);
 });
 
-test('transactions.list continues if one page repeats because new records were inserted at the start', async () => {
-  const { payments } = platformOf(0, 2, ({ skip = 0 }, request) => {
-    const total = request === 1 ? 5 : 7;
-    const newestFirst = Array.from({ length: total }, (_, index) =>
-      transactionNumber(total - 1 - index),
-    );
-    return respond(200, newestFirst.slice(skip, skip + 2));
-  });
-  const seen = await payments.transactions.list({ address, take: 2 }).toArray({ max: 99 });
-  const numbers = [4, 3, 4, 3, 2, 1, 0];
-  expect(hashesOf(seen)).toEqual(numbers.flatMap((number) => hashes(number, number + 1)));
-});
-
-test('transactions.list does not count pages as repeated if only their first record is the same', async () => {
-  const sizes = [2, 1, 0];
-  const { payments } = platformOf(0, 3, (_, request) =>
-    respond(
-      200,
-      Array.from({ length: sizes[request - 1] ?? 0 }, () => transactionNumber(0)),
-    ),
-  );
-  expect(await payments.transactions.list({ address }).toArray({ max: 9 })).toHaveLength(3);
-});
-
-test('transactions.list does not count records as repeated if the records differ only in a large integer', async () => {
-  const large = (number: number): Response =>
-    new Response(
-      JSON.stringify([transactionNumber(1)]).replace(
-        '"chainId":8453',
-        `"chainId":1234567890123456789${number}`,
-      ),
-    );
-  const { payments } = platformOf(0, 3, (_, request) =>
-    request < 4 ? large(request) : respond(200, []),
-  );
-  const records = await payments.transactions.list({ address }).toArray({ max: 9 });
-  expect(records.map(({ chainId }) => chainId)).toEqual([
-    12_345_678_901_234_567_891n,
-    12_345_678_901_234_567_892n,
-    12_345_678_901_234_567_893n,
-  ]);
-});
-
 test('the error of a failed page of transactions.list has the skip to resume from', async () => {
   let troubles = 1;
   const { payments } = platformOf(8, 3, ({ skip }) => {

@@ -1098,11 +1098,6 @@ test.each<[string, object]>([
   expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcile' });
 });
 
-test('transfers.list ends at a page with hasMore: false even if the page has a cursor', async () => {
-  const { payments } = clientOf(() => Response.json(page([match], 'onwards', false)));
-  expect(await payments.transfers.list().toArray({ max: 5 })).toEqual([match]);
-});
-
 test('reconcile rejects with the outcome unknown if the sandbox fault empty_page empties a page', async () => {
   const sandbox = setup();
   const payments = new PaymentsClient(sandbox.clientOptions);
