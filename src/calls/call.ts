@@ -25,6 +25,8 @@ export interface CallRequest {
    * the platform may ignore the key. `createOnce` searches the list of transfers instead.
    */
   readonly idempotencyKey?: string | undefined;
+  /** Called with the body before `authorize` is asked and anything is sent; may throw. */
+  readonly beforeSending?: (body: string) => void;
   /** For writes: a sentence for the error when nobody knows whether the write took effect. */
   readonly ifUnknown?: string;
 }

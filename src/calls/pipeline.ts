@@ -228,6 +228,7 @@ export class RequestPipeline {
     const running = this.#start(call, prepared, trace, circumstances);
     const { authorize } = this.#setup;
     try {
+      call.beforeSending?.(prepared.body ?? '');
       if (circumstances.needsAuthorization === true && authorize !== undefined) {
         await askAuthorize(running, authorize);
       }

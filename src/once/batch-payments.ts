@@ -15,7 +15,7 @@ import { applyOptions, type ClientContext, type OnceContext } from './context.ts
 import { createOnceEvent, describeEnd, payOnce } from './create-once.ts';
 import { createCall } from './creation.ts';
 import { GuardedJournal, hasWorked } from './guarded-journal.ts';
-import { PaymentErrors } from './in-doubt.ts';
+import { PaymentErrors } from './payment-errors.ts';
 import { selectReadOptions, type OnceOptions } from './options.ts';
 import { SharedScans } from './shared-scans.ts';
 

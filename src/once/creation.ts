@@ -1,10 +1,11 @@
 import { argument, path } from '../calls/arguments.ts';
-import { hasId, type Call, type PreparedRequest } from '../calls/call.ts';
+import { hasId, identity, type Call, type PreparedRequest } from '../calls/call.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import { responseCheck } from '../calls/response.ts';
 import type { Trace } from '../calls/tracing.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
 import { isReference } from '../internal/formats.ts';
+import { parseJson } from '../internal/json.ts';
 import {
   transferCreatedSchema,
   transferCreateInputSchema,
@@ -15,6 +16,8 @@ import {
 } from '../schemas/transfer.ts';
 import type { TransferSearch } from '../search/search.ts';
 import type { ClientContext } from './context.ts';
+import { hasDoubts, isUndecided, warnOfEqualTerms } from './doubts.ts';
+import { PaymentErrors } from './payment-errors.ts';
 import { onceOptionNames } from './options.ts';
 
 export const createCall: CallIdentity = {
@@ -99,3 +102,26 @@ export const creationCall = (
     ...(clockCheck && { transform: clockCheck }),
   };
 };
+
+/**
+ * The call of `transfers.create`. The call is rejected if this process is making the payment with
+ * the same reference by createOnce, or has left that payment in doubt.
+ */
+export function createCallOf(input: TransferCreateInput, client: ClientContext) {
+  const { baseUrl, pipeline, transferSearch } = client;
+  const call = creationCall(input, transferSearch);
+  const beforeSending = (body: string): void => {
+    if (!hasDoubts()) return;
+    const sent = parseJson(body) as TransferCreateInput;
+    const { description } = sent;
+    if (isUndecided(baseUrl, description)) {
+      const errors = new PaymentErrors(identity(call), String(description), client);
+      throw errors.createInDoubtError('in_doubt', fallbackProblem);
+    }
+    warnOfEqualTerms(baseUrl, sent, pipeline.redactOwn);
+  };
+  return { ...call, beforeSending };
+}
+
+const fallbackProblem =
+  'A call of createOnce is making the payment with this reference, or has left it in doubt, so this create was not sent; that call may have paid.\nCall createOnce again with the same reference to find out';

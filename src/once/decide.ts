@@ -6,6 +6,7 @@ import type { NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts'
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
 import { isOtherPayment } from '../search/compare.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
+import { forgetPayment } from './doubts.ts';
 import { createNotPaid, createPaid, isOpen } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { checkReference, decideOptionChecks, type DecideOptions } from './options.ts';
@@ -87,6 +88,7 @@ export class Verdict {
       decided = createPaid(before, { transferId: verdict, at: now, by }, terms);
     }
     if (!(await this.#journal.swap(before, decided))) throw errors.inProgress();
+    forgetPayment(this.#context.baseUrl, this.#reference);
   }
 
   async #rejectOtherPayment(id: string, input: OnceInput): Promise<void> {

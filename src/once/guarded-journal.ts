@@ -16,9 +16,8 @@ import type {
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
 import type { RecordedPayment } from '../books/source-books.ts';
 import type { JournalContext } from './context.ts';
-import { Doubts } from './doubts.ts';
 import { correctClaim, isOpen } from './entries.ts';
-import { describeCause, PaymentErrors } from './in-doubt.ts';
+import { describeCause, PaymentErrors } from './payment-errors.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import { stringifyJson } from '../internal/json.ts';
@@ -42,8 +41,6 @@ export const hasWorked = (journal: Journal | undefined): boolean =>
 /** Wraps the caller's journal, to give each call a deadline and to check each result. */
 export class GuardedJournal {
   readonly errors: PaymentErrors;
-  /** The payments that this process has left in doubt with this journal. */
-  readonly doubts: Doubts;
   readonly #call: CallIdentity;
   readonly #key: string;
   readonly #context: JournalContext;
@@ -71,7 +68,6 @@ export class GuardedJournal {
     this.#key = journalKey(reference);
     this.#context = context;
     this.#journal = journal;
-    this.doubts = Doubts.of(journal);
     this.errors = new PaymentErrors(call, reference, context, () => this.estimateTime());
     this.#phase = this.#createPhase(signal, context.totalTimeout);
   }

@@ -13,7 +13,7 @@ import type { Journal, JournalTransition, OpenEntry } from '../journals/journal.
 import type { OnceInput } from '../schemas/transfer.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { readHistory } from './entries.ts';
-import { formatTime } from './in-doubt.ts';
+import { formatTime } from './payment-errors.ts';
 import type { ClientContext } from './context.ts';
 
 /** Options of `transfers.listUndecided`. */

@@ -12,6 +12,7 @@ import {
   type Transfer,
   type TransferCreated,
 } from '../schemas/transfer.ts';
+import type { Doubt } from '../internal/doubt-registry.ts';
 import { warn } from '../internal/runtime.ts';
 import { findDifferingFields } from '../search/compare.ts';
 import { epoch } from '../search/search.ts';
@@ -24,6 +25,7 @@ import {
   type Scan,
   type Situation,
 } from './decision.ts';
+import { beginCall, endCall, markInDoubt, warnOfEqualTerms } from './doubts.ts';
 import {
   createAmbiguous,
   createClaim,
@@ -37,7 +39,6 @@ import {
 import { GuardedJournal } from './guarded-journal.ts';
 import { PaymentSearch, transferIdsOf } from './payment-search.ts';
 import { readRecorded } from './recorded.ts';
-import { watchPayment } from './undecided.ts';
 
 /*
  * How a payment is made once. A call claims the payment in the journal before it sends anything,
@@ -89,6 +90,7 @@ export class Payment {
   readonly #context: OnceContext;
   readonly #journal: GuardedJournal;
   readonly #search: PaymentSearch;
+  readonly #doubt: Doubt;
 
   constructor(
     call: CallIdentity,
@@ -101,21 +103,25 @@ export class Payment {
     this.#context = context;
     this.#journal = new GuardedJournal(call, input.description, context);
     this.#search = new PaymentSearch(input.description, context, this.#journal);
+    this.#doubt = beginCall(this.#terms);
   }
 
   /** Makes the payment, or returns the payment that an earlier call made. */
   async make(): Promise<MadePayment> {
-    const { baseUrl } = this.#context;
-    const made = await watchPayment(baseUrl, this.#input.description, () => this.#make());
-    // The payment is no longer in doubt, even if the journal failed to record that it was made.
-    this.#journal.doubts.remove(this.#terms);
-    return made;
+    try {
+      const made = await this.#make();
+      endCall(this.#doubt);
+      return made;
+    } catch (error) {
+      endCall(this.#doubt, error);
+      throw error;
+    }
   }
 
   async #make(): Promise<MadePayment> {
     const entry = await this.#journal.readOwn(this.#input.description);
-    if (entry === undefined) await this.#rejectNewReference();
-    else this.#rejectOtherFields(entry);
+    if (entry !== undefined) this.#rejectOtherFields(entry);
+    if (isOpen(entry)) this.#doubt.mayHavePaid = true;
     if (entry?.state === 'paid') return await this.#describeRecorded(entry);
     return await this.#proceed(await this.#findPosition(entry));
   }
@@ -159,7 +165,6 @@ export class Payment {
         case 'in_progress':
           throw this.#journal.errors.inProgress(claim);
         case 'in_doubt':
-          this.#journal.doubts.add(this.#terms);
           throw this.#journal.errors.inDoubt(claim, error);
       }
     }
@@ -173,7 +178,10 @@ export class Payment {
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
     await this.#authorize(before);
+    const { baseUrl, pipeline } = this.#context;
+    if (!isOpen(before)) warnOfEqualTerms(baseUrl, this.#input, pipeline.redactOwn);
     const claim = await this.#claim(before);
+    this.#doubt.mayHavePaid = true;
     let created: TransferCreated;
     try {
       created = await this.#creation.send(totalTimeout - (clock.elapsed() - startedAt), notAfter);
@@ -184,17 +192,6 @@ export class Payment {
     this.#journal.startPhase();
     await this.#recordPaid(claim, created);
     return { result: 'created', transferId: created.id, transfer: created };
-  }
-
-  /** Throws if another payment with these terms is in doubt, because this call may be its retry. */
-  async #rejectNewReference(): Promise<void> {
-    for (const reference of this.#journal.doubts.find(this.#terms)) {
-      const entry = await this.#journal.read(reference);
-      const now = await this.#journal.now();
-      const isInDoubt = isOpen(entry) && findTimeLeft(entry, now, this.#context).toTakeEffect > 0;
-      if (isInDoubt) throw this.#journal.errors.newReference(reference, entry);
-      this.#journal.doubts.remove(this.#terms, reference);
-    }
   }
 
   /**
@@ -245,7 +242,7 @@ export class Payment {
     };
     if (!isCertain) {
       // The payment is remembered as in doubt before the list is searched, as the search may fail.
-      this.#journal.doubts.add(this.#terms);
+      markInDoubt(this.#doubt);
       return await this.#proceed(positionOf(claim));
     }
     const withdrawn = withdrawClaim(before, claim, await this.#journal.readTime());

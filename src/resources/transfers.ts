@@ -14,7 +14,7 @@ import type { CallIdentity } from '../errors/errors.ts';
 import type { Batch } from '../once/batch-results.ts';
 import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
 import { createOnce, type TransferCreatedOnce } from '../once/create-once.ts';
-import { creationCall } from '../once/creation.ts';
+import { createCallOf } from '../once/creation.ts';
 import type { ClientContext } from '../once/context.ts';
 import {
   listUndecided,
@@ -110,7 +110,7 @@ export class Transfers {
    * ```
    */
   create(input: TransferCreateInput, options?: RequestOptions): ApiCall<TransferCreated> {
-    const call = creationCall(input, this.#once.transferSearch);
+    const call = createCallOf(input, this.#once);
     return this.#pipeline.call(call, options, { needsAuthorization: true });
   }
 

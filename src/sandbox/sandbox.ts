@@ -1,3 +1,4 @@
+import { forgetPlatform } from '../internal/doubt-registry.ts';
 import { isPlainObject } from '../internal/objects.ts';
 import { findMissingGlobal, maxTimerMs } from '../internal/runtime.ts';
 import {
@@ -180,8 +181,10 @@ export class Sandbox {
     this.faults = this.#faults;
     // The client finds this mark and rejects a sandbox's fetch if the URL is a real platform's.
     Object.defineProperty(this.fetch, Symbol.for('payments-platform-sdk:sandbox'), { value: true });
+    const baseUrl = 'https://sandbox.invalid/v0';
+    forgetPlatform(baseUrl);
     this.clientOptions = {
-      baseUrl: 'https://sandbox.invalid/v0',
+      baseUrl,
       rootUrl: 'https://sandbox.invalid',
       apiKey,
       jwt,

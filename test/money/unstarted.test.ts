@@ -7,6 +7,7 @@ import { createSalaries } from './batches.ts';
 /** A client of a fresh copy of the SDK, and what it prints when the process exits. */
 async function setup() {
   const before = new Set(process.listeners('exit'));
+  Reflect.deleteProperty(globalThis, Symbol.for('payments-platform-sdk:doubts'));
   vi.resetModules();
   const { PaymentsClient } = await import('payments-platform-sdk');
   const clock = new VirtualClock();
@@ -52,18 +53,27 @@ test('createAllOnce, waitForAll and reconcileAll calls that were awaited or iter
   expect(exit()).toEqual([]);
 });
 
-test('createOnce calls that ended in doubt or have not ended cause a warning at process exit', async () => {
+test('the line at the exit counts each payment once whose request may have taken effect', async () => {
   const { transfers, sandbox, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');
-  sandbox.faults.add({
-    operation: 'transfers.create',
-    times: 2,
-    fault: { kind: 'reset', when: 'before_commit' },
-  });
-  await transfers.createOnce(input).catch(() => undefined);
-  const running = transfers.createOnce({ ...input, amount: '2.00', description: 'running' });
-  expect(exit()).toEqual([expect.stringContaining('knowing whether 2 payments took effect')]);
+  const operation = 'transfers.create';
+  const lost = { kind: 'reset', when: 'before_commit' } as const;
+  sandbox.faults.add({ operation, fault: lost });
+  for (let tries = 1; tries <= 3; tries += 1) {
+    await transfers.createOnce(input).catch(() => undefined);
+  }
+  sandbox.faults.add({ operation, fault: { kind: 'hang' } });
+  const end = new AbortController();
+  const { signal } = end;
+  const running = transfers.createOnce({ ...input, description: 'running' }, { signal });
+  const sent = { body: { description: 'running' } };
+  await vi.waitFor(() => expect(sandbox.log.at(-1)).toMatchObject(sent));
+  const unreadable = { ...memoryJournal(), read: () => Promise.reject(new Error('down')) };
+  const unsent = { ...input, description: 'unsent' };
+  await transfers.createOnce(unsent, { journal: unreadable }).catch(() => undefined);
+  expect(exit()).toContainEqual(expect.stringContaining('knowing whether 2 payments took effect'));
+  end.abort();
   await running.catch(() => undefined);
 });
 

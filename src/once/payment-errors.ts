@@ -83,14 +83,6 @@ export class PaymentErrors {
     });
   }
 
-  /** Creates the error if a payment with the same terms, under `reference`, is in doubt. */
-  newReference(reference: string, claim: OpenEntry): PaymentInDoubtError {
-    const description = `A payment with the same terms is in doubt: ${reference}.\nIf this is a retry of it, call again with that reference: each new one pays again. If not, it can be sent when that one is decided`;
-    return this.createInDoubtError('in_doubt', description, {
-      retryAfterMs: findRetryDelay(claim, this.#journalTime()),
-    });
-  }
-
   /** Creates the error if the caller's arguments contradict the journal or the platform. */
   conflict(description: string, cause?: unknown): PaymentInDoubtError {
     return this.createInDoubtError('conflict', description, { cause });

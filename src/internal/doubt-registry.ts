@@ -1,0 +1,66 @@
+import { journalKey } from './formats.ts';
+import { onExit, warn } from './runtime.ts';
+
+/** A payment that calls of createOnce are making, or have left in doubt. */
+export interface Doubt {
+  readonly key: string;
+  readonly termsKey: string;
+  readonly reference: string;
+  /** How many calls in this process are making the payment. */
+  calls: number;
+  /** Whether a request for the payment may have taken effect. */
+  mayHavePaid: boolean;
+  /** Whether the line about a payment with equal terms was printed. */
+  isSaid: boolean;
+}
+
+interface Registry {
+  /** By platform and reference, the oldest first. */
+  readonly payments: Map<string, Doubt>;
+  /** The payments of which no running call knows the outcome, by their terms. */
+  readonly inDoubt: Map<string, Set<Doubt>>;
+}
+
+/** All copies of this package in the process share one registry, so the key is global. */
+const registryKey = Symbol.for('payments-platform-sdk:doubts');
+let ownRegistry: Registry | undefined;
+
+export function openRegistry(): Registry {
+  // If the global object is sealed, each copy of the package keeps a registry of its own.
+  const shared = (Reflect.get(globalThis, registryKey) as Registry | undefined) ?? ownRegistry;
+  if (shared !== undefined) return shared;
+  const registry: Registry = { payments: new Map(), inDoubt: new Map() };
+  Reflect.defineProperty(globalThis, registryKey, { value: registry, configurable: true });
+  ownRegistry = registry;
+  onExit(() => {
+    report(registry);
+  });
+  return registry;
+}
+
+function report({ payments }: Registry): void {
+  const count = [...payments.values()].filter(({ mayHavePaid }) => mayHavePaid).length;
+  if (count === 0) return;
+  warn(
+    `payments-platform-sdk: this process ends without knowing whether ${count === 1 ? '1 payment' : `${count} payments`} took effect. Call createOnce again with the same reference; payments-journal list shows what is open.`,
+  );
+}
+
+/** A reference belongs to one payment of a platform, without regard to upper and lower case. */
+export const doubtKey = (platform: string, reference: string): string =>
+  `${platform} ${journalKey(reference)}`;
+
+export function forgetDoubt(doubt: Doubt): void {
+  const { payments, inDoubt } = openRegistry();
+  payments.delete(doubt.key);
+  const equals = inDoubt.get(doubt.termsKey);
+  equals?.delete(doubt);
+  if (equals?.size === 0) inDoubt.delete(doubt.termsKey);
+}
+
+/** Forgets all payments of a platform. A new sandbox is a new platform at the same base URL. */
+export function forgetPlatform(platform: string): void {
+  for (const doubt of openRegistry().payments.values()) {
+    if (doubt.key.startsWith(`${platform} `)) forgetDoubt(doubt);
+  }
+}

@@ -1,0 +1,244 @@
+import { PaymentInDoubtError, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { describe, expect, test, vi } from 'vitest';
+import { forgetPlatform, openRegistry } from '../../src/internal/doubt-registry.ts';
+import { beginCall } from '../../src/once/doubts.ts';
+import { failureOf } from '../support/clients.ts';
+
+// What a process remembers of the payments that it is making or has left in doubt.
+
+const inputOf = (description: string, changes: Partial<OnceInput> = {}): OnceInput =>
+  ({
+    sourceAccountId: 'acc_000001',
+    counterpartyId: 'cpty_000001',
+    amount: '125.50',
+    description,
+    ...changes,
+  }) as OnceInput;
+
+/** A platform that loses the response to the first creation, and whose list cannot be read. */
+function setup(when: 'before_commit' | 'after_commit' = 'after_commit') {
+  const sandbox = seedDemo(new Sandbox());
+  sandbox.accounts.fund('acc_000001', '1000000');
+  sandbox.accounts.fund('acc_000002', '1000000');
+  sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
+  sandbox.faults.add({
+    operation: 'transfers.list',
+    times: 'always',
+    fault: { kind: 'status', status: 503 },
+  });
+  const seeded = sandbox.transfers.list().length;
+  const options = { ...sandbox.clientOptions, journal: memoryJournal(), maxRetries: 0 };
+  const payments = new PaymentsClient(options);
+  const print = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const leaveInDoubt = (description: string) =>
+    failureOf(payments.transfers.createOnce(inputOf(description)), PaymentInDoubtError);
+  const references = (): string[] =>
+    sandbox.transfers
+      .list()
+      .slice(seeded)
+      .map(({ description }) => String(description));
+  /** The printed lines about payments with equal terms. */
+  const lines = () => print.mock.calls.flat().filter((line) => String(line).includes('same terms'));
+  return {
+    sandbox,
+    options,
+    payments,
+    transfers: payments.transfers,
+    leaveInDoubt,
+    references,
+    lines,
+  };
+}
+
+/** A client of a second copy of the package. */
+async function createCopy(options: ConstructorParameters<typeof PaymentsClient>[0]) {
+  vi.resetModules();
+  const copy = await import('payments-platform-sdk');
+  return new copy.PaymentsClient(options);
+}
+
+describe('create with the reference of a payment of createOnce', () => {
+  test.each(['invoice 4711', 'INVOICE 4711'])(
+    'is not sent while the payment is in doubt: %s',
+    async (description) => {
+      const { transfers, leaveInDoubt, references } = setup();
+      await leaveInDoubt('invoice 4711');
+      const error = await failureOf(transfers.create(inputOf(description)), PaymentInDoubtError);
+      expect(error).toMatchObject({
+        operation: 'transfers.create',
+        reason: 'in_doubt',
+        outcome: 'unknown',
+        reference: description,
+        attempts: [],
+      });
+      expect(error.message).toContain('Call createOnce again with the same reference');
+      expect(references()).toEqual(['invoice 4711']);
+    },
+  );
+
+  test('is not sent while createOnce still runs', async () => {
+    const { transfers, references, sandbox } = setup();
+    sandbox.faults.clear();
+    const running = transfers.createOnce(inputOf('invoice 4711'));
+    await failureOf(transfers.create(inputOf('invoice 4711')), PaymentInDoubtError);
+    await running;
+    expect(references()).toHaveLength(1);
+  });
+
+  test('asks no authorize function while the payment is in doubt', async () => {
+    const { payments, leaveInDoubt } = setup();
+    await leaveInDoubt('invoice 4711');
+    const authorize = vi.fn(() => true);
+    const { transfers } = payments.withOptions({ authorize });
+    await failureOf(transfers.create(inputOf('invoice 4711')), PaymentInDoubtError);
+    expect(authorize).not.toHaveBeenCalled();
+  });
+
+  test('is not sent by another client or another copy of the package', async () => {
+    const { options, leaveInDoubt, references } = setup();
+    await leaveInDoubt('invoice 4711');
+    const other = new PaymentsClient({ ...options, journal: memoryJournal() });
+    await failureOf(other.transfers.create(inputOf('invoice 4711')), PaymentInDoubtError);
+    const copy = await createCopy(options);
+    await expect(copy.transfers.create(inputOf('invoice 4711'))).rejects.toMatchObject({
+      name: 'PaymentInDoubtError',
+    });
+    expect(references()).toHaveLength(1);
+  });
+
+  test('is sent on another platform', async () => {
+    const { payments, leaveInDoubt, references } = setup();
+    await leaveInDoubt('invoice 4711');
+    const elsewhere = payments.withOptions({ baseUrl: 'https://other.invalid/v0' });
+    await elsewhere.transfers.create(inputOf('invoice 4711'));
+    expect(references()).toHaveLength(2);
+  });
+
+  test.each([
+    ['createOnce has found the payment', 'found'],
+    ['an operator has decided', 'decided'],
+    ['a new sandbox was made', 'reset'],
+  ])('is sent again when %s', async (_, way) => {
+    const { transfers, leaveInDoubt, sandbox } = setup('before_commit');
+    await leaveInDoubt('invoice 4711');
+    sandbox.faults.clear();
+    if (way === 'found') {
+      sandbox.transfers.create(inputOf('invoice 4711'));
+      expect((await transfers.createOnce(inputOf('invoice 4711'))).result).toBe('found');
+    } else if (way === 'decided') {
+      await transfers.decide('invoice 4711', 'not_paid', { force: true });
+    } else {
+      expect(new Sandbox().transfers.list()).toEqual([]);
+    }
+    expect((await transfers.create(inputOf('invoice 4711'))).status).toBe('pending');
+  });
+
+  test('is sent after a payment that was certainly not made', async () => {
+    const { transfers, sandbox, references } = setup();
+    sandbox.faults.clear();
+    sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 422 } });
+    await failureOf(transfers.createOnce(inputOf('invoice 4711')));
+    await transfers.create(inputOf('invoice 4711'));
+    expect(references()).toEqual(['invoice 4711']);
+  });
+
+  test('is not sent although a call with other terms has ended as a conflict', async () => {
+    const { transfers, leaveInDoubt } = setup();
+    await leaveInDoubt('invoice 4711');
+    const other = inputOf('invoice 4711', { amount: '1.00' });
+    const conflict = await failureOf(transfers.createOnce(other), PaymentInDoubtError);
+    expect(conflict.reason).toBe('conflict');
+    await failureOf(transfers.create(inputOf('invoice 4711')), PaymentInDoubtError);
+  });
+});
+
+describe('a payment with the terms of a payment in doubt', () => {
+  test.each(['createOnce', 'create'] as const)(
+    'is sent by %s, and one line names both references',
+    async (method) => {
+      const { transfers, leaveInDoubt, references, lines } = setup();
+      await leaveInDoubt('invoice 4711');
+      const equal = { amount: '125.5', currency: 'USDC' };
+      await transfers[method](inputOf(`${method} 2`, equal));
+      await transfers[method](inputOf(`${method} 3`, equal));
+      expect(references()).toEqual(['invoice 4711', `${method} 2`, `${method} 3`]);
+      expect(lines()).toEqual([
+        expect.stringContaining(`${method} 2 is sent although invoice 4711, with the same terms`),
+      ]);
+    },
+  );
+
+  test('causes a line for each payment in doubt', async () => {
+    const { transfers, leaveInDoubt, sandbox, lines } = setup();
+    await leaveInDoubt('fee 1');
+    const fault = { kind: 'reset', when: 'after_commit' } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    await leaveInDoubt('fee 2');
+    await transfers.createOnce(inputOf('fee 3'));
+    expect(lines()).toEqual([
+      expect.stringContaining('fee 2 is sent although fee 1'),
+      expect.stringContaining('fee 3 is sent although fee 2'),
+    ]);
+  });
+
+  test.each<[string, Partial<OnceInput>]>([
+    ['source', { sourceAccountId: 'acc_000002' }],
+    ['destination', { counterpartyId: 'cpty_000002' }],
+    ['amount', { amount: '125.51' }],
+    ['currency', { currency: 'USDT' }],
+  ])('causes no line with another %s', async (_, changes) => {
+    const { transfers, leaveInDoubt, lines } = setup();
+    await leaveInDoubt('invoice 4711');
+    await transfers.createOnce(inputOf('invoice 4712', changes)).catch(() => undefined);
+    expect(lines()).toEqual([]);
+  });
+
+  test('causes no line when the same reference is tried again', async () => {
+    const { leaveInDoubt, lines } = setup();
+    await leaveInDoubt('invoice 4711');
+    await leaveInDoubt('invoice 4711');
+    expect(lines()).toEqual([]);
+  });
+
+  test('causes a line before the search for the payment in doubt has ended', async () => {
+    const { transfers, sandbox, lines } = setup();
+    const search = { kind: 'hang' } as const;
+    sandbox.faults.clear();
+    const fault = { kind: 'reset', when: 'after_commit' } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    sandbox.faults.add({ operation: 'transfers.list', fault: search });
+    const end = new AbortController();
+    const running = transfers.createOnce(inputOf('invoice 4711'), { signal: end.signal });
+    await vi.waitFor(() => expect(sandbox.log.at(-1)?.operation).toBe('transfers.list'));
+    await transfers.createOnce(inputOf('invoice 4712'));
+    expect(lines()).toHaveLength(1);
+    end.abort();
+    await failureOf(running);
+  });
+});
+
+test('createAllOnce makes 10,000 payments even if 1,000 of them have equal terms', async () => {
+  const { transfers, sandbox, lines } = setup();
+  sandbox.faults.clear();
+  sandbox.accounts.fund('acc_000001', '100000000');
+  const inputs = Array.from({ length: 10_000 }, (_, at) =>
+    inputOf(`payment ${at}`, { amount: `${Math.max(1, at - 1_000)}.00` }),
+  );
+  const { counts, unpaid } = await transfers.createAllOnce(inputs);
+  expect(unpaid).toEqual([]);
+  expect(counts.paid).toBe(10_000);
+  expect(lines()).toEqual([]);
+  expect(openRegistry().payments.size).toBe(0);
+});
+
+test('a process remembers 10,000 payments, and forgets the oldest of more', () => {
+  const platform = 'https://many.invalid/v0';
+  for (let at = 0; at <= 10_000; at += 1) beginCall({ platform, input: inputOf(`payment ${at}`) });
+  const { payments } = openRegistry();
+  expect(payments.size).toBe(10_000);
+  expect(payments.has(`${platform} payment 0`)).toBe(false);
+  forgetPlatform(platform);
+  expect(payments.size).toBe(0);
+});
