@@ -39,7 +39,7 @@ async function leaveOpen(): Promise<void> {
   });
   for (const [at, when] of (['after_commit', 'before_commit'] as const).entries()) {
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
-    // With one amount for both, the second would be held back as a possible retry of the first.
+    // With one amount for both, a line would say that the second may be a retry of the first.
     const input = {
       ...accounts,
       amount: `${20 + at}`,

@@ -26,7 +26,7 @@ async function paySalaries() {
   const payments = new PaymentsClient({ baseUrl, apiKey, journal, ...limits });
   const salaries = Array.from({ length: 200 }, (_, index): OnceInput => {
     const number = String(index + 1).padStart(3, '0');
-    // If all salaries were equal, a payment in doubt would hold back the others.
+    // If all salaries were equal, a line would name each payment in doubt beside the next one.
     return { ...payment, amount: `20.${number}`, description: `payroll-2026-11-${number}` };
   });
   const batch = payments.transfers.createAllOnce(salaries);
