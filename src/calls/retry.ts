@@ -48,7 +48,7 @@ const maxBackoffMs = 8_000;
  * doubles, so that callers that failed together retry at different times. The wait is never shorter
  * than `Retry-After`.
  */
-export function computeDelay(
+function computeDelay(
   retry: number,
   status: number | undefined,
   retryAfterMs: number | undefined,

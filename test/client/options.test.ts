@@ -342,13 +342,10 @@ describe('an option of the client', () => {
     expect(change).toThrow(`Invalid option platform.${name}: `);
   });
 
-  test.each(Object.keys(wrongFacts))(
-    'the error for the old option %s names the new one',
-    (name) => {
-      const { message } = rejection({ baseUrl, apiKey, [name]: mark });
-      expect(message).toBe(`Invalid option ${name}: unknown option; set it as platform.${name}.`);
-    },
-  );
+  test.each(Object.keys(wrongFacts))('the error for the old %s names the new option', (name) => {
+    const { message } = rejection({ baseUrl, apiKey, [name]: mark });
+    expect(message).toBe(`Invalid option ${name}: unknown option; set it as platform.${name}.`);
+  });
 
   test('an unknown field of platform is rejected with the closest known name', () => {
     const { message } = rejection({ baseUrl, apiKey, platform: { transferFilter: 'account' } });

@@ -445,17 +445,14 @@ describe('payments-journal decide', () => {
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
   });
 
-  test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])(
-    'records nothing if the operator answers %j on a terminal',
-    async (line) => {
-      const { journal, reference, entry, decideOnTerminal, sandbox } = await setup();
-      const { status, out } = await decideOnTerminal(line);
-      expect(out).toContain('Nothing was recorded.');
-      expect(status).toBe(1);
-      expect(await journal.read(reference)).toEqual(entry);
-      expect(sandbox.log).toEqual([]);
-    },
-  );
+  test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])('records nothing for %j', async (line) => {
+    const { journal, reference, entry, decideOnTerminal, sandbox } = await setup();
+    const { status, out } = await decideOnTerminal(line);
+    expect(out).toContain('Nothing was recorded.');
+    expect(status).toBe(1);
+    expect(await journal.read(reference)).toEqual(entry);
+    expect(sandbox.log).toEqual([]);
+  });
 
   test('searches the transfers of the platform before recording not_paid, and does not ask the operator if --yes is set', async () => {
     const { journal, reference, decide, sandbox } = await setup();

@@ -111,16 +111,13 @@ test.each([
   expect((await course(429, headers)).gaps).toEqual([ms]);
 });
 
-test.each([-day, -5_000, 0, 5_000, day])(
-  'a date in Retry-After is compared with the Date header of the response if the two clocks differ by %i ms',
-  async (skew) => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const clock = new VirtualClock();
-    const theirs = clock.now() + skew;
-    const headers = { date: httpDate(theirs), 'retry-after': httpDate(theirs + 12_000) };
-    expect((await course(503, headers, { clock })).gaps).toEqual([12_000]);
-  },
-);
+test.each([-day, -5_000, 0, 5_000, day])('Retry-After counts from Date (%i ms)', async (skew) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const clock = new VirtualClock();
+  const theirs = clock.now() + skew;
+  const headers = { date: httpDate(theirs), 'retry-after': httpDate(theirs + 12_000) };
+  expect((await course(503, headers, { clock })).gaps).toEqual([12_000]);
+});
 
 test('a date in Retry-After is compared with the local clock if the response has no readable Date header', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
