@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { stringifyJson } from '../internal/json.ts';
-import { errorReply, type Reply, type SandboxReply } from './api/responses.ts';
+import { createErrorReply, errorReply, type Reply, type SandboxReply } from './api/responses.ts';
 import {
   createCorsHeaders,
   createPreflightReply,
@@ -312,20 +312,10 @@ const getUrl = ({ url = '' }: IncomingMessage) =>
     : url;
 
 const createTooLargeReply = (maxMebibytes: number) =>
-  errorReply(
-    new SandboxError(`The body is larger than ${maxMebibytes} MiB.`, {
-      code: 'body_too_large',
-      status: 413,
-    }),
-  );
+  createErrorReply(413, 'body_too_large', `The body is larger than ${maxMebibytes} MiB.`);
 
 const createDefectReply = (cause: unknown) =>
-  errorReply(
-    new SandboxError(`The sandbox itself failed: ${getMessage(cause)}`, {
-      code: 'sandbox_defect',
-      status: 500,
-    }),
-  );
+  createErrorReply(500, 'sandbox_defect', `The sandbox itself failed: ${getMessage(cause)}`);
 
 function createListenError(port: number, host: string, cause: NodeJS.ErrnoException): SandboxError {
   const why =

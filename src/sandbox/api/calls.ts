@@ -4,7 +4,7 @@ import { parseJson } from '../../internal/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import { SandboxError, getMessage } from '../platform/sandbox-error.ts';
 import type { Table } from '../platform/table.ts';
-import { inputReport, parseInput, validationError } from '../platform/validation.ts';
+import { parseInput, queryReport, validationError } from '../platform/validation.ts';
 import type { SandboxOperation } from './operations.ts';
 import { createPage, type PageFault } from './pages.ts';
 
@@ -33,8 +33,6 @@ export interface Call {
   pageFault: PageFault | undefined;
 }
 
-const queryReport = { what: 'The query parameters are', code: 'invalid_query', status: 400 };
-
 /** Performs an operation of the API and returns the JSON value of its response. */
 type Run = (call: Call) => unknown;
 
@@ -55,7 +53,7 @@ export const withBody = <T>(
     requireNoQuery(call);
     if (call.body === undefined) throw createBodyRequiredError(call.operation);
     if ('problem' in call.body) throw call.body.problem;
-    const report = inputReport(`The body of ${call.operation} is`);
+    const report = `The body of ${call.operation} is`;
     return run(call.platform, parseInput(schema, call.body.value, report), call.id);
   },
 });

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../internal/json.ts';
-import { toErrorBody, type SandboxError } from '../platform/sandbox-error.ts';
+import { toErrorBody, SandboxError } from '../platform/sandbox-error.ts';
 import { takeResponseTurn } from '../platform/turn.ts';
 
 /**
@@ -47,6 +47,10 @@ export const errorReply = (problem: SandboxError): Reply => ({
   headers: json,
   body: stringifyJson(toErrorBody(problem)),
 });
+
+/** Creates a response with the documented error body. */
+export const createErrorReply = (status: number, code: string, message: string): Reply =>
+  errorReply(new SandboxError(message, { code, status }));
 
 type StatusReply = Extract<SandboxReply, { status: number }>;
 

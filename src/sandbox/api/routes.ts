@@ -23,11 +23,10 @@ import { toCounterparty, deleteCounterparty } from '../platform/counterparties.t
 import { createEntity, toEntityCreated, toEntity } from '../platform/entities.ts';
 import { deleteIban, toIban } from '../platform/ibans.ts';
 import { buildInstruction, listInstructions } from '../platform/instructions.ts';
-import { SandboxError } from '../platform/sandbox-error.ts';
 import { updateSettings } from '../platform/settings.ts';
 import { listTransactions } from '../platform/transactions.ts';
 import { createTransfer, toTransferCreated, toTransfer } from '../platform/transfers.ts';
-import { errorReply, type Reply } from './responses.ts';
+import { createErrorReply, type Reply } from './responses.ts';
 import { withBody, withId, withPage, type Behaviour } from './calls.ts';
 import { findNearestRoute } from './nearest-route.ts';
 import { operationPaths, type SandboxOperation } from './operations.ts';
@@ -148,11 +147,10 @@ export function findRoutes(pathname: string): {
 
 /** Creates the 404 response for a path that is documented but has a wrong prefix in front. */
 export const createWrongBaseReply = (path: string, prefix: string): Reply =>
-  errorReply(
-    new SandboxError(
-      `No operation has the path ${path.slice(0, 200)}. The correct one is ${path.slice(prefix.length).slice(0, 200)}: nothing precedes /v0, /instruction/build, /instructions/all and /transactions on this server.`,
-      { code: 'not_found', status: 404 },
-    ),
+  createErrorReply(
+    404,
+    'not_found',
+    `No operation has the path ${path.slice(0, 200)}. The correct one is ${path.slice(prefix.length).slice(0, 200)}: nothing precedes /v0, /instruction/build, /instructions/all and /transactions on this server.`,
   );
 
 /** Creates the response to a path or a method that belongs to no operation. */
@@ -162,11 +160,10 @@ export function createNoRouteReply(
   candidates: readonly Route[],
 ): Reply {
   if (candidates.length === 0) {
-    return errorReply(
-      new SandboxError(
-        `No operation has the path ${path.slice(0, 200)}. The nearest one is ${findNearestRoute(method, path)}. The server of the sandbox describes all of them at /openapi.json.`,
-        { code: 'not_found', status: 404 },
-      ),
+    return createErrorReply(
+      404,
+      'not_found',
+      `No operation has the path ${path.slice(0, 200)}. The nearest one is ${findNearestRoute(method, path)}. The server of the sandbox describes all of them at /openapi.json.`,
     );
   }
   return createWrongMethodReply(method, candidates);
@@ -178,11 +175,10 @@ export function createWrongMethodReply(
   candidates: readonly { method: string }[],
 ): Reply {
   const allow = candidates.map((candidate) => candidate.method).join(', ');
-  const reply = errorReply(
-    new SandboxError(`This path takes ${allow}, not ${method}.`, {
-      code: 'method_not_allowed',
-      status: 405,
-    }),
+  const reply = createErrorReply(
+    405,
+    'method_not_allowed',
+    `This path takes ${allow}, not ${method}.`,
   );
   return { ...reply, headers: { ...reply.headers, allow } };
 }

@@ -1,7 +1,6 @@
-import { errorReply, type Reply } from '../api/responses.ts';
+import { createErrorReply, type Reply } from '../api/responses.ts';
 import { isLoopback } from '../../internal/http.ts';
 import { parseHostName } from '../platform/hosts.ts';
-import { SandboxError } from '../platform/sandbox-error.ts';
 
 /*
  * The control endpoints need no key, so a foreign web page that is open in a browser on this
@@ -24,7 +23,8 @@ function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
 export const checkHost = (host: string | undefined, callers: Callers): Reply | undefined =>
   isAllowedHost(host, callers)
     ? undefined
-    : createForbiddenReply(
+    : createErrorReply(
+        403,
         'host_refused',
         `This sandbox is reached under localhost, 127.0.0.1 and [::1], and not under ${JSON.stringify(host?.slice(0, 200) ?? '')}. Start it with --allow-host and that name if it is its own.`,
       );
@@ -38,14 +38,12 @@ export function checkOrigin(headers: {
   const { origin, host, 'sec-fetch-site': site } = headers;
   const isForeign = origin !== undefined && origin !== `http://${host}`;
   if (!isForeign && site !== 'cross-site' && site !== 'same-site') return undefined;
-  return createForbiddenReply(
+  return createErrorReply(
+    403,
     'origin_refused',
     `A page of ${JSON.stringify(origin?.slice(0, 200) ?? 'another site')} may not control this sandbox; its own page at / may, and so may programs, which send no Origin.`,
   );
 }
-
-const createForbiddenReply = (code: string, message: string): Reply =>
-  errorReply(new SandboxError(message, { code, status: 403 }));
 
 /** Creates the headers with which a web page on an allowed host may read responses of the API. */
 export function createCorsHeaders(
@@ -70,18 +68,12 @@ export function createPreflightReply(
   requestedHeaders: string | undefined,
 ): Reply {
   const allow = 'GET, POST, PATCH, DELETE, OPTIONS';
-  if (corsHeaders['access-control-allow-origin'] === undefined) {
-    return { status: 204, headers: { allow }, body: null };
-  }
-  return {
-    status: 204,
-    headers: {
-      ...corsHeaders,
-      allow,
-      'access-control-allow-methods': allow,
-      'access-control-allow-headers': requestedHeaders ?? 'authorization, content-type',
-      'access-control-max-age': '600',
-    },
-    body: null,
+  const isAllowed = corsHeaders['access-control-allow-origin'] !== undefined;
+  const permissions = isAllowed && {
+    ...corsHeaders,
+    'access-control-allow-methods': allow,
+    'access-control-allow-headers': requestedHeaders ?? 'authorization, content-type',
+    'access-control-max-age': '600',
   };
+  return { status: 204, headers: { ...permissions, allow }, body: null };
 }

@@ -62,36 +62,18 @@ export function seedDemo(sandbox: Sandbox): Sandbox {
   });
   ibans.create({ accountId: operating.id });
 
-  const sourceAccountId = operating.id;
-  transfers.create({ sourceAccountId, counterpartyId: treasury.id, amount: '250' });
-  const processingTransfer = transfers.create({
-    sourceAccountId,
-    counterpartyId: roaster.id,
-    amount: '1830.40',
-    description: 'Invoice 1042',
-  });
-  transfers.advance(processingTransfer.id);
-  const completedTransfer = transfers.create({
-    sourceAccountId,
-    destinationAccountId: payroll.id,
-    amount: '3000.00',
-    description: 'Payroll, January',
-  });
-  transfers.advance(completedTransfer.id);
-  transfers.advance(completedTransfer.id);
-  const failedTransfer = transfers.create({
-    sourceAccountId,
-    counterpartyId: roaster.id,
-    amount: '75.25',
-    description: 'Invoice 1039',
-  });
-  transfers.fail(failedTransfer.id);
-  const cancelledTransfer = transfers.create({
-    sourceAccountId,
-    destinationAccountId: savings.id,
-    amount: '10.00',
-  });
-  transfers.cancel(cancelledTransfer.id);
+  const pay = (
+    destination: { counterpartyId: string } | { destinationAccountId: string },
+    amount: string,
+    description?: string,
+  ) => transfers.create({ sourceAccountId: operating.id, ...destination, amount, description }).id;
+  pay({ counterpartyId: treasury.id }, '250');
+  transfers.advance(pay({ counterpartyId: roaster.id }, '1830.40', 'Invoice 1042'));
+  const completedId = pay({ destinationAccountId: payroll.id }, '3000.00', 'Payroll, January');
+  transfers.advance(completedId);
+  transfers.advance(completedId);
+  transfers.fail(pay({ counterpartyId: roaster.id }, '75.25', 'Invoice 1039'));
+  transfers.cancel(pay({ destinationAccountId: savings.id }, '10.00'));
 
   const nickname = 'Keep the treasury wallet filled';
   const refuel = instructions.create({ ...refuelInstruction, nickname });

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { lazy } from '../../internal/objects.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import { errorReply, successReply, type Reply } from '../api/responses.ts';
 import { readBody } from '../api/calls.ts';
@@ -7,7 +8,7 @@ import type { SandboxFaultRule } from '../faults/rule.ts';
 import { nouns } from '../platform/ids.ts';
 import { SandboxError, getMessage } from '../platform/sandbox-error.ts';
 import { maxClockAdvanceMs } from '../platform/state.ts';
-import { inputReport, parseInput } from '../platform/validation.ts';
+import { parseInput } from '../platform/validation.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { version } from '../../version.ts';
 import { seedDemo } from './demo.ts';
@@ -44,8 +45,6 @@ function endpoint(
   return { method, pattern, status, run };
 }
 
-const bodyReport = inputReport('The body is');
-
 /**
  * Parses the body of a request to a control endpoint.
  * @throws SandboxError when the body is not JSON, or is missing.
@@ -63,21 +62,21 @@ function readJsonBody({ body }: Control): unknown {
 }
 
 const parseBody = <T>(schema: () => Schema<T>, control: Control): T =>
-  parseInput(schema(), readJsonBody(control), bodyReport);
+  parseInput(schema(), readJsonBody(control), 'The body is');
 
-const amountBodySchema = () =>
-  z.strictObject({ amount: z.string('expected a decimal as a string') });
+const amountBodySchema = lazy(() =>
+  z.strictObject({ amount: z.string('expected a decimal as a string') }),
+);
 const msRule = `expected milliseconds, a whole number from 0 to ${maxClockAdvanceMs}`;
-const clockBodySchema = () =>
+const clockBodySchema = lazy(() =>
   z.strictObject({
     advanceMs: z.int(msRule).check(z.gte(0, msRule), z.lte(maxClockAdvanceMs, msRule)),
-  });
-const resetBodySchema = () =>
-  z.strictObject({
-    seed: z.optional(
-      z.enum(['demo', 'start'], 'expected "demo", or "start" for what it started with'),
-    ),
-  });
+  }),
+);
+const resetRule = 'expected "demo", or "start" for what it started with';
+const resetBodySchema = lazy(() =>
+  z.strictObject({ seed: z.optional(z.enum(['demo', 'start'], resetRule)) }),
+);
 
 /** Adds a fault rule from a request body. Returns the rule as `GET /_sandbox/faults` lists it. */
 function addFault({ sandbox }: Control, faultRule: unknown): unknown {
@@ -147,9 +146,9 @@ export function readFeed(feed: Feed, sandbox: Sandbox, query: URLSearchParams): 
 }
 
 const endpoints: readonly Endpoint[] = [
-  endpoint('POST transfers/{id}/advance', 200, ({ sandbox, id }) => sandbox.transfers.advance(id)),
-  endpoint('POST transfers/{id}/fail', 200, ({ sandbox, id }) => sandbox.transfers.fail(id)),
-  endpoint('POST transfers/{id}/cancel', 200, ({ sandbox, id }) => sandbox.transfers.cancel(id)),
+  ...(['advance', 'fail', 'cancel'] as const).map((verb) =>
+    endpoint(`POST transfers/{id}/${verb}`, 200, ({ sandbox, id }) => sandbox.transfers[verb](id)),
+  ),
   endpoint('POST accounts/{id}/fund', 200, (control) =>
     control.sandbox.accounts.fund(control.id, parseBody(amountBodySchema, control).amount),
   ),

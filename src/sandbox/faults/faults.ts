@@ -1,9 +1,8 @@
 import { bodylessStatuses } from '../../internal/http.ts';
-import { errorReply, type Reply, type SandboxReply } from '../api/responses.ts';
+import { createErrorReply, type Reply, type SandboxReply } from '../api/responses.ts';
 import type { PageFault } from '../api/pages.ts';
 import type { Route } from '../api/routes.ts';
 import { fingerprint } from '../platform/fingerprint.ts';
-import { SandboxError } from '../platform/sandbox-error.ts';
 import { checkFaultRule, canApply, type SandboxFault, type SandboxFaultRule } from './rule.ts';
 
 /** Rules that make requests to a sandbox fail, or that delay or change their responses. */
@@ -150,25 +149,10 @@ export const defaultDelayMs = 1_000;
 
 /** Whether a call with this fault takes effect in the sandbox, even if its response is lost. */
 function takesEffect(fault: SandboxFault): boolean {
-  switch (fault.kind) {
-    case 'delay':
-    case 'repeated_cursor':
-    case 'empty_page':
-    // The next three affect only webhook deliveries, which have no effect to prevent.
-    case 'drop':
-    case 'duplicate':
-    case 'reorder':
-      return true;
-    case 'truncated_body':
-    case 'stalled_body':
-      return fault.when !== 'before_commit';
-    case 'status':
-      // A caller who gets a success has to find its effect, so a success always takes effect.
-      return fault.when === 'after_commit' || fault.status < 300;
-    default:
-      // `hang`, `reset` and `html` do not take effect unless their rule says so.
-      return fault.when === 'after_commit';
-  }
+  if ('when' in fault && fault.when !== undefined) return fault.when === 'after_commit';
+  // A caller who gets a success has to find its effect, so a success always takes effect.
+  if (fault.kind === 'status') return fault.status < 300;
+  return fault.kind !== 'hang' && fault.kind !== 'html';
 }
 
 /** Returns the kind of the fault if the fault changes the page that a list returns. */
@@ -199,11 +183,10 @@ export function applyFault(fault: SandboxFault, perform: () => Reply): SandboxRe
 }
 
 const createInjectedReply = (status: number, code = 'injected_fault', error?: string): Reply =>
-  errorReply(
-    new SandboxError(error ?? `The sandbox simulates a response with status ${status}.`, {
-      code,
-      status,
-    }),
+  createErrorReply(
+    status,
+    code,
+    error ?? `The sandbox simulates a response with status ${status}.`,
   );
 
 /**

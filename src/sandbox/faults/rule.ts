@@ -2,9 +2,10 @@ import * as z from 'zod/mini';
 import type { SandboxLogOperation } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
 import { bodylessStatuses } from '../../internal/http.ts';
+import { lazy } from '../../internal/objects.ts';
 import { maxTimerMs } from '../../internal/runtime.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
-import { inputReport, parseInput } from '../platform/validation.ts';
+import { oneOf, parseInput } from '../platform/validation.ts';
 
 /** Whether a fault happens before or after the call takes effect. */
 type SandboxFaultMoment = 'before_commit' | 'after_commit';
@@ -117,11 +118,10 @@ export interface SandboxFaultRule {
 const operations = [...routes.map(({ operation }) => operation), 'webhook'] as const;
 const webhookKinds = ['drop', 'duplicate', 'reorder'] as const;
 const moments = ['before_commit', 'after_commit'] as const;
-const whenSchema = z.enum(moments, `expected one of ${moments.join(', ')}`);
-const optionalWhen = z.optional(whenSchema);
-const optionalString = z.optional(z.string('expected a string'));
+const optionalString = () => z.optional(z.string('expected a string'));
+const optionalWhen = () => z.optional(oneOf(moments));
 const statusRule = 'expected a status from 200 to 599';
-const statusSchema = z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
+const status = () => z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
 const msRule = `expected milliseconds, from 0 to ${maxTimerMs}`;
 
 /** Creates a schema for a whole number or Infinity, which the number schemas of zod reject. */
@@ -148,83 +148,87 @@ function areHeaders(headers: Record<string, string>): boolean {
   }
 }
 
-const faultSchemas = [
-  z
-    .strictObject({
-      kind: z.literal('status'),
-      status: statusSchema,
-      retryAfter: z.optional(
-        z
-          .union([z.number(), z.string()], retryAfterRule)
-          .check(z.refine((value) => areHeaders({ value: String(value) }), retryAfterRule)),
+const createFaultSchemas = () =>
+  [
+    z
+      .strictObject({
+        kind: z.literal('status'),
+        status: status(),
+        retryAfter: z.optional(
+          z
+            .union([z.number(), z.string()], retryAfterRule)
+            .check(z.refine((value) => areHeaders({ value: String(value) }), retryAfterRule)),
+        ),
+        headers: z.optional(
+          z
+            .record(z.string(), z.string(), headersRule)
+            .check(z.refine((headers) => areHeaders(headers), headersRule)),
+        ),
+        code: optionalString(),
+        error: optionalString(),
+        when: optionalWhen(),
+      })
+      .check(
+        z.refine((fault) => fault.status >= 300 || fault.when !== 'before_commit', {
+          path: ['when'],
+          error: 'a status below 300 means that the call took effect, so it is after_commit',
+        }),
       ),
-      headers: z.optional(
-        z
-          .record(z.string(), z.string(), headersRule)
-          .check(z.refine((headers) => areHeaders(headers), headersRule)),
-      ),
-      code: optionalString,
-      error: optionalString,
-      when: optionalWhen,
-    })
-    .check(
-      z.refine((fault) => fault.status >= 300 || fault.when !== 'before_commit', {
-        path: ['when'],
-        error: 'a status below 300 means that the call took effect, so it is after_commit',
-      }),
-    ),
-  z.strictObject({
-    kind: z.literal('delay'),
-    ms: z.optional(z.number(msRule).check(z.gte(0, msRule), z.lte(maxTimerMs, msRule))),
-  }),
-  z.strictObject({ kind: z.literal('hang'), when: optionalWhen }),
-  z.strictObject({ kind: z.literal('reset'), when: whenSchema }),
-  z.strictObject({
-    kind: z.literal('html'),
-    status: z.optional(
-      statusSchema.check(
-        z.refine(
-          (value) => !bodylessStatuses.has(value),
-          `responses of status ${[...bodylessStatuses].join(', ')} have no page`,
+    z.strictObject({
+      kind: z.literal('delay'),
+      ms: z.optional(z.number(msRule).check(z.gte(0, msRule), z.lte(maxTimerMs, msRule))),
+    }),
+    z.strictObject({ kind: z.literal('hang'), when: optionalWhen() }),
+    z.strictObject({ kind: z.literal('reset'), when: oneOf(moments) }),
+    z.strictObject({
+      kind: z.literal('html'),
+      status: z.optional(
+        status().check(
+          z.refine(
+            (value) => !bodylessStatuses.has(value),
+            `responses of status ${[...bodylessStatuses].join(', ')} have no page`,
+          ),
         ),
       ),
-    ),
-    when: optionalWhen,
-  }),
-  z.strictObject({ kind: z.literal('truncated_body'), when: optionalWhen }),
-  z.strictObject({ kind: z.literal('stalled_body'), when: optionalWhen }),
-  z.strictObject({ kind: z.literal('repeated_cursor') }),
-  z.strictObject({ kind: z.literal('empty_page') }),
-  z.strictObject({ kind: z.literal('drop') }),
-  z.strictObject({ kind: z.literal('duplicate') }),
-  z.strictObject({ kind: z.literal('reorder') }),
-] as const;
+      when: optionalWhen(),
+    }),
+    z.strictObject({ kind: z.literal('truncated_body'), when: optionalWhen() }),
+    z.strictObject({ kind: z.literal('stalled_body'), when: optionalWhen() }),
+    z.strictObject({
+      kind: z.literal(['repeated_cursor', 'empty_page', 'drop', 'duplicate', 'reorder']),
+    }),
+  ] as const;
 
-const FaultRuleSchema = z
-  .strictObject({
-    operation: z.enum([...operations, '*'], `expected "*" or one of ${operations.join(', ')}`),
-    times: z.optional(
-      z.union(
-        [countOrInfinity(1), z.literal('always')],
-        'expected a whole number, 1 or more, or "always"',
+const faultRuleSchema = lazy(() => {
+  const faultSchemas = createFaultSchemas();
+  return z
+    .strictObject({
+      operation: z.enum([...operations, '*'], `expected "*" or one of ${operations.join(', ')}`),
+      times: z.optional(
+        z.union(
+          [countOrInfinity(1), z.literal('always')],
+          'expected a whole number, 1 or more, or "always"',
+        ),
       ),
-    ),
-    after: z.optional(countOrInfinity(0)),
-    percent: z.optional(z.number(percentRule).check(z.gt(0, percentRule), z.lte(100, percentRule))),
-    seed: z.optional(z.int('expected a whole number')),
-    fault: z.discriminatedUnion(
-      'kind',
-      faultSchemas,
-      `expected a fault with one of the kinds ${faultSchemas.map(({ shape }) => shape.kind.def.values[0]).join(', ')}`,
-    ),
-  })
-  .check(
-    z.refine(
-      ({ operation, fault }) =>
-        fault.kind !== 'delay' || fault.ms !== undefined || operation === 'webhook',
-      { path: ['fault', 'ms'], error: `this field is required; ${msRule}` },
-    ),
-  );
+      after: z.optional(countOrInfinity(0)),
+      percent: z.optional(
+        z.number(percentRule).check(z.gt(0, percentRule), z.lte(100, percentRule)),
+      ),
+      seed: z.optional(z.int('expected a whole number')),
+      fault: z.discriminatedUnion(
+        'kind',
+        faultSchemas,
+        `expected a fault with one of the kinds ${faultSchemas.flatMap(({ shape }) => shape.kind.def.values).join(', ')}`,
+      ),
+    })
+    .check(
+      z.refine(
+        ({ operation, fault }) =>
+          fault.kind !== 'delay' || fault.ms !== undefined || operation === 'webhook',
+        { path: ['fault', 'ms'], error: `this field is required; ${msRule}` },
+      ),
+    );
+});
 
 /**
  * Checks a fault rule before it is added.
@@ -232,7 +236,7 @@ const FaultRuleSchema = z
  */
 export function checkFaultRule(faultRule: SandboxFaultRule): void {
   try {
-    parseInput(FaultRuleSchema, faultRule, inputReport('The rule of sandbox.faults.add is'));
+    parseInput(faultRuleSchema(), faultRule, 'The rule of sandbox.faults.add is');
   } catch (cause) {
     throw new TypeError(getMessage(cause), { cause });
   }

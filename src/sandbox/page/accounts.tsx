@@ -1,18 +1,9 @@
 import { memo } from 'preact/compat';
 import type { Account } from '../../schemas/account.ts';
 import type { SandboxState } from '../state.ts';
-import { callControl, type PageState } from './live.ts';
+import type { PageState } from './live.ts';
 import { EntityChoice } from './parties.tsx';
-import {
-  AmountForm,
-  Create,
-  Empty,
-  Field,
-  maxRows,
-  Panel,
-  RecordLink,
-  useActions,
-} from './parts.tsx';
+import { AmountForm, Create, Empty, Field, maxRows, Panel, RecordLink } from './parts.tsx';
 
 const width = 120;
 const height = 28;
@@ -46,7 +37,6 @@ const isZero = (amount: string) => /^[0.]*$/.test(amount);
 const Row = memo((props: { account: Account; points: readonly number[] }) => {
   const { account, points } = props;
   const { id, name, currency, availableBalance, lockedBalance, pendingBalance } = account;
-  const { run } = useActions();
   return (
     <li class="account">
       <div class="who">
@@ -67,11 +57,8 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
       <AmountForm
         verb="Fund"
         id={id}
-        onAmount={(amount) =>
-          run(`${amount} ${currency} into ${id}.`, () =>
-            callControl('POST', `accounts/${id}/fund`, JSON.stringify({ amount })),
-          )
-        }
+        endpoint={`accounts/${id}/fund`}
+        target={`${currency} into ${id}`}
       />
     </li>
   );

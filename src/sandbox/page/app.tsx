@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Noun } from '../platform/ids.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import { Accounts } from './accounts.tsx';
@@ -7,7 +7,7 @@ import { Faults } from './faults.tsx';
 import { LivePage, type PageState } from './live.ts';
 import { Log } from './log.tsx';
 import { Counterparties, Entities, Ibans } from './parties.tsx';
-import { ActionsContext, isRecordId, type Actions } from './parts.tsx';
+import { isRecordId, RunContext, type Run } from './parts.tsx';
 import { RecordView } from './record.tsx';
 import { Transfers } from './transfers.tsx';
 import { ClockAndState } from './clock-and-state.tsx';
@@ -90,26 +90,21 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
       clearTimeout(timer);
     };
   }, [notice]);
-  const actions = useMemo<Actions>(
-    () => ({
-      async run(text, action) {
-        try {
-          await action();
-          setNotice({ text, isError: false });
-          return true;
-        } catch (problem) {
-          setNotice({
-            text: getMessage(problem),
-            isError: true,
-          });
-          return false;
-        } finally {
-          await page.refresh();
-          // The notice can cover a form at the bottom of the window, so scroll the form into view.
-          document.activeElement?.closest('form')?.scrollIntoView({ block: 'nearest' });
-        }
-      },
-    }),
+  const run = useCallback<Run>(
+    async (text, action) => {
+      try {
+        await action();
+        setNotice({ text, isError: false });
+        return true;
+      } catch (problem) {
+        setNotice({ text: getMessage(problem), isError: true });
+        return false;
+      } finally {
+        await page.refresh();
+        // The notice can cover a form at the bottom of the window, so scroll the form into view.
+        document.activeElement?.closest('form')?.scrollIntoView({ block: 'nearest' });
+      }
+    },
     [page],
   );
   const [recordId, closeRecord] = useRecordId();
@@ -132,7 +127,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
     </div>
   );
   return (
-    <ActionsContext.Provider value={actions}>
+    <RunContext.Provider value={run}>
       <Header connection={connection} />
       <main>
         {state !== undefined && (
@@ -169,7 +164,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
       ) : (
         noticeView
       )}
-    </ActionsContext.Provider>
+    </RunContext.Provider>
   );
 }
 

@@ -1,7 +1,7 @@
 import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { callControl } from './live.ts';
-import { Action, Panel, useActions } from './parts.tsx';
+import { Action, Panel, usePost, useRun } from './parts.tsx';
 
 const minute = 60_000;
 const steps = [
@@ -35,12 +35,13 @@ function Clock({ offsetMs }: { offsetMs: number }) {
 }
 
 export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
-  const { run } = useActions();
+  const run = useRun();
+  const post = usePost();
   const dialog = useRef<HTMLDialogElement>(null);
   const fileInput = useRef<HTMLInputElement>(null);
-  const reset = (body: string | undefined, message: string) => {
+  const reset = (message: string, body?: { seed: 'demo' }) => {
     dialog.current?.close();
-    void run(message, () => callControl('POST', 'reset', body));
+    return post(message, 'reset', body);
   };
   const importState = async () => {
     const stateFile = fileInput.current?.files?.[0];
@@ -59,11 +60,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
           <Action
             key={name}
             label={`+ ${name}`}
-            onClick={() => {
-              void run(`Advanced the clock by ${name}.`, () =>
-                callControl('POST', 'clock', JSON.stringify({ advanceMs: ms })),
-              );
-            }}
+            onClick={() => post(`Advanced the clock by ${name}.`, 'clock', { advanceMs: ms })}
           />
         ))}
       </div>
@@ -92,16 +89,12 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
           <Action
             label="Reset to empty"
             kind="danger"
-            onClick={() => {
-              reset(undefined, 'The sandbox is empty.');
-            }}
+            onClick={() => reset('The sandbox is empty.')}
           />
           <Action
             label="Reset to the demo"
             kind="danger"
-            onClick={() => {
-              reset('{"seed":"demo"}', 'The sandbox holds the demo data.');
-            }}
+            onClick={() => reset('The sandbox holds the demo data.', { seed: 'demo' })}
           />
         </div>
       </dialog>

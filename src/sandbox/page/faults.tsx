@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { operationPaths } from '../api/operations.ts';
 import type { SandboxFault, SandboxFaultRule } from '../faults/rule.ts';
 import { callControl, type PageState } from './live.ts';
-import { Choice, Action, Empty, Field, Form, Panel, useActions, type Fields } from './parts.tsx';
+import { Choice, Action, Empty, Field, Form, Panel, useRun, type Fields } from './parts.tsx';
 
 const isTransfer = (operation: string) => operation.startsWith('transfers.');
 
@@ -94,7 +94,7 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
   const kinds = listKinds(operation);
   // Another operation may lack the kind that was picked. The form then shows its first kind.
   const [kind] = kinds.find(([candidate]) => candidate === pickedKind) ?? kinds[0] ?? [''];
-  const { run } = useActions();
+  const run = useRun();
   return (
     <Panel
       id="faults"
@@ -104,9 +104,7 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
         faults.length > 0 && (
           <Action
             label="Remove all"
-            onClick={() => {
-              void run('Removed all faults.', () => callControl('DELETE', 'faults'));
-            }}
+            onClick={() => run('Removed all faults.', () => callControl('DELETE', 'faults'))}
           />
         )
       }
@@ -119,9 +117,7 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
             <Action
               label="Remove"
               of={`the fault of ${describeRule(faultRule)}`}
-              onClick={() => {
-                void run('Removed the fault.', () => removeRule(faultRule));
-              }}
+              onClick={() => run('Removed the fault.', () => removeRule(faultRule))}
             />
           </li>
         ))}

@@ -1,10 +1,10 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
+import type { SandboxFault } from '../faults/rule.ts';
 import type { SandboxLogEntry } from '../log.ts';
 import { formatCurl, getResult, isDelivery, type Call, type Result } from './attempts.ts';
 import {
   Badge,
-  Choice,
   Action,
   Empty,
   findRecordId,
@@ -12,8 +12,9 @@ import {
   Linked,
   maxRows,
   Panel,
-  Search,
-  useActions,
+  useFilter,
+  useRun,
+  type Filter,
 } from './parts.tsx';
 
 const tones: Readonly<Record<Result, string>> = {
@@ -22,25 +23,22 @@ const tones: Readonly<Record<Result, string>> = {
   lost: 'lost',
 };
 
+/** Why a fault lost the response of an attempt. */
+const losses: Readonly<Partial<Record<SandboxFault['kind'], string>>> = {
+  reset: 'lost: reset',
+  hang: 'lost: no response',
+  truncated_body: 'lost: cut off',
+  stalled_body: 'lost: stalled',
+  drop: 'lost: dropped',
+};
+
 /** Describes the result of an attempt, with the status or the reason why the response was lost. */
 function describeAttempt(entry: SandboxLogEntry): string {
   const { status, fault } = entry;
   const result = getResult(entry);
   if (result !== 'lost') return `${result} ${status}`;
-  switch (fault) {
-    case 'reset':
-      return 'lost: reset';
-    case 'hang':
-      return 'lost: no response';
-    case 'truncated_body':
-      return 'lost: cut off';
-    case 'stalled_body':
-      return 'lost: stalled';
-    case 'drop':
-      return 'lost: dropped';
-    default:
-      return isDelivery(entry) ? 'not delivered' : 'lost: caller aborted';
-  }
+  const loss = fault && losses[fault];
+  return loss ?? (isDelivery(entry) ? 'not delivered' : 'lost: caller aborted');
 }
 
 const formatTime = ({ time }: SandboxLogEntry) => time.slice(11, 23);
@@ -79,7 +77,7 @@ function Attempt(props: {
 
 function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
   const [first] = attempts;
-  const { run } = useActions();
+  const run = useRun();
   const copy = () => {
     const text = formatCurl(first, location.origin);
     void run('Copied as curl. The shell provides the key.', () =>
@@ -88,18 +86,10 @@ function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
   };
   return (
     <div class="details">
-      {Object.keys(first.query).length > 0 && (
-        <>
-          <h3>Query</h3>
-          <Json value={first.query} />
-        </>
-      )}
-      {first.body !== undefined && (
-        <>
-          <h3>Body</h3>
-          <Json value={first.body} />
-        </>
-      )}
+      {Object.keys(first.query).length > 0 && <h3>Query</h3>}
+      {Object.keys(first.query).length > 0 && <Json value={first.query} />}
+      {first.body !== undefined && <h3>Body</h3>}
+      {first.body !== undefined && <Json value={first.body} />}
       <ol>
         {attempts.map((entry, at) => (
           <Attempt
@@ -155,7 +145,7 @@ export const CallRow = memo(({ attempts }: Pick<Call, 'attempts'>) => {
   );
 });
 
-const filters: readonly (readonly [string, string, (call: Call) => boolean])[] = [
+const filters: readonly Filter<Call>[] = [
   ['all', 'All', () => true],
   ['writes', 'Writes', ({ attempts: [{ method }] }) => method !== 'GET'],
   [
@@ -175,15 +165,11 @@ interface LogProps {
 
 /** The calls that pass the filter and the search, latest first, up to `maxRows`. */
 export const Log = memo(({ calls, readOlder }: LogProps) => {
-  const [filterName, setFilterName] = useState('all');
   // While the log is paused: the calls at the moment of the pause.
   const [pausedCalls, setPausedCalls] = useState<readonly Call[]>();
-  const [search, setSearch] = useState('');
-  const matchesFilter = filters.find(([name]) => name === filterName)?.[2] ?? (() => true);
-  const searchText = search.trim().toLowerCase();
-  const shownCalls = (pausedCalls ?? calls).filter(
-    (call) => matchesFilter(call) && call.text.includes(searchText),
-  );
+  const texts = { of: 'a request', placeholder: 'id, path, text' };
+  const { fields, isShown } = useFilter(filters, texts, ({ text }) => text);
+  const shownCalls = (pausedCalls ?? calls).filter(isShown);
   return (
     <Panel
       id="log"
@@ -191,13 +177,7 @@ export const Log = memo(({ calls, readOlder }: LogProps) => {
       count={calls.length}
       tools={
         <>
-          <Choice
-            label="Show"
-            options={filters.map(([name, text]) => [name, text])}
-            value={filterName}
-            onPick={setFilterName}
-          />
-          <Search of="a request" placeholder="id, path, text" value={search} onInput={setSearch} />
+          {fields}
           <button
             type="button"
             aria-pressed={pausedCalls !== undefined}

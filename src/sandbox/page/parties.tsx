@@ -1,21 +1,21 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
+import type { Counterparty } from '../../schemas/counterparty.ts';
 import type { Entity } from '../../schemas/entity.ts';
+import type { Iban } from '../../schemas/iban.ts';
 import type { SandboxState } from '../state.ts';
-import { callControl } from './live.ts';
 import {
   AmountForm,
   Badge,
   Choice,
   Action,
-  Empty,
   Create,
   Field,
   getLatest,
   maxRows,
-  Panel,
   RecordLink,
-  useActions,
+  RecordPanel,
+  usePost,
   useRowFocus,
 } from './parts.tsx';
 
@@ -24,7 +24,7 @@ const getTone = (status: string) => tones[status] ?? 'wait';
 const formatStatus = (status: string) => status.replaceAll('_', ' ');
 
 function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: Entity }) {
-  const { run } = useActions();
+  const post = usePost();
   const row = useRowFocus<HTMLLIElement>();
   return (
     <li class="party" ref={row} tabIndex={-1}>
@@ -40,21 +40,12 @@ function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: En
         <Action
           label="Approve"
           of={id}
-          onClick={() => {
-            void run(`${id} is approved.`, () => callControl('POST', `entities/${id}/approve`));
-          }}
+          onClick={() => post(`${id} is approved.`, `entities/${id}/approve`)}
         />
       )}
     </li>
   );
 }
-
-const MoreRows = ({ of: { length } }: { of: readonly unknown[] }) =>
-  length > maxRows ? (
-    <Empty>
-      The latest {maxRows} of {length} are shown.
-    </Empty>
-  ) : null;
 
 export const EntityChoice = ({ entities }: Pick<SandboxState, 'entities'>) => (
   <Choice
@@ -65,43 +56,45 @@ export const EntityChoice = ({ entities }: Pick<SandboxState, 'entities'>) => (
 );
 
 export const Entities = memo(({ entities }: Pick<SandboxState, 'entities'>) => (
-  <Panel id="entities" title="Entities" count={entities.length}>
-    {entities.length === 0 && <Empty>No Entity yet.</Empty>}
-    <ul class="rows scroll">
-      {getLatest(entities).map((entity) => (
-        <EntityRow key={entity.id} entity={entity} />
-      ))}
-    </ul>
-    <MoreRows of={entities} />
+  <RecordPanel
+    id="entities"
+    noun="Entity"
+    title="Entities"
+    rows={entities}
+    renderRow={(entity) => <EntityRow key={entity.id} entity={entity} />}
+  >
     <Create noun="Entity" endpoint="entities">
       <Field label="Email" name="email" required />
       <Field label="Full name" name="fullName" />
       <Field label="Business name" name="businessName" />
     </Create>
-  </Panel>
+  </RecordPanel>
 ));
+
+const CounterpartyRow = ({ counterparty }: { counterparty: Counterparty }) => (
+  <li class="party">
+    <div class="who">
+      <h3>{counterparty.name}</h3>
+      <RecordLink id={counterparty.id} />
+    </div>
+    <small>
+      {formatStatus(counterparty.type)} · {counterparty.chain ?? counterparty.bankName} ·{' '}
+      <code>{counterparty.walletAddress ?? counterparty.accountNumber}</code>
+    </small>
+  </li>
+);
 
 export const Counterparties = memo(
   ({ counterparties, entities }: Pick<SandboxState, 'counterparties' | 'entities'>) => {
     const [type, setType] = useState('wallet');
     return (
-      <Panel id="counterparties" title="Counterparties" count={counterparties.length}>
-        {counterparties.length === 0 && <Empty>No Counterparty yet.</Empty>}
-        <ul class="rows scroll">
-          {getLatest(counterparties).map((counterparty) => (
-            <li key={counterparty.id} class="party">
-              <div class="who">
-                <h3>{counterparty.name}</h3>
-                <RecordLink id={counterparty.id} />
-              </div>
-              <small>
-                {formatStatus(counterparty.type)} · {counterparty.chain ?? counterparty.bankName} ·{' '}
-                <code>{counterparty.walletAddress ?? counterparty.accountNumber}</code>
-              </small>
-            </li>
-          ))}
-        </ul>
-        <MoreRows of={counterparties} />
+      <RecordPanel
+        id="counterparties"
+        noun="Counterparty"
+        title="Counterparties"
+        rows={counterparties}
+        renderRow={(row) => <CounterpartyRow key={row.id} counterparty={row} />}
+      >
         <Create noun="Counterparty" endpoint="counterparties">
           <EntityChoice entities={entities} />
           <Choice
@@ -121,46 +114,43 @@ export const Counterparties = memo(
             <Field key="number" label="Account number" name="accountNumber" placeholder="made up" />
           )}
         </Create>
-      </Panel>
+      </RecordPanel>
     );
   },
 );
 
-export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'accounts'>) => {
-  const { run } = useActions();
-  return (
-    <Panel id="ibans" title="IBANs" count={ibans.length}>
-      {ibans.length === 0 && <Empty>No IBAN yet.</Empty>}
-      <ul class="rows scroll">
-        {getLatest(ibans).map(({ id, iban, accountId, currency }) => (
-          <li key={id} class="party">
-            <div class="who">
-              <h3 class="iban">{iban}</h3>
-              <RecordLink id={id} />
-            </div>
-            <small>
-              {currency} into <RecordLink id={accountId} />
-            </small>
-            <AmountForm
-              verb="Deposit"
-              id={id}
-              onAmount={(amount) =>
-                run(`${amount} ${currency} through ${id}.`, () =>
-                  callControl('POST', `ibans/${id}/deposit`, JSON.stringify({ amount })),
-                )
-              }
-            />
-          </li>
-        ))}
-      </ul>
-      <MoreRows of={ibans} />
-      <Create noun="IBAN" endpoint="ibans">
-        <Choice
-          label="Account"
-          name="accountId"
-          options={accounts.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`])}
-        />
-      </Create>
-    </Panel>
-  );
-});
+const IbanRow = ({ iban: { id, iban, accountId, currency } }: { iban: Iban }) => (
+  <li class="party">
+    <div class="who">
+      <h3 class="iban">{iban}</h3>
+      <RecordLink id={id} />
+    </div>
+    <small>
+      {currency} into <RecordLink id={accountId} />
+    </small>
+    <AmountForm
+      verb="Deposit"
+      id={id}
+      endpoint={`ibans/${id}/deposit`}
+      target={`${currency} through ${id}`}
+    />
+  </li>
+);
+
+export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'accounts'>) => (
+  <RecordPanel
+    id="ibans"
+    noun="IBAN"
+    title="IBANs"
+    rows={ibans}
+    renderRow={(iban) => <IbanRow key={iban.id} iban={iban} />}
+  >
+    <Create noun="IBAN" endpoint="ibans">
+      <Choice
+        label="Account"
+        name="accountId"
+        options={accounts.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`])}
+      />
+    </Create>
+  </RecordPanel>
+));

@@ -1,21 +1,25 @@
-import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
-import { createContext } from 'preact';
-import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
+import { createContext, type ComponentChildren, type TargetedSubmitEvent } from 'preact';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { stringifyJson } from '../../internal/json.ts';
 import type { Noun } from '../platform/ids.ts';
 import { callControl } from './live.ts';
 
-export interface Actions {
-  /** Runs an action, reads the state again and shows a message. Returns whether it succeeded. */
-  readonly run: (message: string, action: () => Promise<unknown>) => Promise<boolean>;
+/** Runs an action, reads the state again and shows a message. Returns whether it succeeded. */
+export type Run = (message: string, action: () => Promise<unknown>) => Promise<boolean>;
+
+export const RunContext = createContext<Run | undefined>(undefined);
+
+export function useRun(): Run {
+  const run = useContext(RunContext);
+  if (run === undefined) throw new Error('useRun was called outside of its provider.');
+  return run;
 }
 
-export const ActionsContext = createContext<Actions | undefined>(undefined);
-
-export function useActions(): Actions {
-  const actions = useContext(ActionsContext);
-  if (actions === undefined) throw new Error('useActions was called outside of its provider.');
-  return actions;
+/** Returns a function that posts to a control endpoint, and then shows the message. */
+export function usePost() {
+  const run = useRun();
+  return (message: string, endpoint: string, body?: object): Promise<boolean> =>
+    run(message, () => callControl('POST', endpoint, body && JSON.stringify(body)));
 }
 
 export function Panel(props: {
@@ -43,7 +47,7 @@ export function Action(props: {
   label: string;
   of?: string;
   kind?: 'plain' | 'danger';
-  onClick: () => void;
+  onClick: () => unknown;
 }) {
   const { label, of, kind = 'plain', onClick } = props;
   return (
@@ -177,16 +181,19 @@ export function Field(props: {
 export function AmountForm(props: {
   verb: string;
   id: string;
-  onAmount: (amount: string) => Promise<boolean>;
+  endpoint: string;
+  /** The currency and where the amount goes, for the message. */
+  target: string;
 }) {
-  const { verb, id, onAmount } = props;
+  const { verb, id, endpoint, target } = props;
+  const post = usePost();
   return (
     <Form
       label={`${verb} ${id}`}
       class="amount-form"
       submit={verb}
       submitLabel={`${verb} ${id}`}
-      onFields={({ amount = '' }) => onAmount(amount)}
+      onFields={({ amount = '' }) => post(`${amount} ${target}.`, endpoint, { amount })}
     >
       <input
         name="amount"
@@ -204,11 +211,11 @@ export function AmountForm(props: {
 export function Create(props: {
   noun: string;
   endpoint: string;
-  toInput?: (fields: Fields) => unknown;
+  toInput?: (fields: Fields) => object;
   children: ComponentChildren;
 }) {
   const { noun, endpoint, toInput = (fields) => fields, children } = props;
-  const { run } = useActions();
+  const post = usePost();
   return (
     <details class="create">
       <summary>New {noun}</summary>
@@ -216,38 +223,11 @@ export function Create(props: {
         label={`New ${noun}`}
         submit="Create"
         submitLabel={`Create ${noun}`}
-        onFields={(fields) =>
-          run(`Created the ${noun}.`, () =>
-            callControl('POST', endpoint, JSON.stringify(toInput(fields))),
-          )
-        }
+        onFields={(fields) => post(`Created the ${noun}.`, endpoint, toInput(fields))}
       >
         {children}
       </Form>
     </details>
-  );
-}
-
-export function Search(props: {
-  of: string;
-  placeholder: string;
-  value: string;
-  onInput: (text: string) => void;
-}) {
-  const { of, placeholder, value, onInput } = props;
-  return (
-    <label>
-      <span>Find</span>
-      <input
-        type="search"
-        aria-label={`Find ${of}`}
-        value={value}
-        placeholder={placeholder}
-        onInput={({ currentTarget }) => {
-          onInput(currentTarget.value);
-        }}
-      />
-    </label>
   );
 }
 
@@ -292,6 +272,73 @@ export const maxRows = 200;
 
 /** Returns the rows that a list on the page shows: the latest ones, newest first. */
 export const getLatest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-maxRows).toReversed();
+
+/** The records of a noun, latest first: each is the element that `renderRow` makes of a row. */
+export function RecordPanel<Row>(props: {
+  id: string;
+  noun: string;
+  title: string;
+  rows: readonly Row[];
+  renderRow: (row: Row) => ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { id, noun, title, rows, renderRow, children } = props;
+  return (
+    <Panel id={id} title={title} count={rows.length}>
+      {rows.length === 0 && <Empty>No {noun} yet.</Empty>}
+      <ul class="rows scroll">{getLatest(rows).map(renderRow)}</ul>
+      {rows.length > maxRows && (
+        <Empty>
+          The latest {maxRows} of {rows.length} are shown.
+        </Empty>
+      )}
+      {children}
+    </Panel>
+  );
+}
+
+/** A filter of a list: its name, its label, and which items it keeps. */
+export type Filter<Item> = readonly [name: string, text: string, keeps: (item: Item) => boolean];
+
+/**
+ * Keeps the filter and the search text of a list. Returns their fields, and a function that says
+ * whether the list shows an item; `getText` returns the lower-case text that is searched.
+ */
+export function useFilter<Item>(
+  filters: readonly Filter<Item>[],
+  { of, placeholder }: { of: string; placeholder: string },
+  getText: (item: Item) => string,
+) {
+  const [name, setName] = useState('all');
+  const [search, setSearch] = useState('');
+  const keeps = filters.find(([each]) => each === name)?.[2] ?? (() => true);
+  const searchText = search.trim().toLowerCase();
+  const fields = (
+    <>
+      <Choice
+        label="Show"
+        options={filters.map(([key, text]) => [key, text])}
+        value={name}
+        onPick={setName}
+      />
+      <label>
+        <span>Find</span>
+        <input
+          type="search"
+          aria-label={`Find ${of}`}
+          value={search}
+          placeholder={placeholder}
+          onInput={({ currentTarget }) => {
+            setSearch(currentTarget.value);
+          }}
+        />
+      </label>
+    </>
+  );
+  const isShown = (item: Item): boolean =>
+    keeps(item) && (searchText === '' || getText(item).includes(searchText));
+  return { fields, isShown };
+}
 
 /** Keeps the keyboard focus in a row of a list when the focused button disappears. */
 export function useRowFocus<Row extends HTMLElement>() {

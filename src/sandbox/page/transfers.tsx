@@ -2,7 +2,6 @@ import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import { isKnownTransferStatus, statusMeanings, type Transfer } from '../../schemas/transfer.ts';
 import type { SandboxState } from '../state.ts';
-import { callControl } from './live.ts';
 import {
   Badge,
   Choice,
@@ -13,10 +12,11 @@ import {
   maxRows,
   Panel,
   RecordLink,
-  Search,
-  useActions,
+  useFilter,
+  usePost,
   useRowFocus,
   type Fields,
+  type Filter,
 } from './parts.tsx';
 
 const tones: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ const statusMeaning = ({ status }: Transfer) =>
   isKnownTransferStatus(status) ? statusMeanings[status] : undefined;
 const isOpen = (transfer: Transfer) => statusMeaning(transfer) === 'open';
 
-const filters: readonly (readonly [string, string, (transfer: Transfer) => boolean])[] = [
+const filters: readonly Filter<Transfer>[] = [
   ['all', 'All', () => true],
   ['open', 'Open', isOpen],
   ['completed', 'Completed', (transfer) => statusMeaning(transfer) === 'arrived'],
@@ -44,16 +44,15 @@ export const TransferStatus = ({ status }: Pick<Transfer, 'status'>) => (
 /** The buttons that change an open Transfer. */
 export function TransferActions({ transfer }: { transfer: Transfer }) {
   const { id } = transfer;
-  const { run } = useActions();
+  const post = usePost();
   if (!isOpen(transfer)) return null;
-  const createHandler = (verb: 'advance' | 'fail' | 'cancel') => () => {
-    void run(`${id}: ${verb}.`, () => callControl('POST', `transfers/${id}/${verb}`));
-  };
+  const move = (verb: 'advance' | 'fail' | 'cancel') =>
+    post(`${id}: ${verb}.`, `transfers/${id}/${verb}`);
   return (
     <div class="actions">
-      <Action label="Advance" of={id} onClick={createHandler('advance')} />
-      <Action label="Fail" of={id} onClick={createHandler('fail')} />
-      <Action label="Cancel" of={id} onClick={createHandler('cancel')} />
+      <Action label="Advance" of={id} onClick={() => move('advance')} />
+      <Action label="Fail" of={id} onClick={() => move('fail')} />
+      <Action label="Cancel" of={id} onClick={() => move('cancel')} />
     </div>
   );
 }
@@ -105,43 +104,17 @@ type Props = Pick<SandboxState, 'transfers' | 'accounts' | 'counterparties'>;
 
 /** The Transfers that pass the filter and the search, latest first, and a form for a new one. */
 export const Transfers = memo(({ transfers, accounts, counterparties }: Props) => {
-  const [filterName, setFilterName] = useState('all');
-  const [search, setSearch] = useState('');
   const [pickedId, setPickedId] = useState<string>();
   const accountChoices = listChoices(accounts);
   // The picked Account may be gone after a reset. The form then shows the first Account.
   const sourceId = (accounts.find(({ id }) => id === pickedId) ?? accounts[0])?.id ?? '';
-  const matchesFilter = filters.find(([name]) => name === filterName)?.[2] ?? (() => true);
-  const searchText = search.trim().toLowerCase();
-  const shownTransfers = transfers
-    .filter(
-      (transfer) =>
-        matchesFilter(transfer) &&
-        (searchText === '' || Object.values(transfer).join(' ').toLowerCase().includes(searchText)),
-    )
-    .toReversed();
+  const texts = { of: 'a Transfer', placeholder: 'id, amount, text' };
+  const { fields, isShown } = useFilter(filters, texts, (transfer) =>
+    Object.values(transfer).join(' ').toLowerCase(),
+  );
+  const shownTransfers = transfers.filter(isShown).toReversed();
   return (
-    <Panel
-      id="transfers"
-      title="Transfers"
-      count={transfers.length}
-      tools={
-        <>
-          <Choice
-            label="Show"
-            options={filters.map(([name, text]) => [name, text])}
-            value={filterName}
-            onPick={setFilterName}
-          />
-          <Search
-            of="a Transfer"
-            placeholder="id, amount, text"
-            value={search}
-            onInput={setSearch}
-          />
-        </>
-      }
-    >
+    <Panel id="transfers" title="Transfers" count={transfers.length} tools={fields}>
       {shownTransfers.length === 0 && (
         <Empty>{transfers.length === 0 ? 'No Transfer yet.' : 'No Transfer matches.'}</Empty>
       )}

@@ -13,10 +13,11 @@ import {
 } from '../../schemas/account.ts';
 import { nonEmptyString, metadata, type Metadata, type Schema } from '../../schemas/primitives.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
+import { lazy } from '../../internal/objects.ts';
 import { getEntity } from './entities.ts';
 import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform } from './platform.ts';
-import { inputReport, parseInput } from './validation.ts';
+import { oneOf, parseInput } from './validation.ts';
 
 /** The input of `sandbox.accounts.create`, with more fields than the API's call takes. */
 export interface SandboxAccountInput extends AccountCreateInput {
@@ -27,22 +28,23 @@ export interface SandboxAccountInput extends AccountCreateInput {
   /** The chain that the Account is on. @default the `defaultChain` of the Settings */
   chain?: string | undefined;
 }
-const SandboxAccountInputSchema: Schema<SandboxAccountInput> = z.strictObject({
-  ...accountCreateInputShape(),
-  type: z.optional(z.enum(accountTypes, `expected one of ${accountTypes.join(', ')}`)),
-  currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
-  chain: z.optional(nonEmptyString('a chain, such as "base"')),
-});
+const createSchema = lazy((): Schema<SandboxAccountInput> =>
+  z.strictObject({
+    ...accountCreateInputShape(),
+    type: z.optional(oneOf(accountTypes)),
+    currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
+    chain: z.optional(nonEmptyString('a chain, such as "base"')),
+  }),
+);
 
 /** What `sandbox.accounts.update` changes. An absent field stays as it is. */
 export interface SandboxAccountUpdate extends AccountUpdateInput {
   /** An inactive Account sends and receives no new transfers; deposits and `fund` still work. */
   status?: KnownAccountStatus | undefined;
 }
-const SandboxAccountUpdateSchema: Schema<SandboxAccountUpdate> = z.strictObject({
-  ...accountUpdateInputShape(),
-  status: z.optional(z.enum(accountStatuses, `expected one of ${accountStatuses.join(', ')}`)),
-});
+const updateSchema = lazy((): Schema<SandboxAccountUpdate> =>
+  z.strictObject({ ...accountUpdateInputShape(), status: z.optional(oneOf(accountStatuses)) }),
+);
 
 /** Creates an Account as POST /accounts does. The Settings supply auto-earn and default chain. */
 export function createAccount(platform: Platform, input: SandboxAccountInput): AccountRow {
@@ -145,10 +147,8 @@ export class SandboxAccounts {
    * @throws SandboxError when the Entity does not exist or a field is malformed.
    */
   create(input: SandboxAccountInput): Account {
-    const report = inputReport('The input of sandbox.accounts.create is');
-    return toAccount(
-      createAccount(this.#platform, parseInput(SandboxAccountInputSchema, input, report)),
-    );
+    const report = 'The input of sandbox.accounts.create is';
+    return toAccount(createAccount(this.#platform, parseInput(createSchema(), input, report)));
   }
 
   /** Returns an Account with its balances. @throws SandboxError when the Account does not exist. */
@@ -188,8 +188,8 @@ export class SandboxAccounts {
    * ```
    */
   update(id: string, patch: SandboxAccountUpdate): Account {
-    const report = inputReport('The patch of sandbox.accounts.update is');
-    const update = parseInput(SandboxAccountUpdateSchema, patch, report);
+    const report = 'The patch of sandbox.accounts.update is';
+    const update = parseInput(updateSchema(), patch, report);
     return toAccount(updateAccount(this.#platform, id, update));
   }
 }

@@ -5,12 +5,13 @@ import {
   type KnownCounterpartyType,
 } from '../../schemas/counterparty.ts';
 import { entityIdSchema } from '../../schemas/entity.ts';
+import { lazy } from '../../internal/objects.ts';
 import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
 import { getEntity } from './entities.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { Platform } from './platform.ts';
 import { failTransfersTo } from './transfers.ts';
-import { inputReport, parseInput } from './validation.ts';
+import { oneOf, parseInput } from './validation.ts';
 
 /**
  * The input of `sandbox.counterparties.create`; the API has no such call. A field of null counts as
@@ -39,29 +40,31 @@ const numberRule = 'expected an account number of 4 characters or more';
 const walletFields = ['walletAddress', 'chain'] as const;
 const bankFields = ['bankName', 'accountNumber', 'routingNumber'] as const;
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
-const SandboxCounterpartyInputSchema: Schema<SandboxCounterpartyInput> = z
-  .strictObject({
-    entityId: entityIdSchema(),
-    name: z.optional(nonEmptyString('a name')),
-    type: z.optional(z.enum(counterpartyTypes, `expected one of ${counterpartyTypes.join(', ')}`)),
-    walletAddress: z.nullish(nonEmptyString('an address')),
-    chain: z.nullish(nonEmptyString('a chain, such as "base"')),
-    bankName: z.nullish(nonEmptyString('a name')),
-    accountNumber: z.nullish(z.string(numberRule).check(z.minLength(4, numberRule))),
-    routingNumber: z.nullish(nonEmptyString('a routing number')),
-  })
-  .check((context) => {
-    const type = getCounterpartyType(context.value);
-    for (const field of type === 'wallet' ? bankFields : walletFields) {
-      if (!isPresent(context.value[field])) continue;
-      context.issues.push({
-        code: 'custom',
-        input: context.value,
-        path: [field],
-        message: `a Counterparty of type ${type} has no such field`,
-      });
-    }
-  });
+const createSchema = lazy((): Schema<SandboxCounterpartyInput> =>
+  z
+    .strictObject({
+      entityId: entityIdSchema(),
+      name: z.optional(nonEmptyString('a name')),
+      type: z.optional(oneOf(counterpartyTypes)),
+      walletAddress: z.nullish(nonEmptyString('an address')),
+      chain: z.nullish(nonEmptyString('a chain, such as "base"')),
+      bankName: z.nullish(nonEmptyString('a name')),
+      accountNumber: z.nullish(z.string(numberRule).check(z.minLength(4, numberRule))),
+      routingNumber: z.nullish(nonEmptyString('a routing number')),
+    })
+    .check((context) => {
+      const type = getCounterpartyType(context.value);
+      for (const field of type === 'wallet' ? bankFields : walletFields) {
+        if (!isPresent(context.value[field])) continue;
+        context.issues.push({
+          code: 'custom',
+          input: context.value,
+          path: [field],
+          message: `a Counterparty of type ${type} has no such field`,
+        });
+      }
+    }),
+);
 
 function getCounterpartyType(input: SandboxCounterpartyInput): KnownCounterpartyType {
   const hasBankField = bankFields.some((field) => isPresent(input[field]));
@@ -107,8 +110,8 @@ export class SandboxCounterparties {
    */
   create(input: SandboxCounterpartyInput): Counterparty {
     const platform = this.#platform;
-    const report = inputReport('The input of sandbox.counterparties.create is');
-    const fields = parseInput(SandboxCounterpartyInputSchema, input, report);
+    const report = 'The input of sandbox.counterparties.create is';
+    const fields = parseInput(createSchema(), input, report);
     getEntity(platform, fields.entityId);
     const type = getCounterpartyType(fields);
     const createdAt = platform.clock.toIsoNow();

@@ -11,10 +11,11 @@ import {
   type KnownKycStatus,
   type KnownTosStatus,
 } from '../../schemas/entity.ts';
+import { lazy } from '../../internal/objects.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import type { Platform } from './platform.ts';
 import { unprocessable } from './sandbox-error.ts';
-import { inputReport, parseInput } from './validation.ts';
+import { oneOf, parseInput } from './validation.ts';
 
 /** What `sandbox.entities.update` changes. An absent field stays as it is. */
 export interface SandboxEntityUpdate {
@@ -25,12 +26,13 @@ export interface SandboxEntityUpdate {
   /** Status of the Entity's acceptance of the terms of service. */
   tosStatus?: KnownTosStatus | undefined;
 }
-const describeOptions = (values: readonly string[]) => `expected one of ${values.join(', ')}`;
-const SandboxEntityUpdateSchema: Schema<SandboxEntityUpdate> = z.strictObject({
-  status: z.optional(z.enum(entityStatuses, describeOptions(entityStatuses))),
-  kycStatus: z.optional(z.enum(kycStatuses, describeOptions(kycStatuses))),
-  tosStatus: z.optional(z.enum(tosStatuses, describeOptions(tosStatuses))),
-});
+const updateSchema = lazy((): Schema<SandboxEntityUpdate> =>
+  z.strictObject({
+    status: z.optional(oneOf(entityStatuses)),
+    kycStatus: z.optional(oneOf(kycStatuses)),
+    tosStatus: z.optional(oneOf(tosStatuses)),
+  }),
+);
 
 /** Creates an Entity as POST /entities does. A business name makes the Entity a business. */
 export function createEntity(platform: Platform, input: EntityCreateInput): Entity {
@@ -86,16 +88,10 @@ const stringifyStatuses = ({ status, kycStatus, tosStatus }: Entity): string =>
   [status, kycStatus, tosStatus].join(' ');
 
 /** Returns the fields of an Entity that the response of POST /entities contains. */
-export const toEntityCreated = (entity: Entity): EntityCreated => ({
-  id: entity.id,
-  email: entity.email,
-  type: entity.type,
-  kycStatus: entity.kycStatus,
-  tosStatus: entity.tosStatus,
-  kycLink: entity.kycLink,
-  tosLink: entity.tosLink,
-  createdAt: entity.createdAt,
-});
+export function toEntityCreated(entity: Entity): EntityCreated {
+  const { status: _status, ...created } = entity;
+  return created;
+}
 
 export const toEntity = (row: Entity): Entity => ({ ...row });
 
@@ -124,7 +120,7 @@ export class SandboxEntities {
    * @throws SandboxError when a field is missing or malformed.
    */
   create(input: EntityCreateInput): Entity {
-    const report = inputReport('The input of sandbox.entities.create is');
+    const report = 'The input of sandbox.entities.create is';
     return toEntity(
       createEntity(this.#platform, parseInput(entityCreateInputSchema(), input, report)),
     );
@@ -172,8 +168,8 @@ export class SandboxEntities {
    */
   update(id: string, patch: SandboxEntityUpdate): Entity {
     const row = this.#platform.entities.get(id);
-    const report = inputReport('The patch of sandbox.entities.update is');
-    setStatuses(this.#platform, row, parseInput(SandboxEntityUpdateSchema, patch, report));
+    const report = 'The patch of sandbox.entities.update is';
+    setStatuses(this.#platform, row, parseInput(updateSchema(), patch, report));
     return toEntity(row);
   }
 }

@@ -2,13 +2,14 @@ import * as z from 'zod/mini';
 import { accountIdSchema, type Account } from '../../schemas/account.ts';
 import { entityIdSchema } from '../../schemas/entity.ts';
 import type { Iban } from '../../schemas/iban.ts';
+import { lazy } from '../../internal/objects.ts';
 import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
 import { toAccount, updateBalances } from './accounts.ts';
 import { getEntity } from './entities.ts';
 import { parsePositive } from './money.ts';
 import type { Platform } from './platform.ts';
 import { conflict, unprocessable } from './sandbox-error.ts';
-import { inputReport, parseInput } from './validation.ts';
+import { parseInput } from './validation.ts';
 
 /** The input of `sandbox.ibans.create`; the API has no call to create an IBAN. */
 export interface SandboxIbanInput {
@@ -25,14 +26,16 @@ export interface SandboxIbanInput {
   /** The fiat currency that the IBAN accepts. @default 'EUR' */
   currency?: string | undefined;
 }
-const SandboxIbanInputSchema: Schema<SandboxIbanInput> = z.strictObject({
-  accountId: accountIdSchema(),
-  entityId: z.optional(entityIdSchema()),
-  iban: z.optional(nonEmptyString('an IBAN')),
-  bic: z.optional(nonEmptyString('a BIC')),
-  bankName: z.optional(nonEmptyString('a name')),
-  currency: z.optional(nonEmptyString('a currency code, such as "EUR"')),
-});
+const createSchema = lazy((): Schema<SandboxIbanInput> =>
+  z.strictObject({
+    accountId: accountIdSchema(),
+    entityId: z.optional(entityIdSchema()),
+    iban: z.optional(nonEmptyString('an IBAN')),
+    bic: z.optional(nonEmptyString('a BIC')),
+    bankName: z.optional(nonEmptyString('a name')),
+    currency: z.optional(nonEmptyString('a currency code, such as "EUR"')),
+  }),
+);
 
 /** Deletes an IBAN as DELETE /ibans/{id} does. The IBAN becomes inactive and cannot be found. */
 export function deleteIban(platform: Platform, id: string): void {
@@ -67,8 +70,8 @@ export class SandboxIbans {
    */
   create(input: SandboxIbanInput): Iban {
     const platform = this.#platform;
-    const report = inputReport('The input of sandbox.ibans.create is');
-    const fields = parseInput(SandboxIbanInputSchema, input, report);
+    const report = 'The input of sandbox.ibans.create is';
+    const fields = parseInput(createSchema(), input, report);
     const account = platform.accounts.find(fields.accountId);
     if (account === undefined) {
       throw unprocessable('unknown_account', `accountId: no Account "${fields.accountId}" exists.`);

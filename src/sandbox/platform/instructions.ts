@@ -17,11 +17,12 @@ import {
 } from '../../schemas/primitives.ts';
 import type { Transaction } from '../../schemas/transaction.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
+import { lazy } from '../../internal/objects.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
 import { conflict, SandboxError } from './sandbox-error.ts';
 import { normalizeHex, recordTransaction } from './transactions.ts';
-import { inputReport, parseInput, validationError } from './validation.ts';
+import { parseInput, validationError } from './validation.ts';
 
 /** @inline */
 interface Registration {
@@ -40,22 +41,23 @@ interface SandboxInstructionFromBuilt extends BuiltInstruction, Registration {
 /** The input of `sandbox.instructions.create`; the API has no call to register an Instruction. */
 export type SandboxInstructionInput = SandboxInstructionFromInput | SandboxInstructionFromBuilt;
 
-const registrationShape = { nickname: z.optional(z.string('expected a string')) };
-const FromInputSchema: Schema<SandboxInstructionFromInput> = z.strictObject({
-  ...instructionBuildInputShape(),
-  ...registrationShape,
-});
+const registrationShape = () => ({ nickname: z.optional(z.string('expected a string')) });
+const fromInputSchema = lazy((): Schema<SandboxInstructionFromInput> =>
+  z.strictObject({ ...instructionBuildInputShape(), ...registrationShape() }),
+);
 const hexRule = 'expected a hexadecimal string that starts with "0x"';
-const FromBuiltSchema: Schema<SandboxInstructionFromBuilt> = z.strictObject({
-  ...instructionListInputShape(),
-  ...registrationShape,
-  chainId: z.optional(wholeNumber()),
-  salt: wholeNumber(),
-  maxExecutions: wholeNumber(),
-  action: address(),
-  // The length of `arguments` has no limit, because they encode an object of any size.
-  arguments: asSchema<Hex>(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]+$/, hexRule))),
-});
+const fromBuiltSchema = lazy((): Schema<SandboxInstructionFromBuilt> =>
+  z.strictObject({
+    ...instructionListInputShape(),
+    ...registrationShape(),
+    chainId: z.optional(wholeNumber()),
+    salt: wholeNumber(),
+    maxExecutions: wholeNumber(),
+    action: address(),
+    // The length of `arguments` has no limit, because they encode an object of any size.
+    arguments: asSchema<Hex>(z.string(hexRule).check(z.regex(/^0x[0-9a-fA-F]+$/, hexRule))),
+  }),
+);
 
 /** The input of `sandbox.instructions.execute`, which runs an Instruction once. */
 export interface SandboxExecution {
@@ -65,17 +67,19 @@ export interface SandboxExecution {
   status?: string | undefined;
 }
 const valueRule = 'expected a whole number, 0 or more';
-const SandboxExecutionSchema: Schema<SandboxExecution> = z.strictObject({
-  value: z.optional(
-    z
-      .union([z.int(), z.bigint(), z.string()], valueRule)
-      .check(z.refine((value) => /^\d+$/.test(String(value)), valueRule)),
-  ),
-  status: z.optional(nonEmptyString('a transaction status, such as "Success"')),
-});
+const executionSchema = lazy((): Schema<SandboxExecution> =>
+  z.strictObject({
+    value: z.optional(
+      z
+        .union([z.int(), z.bigint(), z.string()], valueRule)
+        .check(z.refine((value) => /^\d+$/.test(String(value)), valueRule)),
+    ),
+    status: z.optional(nonEmptyString('a transaction status, such as "Success"')),
+  }),
+);
 
 const zeroAddress: Hex = `0x${'0'.repeat(40)}`;
-const tokenArgumentsSchema = z.object({ refuelERC20: z.object({ token: address() }) });
+const tokenArgumentsSchema = lazy(() => z.object({ refuelERC20: z.object({ token: address() }) }));
 
 /** Encodes the arguments of an action as the bytes of their JSON, which keeps every digit. */
 function encodeArguments(value: unknown): Hex {
@@ -89,7 +93,7 @@ function decodeToken(encoded: Hex): Hex {
   const bytes = Uint8Array.from(pairs, (pair) => Number(`0x${pair}`));
   try {
     const value = parseJson(new TextDecoder().decode(bytes));
-    return tokenArgumentsSchema.safeParse(value).data?.refuelERC20.token ?? zeroAddress;
+    return tokenArgumentsSchema().safeParse(value).data?.refuelERC20.token ?? zeroAddress;
   } catch {
     // Only a sandbox encodes action arguments as JSON. The platform's encoding is not known.
     return zeroAddress;
@@ -111,7 +115,7 @@ export function buildInstruction({
     // The response has one action address, so the input may contain only one kind of action.
     throw validationError(
       { actionArguments: 'expected exactly one action kind, such as refuelERC20' },
-      inputReport('The body of instructions.build is'),
+      'The body of instructions.build is',
     );
   }
   return {
@@ -169,11 +173,11 @@ export class SandboxInstructions {
    */
   create(input: SandboxInstructionInput): Instruction {
     const platform = this.#platform;
-    const report = inputReport('The input of sandbox.instructions.create is');
+    const report = 'The input of sandbox.instructions.create is';
     const fields =
       'actionArguments' in input
-        ? parseInput(FromInputSchema, input, report)
-        : parseInput(FromBuiltSchema, input, report);
+        ? parseInput(fromInputSchema(), input, report)
+        : parseInput(fromBuiltSchema(), input, report);
     const built = 'actionArguments' in fields ? buildInstruction(fields) : fields;
     const { salt, maxExecutions, action } = built;
     const chainId = fields.chainId ?? 8453; // the chain Base
@@ -235,8 +239,8 @@ export class SandboxInstructions {
    */
   execute(instructionId: string, execution: SandboxExecution = {}): Transaction {
     const row = this.#getActiveRow(instructionId);
-    const report = inputReport('The input of sandbox.instructions.execute is');
-    const { value = 0, status } = parseInput(SandboxExecutionSchema, execution, report);
+    const report = 'The input of sandbox.instructions.execute is';
+    const { value = 0, status } = parseInput(executionSchema(), execution, report);
     const { instruction } = row;
     const executionCounter = BigInt(instruction.executionState.executionCounter) + 1n;
     if (executionCounter > BigInt(instruction.maxExecutions)) {

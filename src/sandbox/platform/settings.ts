@@ -4,7 +4,7 @@ import {
   type SettingsUpdateInput,
 } from '../../schemas/settings.ts';
 import type { Platform } from './platform.ts';
-import { inputReport, parseInput } from './validation.ts';
+import { parseInput } from './validation.ts';
 
 /** Changes the Settings as PATCH /platform/settings does. Absent fields stay as they are. */
 export function updateSettings(platform: Platform, patch: SettingsUpdateInput): Settings {
@@ -43,7 +43,7 @@ export class SandboxSettings {
    * @throws SandboxError when a field is malformed, or auto-earn is enabled without a vault.
    */
   update(patch: SettingsUpdateInput): Settings {
-    const report = inputReport('The patch of sandbox.settings.update is');
+    const report = 'The patch of sandbox.settings.update is';
     return updateSettings(this.#platform, parseInput(settingsUpdateInputSchema(), patch, report));
   }
 }

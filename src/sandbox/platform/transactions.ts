@@ -1,7 +1,7 @@
 import type { Transaction, TransactionListInput } from '../../schemas/transaction.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
-import { inputReport, validationError } from './validation.ts';
+import { validationError } from './validation.ts';
 
 /** The maximum of records in a response, even if `take` is higher. The API reference names none. */
 const maxRecords = 100;
@@ -59,7 +59,7 @@ export function listTransactions(platform: Platform, input: TransactionListInput
   if (sort !== 'Ascending' && sort !== 'Descending') {
     throw validationError(
       { sort: 'expected "Ascending" (or "Descending", which is an assumption of the sandbox)' },
-      inputReport('The body of transactions.list is'),
+      'The body of transactions.list is',
     );
   }
   const from = input.from === undefined ? -Infinity : new Date(input.from).getTime();

@@ -11,7 +11,7 @@ import { updateBalances } from './accounts.ts';
 import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform, TransferRow } from './platform.ts';
 import { conflict, unprocessable } from './sandbox-error.ts';
-import { inputReport, parseInput } from './validation.ts';
+import { parseInput } from './validation.ts';
 
 interface Destination {
   type: KnownTransferType;
@@ -219,7 +219,7 @@ export class SandboxTransfers {
    * @throws SandboxError for every reason for which the API would reject the Transfer.
    */
   create(input: TransferCreateInput): Transfer {
-    const report = inputReport('The input of sandbox.transfers.create is');
+    const report = 'The input of sandbox.transfers.create is';
     return toTransfer(
       createTransfer(this.#platform, parseInput(transferCreateInputSchema(), input, report)),
     );

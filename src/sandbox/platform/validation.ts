@@ -1,29 +1,22 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { join } from '../../internal/issues.ts';
 import { withoutMessage } from '../../internal/objects.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import { SandboxError } from './sandbox-error.ts';
 
-/** How the error for an invalid value begins, and its code and status. */
-export interface Report {
-  /** Start of the error's message: the checked value and a verb, such as "The body is". */
-  what: string;
-  code: string;
-  status: number;
-}
+/** The start of an error's message: the checked value and a verb. */
+export const queryReport = 'The query parameters are';
 
-/** Reports an invalid body or argument with status 422. `what` starts the message. */
-export const inputReport = (what: string): Report => ({
-  what,
-  code: 'validation_failed',
-  status: 422,
-});
+/** Creates a schema for one of these texts. */
+export const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, `expected one of ${values.join(', ')}`);
 
 /**
- * Checks a value by its schema, and returns the value as the schema converts it.
+ * Checks a value by its schema, and returns the value as the schema converts it. `report` starts
+ * the message, such as "The body is".
  * @throws SandboxError that names every invalid field, in its message and its details.
  */
-export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report): T {
+export function parseInput<T>(schema: Schema<T>, value: unknown, report: string): T {
   const result = schema.safeParse(value, withoutMessage);
   if (result.success) return result.data;
   // An imported state may have millions of invalid fields, and each message takes memory.
@@ -33,16 +26,20 @@ export function parseInput<T>(schema: Schema<T>, value: unknown, report: Report)
 /** The maximum of invalid fields that one error reports. */
 export const maxProblems = 100;
 
-/** Creates the error that reports invalid fields, from a message for the path of each field. */
-export function validationError(fields: Record<string, string>, report: Report): SandboxError {
+/**
+ * Creates the error that reports invalid fields, from a message for the path of each field: with
+ * status 400 for a query, otherwise 422.
+ */
+export function validationError(fields: Record<string, string>, report: string): SandboxError {
   const reported = Object.entries(fields).slice(0, maxProblems);
   const messages = reported.map(([field, message]) =>
     field === '' ? message : `${field}: ${message}`,
   );
   if (reported.length === maxProblems) messages.push('there may be more');
-  return new SandboxError(`${report.what} not valid. ${messages.join('; ')}.`, {
-    code: report.code,
-    status: report.status,
+  const isQuery = report === queryReport;
+  return new SandboxError(`${report} not valid. ${messages.join('; ')}.`, {
+    code: isQuery ? 'invalid_query' : 'validation_failed',
+    status: isQuery ? 400 : 422,
     details: { fields: Object.fromEntries(reported) },
   });
 }
