@@ -120,8 +120,8 @@ export interface ClientOptions {
    */
   gracePeriod?: number | undefined; // How long a request may still take effect is not documented: docs/gaps.md, row 61
   /**
-   * What your platform does though the API reference does not say so. `payments-probe` prints most
-   * of these fields. `withOptions` replaces each field that is not undefined.
+   * What your platform does though the API reference does not say so. `payments-probe` prints the
+   * fields to paste. `withOptions` replaces each field that is not undefined.
    * @default none of the fields
    */
   platform?: PlatformFacts | undefined;

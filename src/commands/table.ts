@@ -24,5 +24,8 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, rest];
 }
 
-/** Replaces control characters in a foreign string, because they would act on the terminal. */
-export const clean = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');
+/**
+ * Replaces control characters and line ends in a foreign string, because they would act on the
+ * terminal, or end a comment of printed TypeScript.
+ */
+export const clean = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '?');

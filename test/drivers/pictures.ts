@@ -1,8 +1,7 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { seedDemo } from '../../src/sandbox/control/demo.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -102,46 +101,6 @@ await page.waitForTimeout(1_000);
 const record = await page.locator('dialog.record').boundingBox();
 if (record !== null) await save('transfer', record);
 
-await photographProbe();
-
 await browser.close();
 hook.close();
 await server.close();
-
-/** The output of payments-probe in a terminal, for a platform with some history. */
-async function photographProbe(): Promise<void> {
-  const platform = seedDemo(new Sandbox({ listOrder: 'newest_first', autoAdvance: 500 }));
-  for (let number = 1; number <= 120; number += 1) {
-    platform.transfers.create({
-      sourceAccountId: `acc_00000${1 + (number % 2)}`,
-      destinationAccountId: 'acc_000003',
-      amount: '1.00',
-      description: `Invoice ${number}`,
-    });
-    await page.waitForTimeout(2);
-  }
-  const probed = await listen(platform, { port: 4011 });
-  const args = ['--pay', '0.01', '--from', 'acc_000001', '--to', 'acc_000002'];
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['dist/probe/bin.js', ...args, '--yes'],
-    {
-      env: {
-        ...process.env,
-        PAYMENTS_BASE_URL: probed.baseUrl,
-        PAYMENTS_API_KEY: platform.apiKey,
-        PAYMENTS_JWT: platform.jwt,
-      },
-    },
-  );
-  await probed.close();
-  await page.setViewportSize({ width: 860, height: 1600 });
-  const text = `$ npx payments-probe ${args.join(' ')} --yes\n${stdout}`.replaceAll('<', '&lt;');
-  const style =
-    'margin:0;padding:14px;display:inline-block;background:#1c2128;color:#d6dbe1;font:12px/16px monospace';
-  await page.setContent(`<pre style="${style}">${text}</pre>`);
-  const terminal = page.locator('pre');
-  const path = `${folder}/probe.png`;
-  await terminal.screenshot({ path });
-  execFileSync('pngquant', ['16', '--force', '--strip', '--output', path, path]);
-}

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +7,6 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCertificate } from '../drivers/certificate.ts';
 import { commandIn } from '../support/commands.ts';
 import { recordingServer } from '../support/recording-server.ts';
 import { installTarball } from '../support/tarball.ts';
@@ -22,7 +18,6 @@ const folder = mkdtempSync(join(tmpdir(), 'payments-probe-bin-'));
 const installed = join(folder, 'node_modules/payments-platform-sdk');
 const bin = join(folder, 'node_modules/.bin/payments-probe');
 const apiKey = 'sk_probe_canary_77d1"\\q';
-const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJjYW5hcnkifQ.Y2FuYXJ5';
 
 beforeAll(async () => {
   await installTarball(folder);
@@ -46,7 +41,7 @@ const { start, run, runOnTerminal } = commandIn(folder, bin, (end) => {
 
 /** A sandbox over HTTP with demo data. */
 async function serve(key = apiKey) {
-  const sandbox = seedDemo(new Sandbox({ apiKey: key, jwt, autoAdvance: 500 }));
+  const sandbox = seedDemo(new Sandbox({ apiKey: key, autoAdvance: 500 }));
   const server = await listen(sandbox, { port: 0 });
   endings.push(() => server.close());
   const env = { PAYMENTS_BASE_URL: server.baseUrl, PAYMENTS_API_KEY: key };
@@ -59,7 +54,7 @@ const pay = ['--pay', '0.01', '--from', 'acc_000001', '--to', 'acc_000002'];
 test('payments-probe prints its help and its version', async () => {
   const help = await run(['--help']);
   expect(help).toMatchObject({ status: 0, err: '' });
-  for (const flag of ['--pay', '--from', '--to', '--pay-twice', '--yes', '--compare', '--json']) {
+  for (const flag of ['--pay', '--from', '--to', '--pay-twice', '--yes', '--json']) {
     expect(help.out).toContain(`  ${flag} `);
   }
   expect(await run(['--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' });
@@ -79,7 +74,6 @@ test.each([
   ['a Counterparty', ['--pay', '1', '--from', 'acc_1', '--to', 'cpty_1'], 'not "cpty_1"'],
   ['one Account twice', ['--pay', '1', '--from', 'acc_1', '--to', 'acc_1'], 'the same Account'],
   ['a payment without a terminal', pay, 'pass --yes'],
-  ['a file that is not there', ['--compare', 'none.json'], 'none.json is none'],
 ])('payments-probe rejects %s with status 2, and sends nothing', async (_, args, message) => {
   const { sandbox, env } = await serve();
   const result = await run(args, env);
@@ -105,7 +99,7 @@ test('payments-probe exits with status 1 if the platform does not respond or rej
   const { sandbox, env } = await serve();
   const rejected = await run([], { ...env, PAYMENTS_API_KEY: 'sk_canary_of_another' });
   expect(rejected).toMatchObject({ status: 1, out: '' });
-  expect(rejected.err).toContain('rejected PAYMENTS_API_KEY (401 at GET /accounts)');
+  expect(rejected.err).toContain('rejected PAYMENTS_API_KEY (401 at GET /transfers)');
   expect(rejected.err).not.toContain('canary');
   expect(sandbox.log.length).toBe(1);
 });
@@ -166,35 +160,6 @@ test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test.concurrent(
-  'payments-probe --compare prints what has changed since an earlier report, and exits with status 3 if an expectation that was confirmed is now contradicted',
-  async () => {
-    const { sandbox, env } = await serve();
-    const earlier = await run(['--json'], env);
-    const file = join(folder, 'probe.json');
-    writeFileSync(file, earlier.out);
-    const age = await recordingServer(async (request) => {
-      const { pathname, search } = new URL(request.url);
-      const response = await sandbox.fetch(
-        new Request(`http://localhost${pathname}${search}`, { headers: request.headers }),
-      );
-      response.headers.set('age', '60');
-      return response;
-    });
-    endings.push(() => age.close());
-    const comparison = await run(['--compare', file], {
-      ...env,
-      PAYMENTS_BASE_URL: `${age.origin}/v0`,
-    });
-    expect(comparison.status).toBe(3);
-    expect(comparison.out).toMatch(/^Changed since .* \(\d+\)\n/);
-    expect(comparison.out).toContain(
-      'before  confirmed: Yes.\n      now     contradicted: A cache has responded',
-    );
-  },
-  120_000,
-);
-
-test.concurrent(
   'payments-probe prints no credential, even if the platform echoes the credential everywhere',
   async () => {
     const echo = (text: string) => text.replaceAll('ECHO', apiKey.replaceAll('"', "'") + apiKey);
@@ -217,66 +182,19 @@ test.concurrent(
         headers: {
           'content-type': 'application/json',
           server: apiKey,
-          via: jwt,
-          'ratelimit-limit': jwt,
+          via: apiKey,
         },
       });
     });
     endings.push(() => server.close());
     const env = { PAYMENTS_BASE_URL: `${server.origin}/v0`, PAYMENTS_API_KEY: apiKey };
-    const file = join(folder, 'echo.json');
-    for (const flags of [[], ['--json'], ['--compare', file]]) {
-      if (flags.includes('--compare')) {
-        writeFileSync(file, JSON.stringify({ rows: [], startedAt: 'yesterday' }));
-      }
+    for (const flags of [[], ['--json']]) {
       const { status, out, err } = await run(flags, env);
       expect([status, out.length > 100]).toEqual([3, true]);
-      expect(out + err).not.toMatch(/canary|Y2FuYXJ5/);
+      expect(out + err).not.toContain('canary');
     }
   },
   120_000,
-);
-
-test.concurrent(
-  'payments-probe reports the TLS version and the certificate of a platform without an additional request',
-  async () => {
-    const certificate = createCertificate(folder);
-    if (certificate === undefined) throw new Error('apt-get install openssl');
-    const sandbox = seedDemo(new Sandbox({ apiKey: 'sk_sandbox_1' }));
-    const pem = { key: readFileSync(certificate.key), cert: readFileSync(certificate.cert) };
-    let requests = 0;
-    const server = createServer(pem, (incoming, outgoing) => {
-      requests += 1;
-      const headers = { authorization: String(incoming.headers.authorization) };
-      void sandbox
-        .fetch(new Request(`http://localhost${incoming.url}`, { headers }))
-        .then(async (response) => {
-          outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-          outgoing.end(await response.text());
-        });
-    }).listen(0, '127.0.0.1');
-    endings.push(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const { status, out } = await run(['--json'], {
-      PAYMENTS_BASE_URL: `https://127.0.0.1:${port}/v0`,
-      PAYMENTS_API_KEY: 'sk_sandbox_1',
-      NODE_EXTRA_CA_CERTS: certificate.cert,
-    });
-    const report = JSON.parse(out) as {
-      requests: number;
-      rows: { question: string; seen: string }[];
-    };
-    const row = report.rows.find(({ question }) => question.startsWith('What is between'));
-    expect(row?.seen).toBe(
-      'TLSv1.3, no proxy of the environment. A certificate of 127.0.0.1 for another 1 days.',
-    );
-    expect([status, report.requests]).toEqual([0, requests]);
-  },
-  60_000,
 );
 
 const guide = readFileSync(join(root, 'docs/going-live.md'), 'utf8');
@@ -288,7 +206,7 @@ test.concurrent(
   'the commands and the program in docs/going-live.md run, from payments-probe to a first payment with the options that payments-probe suggests',
   async () => {
     const sandbox = seedDemo(
-      new Sandbox({ apiKey: 'sk_sandbox_1', jwt, listOrder: 'newest_first', autoAdvance: 500 }),
+      new Sandbox({ apiKey: 'sk_sandbox_1', listOrder: 'newest_first', autoAdvance: 500 }),
     );
     for (let number = 0; number < 120; number += 1) {
       sandbox.transfers.create({
@@ -309,7 +227,6 @@ test.concurrent(
       'npx payments-probe',
       'npx payments-probe --pay 0.01 --from acc_000001 --to acc_000002',
       'npx payments-probe --json > probe.json',
-      'npx payments-probe --compare probe.json',
     ]);
     const outputs = [];
     for (const line of lines) {
@@ -326,10 +243,12 @@ test.concurrent(
       expect(result).toMatchObject({ status: 0, err: '' });
       outputs.push(result.out);
     }
-    expect(outputs[3]).toMatch(/^Nothing has changed since/);
-    const [, options = ''] = /new PaymentsClient\(\{\n([^]*)\}\);/.exec(outputs[1] ?? '') ?? [];
+    const [options = ''] = /^platform: \{\n[^]*?^\},\n/m.exec(outputs[1] ?? '') ?? [];
     expect(options).toContain('transfersNewestFirst: true');
-    const program = blockOf('ts').replace('  // The options of the probe come here.\n', options);
+    const program = blockOf('ts').replace(
+      '  // The option platform that the probe printed comes here.\n',
+      options,
+    );
     expect(program).toContain(options);
     const path = join(folder, 'pay.mts');
     writeFileSync(path, program);

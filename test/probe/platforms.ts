@@ -19,7 +19,6 @@ interface SetupOptions extends SandboxOptions {
 
 const minute = 60_000;
 const apiKey = 'sk_probe_canary_4f1b';
-const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJwcm9iZSJ9.Y2FuYXJ5';
 
 /** A sandbox with records of two entities, a client of it, and a clock that both follow. */
 export function setup({
@@ -29,16 +28,14 @@ export function setup({
   ...options
 }: SetupOptions = {}) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
-  const sandbox = new Sandbox({ clock, apiKey, jwt, autoAdvance: 1_000, ...options });
+  const sandbox = new Sandbox({ clock, apiKey, autoAdvance: 1_000, ...options });
   for (const email of ['first@example.com', 'second@example.com']) {
     const { id: entityId } = sandbox.entities.create({ email });
     sandbox.entities.approve(entityId);
     for (const name of ['Operating', 'Savings']) {
       const { id: accountId } = sandbox.accounts.create({ entityId, name });
       sandbox.accounts.fund(accountId, '1000');
-      sandbox.ibans.create({ accountId });
     }
-    sandbox.counterparties.create({ entityId, name: email });
   }
   for (let number = 0; number < transfers; number += 1) {
     sandbox.transfers.create({
@@ -50,14 +47,11 @@ export function setup({
     clock.jump(gapMs);
   }
   const requests: { method: string; url: URL; at: number }[] = [];
-  const handle = async (request: Request, body = ''): Promise<Response> => {
+  const handle = async (request: Request): Promise<Response> => {
     const { method, url } = request;
     requests.push({ method, url: new URL(url), at: clock.now() });
     const send = async (changedRequest = request): Promise<Response> => {
-      const isGetWithBody = method === 'GET' && body !== '';
-      const response = await (isGetWithBody
-        ? sandbox.getWithBody(changedRequest, body)
-        : sandbox.fetch(changedRequest));
+      const response = await sandbox.fetch(changedRequest);
       return withHeaders(response, { date: new Date(clock.now()).toUTCString() });
     };
     return deviation === undefined ? send() : deviation(request, send, clock);
@@ -65,12 +59,10 @@ export function setup({
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,
-    jwt,
-    validation: 'report',
+    jwt: null,
     maxRetries: 0,
     clock,
-    fetch: (request) => handle(request),
-    getWithBody: handle,
+    fetch: handle,
   });
   const probeClock = {
     now: () => clock.now(),
@@ -81,12 +73,10 @@ export function setup({
       else clock.jump(ms);
     },
   };
-  const probe = (order?: { twice?: boolean }, hasJwt = true): Promise<Probed> =>
+  const probe = (order?: { twice?: boolean }): Promise<Probed> =>
     runProbe({
       payments,
       clock: probeClock,
-      hasJwt,
-      readTls: () => Promise.resolve({ protocol: 'TLSv1.3' }),
       order:
         order === undefined
           ? undefined

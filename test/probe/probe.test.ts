@@ -10,7 +10,7 @@ test.each(deviatingPlatforms)(
     const { probe } = setup({ deviation: respond });
     const probed = await probe({ twice: true });
     expect(factsOf(probed)).toEqual({ ...(await baseline), ...rows });
-    expect(probed.report.options).toEqual(options);
+    expect(probed.report.options).toEqual({ platform: options });
     const texts = probed.advice.map(({ text }) => text);
     for (const pattern of advice) expect(texts).toContainEqual(expect.stringMatching(pattern));
   },

@@ -15,15 +15,14 @@ const marks = new Map(
 
 const markOf: Readonly<Record<Check['needs'], string>> = {
   reads: 'R',
-  jwt: 'J',
   pay: 'P',
   pay_twice: 'PP',
 };
 
 /** Why a row cannot be tried. */
-const reasons = ['W', 'N', 'D', 'T', 'O'];
+const reasons = ['S', 'W', 'N', 'D', 'T', 'O'];
 
-test('docs/gaps.md marks each row that payments-probe checks with what the check needs, such as a JWT, and each other row with the reason why there is no check', () => {
+test('docs/gaps.md marks each row that payments-probe checks with what the check needs, and each other row with the reason why there is no check', () => {
   expect(marks.size).toBeGreaterThan(60);
   const wrong = [...marks].filter(([row, mark]) => {
     const needs = new Set(checks.filter((check) => check.row === row).map((check) => check.needs));

@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigurationError, PaymentsClient, type RequestEvent } from '../../index.ts';
 import { redactDeep, redactor } from '../../errors/redact.ts';
@@ -7,9 +6,8 @@ import { version } from '../../version.ts';
 import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
 import { readCommand, usage, type Command } from './flags.ts';
 import type { PaymentOrder } from './payment.ts';
-import { compareReports, formatChanges, formatReport } from './report.ts';
-import { runProbe, type Report } from './run.ts';
-import { readTls } from './tls.ts';
+import { formatReport } from './report.ts';
+import { runProbe } from './run.ts';
 
 const clock = {
   now: () => Date.now(),
@@ -27,32 +25,28 @@ async function main(args: string[]): Promise<number> {
 }
 
 /**
- * Runs the probe and prints its report, or the changes since the report that `--compare` names.
- * Resolves to the exit status, 3 if the platform contradicts an assumption of the client.
+ * Runs the probe and prints its report. Resolves to the exit status, 3 if the platform contradicts
+ * an assumption of the client.
  */
 async function probe(command: Extract<Command, { name: 'probe' }>): Promise<number> {
-  const { order, yes, compare, json } = command;
+  const { order, yes, json } = command;
   if (order !== undefined && !yes && !process.stdin.isTTY) {
     throw new UsageError(
       '--pay asks for confirmation on a terminal. Without a terminal, pass --yes.',
     );
   }
-  const earlier = compare === undefined ? undefined : readReport(compare);
   const payments = createClient();
   if (order !== undefined && !yes) await confirmOrder(payments, order);
-  const hasJwt = readVariable('PAYMENTS_JWT') !== '';
-  // Removes credentials from the report, because a platform may send one back in any field.
-  const redact = redactor(credentials().filter((credential) => credential !== ''));
-  const options = { payments, clock, readTls, hasJwt, order, onPaying: nameTransferAtExit };
+  // Removes the key from the report, because a platform may send the key back in any field.
+  const redact = redactor([readVariable('PAYMENTS_API_KEY')]);
+  const options = { payments, clock, order, onPaying: nameTransferAtExit };
   const probed = redactDeep(await runProbe(options).finally(clearProgress), redact);
   const { report } = probed;
-  const changes = earlier === undefined ? undefined : compareReports(earlier, report);
-  if (json) print(`${JSON.stringify({ ...report, changes }, null, 2)}\n`);
-  else if (changes !== undefined && earlier !== undefined) {
-    print(formatChanges(changes, earlier.startedAt));
-  } else {
-    print(formatReport(probed, process.stdout.isTTY && !process.env['NO_COLOR']));
-  }
+  print(
+    json
+      ? `${JSON.stringify(report, null, 2)}\n`
+      : formatReport(probed, process.stdout.isTTY && !process.env['NO_COLOR']),
+  );
   hasReported = true;
   return report.rows.some(({ result }) => result === 'contradicted') ? 3 : 0;
 }
@@ -71,7 +65,7 @@ function createClient(): PaymentsClient {
   try {
     // The client makes no retries, because the probe paces and repeats its requests itself.
     const hooks = process.stderr.isTTY ? { onRequest: showProgress } : {};
-    return new PaymentsClient({ validation: 'report', maxRetries: 0, hooks });
+    return new PaymentsClient({ jwt: null, maxRetries: 0, hooks });
   } catch (cause) {
     if (cause instanceof ConfigurationError) throw new UsageError(cause.message, { cause });
     throw cause;
@@ -99,19 +93,5 @@ async function confirmOrder(payments: PaymentsClient, order: PaymentOrder): Prom
 }
 
 const readVariable = (name: string): string => process.env[name]?.trim() ?? '';
-const credentials = (): string[] => ['PAYMENTS_API_KEY', 'PAYMENTS_JWT'].map(readVariable);
-
-function readReport(file: string): Report {
-  try {
-    const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
-    if (!Array.isArray(report.rows)) throw new Error('It has no rows.');
-    return report;
-  } catch (cause) {
-    const why = (cause as Error).message;
-    throw new UsageError(`--compare takes a report of --json, and ${file} is none: ${why}`, {
-      cause,
-    });
-  }
-}
 
 await runProgram('payments-probe', main);

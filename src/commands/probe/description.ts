@@ -6,8 +6,6 @@ interface Change {
 
 interface Step {
   readonly summary: string;
-  /** Advice on how to write references that this change leaves as they are. @default the summary */
-  readonly advice?: string;
   readonly change: (text: string) => string;
 }
 
@@ -15,11 +13,7 @@ const steps: readonly Step[] = [
   { summary: 'in capitals', change: (text) => text.toUpperCase() },
   { summary: 'in small letters', change: (text) => text.toLowerCase() },
   { summary: 'without signs', change: (text) => text.replaceAll(/[^\p{L}\p{N} ]/gu, '') },
-  {
-    summary: 'with single spaces',
-    advice: 'without double spaces',
-    change: (text) => text.replaceAll(/ +/g, ' '),
-  },
+  { summary: 'without double spaces', change: (text) => text.replaceAll(/ +/g, ' ') },
 ];
 
 /**
@@ -43,7 +37,7 @@ export function describeChange(sent: string, received: unknown): Change | undefi
     const limit = isCut ? [`of at most ${received.length} characters`] : [];
     return {
       summary: [...cut, ...applied.map(({ summary }) => summary)].join(', '),
-      advice: `use references ${[...limit, ...applied.map(({ summary, advice = summary }) => advice)].join(', ')}, or createOnce reports them as ambiguous.`,
+      advice: `use references ${[...limit, ...applied.map(({ summary }) => summary)].join(', ')}, or createOnce reports them as ambiguous.`,
     };
   }
   return {

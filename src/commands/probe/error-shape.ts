@@ -1,3 +1,4 @@
+import { resolvePlatform } from '../../calls/platform.ts';
 import type { Reading } from './platform.ts';
 
 /** The form that the platform's error bodies have in common. */
@@ -15,10 +16,8 @@ type Kind = 'string' | 'number' | 'boolean';
  * have enough fields in common, `isErrorBody` is TypeScript that recognises this form.
  */
 export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
-  const isDocumented = errors.every(({ body }) => {
-    const { error, code } = Object(body) as Record<string, unknown>;
-    return typeof error === 'string' && typeof code === 'string';
-  });
+  const accepts = resolvePlatform().isErrorBody;
+  const isDocumented = errors.every(({ body }) => accepts(body));
   if (isDocumented) return { isDocumented, description: '' };
   const [first = [], ...others] = errors.map(({ body }) => scalarFields(body));
   const common = first.filter((field) => others.every((fields) => fields.includes(field)));

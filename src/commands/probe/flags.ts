@@ -4,22 +4,21 @@ import type { PaymentOrder } from './payment.ts';
 
 export const usage = `Usage: payments-probe [options]
 
-Finds out on your platform what the API reference does not define. Sends at most 200 requests, 4 a
-second, and only reads, unless you pass --pay: docs/going-live.md.
+Finds out on your platform what the API reference does not define and decides about money. Sends
+at most 100 requests, 4 a second, and only reads, unless you pass --pay: docs/going-live.md.
 
 Options:
-  --pay <amount>      make one transfer of this amount, such as 0.01, and watch it for a minute
+  --pay <amount>      make one transfer of this amount, such as 0.01, and look for it in the list
   --from <id>         of --pay: the Account that the money leaves
   --to <id>           of --pay: another Account of your own
   --pay-twice         of --pay: try Idempotency-Key, too; makes up to three transfers, of this
                       amount and of the next one (0.01 and 0.02)
   --yes               of --pay: do not ask
-  --compare <file>    print what has changed since the report in this file (of --json)
   --json              print JSON, for programs and tickets
   --version           print the version and exit
   --help              print this text and exit
 
-Needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with PAYMENTS_JWT it also tries the root endpoints.
+Needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY.
 Status: 0 done, 1 the platform does not respond or rejects the credential, 2 wrong arguments,
 3 an assumption of the SDK does not hold.
 `;
@@ -30,7 +29,6 @@ const options = {
   to: { type: 'string' },
   'pay-twice': { type: 'boolean', default: false },
   yes: { type: 'boolean', default: false },
-  compare: { type: 'string' },
   json: { type: 'boolean', default: false },
   version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -42,7 +40,6 @@ export type Command =
       readonly name: 'probe';
       readonly order: PaymentOrder | undefined;
       readonly yes: boolean;
-      readonly compare: string | undefined;
       readonly json: boolean;
     };
 
@@ -51,14 +48,13 @@ export function readCommand(args: string[]): Command {
   const { values } = parseFlags(args, options);
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
-  const { pay, from, to, yes, compare, json, 'pay-twice': twice } = values;
-  if (compare === '') throw new UsageError('--compare is empty.');
+  const { pay, from, to, yes, json, 'pay-twice': twice } = values;
   if (pay === undefined) {
     const orphan = Object.entries({ from, to, 'pay-twice': twice }).find(([, value]) =>
       Boolean(value),
     );
     if (orphan !== undefined) throw new UsageError(`--${orphan[0]} needs --pay.`);
-    return { name: 'probe', order: undefined, yes, compare, json };
+    return { name: 'probe', order: undefined, yes, json };
   }
   // The amount must have the same form as in the client, because a mistake costs money here.
   if (!/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/.test(pay)) {
@@ -66,7 +62,7 @@ export function readCommand(args: string[]): Command {
   }
   const order = { amount: pay, from: readAccount('from', from), to: readAccount('to', to), twice };
   if (order.from === order.to) throw new UsageError('--from and --to are the same Account.');
-  return { name: 'probe', order, yes, compare, json };
+  return { name: 'probe', order, yes, json };
 }
 
 function readAccount(flag: string, text: string | undefined): string {

@@ -1,105 +1,9 @@
-import {
-  isKnownAccountStatus,
-  isKnownAccountType,
-  isKnownCounterpartyType,
-  isKnownEntityStatus,
-  isKnownEntityType,
-  isKnownIbanStatus,
-  isKnownKycStatus,
-  isKnownTosStatus,
-  isKnownTransferDirection,
-  isKnownTransferStatus,
-  isKnownTransferType,
-} from '../../index.ts';
-import type { IdPrefix } from '../../internal/formats.ts';
 import { isObject } from '../../internal/objects.ts';
-import {
-  AccountSchema,
-  CounterpartySchema,
-  EntitySchema,
-  IbanSchema,
-  TransferSchema,
-} from '../../schemas/index.ts';
 import type { Platform, Reading } from './platform.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-type Guard = (value: unknown) => boolean;
-
-/** A list below the base URL (`/v0`), and what the API reference says about its records. */
-export interface Noun {
-  readonly name: 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans';
-  readonly path: string;
-  readonly prefix: IdPrefix;
-  readonly schema: {
-    safeParse(value: unknown): {
-      readonly error?:
-        | {
-            readonly issues: readonly {
-              readonly path: readonly PropertyKey[];
-              readonly code: string;
-            }[];
-          }
-        | undefined;
-    };
-  };
-  readonly enums: Readonly<Record<string, Guard>>;
-  readonly money: readonly string[];
-}
-
-export const nouns: readonly Noun[] = [
-  {
-    name: 'entities',
-    path: '/entities',
-    prefix: 'ent_',
-    schema: EntitySchema,
-    enums: {
-      type: isKnownEntityType,
-      status: isKnownEntityStatus,
-      kycStatus: isKnownKycStatus,
-      tosStatus: isKnownTosStatus,
-    },
-    money: [],
-  },
-  {
-    name: 'accounts',
-    path: '/accounts',
-    prefix: 'acc_',
-    schema: AccountSchema,
-    enums: { type: isKnownAccountType, status: isKnownAccountStatus },
-    money: ['availableBalance', 'pendingBalance', 'lockedBalance', 'holdingBalance'],
-  },
-  {
-    name: 'transfers',
-    path: '/transfers',
-    prefix: 'txfr_',
-    schema: TransferSchema,
-    enums: {
-      type: isKnownTransferType,
-      status: isKnownTransferStatus,
-      direction: isKnownTransferDirection,
-    },
-    money: ['amount'],
-  },
-  {
-    name: 'counterparties',
-    path: '/counterparties',
-    prefix: 'cpty_',
-    schema: CounterpartySchema,
-    enums: { type: isKnownCounterpartyType },
-    money: [],
-  },
-  {
-    name: 'ibans',
-    path: '/ibans',
-    prefix: 'iban_',
-    schema: IbanSchema,
-    enums: { status: isKnownIbanStatus },
-    money: [],
-  },
-];
-
-/** The pages that the probe has read of a list, and their records. */
+/** The pages that the probe has read of the list of transfers, and their transfers. */
 export interface Listing {
   readonly readings: readonly Reading[];
   readonly rows: readonly Row[];
@@ -111,29 +15,17 @@ export interface Listing {
   readonly isContradictory: boolean;
 }
 
-/** How many transfers the probe reads to find their order. */
-export const sampleSize = 1_000;
-/** 20 pages hold 1,000 transfers even if a platform ignores `limit` and sends pages of 50. */
-const maxPages = 20;
-const otherPages = 3;
-
-/** Reads the first records of a list: 1,000 transfers, or 300 records of another kind. */
-export const readList = (platform: Platform, noun: Noun): Promise<Listing> =>
-  noun.name === 'transfers'
-    ? readPages(platform, noun.path, {}, { pages: maxPages, maxRows: sampleSize })
-    : readPages(platform, noun.path, {}, { pages: otherPages });
-
-/** Reads a list page by page, until it ends or the given number of pages or records is read. */
-export async function readPages(
+/** Reads the list page by page, until it ends or the given number of pages or rows is read. */
+export async function readTransfers(
   platform: Platform,
-  path: string,
-  filter: Readonly<Record<string, string>>,
   {
+    filter = {},
     pages,
     maxRows = Number.POSITIVE_INFINITY,
     limit = 100,
     isFresh = false,
   }: {
+    readonly filter?: { readonly accountId?: string };
     readonly pages: number;
     readonly maxRows?: number;
     readonly limit?: number;
@@ -155,7 +47,9 @@ export async function readPages(
   let cursor: string | undefined;
   while (readings.length < pages && rows.length < maxRows) {
     const query = { ...filter, limit, ...(cursor === undefined ? {} : { cursor }) };
-    const reading = await (isFresh ? platform.read(path, query) : platform.get(path, query));
+    const reading = await (isFresh
+      ? platform.read('/transfers', query)
+      : platform.get('/transfers', query));
     readings.push(reading);
     if (reading.problem !== undefined) return createListing(false, reading.problem);
     const page = readEnvelope(reading.body);
@@ -198,30 +92,19 @@ export function readEnvelope(body: unknown): Envelope {
   };
 }
 
-/** Makes up an id that looks like the platform's own ids, but most likely belongs to no record. */
-export function createUnknownId({ prefix }: Noun, rows: readonly Row[]): string {
-  const suffix = rows
-    .map(({ id }) => id)
-    .find((id): id is string => typeof id === 'string' && id.startsWith(prefix))
-    ?.slice(prefix.length);
-  if (suffix === undefined) return `${prefix}${'9'.repeat(randomLength)}`;
-  // If the platform counts its ids, random digits might be the id of a record.
-  if (/^\d+$/.test(suffix)) return prefix + '9'.repeat(Math.max(suffix.length, 6));
-  // Replaces each of the last characters by a random one of its kind. Hexadecimal ids stay so.
-  const kept = suffix.slice(0, -randomLength);
-  const letters = /^[0-9a-f-]+$/i.test(suffix) ? 'abcdef' : 'abcdefghijklmnopqrstuvwxyz';
-  const random = suffix
-    .slice(-randomLength)
-    .replaceAll(/[a-z]/g, () => pick(letters))
-    .replaceAll(/[A-Z]/g, () => pick(letters.toUpperCase()))
-    .replaceAll(/\d/g, () => pick(digits));
-  return prefix + kept + random;
-}
+/** How many characters at the end of a made-up id differ. A UUID and a ULID stay of their kind. */
+const changedLength = 12;
 
-const digits = '0123456789';
-/**
- * How many characters at the end of a made-up id are random. The others stay, because they hold the
- * version of a UUID or the time of a ULID.
- */
-const randomLength = 12;
-const pick = (from: string): string => from.charAt(Math.floor(Math.random() * from.length));
+/** Makes up an id that looks like the platform's own ids, but most likely belongs to no record. */
+export function createUnknownId(prefix: string, ids: readonly unknown[]): string {
+  const isKnown = (id: unknown): id is string => typeof id === 'string' && id.startsWith(prefix);
+  const suffix = (ids.find(isKnown) ?? prefix).slice(prefix.length);
+  // If the platform counts its ids, a longer number belongs to no record.
+  if (/^\d*$/.test(suffix)) return prefix + '9'.repeat(Math.max(suffix.length, changedLength));
+  const changed = suffix
+    .slice(-changedLength)
+    .replaceAll(/[a-z]/g, 'f')
+    .replaceAll(/[A-Z]/g, 'F')
+    .replaceAll(/\d/g, '9');
+  return prefix + suffix.slice(0, -changedLength) + changed;
+}

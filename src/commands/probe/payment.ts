@@ -6,9 +6,8 @@ import {
   type TransferCreateInput,
 } from '../../index.ts';
 import { extractLetters } from '../../search/compare.ts';
-import { readEnvelope, readPages, type Row } from './lists.ts';
+import { readEnvelope, readTransfers, type Row } from './lists.ts';
 import { ProbeEnded, type Platform, type Reading } from './platform.ts';
-import { statusMeaning } from '../../values/transfer-status.ts';
 
 /** The transfer that `--pay` makes after the operator has confirmed. */
 export interface PaymentOrder {
@@ -61,18 +60,13 @@ export interface Payment {
   readonly search: string;
   readonly first: Creation;
   readonly keyTrial: KeyTrial | undefined;
-  /** The transfer as a GET by its id returns it. `listed` is the transfer as the list shows it. */
-  readonly record: Row | undefined;
+  /** The transfer as the list shows it. */
   readonly listed: Row | undefined;
-  /**
-   * Milliseconds from the response to the POST until the transfer could be read by its id.
-   * Undefined if the transfer could never be read.
-   */
-  readonly readableAfterMs: number | undefined;
+  /** The transfer as a GET by its id returns it, if the list does not show it. */
+  readonly record: Row | undefined;
+  /** Milliseconds from the response to the POST until the list showed the transfer. */
   readonly listedAfterMs: number | undefined;
   readonly watchedMs: number;
-  /** The statuses of the transfer that the probe has seen, in order, without repeats. */
-  readonly statuses: readonly string[];
 }
 
 export const idempotencyHeader = 'Idempotency-Key';
@@ -81,9 +75,6 @@ const pollDelaysMs = [0, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 const maxPagesOfPoll = 8;
 /** Pauses before each look for the transfer in the list, in all less than 10 seconds. */
 const lookDelaysMs = [0, 2_000, 4_000];
-/** Whether the status of a transfer is final. An undocumented status is not final. */
-export const isFinalStatus = (status: string): boolean =>
-  (statusMeaning({ status }) ?? 'open') !== 'open';
 
 /**
  * Returns a description of the maximum length that contains what a platform may rewrite: capitals,
@@ -118,6 +109,7 @@ export async function makePayment(
   onPaying: (search: string) => void,
 ): Promise<Payment> {
   const { amount, from, to, twice } = order;
+  platform.allowPayment();
   const token = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) =>
     (byte % 36).toString(36),
   ).join('');
@@ -223,19 +215,17 @@ async function create(
   }
 }
 
-/** Looks for the transfer by its id and in the list, until both show a final status. */
+/** Looks for the transfer in the list, until the list shows it. */
 class Watch {
   readonly #platform: Platform;
   /** The account filter of the list. Empty after the platform has rejected the filter. */
   #filter: { readonly accountId?: string };
   readonly #letters: string;
   readonly #start: number;
-  #id: string | undefined;
+  readonly #id: string | undefined;
   #record: Row | undefined;
   #listed: Row | undefined;
-  #readableAfterMs: number | undefined;
   #listedAfterMs: number | undefined;
-  readonly #statuses: string[] = [];
   /** Cursor of the last page so far, where a list that is oldest first shows new transfers. */
   #tail: string | undefined;
 
@@ -251,20 +241,20 @@ class Watch {
     return this.#platform.clock.elapsed() - this.#start;
   }
 
-  /** Polls for about a minute, or until the transfer is listed, readable and final. */
+  /** Polls for about a minute, or until the transfer is listed. */
   async run(): Promise<void> {
-    for (const delay of pollDelaysMs) {
-      await this.#platform.clock.wait(delay);
-      try {
-        await this.#readById();
-        if (this.#listed === undefined) await this.#findInList();
-      } catch (error) {
-        // Stops watching without an error, because the report still has to name the transfer.
-        if (error instanceof ProbeEnded) return;
-        throw error;
+    try {
+      for (const delay of pollDelaysMs) {
+        await this.#platform.clock.wait(delay);
+        await this.#findInList();
+        if (this.#listed !== undefined) return;
       }
-      const isFinal = isFinalStatus(this.#statuses.at(-1) ?? '');
-      if (this.#listed !== undefined && this.#record !== undefined && isFinal) return;
+      if (this.#id === undefined) return;
+      const { body, problem } = await this.#platform.read(`/transfers/${this.#id}`);
+      if (problem === undefined) this.#record = body as Row;
+    } catch (error) {
+      // Stops watching without an error, because the report still has to name the transfer.
+      if (!(error instanceof ProbeEnded)) throw error;
     }
   }
 
@@ -282,8 +272,8 @@ class Watch {
   /** Reads the whole list of transfers, because each page may have a transfer of this probe. */
   async listAll(): Promise<ProbeListing> {
     try {
-      const options = { pages: maxPagesOfPoll, isFresh: true };
-      const listing = await readPages(this.#platform, '/transfers', this.#filter, options);
+      const options = { filter: this.#filter, pages: maxPagesOfPoll, isFresh: true };
+      const listing = await readTransfers(this.#platform, options);
       const { rows, readings, isComplete } = listing;
       if (this.#dropFilter(readings[0])) return await this.listAll();
       const ours = rows.filter((row) => this.#isDescribedAsOurs(row));
@@ -294,25 +284,13 @@ class Watch {
     }
   }
 
-  result(): Omit<Payment, 'description' | 'search' | 'first' | 'keyTrial'> {
+  result(): Pick<Payment, 'record' | 'listed' | 'listedAfterMs' | 'watchedMs'> {
     return {
       record: this.#record,
       listed: this.#listed,
-      readableAfterMs: this.#readableAfterMs,
       listedAfterMs: this.#listedAfterMs,
       watchedMs: this.#elapsed,
-      statuses: this.#statuses,
     };
-  }
-
-  async #readById(): Promise<void> {
-    if (this.#id === undefined) return;
-    const { body, problem } = await this.#platform.read(`/transfers/${this.#id}`);
-    if (problem !== undefined) return;
-    this.#readableAfterMs ??= this.#elapsed;
-    this.#record = body as Row;
-    const status = String(this.#record['status']);
-    if (this.#statuses.at(-1) !== status) this.#statuses.push(status);
   }
 
   /**
@@ -329,7 +307,6 @@ class Watch {
       if (row !== undefined) {
         this.#listed = row;
         this.#listedAfterMs = this.#elapsed;
-        this.#id ??= String(row['id']);
         return;
       }
       if (page.cursor === undefined) return;

@@ -23,7 +23,6 @@ export interface Reading {
   readonly headers: Headers;
   /** The parsed JSON body of the response. Undefined if the body is not JSON. */
   readonly body: unknown;
-  readonly durationMs: number;
   /** Time when the response had arrived, by this machine's clock. */
   readonly receivedAt: number;
   /** Why the response cannot be used. Undefined for a 2xx with JSON. */
@@ -33,7 +32,10 @@ export interface Reading {
 /** Error that ends the whole probe. The message says what the user has to check. */
 export class ProbeEnded extends Error {}
 
-const maxRequests = 200;
+/** How many requests the probe sends at most to read. */
+const maxRequests = 100;
+/** How many requests more the probe may send to make a payment and to watch the transfer. */
+const requestsOfPayment = 80;
 /** Milliseconds between two requests of the probe, so that no second has more than five. */
 const minGapMs = 250;
 /** The probe sends a read up to three times, as the client does by default. */
@@ -47,14 +49,14 @@ type Query = NonNullable<AnyRequest['query']>;
 
 /** Sends all requests of the probe, at a limited rate, and counts and retries the requests. */
 export class Platform {
-  readonly readings: Reading[] = [];
   requests = 0;
-  writes = 0;
   readonly #cache = new Map<string, Promise<Reading>>();
   readonly #payments: PaymentsClient;
   readonly #clock: ProbeClock;
   #nextStart = Number.NEGATIVE_INFINITY;
   #silent = 0;
+  #hasResponded = false;
+  #limit = maxRequests;
 
   constructor(payments: PaymentsClient, clock: ProbeClock) {
     this.#payments = payments;
@@ -77,47 +79,18 @@ export class Platform {
     return reading;
   }
 
-  /** Reads a path of the API now, even if an earlier check has read the path. */
+  /**
+   * Reads a path of the API now, even if an earlier check has read the path. Sends the read up to
+   * three times, with pauses, and returns the last reading, even if it failed.
+   */
   async read(path: string, query: Query = {}): Promise<Reading> {
-    const reading = await this.#readPatiently({ method: 'GET', path, api: 'versioned', query });
-    this.#countSilence(reading);
-    return reading;
-  }
-
-  /** Reads an endpoint under the root URL by a GET with its input in the body, and with the JWT. */
-  readRoot(path: string, body: object): Promise<Reading> {
-    return this.#readPatiently({ method: 'GET', path, api: 'root', body });
-  }
-
-  /** Sends one write without retries. Only a payment that the operator confirmed uses this. */
-  async write<T>(send: (payments: PaymentsClient) => Promise<T>): Promise<T> {
-    if (!(await this.#takeTurn())) throw new ProbeEnded(spentMessage);
-    this.writes += 1;
-    return send(this.#payments);
-  }
-
-  /** Whether the probe can send this many more requests without exceeding its limit. */
-  hasLeft(requests: number): boolean {
-    return this.requests + requests <= maxRequests;
-  }
-
-  /** Waits until the next request may start. False if the limit of requests is reached. */
-  async #takeTurn(): Promise<boolean> {
-    if (!this.hasLeft(1)) return false;
-    const wait = this.#nextStart - this.#clock.elapsed();
-    if (wait > 0) await this.#clock.wait(wait);
-    this.#nextStart = this.#clock.elapsed() + minGapMs;
-    this.requests += 1;
-    return true;
-  }
-
-  /** Sends a read up to three times, with pauses. Returns the last reading, even if it failed. */
-  async #readPatiently(request: AnyRequest): Promise<Reading> {
     for (let tries = 1; ; tries += 1) {
-      if (!(await this.#takeTurn())) return createReading(request.path, { problem: spentMessage });
-      const { reading, error } = await this.#readOnce(request);
-      this.readings.push(reading);
-      if (error === undefined || tries === maxTries || !error.retryable) return reading;
+      if (!(await this.#takeTurn())) return createReading(path, { problem: spentMessage });
+      const { reading, error } = await this.#readOnce(path, query);
+      if (error === undefined || tries === maxTries || !error.retryable) {
+        this.#countSilence(reading);
+        return reading;
+      }
       const waitMs = error.retryAfterMs ?? retryDelayMs * tries;
       if (waitMs > maxWaitMs) {
         const minutes = Math.ceil(waitMs / 60_000);
@@ -129,16 +102,35 @@ export class Platform {
     }
   }
 
+  /** Sends one write without retries. Only a payment that the operator confirmed uses this. */
+  async write<T>(send: (payments: PaymentsClient) => Promise<T>): Promise<T> {
+    if (!(await this.#takeTurn())) throw new ProbeEnded(spentMessage);
+    return send(this.#payments);
+  }
+
+  /** Raises the limit, so that the probe can always watch a payment that it makes. */
+  allowPayment(): void {
+    this.#limit = this.requests + requestsOfPayment;
+  }
+
+  /** Waits until the next request may start. False if the limit of requests is reached. */
+  async #takeTurn(): Promise<boolean> {
+    if (this.requests >= this.#limit) return false;
+    const wait = this.#nextStart - this.#clock.elapsed();
+    if (wait > 0) await this.#clock.wait(wait);
+    this.#nextStart = this.#clock.elapsed() + minGapMs;
+    this.requests += 1;
+    return true;
+  }
+
   /** Sends a read once. A failed call gives a reading, too, with the client's error beside it. */
-  async #readOnce(request: AnyRequest): Promise<{ reading: Reading; error?: PaymentsError }> {
-    const { path, api } = request;
-    const start = this.#clock.elapsed();
+  async #readOnce(
+    path: string,
+    query: Query,
+  ): Promise<{ reading: Reading; error?: PaymentsError }> {
+    const request = { method: 'GET', path, api: 'versioned', query } as const;
     const finish = (facts: Partial<Reading>): Reading =>
-      createReading(path, {
-        durationMs: this.#clock.elapsed() - start,
-        receivedAt: this.#clock.now(),
-        ...facts,
-      });
+      createReading(path, { receivedAt: this.#clock.now(), ...facts });
     try {
       const { data, response } = await this.#payments.request(request).withResponse();
       const { status, headers } = response;
@@ -146,7 +138,7 @@ export class Platform {
       return { reading: finish({ status, headers, body: data, problem }) };
     } catch (error) {
       if (!(error instanceof PaymentsError)) throw error;
-      if (error instanceof AuthenticationError) throw new ProbeEnded(describeRejection(path, api));
+      if (error instanceof AuthenticationError) throw new ProbeEnded(describeRejection(path));
       const problem = describeProblem(error);
       if (error instanceof ApiError) {
         const { status, body: text } = error;
@@ -160,22 +152,21 @@ export class Platform {
 
   #countSilence({ status, problem }: Reading): void {
     this.#silent = status === undefined || status >= 500 ? this.#silent + 1 : 0;
-    const isFirst = this.readings.every((each) => each.status === undefined);
-    if (problem === spentMessage || (this.#silent < maxSilent && !isFirst)) return;
+    this.#hasResponded ||= status !== undefined;
+    if (this.#silent < maxSilent && this.#hasResponded) return;
     throw new ProbeEnded(
       `The platform does not respond: ${problem ?? 'no response'}\nCheck PAYMENTS_BASE_URL (${this.baseUrl}) and the network.`,
     );
   }
 }
 
-const spentMessage = `the limit of ${maxRequests} requests was reached`;
+const spentMessage = 'the limit of requests was reached';
 
 const createReading = (path: string, facts: Partial<Reading>): Reading => ({
   path,
   status: undefined,
   headers: new Headers(),
   body: undefined,
-  durationMs: 0,
   receivedAt: 0,
   problem: undefined,
   ...facts,
@@ -191,13 +182,8 @@ function describeProblem(error: PaymentsError): string {
   return `${error.name}, ${error.attempts.at(-1)?.reason ?? error.outcome}`;
 }
 
-function describeRejection(path: string, api: AnyRequest['api']): string {
-  const [credential, url, orUnset] =
-    api === 'root'
-      ? ['PAYMENTS_JWT', 'PAYMENTS_ROOT_URL', ', or unset it']
-      : ['PAYMENTS_API_KEY', 'PAYMENTS_BASE_URL', ''];
-  return `The platform rejected ${credential} (401 at GET ${path}). Check that it is complete, not expired, and of the platform at ${url}${orUnset}.`;
-}
+const describeRejection = (path: string): string =>
+  `The platform rejected PAYMENTS_API_KEY (401 at GET ${path}). Check that it is complete, not expired, and of the platform at PAYMENTS_BASE_URL.`;
 
 function parseIfJson(text: string): unknown {
   try {

@@ -1,78 +1,26 @@
-import { defaultGracePeriod } from '../../../calls/options.ts';
 import { describeChange } from '../description.ts';
-import {
-  idempotencyHeader,
-  isFinalStatus,
-  type Creation,
-  type KeyTrial,
-  type Payment,
-} from '../payment.ts';
+import { idempotencyHeader, type Creation, type KeyTrial, type Payment } from '../payment.ts';
 import { pays, type Check } from './check.ts';
-import {
-  confirmed,
-  contradicted,
-  finding,
-  formatMs,
-  isFilled,
-  unknown,
-  type Verdict,
-} from './verdict.ts';
+import { confirmed, contradicted, finding, formatMs, unknown, type Verdict } from './verdict.ts';
 
 export const paymentChecks: readonly Check[] = [
-  pays(10, 'Does a transfer that names no currency have USDC?', ({ first, record, listed }) => {
-    const row = record ?? listed;
-    if (row === undefined) return notSeen(first, 'read');
-    const { currency } = row;
-    if (currency === 'USDC') return confirmed('It has USDC.');
-    return contradicted(
-      `It has ${isFilled(currency) ? currency : 'none'}.`,
-      undefined,
-      'name the currency of each payment: createOnce takes a payment without one for USDC.',
-    );
-  }),
   pays(28, 'Which status does a creation have?', ({ first, search }) => {
-    const { details, ...verdict } =
+    const { seen, ...verdict } =
       first.outcome === 'accepted'
         ? finding(`${first.status}.`, `It made ${first.id}.`)
         : notPaid(first);
     // The report always says how to find the transfer, because an operator may have to look for it.
-    return { ...verdict, details: `${details} ${search}` };
-  }),
-  pays(36, 'Does the response to a creation have the documented fields?', ({ first, record }) => {
-    if (first.outcome !== 'accepted') return notPaid(first);
-    const missing = ['id', 'status', 'type', 'createdAt'].filter(
-      (name) => !isFilled(first.body[name]),
-    );
-    const metadata = record === undefined || !('metadata' in record) ? 'no metadata' : 'metadata';
-    const fields = Object.keys(first.body).join(', ');
-    const details = `The creation has ${fields}. The transfer has ${metadata}.`;
-    if (missing.length === 0) return confirmed('Yes.', details);
-    return contradicted(`It lacks ${missing.join(', ')}.`, details);
-  }),
-  pays(37, 'Which statuses does a transfer go through?', ({ first, statuses, watchedMs }) => {
-    const last = statuses.at(-1);
-    if (last === undefined) return notSeen(first, 'read by its id');
-    const details = `${statuses.join(', then ')}; watched for ${formatMs(watchedMs)}.`;
-    return isFinalStatus(last)
-      ? finding(`It ends as ${last}.`, details)
-      : finding('None is final within a minute.', details);
-  }),
-  pays(40, 'Can a new transfer be read by its id within 30 seconds?', (payment) => {
-    const { first, record, readableAfterMs, watchedMs } = payment;
-    if (record === undefined || readableAfterMs === undefined) {
-      if (first.outcome !== 'accepted') return notPaid(first);
-      return contradicted('It cannot be read.', `Tried for ${formatMs(watchedMs)}.`);
-    }
-    const details = `After ${formatMs(readableAfterMs)}.`;
-    return readableAfterMs < 30_000
-      ? confirmed('Yes.', details)
-      : contradicted('Only later.', details);
+    return { ...verdict, seen: `${seen} ${search}` };
   }),
   pays(51, `Is ${idempotencyHeader} honoured?`, checkKey, 'pay_twice'),
   // Checks Assumption A1 of docs/proof.md, that the list shows a transfer with its reference.
   pays(60, 'Does a description come back unchanged?', ({ description, first, record, listed }) => {
     const row = listed ?? record;
-    if (row === undefined) return notSeen(first, 'read');
+    if (row === undefined) {
+      return first.outcome === 'accepted'
+        ? unknown('The transfer could not be read.')
+        : notPaid(first);
+    }
     const change = describeChange(description, row['description']);
     const where = listed === undefined ? 'by its id; not seen in the list' : 'in the list';
     if (change === undefined) return confirmed('Yes.', `140 characters, ${where}.`);
@@ -85,15 +33,9 @@ export const paymentChecks: readonly Check[] = [
         ? unknown('It was not seen in the list.', `Watched for ${formatMs(watchedMs)}.`)
         : notPaid(first);
     }
-    const after = formatMs(listedAfterMs);
     const isSoon = listedAfterMs < 10_000;
     const fact = isSoon ? 'Within 10 seconds.' : 'After more than 10 seconds.';
-    const listed = { ...finding(fact, `After ${after}.`), advice: lateEffectAdvice };
-    // Suggests 20 times the delay that was seen, rounded up to minutes.
-    const value = Math.ceil((listedAfterMs * 20) / 60_000) * 60_000;
-    if (value <= defaultGracePeriod) return listed;
-    const reason = `a new transfer was listed after ${after} only`;
-    return { ...listed, option: { name: 'gracePeriod', value, reason } };
+    return finding(fact, `After ${formatMs(listedAfterMs)}.`, lateEffectAdvice);
   }),
 ];
 
@@ -108,9 +50,6 @@ export const notPaid = ({ outcome, problem }: Creation): Verdict =>
       : 'The transfer was not made.',
     `Its response: ${problem}.`,
   );
-
-const notSeen = (first: Creation, how: string): Verdict =>
-  first.outcome === 'accepted' ? unknown(`The transfer could not be ${how}.`) : notPaid(first);
 
 /**
  * Decides by the requests of `--pay-twice` whether the platform honours the Idempotency-Key: an
@@ -148,7 +87,7 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
     return unknown(fact, `Pay from an account with fewer transfers. ${made}`);
   }
   const reason = 'only another key made another transfer, in the responses and in the list';
-  const option = { name: 'idempotencyHeader', value: idempotencyHeader, reason };
+  const option = { name: 'idempotencyHeader', value: idempotencyHeader, reason } as const;
   return { ...finding('Honoured.', made), option };
 }
 
