@@ -3,15 +3,8 @@ import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { apiKey, clientOf, respond } from '../support/clients.ts';
-import { newInstruction, transfer } from '../support/values.ts';
+import { invoice as payment, newInstruction, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
-
-const payment = {
-  sourceAccountId: 'acc_000001',
-  counterpartyId: 'cpty_000001',
-  amount: '12.50',
-  description: 'invoice 4711',
-} as const;
 
 function setup(options: ClientOptions = {}) {
   const clock = new VirtualClock();

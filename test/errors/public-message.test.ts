@@ -1,9 +1,4 @@
-import {
-  PaymentsClient,
-  type ClientOptions,
-  type OnceInput,
-  type PaymentsError,
-} from 'payments-platform-sdk';
+import { PaymentsClient, type ClientOptions, type PaymentsError } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import type { Sandbox, SandboxFault } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
@@ -11,13 +6,7 @@ import { clientAt, failureOf } from '../support/clients.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { seededSandbox } from '../support/platform.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
-
-const input: OnceInput = {
-  sourceAccountId: 'acc_000001',
-  destinationAccountId: 'acc_000002',
-  amount: '12.50',
-  description: 'invoice 4711',
-};
+import { bookInvoice as input } from '../support/values.ts';
 
 /** The error of a call on a sandbox. */
 async function errorOf(

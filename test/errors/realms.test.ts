@@ -17,7 +17,7 @@ import { memoryJournal, testJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { apiKey, clientOf, failureOf, respond } from '../support/clients.ts';
-import { newTransfer, page, transferCreated } from '../support/values.ts';
+import { invoice as payment, newTransfer, page, transferCreated } from '../support/values.ts';
 
 // In Jest, in the vm pools of Vitest and in node:vm, what Node throws is no instance of the program's Error, Date or AbortSignal.
 
@@ -48,13 +48,6 @@ const kinds: Readonly<Record<string, Create>> = {
     Object.assign(Object.create(Error.prototype) as Error, { message }, fields),
 };
 const foreign = kinds['an error of another realm'] as Create;
-
-const payment = {
-  sourceAccountId: 'acc_000001',
-  counterpartyId: 'cpty_000001',
-  amount: '12.50',
-  description: 'invoice 4711',
-} as const;
 
 const clientWith = (options: ClientOptions): PaymentsClient =>
   new PaymentsClient({ ...seedDemo(new Sandbox()).clientOptions, maxRetries: 0, ...options });

@@ -16,7 +16,7 @@ import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { transfer } from '../support/values.ts';
+import { invoice, transfer } from '../support/values.ts';
 
 type ErrorClass = (new (message: string, facts: object) => PaymentsError) & {
   readonly prototype: PaymentsError;
@@ -96,15 +96,7 @@ test('paymentsErrorFrom restores reason, reference and retryAfterMs of a Payment
   const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: memoryJournal() });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
-  const error = await failureOf(
-    payments.transfers.createOnce({
-      sourceAccountId: 'acc_000001',
-      counterpartyId: 'cpty_000001',
-      amount: '12.50',
-      description: 'invoice 4711',
-    }),
-    PaymentInDoubtError,
-  );
+  const error = await failureOf(payments.transfers.createOnce(invoice), PaymentInDoubtError);
   const restored = paymentsErrorFrom(copyOntoError(error.toJSON()));
   expect(restored).toBeInstanceOf(PaymentInDoubtError);
   expect(restored).toMatchObject({

@@ -1,19 +1,12 @@
-import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { PaymentsClient } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { fixedTimes } from '../support/values.ts';
+import { invoice as input, fixedTimes } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 // Breaks each assumption of docs/proof.md, so that createOnce pays twice. late-effects.test.ts
 // breaks A2.
-
-const input = {
-  sourceAccountId: 'acc_000001',
-  counterpartyId: 'cpty_000001',
-  amount: '12.50',
-  description: 'invoice 4711',
-} as const satisfies OnceInput;
 
 interface World {
   /** Changes the pages of the platform. */

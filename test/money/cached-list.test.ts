@@ -1,9 +1,4 @@
-import {
-  PaymentInDoubtError,
-  PaymentsClient,
-  PaymentsError,
-  type OnceInput,
-} from 'payments-platform-sdk';
+import { PaymentInDoubtError, PaymentsClient, PaymentsError } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test, vi } from 'vitest';
@@ -11,23 +6,15 @@ import { failureOf } from '../support/clients.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { defaultGracePeriod, defaultTotalTimeout } from '../../src/calls/options.ts';
 import type { SendingEntry } from '../../src/journals/journal.ts';
+import { bookInvoice as input } from '../support/values.ts';
+import { createAccounts } from '../support/platform.ts';
 
 const [totalTimeout, gracePeriod] = [defaultTotalTimeout, defaultGracePeriod];
-const input: OnceInput = {
-  sourceAccountId: 'acc_000001',
-  destinationAccountId: 'acc_000002',
-  amount: '12.50',
-  description: 'invoice 4711',
-};
-
 /** A platform with two accounts. `headers` are the extra headers of each list response. */
 function setup(headers: readonly Record<string, string>[] = [], forgets = false) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });
-  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
-  sandbox.entities.approve(entityId);
-  for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
-  sandbox.accounts.fund('acc_000001', '1000');
+  createAccounts(sandbox);
   const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets };
   const limits: string[] = [];
   const requests: Request[] = [];

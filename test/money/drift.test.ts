@@ -3,34 +3,32 @@ import {
   PaymentInDoubtError,
   PaymentsClient,
   WaitError,
-  type OnceInput,
 } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
-import { fixedTimes, newTransfer, page, transfer, transferNumber } from '../support/values.ts';
+import {
+  bookInvoice as input,
+  fixedTimes,
+  newTransfer,
+  page,
+  transfer,
+  transferNumber,
+} from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { runDrift } from './drifting-platform.ts';
+import { createAccounts } from '../support/platform.ts';
 
 // A listed transfer that lacks a field may be the payment, so the SDK never excludes it.
 
-const input: OnceInput = {
-  sourceAccountId: 'acc_000001',
-  destinationAccountId: 'acc_000002',
-  amount: '12.50',
-  description: 'invoice 4711',
-};
 const oddValues = [undefined, null, 7, {}, [input], ''];
 
 /** A sandbox, and a client with a journal that receives its responses with changes. */
 function setup(change: (record: Record<string, unknown>) => object) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });
-  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
-  sandbox.entities.approve(entityId);
-  for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
-  sandbox.accounts.fund('acc_000001', '1000');
+  createAccounts(sandbox);
   const journal = memoryJournal({ now: () => clock.now() });
   const payments = new PaymentsClient({
     ...sandbox.clientOptions,

@@ -1,26 +1,14 @@
-import {
-  AbortError,
-  PaymentInDoubtError,
-  PaymentsClient,
-  type OnceInput,
-} from 'payments-platform-sdk';
+import { AbortError, PaymentInDoubtError, PaymentsClient } from 'payments-platform-sdk';
 import { memoryJournal, type Journal, type JournalEntry } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
-import { fixedTimes } from '../support/values.ts';
+import { invoice as input, fixedTimes } from '../support/values.ts';
 import { clockFrom } from '../../src/calls/time.ts';
 import { GuardedJournal } from '../../src/once/guarded-journal.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 // createOnce makes these checks of the journal in production, too, before it sends a payment.
-
-const input = {
-  sourceAccountId: 'acc_000001',
-  counterpartyId: 'cpty_000001',
-  amount: '12.50',
-  description: 'invoice 4711',
-} as const satisfies OnceInput;
 
 function setup(change: (journal: Journal, clock: VirtualClock) => Partial<Journal>) {
   const clock = new VirtualClock();

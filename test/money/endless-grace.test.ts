@@ -5,17 +5,10 @@ import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { collect } from './batches.ts';
-import { fixedTimes } from '../support/values.ts';
+import { invoice as input, fixedTimes } from '../support/values.ts';
 import { defaultGracePeriod } from '../../src/calls/options.ts';
 
 const minute = 60_000;
-const input = {
-  sourceAccountId: 'acc_000001',
-  counterpartyId: 'cpty_000001',
-  amount: '125.50',
-  description: 'invoice 4711',
-} as const;
-
 /** A client whose first request was lost. */
 async function setup(options: ClientOptions = { gracePeriod: Infinity }) {
   const clock = new VirtualClock();

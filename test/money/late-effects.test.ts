@@ -2,19 +2,12 @@ import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { fixedTimes } from '../support/values.ts';
+import { invoice as input, fixedTimes } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const input = {
-  sourceAccountId: 'acc_000001',
-  counterpartyId: 'cpty_000001',
-  amount: '125.50',
-  description: 'invoice 4711',
-} as const;
-
 /** Counts the transfers when the first request takes effect late and the caller goes on calling. */
 async function countTransfers(lateMs: number, options: ClientOptions = {}): Promise<number> {
   const clock = new VirtualClock();

@@ -17,6 +17,7 @@ import { failureOf, clientOf } from '../support/clients.ts';
 import { newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { whichFail } from '../support/which-fail.ts';
+import { createAccounts } from '../support/platform.ts';
 
 const since = '2026-01-01T00:00:00.000Z';
 const minutes = (count: number): string =>
@@ -41,10 +42,7 @@ const match = { ...transfer, createdAt: minutes(1) };
 /** A platform with two accounts and some transfers between them. */
 function setup(): Sandbox {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15) });
-  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
-  sandbox.entities.approve(entityId);
-  for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
-  sandbox.accounts.fund('acc_000001', '1000');
+  createAccounts(sandbox);
   for (const amount of ['1.00', '2.00']) {
     sandbox.transfers.create({ ...input, amount, description: `Rent ${amount}` });
   }

@@ -1,14 +1,8 @@
-import { PaymentsClient, type ClientOptions, type OnceInput } from 'payments-platform-sdk';
+import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-
-const input: OnceInput = {
-  sourceAccountId: 'acc_000001',
-  counterpartyId: 'cpty_000001',
-  amount: '20.50',
-  description: 'invoice 4711',
-};
+import { invoice as input } from '../support/values.ts';
 
 /** A platform that filters by `account`, and whose list is empty when the query has `accountId`. */
 function setup(options: ClientOptions) {

@@ -6,6 +6,20 @@ export const newTransfer = {
   destinationAccountId: 'acc_2',
   amount: '12.50',
 } as const;
+/** A payment that the demo data of a sandbox permit. */
+export const invoice = {
+  sourceAccountId: 'acc_000001',
+  counterpartyId: 'cpty_000001',
+  amount: '12.50',
+  description: 'invoice 4711',
+} as const;
+/** A payment between the two accounts of a new sandbox. */
+export const bookInvoice = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '12.50',
+  description: 'invoice 4711',
+} as const;
 export const transferCreated = {
   id: 'txfr_1',
   status: 'pending',
