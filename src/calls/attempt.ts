@@ -75,6 +75,7 @@ interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
+  readonly isOnUsedConnection?: boolean;
   closeConnection?(): void;
 }
 
@@ -88,6 +89,7 @@ export class ReceivedResponse {
   readonly statusText: string;
   readonly text: string;
   readonly fault: BodyFault | undefined;
+  readonly isOnUsedConnection: boolean;
   readonly #head: ResponseHead;
 
   constructor(head: ResponseHead, text: string, fault: BodyFault | undefined) {
@@ -95,6 +97,7 @@ export class ReceivedResponse {
     this.statusText = head.statusText;
     this.text = text;
     this.fault = fault;
+    this.isOnUsedConnection = head.isOnUsedConnection === true;
     this.#head = head;
   }
 

@@ -128,7 +128,7 @@ function checkBody<T, A>(
   { validation, hooks, createdIds }: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = running;
-  const stray = describeStray(running, parsed, createdIds);
+  const stray = describeStray(running, response, parsed, createdIds);
   if (stray !== undefined) return { ok: false, failure: strayFailure(response, stray, redact) };
   const reportDrift = createDriftReport(running, response, hooks);
   const checked = shape.safeParse(parsed);
@@ -180,24 +180,29 @@ function explainShape(issues: readonly Issue[], validation: ReadingSetup['valida
 }
 
 /**
- * Detects that a response belongs to another request, because a faulty server or proxy has sent it
- * twice, or to the wrong connection. Returns undefined if nothing shows that.
+ * Detects that a response belongs to an earlier request on its connection, because a faulty server
+ * or proxy has sent a response twice. Returns undefined if nothing shows that. On another
+ * connection no such response can arrive, and a mock may give one id to all records. But a
+ * `createOnce` must not take the transfer of another payment, wherever it comes from.
  */
 function describeStray(
   { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
+  { isOnUsedConnection }: ReceivedResponse,
   parsed: unknown,
   createdIds: CreatedIds,
 ): Issue | undefined {
   const id: unknown = isObject(parsed) ? Reflect.get(parsed, 'id') : undefined;
   if (typeof id !== 'string') return undefined;
   const { id: requestedId } = call.path;
-  if (call.kind === 'safe' && typeof requestedId === 'string' && id !== requestedId) {
+  if (call.kind === 'safe' && typeof requestedId === 'string') {
+    if (!isOnUsedConnection || id === requestedId) return undefined;
     return { path: 'id', message: `got ${id}; expected ${requestedId}` };
   }
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
   // A caller may set the header `idempotency-key` without `platform.idempotencyHeader`.
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
-  if (createdIds.add(id, key)) return undefined;
+  const isNew = createdIds.add(id, key);
+  if (isNew || !(isOnUsedConnection || call.idempotencyKey !== undefined)) return undefined;
   return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one` };
 }
 

@@ -249,7 +249,7 @@ export function unusableFailure(
 }
 
 const strayHint =
-  'A server or proxy may have sent a response twice, so the response was not used and its connection was closed.';
+  'A server or proxy may have sent a response twice, so the response was not used and its connection was closed. If a mock has sent it, give each of its records an id of its own.';
 
 /** Describes a 2xx response to another request. `issue` is about the field that shows this. */
 export const strayFailure = (response: FailedResponse, issue: Issue, redact: Redact): Failure =>

@@ -336,7 +336,8 @@ class Exchange {
     const { statusCode = 0, statusMessage = '', rawHeaders } = incoming;
     // A response that msw 2.0 mocks has no socket.
     const socket = incoming.socket as Socket | null;
-    const received = new PushedResponse(statusCode, statusMessage, rawHeaders, () => {
+    const { reusedSocket } = outgoing;
+    const received = new PushedResponse(statusCode, statusMessage, rawHeaders, reusedSocket, () => {
       outgoing.destroy();
       // Once the response has ended, destroying the request no longer closes the connection.
       socket?.destroy();

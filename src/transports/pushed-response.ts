@@ -11,6 +11,7 @@ export class PushedResponse implements TransportResponse {
   readonly status: number;
   readonly statusText: string;
   readonly ok: boolean;
+  readonly isOnUsedConnection: boolean;
   readonly #rawHeaders: RawHeaders;
   readonly #abort: (reason: Error) => void;
   readonly #encoding: string;
@@ -28,11 +29,13 @@ export class PushedResponse implements TransportResponse {
     status: number,
     statusText: string,
     headers: RawHeaders,
+    isOnUsedConnection: boolean,
     abort: (reason: Error) => void,
   ) {
     this.status = status;
     this.statusText = statusText;
     this.ok = status >= 200 && status < 300;
+    this.isOnUsedConnection = isOnUsedConnection;
     this.#rawHeaders = headers;
     this.#abort = abort;
     this.#encoding = findHeader(headers, 'content-encoding');

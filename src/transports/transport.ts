@@ -39,6 +39,11 @@ export interface TransportResponse {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
+  /**
+   * Whether an earlier request was sent on the connection of this response, so that the response
+   * may be a late copy of an earlier one. Absent if the transport does not know.
+   */
+  readonly isOnUsedConnection?: boolean;
   /** The response body as a stream. Absent if the transport does not use streams. */
   readonly body?: ReadableStream<Uint8Array> | null;
   /** The response body if all of its bytes have arrived, otherwise undefined. */

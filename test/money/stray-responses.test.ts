@@ -29,25 +29,48 @@ const gets: Readonly<Record<string, (payments: PaymentsClient) => PromiseLike<un
   txfr: ({ transfers }) => transfers.get('txfr_1'),
 };
 
+/** A write uses a connection again only after a silence. */
+const waitForSilence = () => new Promise((resolve) => setTimeout(resolve, 120));
+
 test.each(Object.entries(gets))(
-  'get() of the id %s_1 rejects a response with another id',
+  'get() of the id %s_1 rejects another id on a used connection',
   async (prefix, get) => {
-    const { payments, requests } = clientOf(() => respond(200, { id: `${prefix}_2` }));
+    const server = await rawServer(
+      keep(200, { ...transfer, id: `${prefix}_1` }),
+      keep(200, { ...transfer, id: `${prefix}_2` }),
+    );
+    const payments = clientAt(server, { maxRetries: 0 });
+    await get(payments);
     const error = await failureOf(get(payments), InvalidResponseError);
     expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: true });
+    expect(error.message).toContain('If a mock has sent it, give each of its records an id');
     expect(error.issues).toEqual([
       { path: 'id', message: `got ${prefix}_2; expected ${prefix}_1` },
     ]);
-    expect(requests).toHaveLength(3);
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
+    await server.closed(0);
   },
 );
 
-test('get() sends its request again on another connection if the response has another id', async () => {
-  const server = await rawServer(keep(200, transferNumber(2)), keep(200, transferNumber(1)));
+test('get() sends its request again on another connection after another id', async () => {
+  const server = await rawServer(
+    keep(200, transferNumber(1)),
+    keep(200, transferNumber(2)),
+    keep(200, transferNumber(1)),
+  );
   const payments = clientAt(server);
+  await payments.transfers.get('txfr_1');
   expect(await payments.transfers.get('txfr_1')).toEqual(transferNumber(1));
-  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
-  await server.closed(0);
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1]);
+});
+
+test('get() accepts another id on a new connection and from a fetch', async () => {
+  const server = await rawServer(keep(200, transferNumber(2)));
+  expect((await clientAt(server).transfers.get('txfr_1')).id).toBe('txfr_2');
+  const { payments } = clientOf(() => respond(200, transferNumber(2)));
+  for (let count = 0; count < 2; count += 1) {
+    expect((await payments.transfers.get('txfr_1')).id).toBe('txfr_2');
+  }
 });
 
 const creations: Readonly<Record<string, (payments: PaymentsClient) => PromiseLike<unknown>>> = {
@@ -57,23 +80,40 @@ const creations: Readonly<Record<string, (payments: PaymentsClient) => PromiseLi
 };
 
 test.each(Object.entries(creations))(
-  'a creation is sent once and ends as unknown if its response has the id %s_1 of an earlier creation',
+  'a creation ends as unknown if a used connection gives the id %s_1 again',
   async (prefix, create) => {
     const server = await rawServer(keep(201, { ...createdNumber(1), id: `${prefix}_1` }));
     const payments = clientAt(server);
     await create(payments);
+    await waitForSilence();
     const error = await failureOf(create(payments), InvalidResponseError);
     expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
     expect(error.message).toContain(`${prefix}_1, which an earlier creation has`);
     expect(error.message).not.toContain('the platform accepted the call');
-    expect(server.arrivals).toHaveLength(2);
-    await server.closed(server.arrivals[1]?.connection ?? -1);
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
+    await server.closed(0);
   },
 );
 
-test('a clone of a client with the same API key rejects a creation whose response has the id of the client’s earlier creation', async () => {
-  const { payments } = clientOf(() => respond(201, createdNumber(1)));
+test.each(Object.entries(creations))(
+  'creations accept one id %s_1 for all on new connections and from a fetch',
+  async (prefix, create) => {
+    const body = { ...createdNumber(1), id: `${prefix}_1` };
+    const server = await rawServer(({ reply }) => reply(responseBytes(201, body)));
+    const { payments } = clientOf(() => respond(201, body));
+    for (const client of [clientAt(server), payments]) {
+      for (let count = 0; count < 3; count += 1) {
+        expect(await create(client)).toMatchObject({ id: `${prefix}_1` });
+      }
+    }
+  },
+);
+
+test('a clone with the same API key knows the ids of its client’s creations', async () => {
+  const server = await rawServer(keep(201, createdNumber(1)));
+  const payments = clientAt(server);
   await payments.transfers.create(newTransfer);
+  await waitForSilence();
   const clone = payments.withOptions({ timeout: 1_000 });
   await failureOf(clone.transfers.create(newTransfer), InvalidResponseError);
   const tenant = payments.withOptions({ apiKey: `${apiKey}_tenant` });
@@ -86,16 +126,16 @@ test.each([
 ])(
   'two creations with the same idempotency key in %s may receive the same id',
   async (_, options, name) => {
-    const { payments, requests } = clientOf(() => respond(201, createdNumber(1)), {
-      maxRetries: 0,
-      ...options,
-    });
+    const server = await rawServer(keep(201, createdNumber(1)));
+    const payments = clientAt(server, { maxRetries: 0, ...options });
     const create = (key: string) =>
       payments.transfers.create(newTransfer, { headers: { [name]: key } });
     await create('one');
+    await waitForSilence();
     expect(await create('one')).toEqual(createdNumber(1));
+    await waitForSilence();
     expect((await failureOf(create('two'), InvalidResponseError)).outcome).toBe('unknown');
-    expect(requests).toHaveLength(3);
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 0]);
   },
 );
 

@@ -136,12 +136,15 @@ export const promises: Readonly<
       ['full/idle.test.ts', 'a creation survives a connection that %s'],
       ['full/surplus.test.ts', 'no payment takes a response that came twice: %s'],
     ],
-  '`get` never returns the record of another id, and a creation with the id of an earlier one of this client is `unknown`':
+  'On a connection that was used before, `get` rejects the record of another id, and a creation with the id of an earlier one is `unknown`':
     [
-      ['money/stray-responses.test.ts', 'get() of the id %s_1 rejects a response with another id'],
       [
         'money/stray-responses.test.ts',
-        'a creation is sent once and ends as unknown if its response has the id %s_1 of an earlier creation',
+        'get() of the id %s_1 rejects another id on a used connection',
+      ],
+      [
+        'money/stray-responses.test.ts',
+        'a creation ends as unknown if a used connection gives the id %s_1 again',
       ],
     ],
   'On Node.js nothing below the SDK sends a write again': [
