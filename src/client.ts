@@ -2,6 +2,7 @@ import { dropUndefined } from './internal/objects.ts';
 import type { Clock } from './calls/time.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
 import { CreatedIds } from './calls/created-ids.ts';
+import { ReportedValues } from './calls/undocumented-values.ts';
 import { RateLimiter } from './calls/rate-limiter.ts';
 import {
   addEnvironment,
@@ -104,7 +105,7 @@ export class PaymentsClient {
     const credentials = [versioned.credential, root.credential].filter(
       (credential) => credential !== undefined,
     );
-    const setup = { ...common, budget, credentials };
+    const setup = { ...common, budget, credentials, reportedValues: new ReportedValues() };
     // Each pipeline has one base URL and one credential. The first sends to /v0 with the API key,
     // the second to the root URL with the JWT.
     this.#versioned = new RequestPipeline({ ...setup, credentialKind: 'apiKey', ...versioned });

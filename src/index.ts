@@ -42,7 +42,6 @@ export type {
 } from './books/rows.ts';
 export type { Batch, BatchCounts, BatchResult, BatchSummary } from './once/batch-results.ts';
 export { compareAmounts, sumAmounts } from './values/amounts.ts';
-export { hasTransferStatus } from './values/transfer-status.ts';
 export type { BatchOptions, ExpectedTotals } from './once/create-all-once.ts';
 export type { TransferCreatedOnce } from './once/create-once.ts';
 export type { OnceOptions, DecideOptions } from './once/options.ts';
@@ -101,7 +100,6 @@ export type {
   InDoubtReason,
 } from './errors/errors.ts';
 
-export { isKnownAccountStatus, isKnownAccountType } from './schemas/account.ts';
 export type {
   Account,
   AccountCreated,
@@ -110,22 +108,12 @@ export type {
   AccountStatus,
   AccountType,
   AccountUpdateInput,
-  KnownAccountStatus,
-  KnownAccountType,
 } from './schemas/account.ts';
-export { isKnownCounterpartyType } from './schemas/counterparty.ts';
 export type {
   Counterparty,
   CounterpartyListQuery,
   CounterpartyType,
-  KnownCounterpartyType,
 } from './schemas/counterparty.ts';
-export {
-  isKnownEntityStatus,
-  isKnownEntityType,
-  isKnownKycStatus,
-  isKnownTosStatus,
-} from './schemas/entity.ts';
 export type {
   Entity,
   EntityCreated,
@@ -133,51 +121,26 @@ export type {
   EntityListQuery,
   EntityStatus,
   EntityType,
-  KnownEntityStatus,
-  KnownEntityType,
-  KnownKycStatus,
-  KnownTosStatus,
   KycStatus,
   TosStatus,
 } from './schemas/entity.ts';
 export type { ErrorBody } from './schemas/error-body.ts';
-export { isKnownIbanStatus } from './schemas/iban.ts';
-export type { Iban, IbanListQuery, IbanStatus, KnownIbanStatus } from './schemas/iban.ts';
-export { isKnownExecutionStatus } from './schemas/instruction.ts';
+export type { Iban, IbanListQuery, IbanStatus } from './schemas/iban.ts';
 export type {
   ActionArguments,
   BuiltInstruction,
   ExecutionState,
-  ExecutionStatus,
   Instruction,
   InstructionBuildInput,
   InstructionListInput,
-  KnownExecutionStatus,
   RefuelERC20Arguments,
   RefuelERC20Fee,
 } from './schemas/instruction.ts';
 export type { Page } from './schemas/page.ts';
-export type { Hex, Integer, Metadata, OpenEnum, PageQuery } from './schemas/primitives.ts';
-export { isKnownChain } from './schemas/settings.ts';
-export type { Chain, KnownChain, Settings, SettingsUpdateInput } from './schemas/settings.ts';
-export { isKnownTransactionSort, isKnownTransactionStatus } from './schemas/transaction.ts';
+export type { Hex, Integer, Metadata, PageQuery } from './schemas/primitives.ts';
+export type { Chain, Settings, SettingsUpdateInput } from './schemas/settings.ts';
+export type { Transaction, TransactionListInput } from './schemas/transaction.ts';
 export type {
-  KnownTransactionSort,
-  KnownTransactionStatus,
-  Transaction,
-  TransactionListInput,
-  TransactionSort,
-  TransactionStatus,
-} from './schemas/transaction.ts';
-export {
-  isKnownTransferDirection,
-  isKnownTransferStatus,
-  isKnownTransferType,
-} from './schemas/transfer.ts';
-export type {
-  KnownTransferDirection,
-  KnownTransferStatus,
-  KnownTransferType,
   Transfer,
   TransferCreated,
   OnceInput,

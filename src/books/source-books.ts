@@ -2,7 +2,7 @@ import { defaultClockSkew, type RequestOptions } from '../calls/options.ts';
 import { NotFoundError } from '../errors/errors.ts';
 import type { Redact } from '../errors/redact.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
-import type { OnceInput, Transfer } from '../schemas/transfer.ts';
+import { statusMeaning, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import {
   compareTransfer,
   defaultCurrency,
@@ -22,7 +22,6 @@ import {
   type TransferSearch,
 } from '../search/search.ts';
 import type { TransferApi } from '../search/transfer-api.ts';
-import { statusMeaning } from '../values/transfer-status.ts';
 import type { CountedRow, ReconciledPayment, UnexpectedTransfer } from './rows.ts';
 
 /** What the journal records about one payment. */

@@ -4,6 +4,7 @@ import { ConfigurationError, type CallIdentity, type Issue } from '../errors/err
 import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
 import type { ResolvedCallOptions } from './options.ts';
+import type { ValueFinder } from './undocumented-values.ts';
 
 /** What the SDK sends in a call. {@link Call} adds how to read the response. */
 export interface CallRequest {
@@ -41,6 +42,8 @@ export type Head = Readonly<Pick<Response, 'headers'>>;
 export interface ResponseCheck<A> extends Validator<A> {
   /** Whether a read may return a response that differs from the schema; absent if never. */
   readonly isUsable?: (response: unknown) => boolean;
+  /** Finds undocumented values of enums; absent if the response has no enum. */
+  readonly findUndocumented?: ValueFinder | undefined;
   /** Whether a successful response may have an empty body. The result is then undefined. */
   readonly acceptsNoBody?: boolean;
 }

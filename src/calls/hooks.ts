@@ -61,7 +61,10 @@ export interface WaitEvent extends HookCall {
   readonly reason: string;
 }
 
-/** Event of `onDrift`: the SDK returned a response that differs from the documented shape. */
+/**
+ * Event of `onDrift`: the SDK returned a response that differs from the documented shape. A value
+ * that is new in an enum, such as a status, is reported once for each client.
+ */
 export interface DriftEvent extends Omit<HookCall, 'attempt' | 'reference'> {
   // The API reference documents no sign of deprecation: docs/gaps.md, row 57
   /** The HTTP status of the response. */

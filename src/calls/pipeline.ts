@@ -36,6 +36,7 @@ import type { Kind } from '../errors/outcome.ts';
 import { redactor, type Redact } from '../errors/redact.ts';
 import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
 import { callHook, type Hooks } from './hooks.ts';
+import type { ReportedValues } from './undocumented-values.ts';
 import type { ResolvedPlatform } from './platform.ts';
 import { prepare } from './prepare.ts';
 import type { RequestOptions } from './options.ts';
@@ -84,6 +85,7 @@ export interface PipelineSetup {
   readonly budget: RetryBudget;
   readonly rateLimiter: RateLimiter;
   readonly createdIds: CreatedIds;
+  readonly reportedValues: ReportedValues;
 }
 
 /** Settings of a call that most calls leave out. */

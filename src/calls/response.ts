@@ -24,6 +24,7 @@ import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 import { callHook, type Hooks, type ResponseEvent } from './hooks.ts';
 import type { ResolvedPlatform } from './platform.ts';
+import { createValueFinder, type ReportedValues } from './undocumented-values.ts';
 import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
 import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
 import { bodylessStatuses } from '../internal/http.ts';
@@ -37,6 +38,7 @@ interface ReadingSetup {
   /** Whether the platform, not a proxy, wrote the body of an error response. */
   readonly platform: Pick<ResolvedPlatform, 'isErrorBody'>;
   readonly createdIds: CreatedIds;
+  readonly reportedValues: ReportedValues;
 }
 
 /** The result of a call and the response that it was read from. */
@@ -125,7 +127,7 @@ function checkBody<T, A>(
   response: ReceivedResponse,
   parsed: unknown,
   shape: ResponseCheck<A>,
-  { validation, hooks, createdIds }: ReadingSetup,
+  { validation, hooks, createdIds, reportedValues }: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = running;
   const stray = describeStray(running, response, parsed, createdIds);
@@ -143,6 +145,10 @@ function checkBody<T, A>(
       return { ok: false, failure };
     }
     reportDrift(issues);
+  }
+  if (hooks.onDrift !== undefined && shape.findUndocumented !== undefined) {
+    const issues = reportedValues.takeNew(shape.findUndocumented(parsed));
+    if (issues.length > 0) reportDrift(issues);
   }
   // The response may differ from its type. Then `hooks.onDrift` has been called.
   const accepted = checked.success ? checked.data : (parsed as A);
@@ -285,6 +291,7 @@ export function responseCheck<T>(schema: Schema<T>): ResponseCheck<T> {
   const matchesNeeded = lazy(() => createMatcher(schema, true));
   const check: ResponseCheck<T> = {
     isUsable: (value) => matchesNeeded()(value),
+    findUndocumented: createValueFinder(schema),
     safeParse(value) {
       // Response schemas convert nothing, so return an accepted value as it is.
       const accepted = { success: true as const, data: value as T };

@@ -5,12 +5,12 @@ import type { Trace } from '../calls/tracing.ts';
 import { PaymentsError, type Issue } from '../errors/errors.ts';
 import { isReference } from '../internal/formats.ts';
 import {
+  statusMeaning,
   transferCreateInputSchema,
   type OnceInput,
   type Transfer,
   type TransferCreated,
 } from '../schemas/transfer.ts';
-import { statusMeaning } from '../values/transfer-status.ts';
 import type { TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext } from './context.ts';
 import { createCall, Creation } from './creation.ts';

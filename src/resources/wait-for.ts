@@ -22,8 +22,12 @@ import {
   milliseconds,
   type OptionChecks,
 } from '../calls/options.ts';
-import { isTransferId, transferStatuses, type Transfer } from '../schemas/transfer.ts';
-import { statusMeaning } from '../values/transfer-status.ts';
+import {
+  statusMeaning,
+  isTransferId,
+  transferStatuses,
+  type Transfer,
+} from '../schemas/transfer.ts';
 
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {

@@ -5,38 +5,27 @@ import { entityIdSchema } from './entity.ts';
 import {
   anyString,
   closedObject,
+  enumString,
   idSchema,
-  createGuard,
   metadata,
   metadataInput,
   pageQueryShape,
   stringInput,
   type Metadata,
-  type OpenEnum,
   type PageQuery,
   type Schema,
 } from './primitives.ts';
-import type { Chain } from './settings.ts';
+import { chains, type Chain } from './settings.ts';
 
 export const accountIdSchema = idSchema('acc_');
 
 export const accountTypes = ['wallet', 'bank'] as const;
 /** The documented types of an Account. @useDeclaredType */
-export type KnownAccountType = (typeof accountTypes)[number];
-/** A documented type of an Account, or one that this version of the SDK does not know. */
-export type AccountType = OpenEnum<KnownAccountType>;
-/** Type guard: whether a value is a documented type of an Account. */
-export const isKnownAccountType: (value: unknown) => value is KnownAccountType =
-  createGuard(accountTypes);
+export type AccountType = (typeof accountTypes)[number];
 
 export const accountStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an Account. @useDeclaredType */
-export type KnownAccountStatus = (typeof accountStatuses)[number];
-/** A documented status of an Account, or one that this version of the SDK does not know. */
-export type AccountStatus = OpenEnum<KnownAccountStatus>;
-/** Type guard: whether a value is a documented status of an Account. */
-export const isKnownAccountStatus: (value: unknown) => value is KnownAccountStatus =
-  createGuard(accountStatuses);
+export type AccountStatus = (typeof accountStatuses)[number];
 
 /** The response to `accounts.create`, which has fewer fields than an {@link Account}. */
 export interface AccountCreated {
@@ -80,9 +69,9 @@ export const accountCreatedShape = () => ({
   id: anyString(),
   entityId: anyString(),
   name: anyString(),
-  type: anyString<AccountType>(),
-  chain: anyString<Chain>(),
-  status: anyString<AccountStatus>(),
+  type: enumString(accountTypes),
+  chain: enumString(chains),
+  status: enumString(accountStatuses),
   autoEarn: z.boolean(),
   availableBalance: anyString(),
   currency: anyString(),

@@ -4,25 +4,18 @@ import { entityIdSchema } from './entity.ts';
 import {
   anyString,
   closedObject,
+  enumString,
   idSchema,
-  createGuard,
   pageQueryShape,
-  type OpenEnum,
   type PageQuery,
   type Schema,
 } from './primitives.ts';
-import type { Chain } from './settings.ts';
 
 export const counterpartyIdSchema = idSchema('cpty_');
 
 export const counterpartyTypes = ['wallet', 'bank_account'] as const;
 /** The documented types of a Counterparty. @useDeclaredType */
-export type KnownCounterpartyType = (typeof counterpartyTypes)[number];
-/** A documented type of a Counterparty, or one that this version of the SDK does not know. */
-export type CounterpartyType = OpenEnum<KnownCounterpartyType>;
-/** Type guard: whether a value is a documented type of a Counterparty. */
-export const isKnownCounterpartyType: (value: unknown) => value is KnownCounterpartyType =
-  createGuard(counterpartyTypes);
+export type CounterpartyType = (typeof counterpartyTypes)[number];
 
 /** An external wallet or bank account that can receive transfers. */
 export interface Counterparty {
@@ -43,7 +36,7 @@ export interface Counterparty {
   /** The address of a wallet. */
   readonly walletAddress?: string | null | undefined;
   /** The chain of a wallet, such as `base`. */
-  readonly chain?: Chain | null | undefined;
+  readonly chain?: string | null | undefined;
   /** When the Counterparty was created: an ISO 8601 date-time in UTC. */
   readonly createdAt: string;
 }
@@ -52,12 +45,12 @@ export const counterpartyShape = () => ({
   id: anyString(),
   entityId: anyString(),
   name: anyString(),
-  type: anyString<CounterpartyType>(),
+  type: enumString(counterpartyTypes),
   bankName: z.nullish(anyString()),
   accountNumber: z.nullish(anyString()),
   routingNumber: z.nullish(anyString()),
   walletAddress: z.nullish(anyString()),
-  chain: z.nullish(anyString<Chain>()),
+  chain: z.nullish(anyString()),
   createdAt: anyString(),
 });
 export const counterpartySchema = lazy((): Schema<Counterparty> =>

@@ -4,34 +4,23 @@ import { lazy } from '../internal/objects.ts';
 import {
   anyString,
   closedObject,
+  enumString,
   idSchema,
-  createGuard,
   pageQueryShape,
   stringInput,
-  type OpenEnum,
   type PageQuery,
   type Schema,
 } from './primitives.ts';
 
 export const entityIdSchema = idSchema('ent_');
 
-const entityTypes = ['individual', 'business'] as const;
+export const entityTypes = ['individual', 'business'] as const;
 /** The documented types of an Entity. @useDeclaredType */
-export type KnownEntityType = (typeof entityTypes)[number];
-/** A documented type of an Entity, or one that this version of the SDK does not know. */
-export type EntityType = OpenEnum<KnownEntityType>;
-/** Type guard: whether a value is a documented type of an Entity. */
-export const isKnownEntityType: (value: unknown) => value is KnownEntityType =
-  createGuard(entityTypes);
+export type EntityType = (typeof entityTypes)[number];
 
 export const entityStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an Entity. @useDeclaredType */
-export type KnownEntityStatus = (typeof entityStatuses)[number];
-/** A documented status of an Entity, or one that this version of the SDK does not know. */
-export type EntityStatus = OpenEnum<KnownEntityStatus>;
-/** Type guard: whether a value is a documented status of an Entity. */
-export const isKnownEntityStatus: (value: unknown) => value is KnownEntityStatus =
-  createGuard(entityStatuses);
+export type EntityStatus = (typeof entityStatuses)[number];
 
 // The API reference does not show the order of these KYC statuses: docs/gaps.md, row 39.
 export const kycStatuses = [
@@ -43,21 +32,11 @@ export const kycStatuses = [
   'rejected',
 ] as const;
 /** The documented statuses of an Entity's identity verification. @useDeclaredType */
-export type KnownKycStatus = (typeof kycStatuses)[number];
-/** A documented status of identity verification, or one that this SDK does not know. */
-export type KycStatus = OpenEnum<KnownKycStatus>;
-/** Type guard: whether a value is a documented status of identity verification. */
-export const isKnownKycStatus: (value: unknown) => value is KnownKycStatus =
-  createGuard(kycStatuses);
+export type KycStatus = (typeof kycStatuses)[number];
 
 export const tosStatuses = ['not_started', 'pending', 'approved'] as const;
 /** The documented statuses of an Entity's consent to the terms of service. @useDeclaredType */
-export type KnownTosStatus = (typeof tosStatuses)[number];
-/** A documented status of the terms of service, or one that this SDK does not know. */
-export type TosStatus = OpenEnum<KnownTosStatus>;
-/** Type guard: whether a value is a documented status of the terms of service. */
-export const isKnownTosStatus: (value: unknown) => value is KnownTosStatus =
-  createGuard(tosStatuses);
+export type TosStatus = (typeof tosStatuses)[number];
 
 /** The response to `entities.create`: an {@link Entity} without `status`. */
 export interface EntityCreated {
@@ -88,9 +67,9 @@ export interface Entity extends EntityCreated {
 export const entityCreatedShape = () => ({
   id: anyString(),
   email: anyString(),
-  type: anyString<EntityType>(),
-  kycStatus: anyString<KycStatus>(),
-  tosStatus: anyString<TosStatus>(),
+  type: enumString(entityTypes),
+  kycStatus: enumString(kycStatuses),
+  tosStatus: enumString(tosStatuses),
   kycLink: anyString(),
   tosLink: anyString(),
   createdAt: anyString(),
@@ -99,7 +78,7 @@ export const entityCreatedSchema = lazy((): Schema<EntityCreated> =>
   z.looseObject(entityCreatedShape()),
 );
 
-export const entityShape = () => ({ ...entityCreatedShape(), status: anyString<EntityStatus>() });
+export const entityShape = () => ({ ...entityCreatedShape(), status: enumString(entityStatuses) });
 export const entitySchema = lazy((): Schema<Entity> => z.looseObject(entityShape()));
 
 // How the platform sets the type of a new Entity is not documented: docs/gaps.md, rows 1 and 2.

@@ -5,24 +5,18 @@ import { entityIdSchema } from './entity.ts';
 import {
   anyString,
   closedObject,
+  enumString,
   idSchema,
-  createGuard,
   pageQueryShape,
-  type OpenEnum,
   type PageQuery,
   type Schema,
 } from './primitives.ts';
 
 export const ibanIdSchema = idSchema('iban_');
 
-const ibanStatuses = ['active', 'inactive'] as const;
+export const ibanStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an IBAN. @useDeclaredType */
-export type KnownIbanStatus = (typeof ibanStatuses)[number];
-/** A documented status of an IBAN, or one that this version of the SDK does not know. */
-export type IbanStatus = OpenEnum<KnownIbanStatus>;
-/** Type guard: whether a value is a documented status of an IBAN. */
-export const isKnownIbanStatus: (value: unknown) => value is KnownIbanStatus =
-  createGuard(ibanStatuses);
+export type IbanStatus = (typeof ibanStatuses)[number];
 
 /** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
 export interface Iban {
@@ -54,7 +48,7 @@ export const ibanShape = () => ({
   bic: anyString(),
   bankName: anyString(),
   currency: anyString(),
-  status: anyString<IbanStatus>(),
+  status: enumString(ibanStatuses),
   createdAt: anyString(),
 });
 export const ibanSchema = lazy((): Schema<Iban> => z.looseObject(ibanShape()));

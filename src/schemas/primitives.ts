@@ -16,9 +16,6 @@ export type Integer = number | bigint; // How large integers get: docs/gaps.md, 
 /** A hexadecimal string prefixed with `0x`, as in on-chain libraries. */
 export type Hex = `0x${string}`;
 
-/** The documented values of an enum, and any other string that the platform may send one day. */
-export type OpenEnum<Known extends string> = Known | (string & {}); // Any enum may get new values: docs/gaps.md, row 33
-
 /** Your own free-form data: an object with any keys and values. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
@@ -37,6 +34,23 @@ export function asPublicSchema<T>(schema: () => Schema<T>): PublicSchema<T> {
  */
 const sharedString = lazy(() => z.string());
 export const anyString = <T extends string = string>(): Schema<T> => asSchema(sharedString());
+
+const documentedValues = new WeakMap<z.core.$ZodType, readonly string[]>();
+
+/**
+ * Schema of an enum in a response. It accepts any string, because the platform may add values
+ * (docs/gaps.md, row 33); {@link documentedValuesOf} tells which values are documented.
+ */
+export function enumString<Value extends string>(values: readonly Value[]): Schema<Value> {
+  const schema = z.string();
+  documentedValues.set(schema, values);
+  return asSchema(schema);
+}
+
+/** The documented values of a schema from {@link enumString}; undefined for any other schema. */
+export const documentedValuesOf = (schema: z.core.$ZodType): readonly string[] | undefined =>
+  documentedValues.get(schema);
+
 export const integer = lazy((): Schema<Integer> => z.union([z.int(), z.bigint()]));
 export const metadata = lazy((): Schema<Metadata> => z.record(z.string(), z.unknown()));
 
@@ -67,14 +81,6 @@ export function idSchema(prefix: IdPrefix): () => Schema<string> {
   return lazy(() =>
     asSchema(z.string({ error }).check(z.refine((id) => isWellFormedId(prefix, id), { error }))),
   );
-}
-
-/** Creates a type guard for the documented values of an enum. */
-/* @__NO_SIDE_EFFECTS__ */
-export function createGuard<Known extends string>(
-  values: readonly Known[],
-): (value: unknown) => value is Known {
-  return (value): value is Known => (values as readonly unknown[]).includes(value);
 }
 
 /**

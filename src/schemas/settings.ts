@@ -1,22 +1,11 @@
 import { expectation } from '../internal/issues.ts';
 import * as z from 'zod/mini';
 import { lazy } from '../internal/objects.ts';
-import {
-  anyString,
-  closedObject,
-  createGuard,
-  asSchema,
-  type OpenEnum,
-  type Schema,
-} from './primitives.ts';
+import { anyString, closedObject, enumString, asSchema, type Schema } from './primitives.ts';
 
-const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
+export const chains = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon'] as const;
 /** The documented chains, such as `base`. @useDeclaredType */
-export type KnownChain = (typeof chains)[number];
-/** A documented chain, or one that this version of the SDK does not know. */
-export type Chain = OpenEnum<KnownChain>;
-/** Type guard: whether a value is a documented chain. */
-export const isKnownChain: (value: unknown) => value is KnownChain = createGuard(chains);
+export type Chain = (typeof chains)[number];
 
 /** The configuration of the Platform. The API reference names no call that reads it. */
 export interface Settings {
@@ -35,7 +24,7 @@ export interface Settings {
 export const settingsShape = () => ({
   autoEarnEnabled: z.boolean(),
   autoEarnVault: z.nullish(anyString()),
-  defaultChain: anyString<Chain>(),
+  defaultChain: enumString(chains),
   webhookUrl: z.nullish(anyString()),
   updatedAt: anyString(),
 });
@@ -48,7 +37,7 @@ export interface SettingsUpdateInput {
   /** Identifier of a vault: `<protocol>_usdc` or `<protocol>_usds`. */
   autoEarnVault?: string | undefined; // The API reference names no vault: docs/gaps.md, row 11
   /** The chain on which the platform creates new Accounts. */
-  defaultChain?: KnownChain | undefined; // The platform may accept other chains: docs/gaps.md, row 13
+  defaultChain?: Chain | undefined; // The platform may accept other chains: docs/gaps.md, row 13
   /** URL to which the platform sends webhook notifications. Null disables them. */
   webhookUrl?: string | null | undefined; // The payload and the signature of webhooks are not shown: docs/gaps.md, row 56
 }
@@ -64,8 +53,12 @@ export const settingsUpdateInputShape = () => ({
     z.string(expectedVault).check(z.regex(/^[a-z0-9]+_(usdc|usds)$/, expectedVault)),
   ),
   defaultChain: z.optional(
-    asSchema<KnownChain>(
-      z.string(describeChains()).check(z.refine(isKnownChain, describeChains())),
+    asSchema<Chain>(
+      z
+        .string(describeChains())
+        .check(
+          z.refine((chain) => (chains as readonly string[]).includes(chain), describeChains()),
+        ),
     ),
   ),
   webhookUrl: z.nullish(

@@ -7,14 +7,13 @@ import { counterpartyIdSchema } from './counterparty.ts';
 import {
   anyString,
   closedObject,
+  enumString,
   nonEmptyString,
   idSchema,
-  createGuard,
   asSchema,
   pageQueryShape,
   positiveAmount,
   stringInput,
-  type OpenEnum,
   type PageQuery,
   type Schema,
 } from './primitives.ts';
@@ -23,14 +22,9 @@ export const transferIdSchema = idSchema('txfr_');
 /** Whether a value is a well-formed id of a Transfer (`txfr_…`). */
 export const isTransferId = (value: unknown): boolean => isWellFormedId('txfr_', value);
 
-const transferTypes = ['book', 'wire', 'on_chain'] as const;
+export const transferTypes = ['book', 'wire', 'on_chain'] as const;
 /** The documented types of a Transfer. @useDeclaredType */
-export type KnownTransferType = (typeof transferTypes)[number];
-/** A documented type of a Transfer, or one that this version of the SDK does not know. */
-export type TransferType = OpenEnum<KnownTransferType>;
-/** Type guard: whether a value is a documented type of a Transfer. */
-export const isKnownTransferType: (value: unknown) => value is KnownTransferType =
-  createGuard(transferTypes);
+export type TransferType = (typeof transferTypes)[number];
 
 export const transferStatuses = [
   'pending',
@@ -40,30 +34,27 @@ export const transferStatuses = [
   'cancelled',
 ] as const;
 /** The documented statuses of a Transfer. @useDeclaredType */
-export type KnownTransferStatus = (typeof transferStatuses)[number];
+export type TransferStatus = (typeof transferStatuses)[number];
+type StatusMeaning = 'open' | 'arrived' | 'failed';
 /** What each status of a Transfer says about the money. All decisions by status use this table. */
-export const statusMeanings: Readonly<Record<KnownTransferStatus, 'open' | 'arrived' | 'failed'>> =
-  {
-    pending: 'open',
-    processing: 'open',
-    completed: 'arrived',
-    failed: 'failed',
-    cancelled: 'failed',
-  };
-/** A documented status of a Transfer, or one that this version of the SDK does not know. */
-export type TransferStatus = OpenEnum<KnownTransferStatus>;
-/** Type guard: whether a value is a documented status of a Transfer, for a full `switch`. */
-export const isKnownTransferStatus: (value: unknown) => value is KnownTransferStatus =
-  createGuard(transferStatuses);
+export const statusMeanings: Readonly<Record<TransferStatus, StatusMeaning>> = {
+  pending: 'open',
+  processing: 'open',
+  completed: 'arrived',
+  failed: 'failed',
+  cancelled: 'failed',
+};
+/** What a Transfer's status means for the money; undefined, and not final, if undocumented. */
+export const statusMeaning = ({
+  status,
+}: {
+  readonly status: string;
+}): StatusMeaning | undefined =>
+  Object.hasOwn(statusMeanings, status) ? statusMeanings[status as TransferStatus] : undefined;
 
-const transferDirections = ['outgoing', 'incoming'] as const;
+export const transferDirections = ['outgoing', 'incoming'] as const;
 /** The documented directions of a Transfer. @useDeclaredType */
-export type KnownTransferDirection = (typeof transferDirections)[number];
-/** A documented direction of a Transfer, or one that this version of the SDK does not know. */
-export type TransferDirection = OpenEnum<KnownTransferDirection>;
-/** Type guard: whether a value is a documented direction of a Transfer. */
-export const isKnownTransferDirection: (value: unknown) => value is KnownTransferDirection =
-  createGuard(transferDirections);
+export type TransferDirection = (typeof transferDirections)[number];
 
 /** The response to `transfers.create`, which has fewer fields than a {@link Transfer}. */
 export interface TransferCreated {
@@ -97,8 +88,8 @@ export interface Transfer extends TransferCreated {
 
 export const transferCreatedShape = () => ({
   id: anyString(),
-  status: anyString<TransferStatus>(),
-  type: anyString<TransferType>(),
+  status: enumString(transferStatuses),
+  type: enumString(transferTypes),
   createdAt: anyString(),
 });
 export const transferCreatedSchema = lazy((): Schema<TransferCreated> =>
@@ -112,7 +103,7 @@ export const transferShape = () => ({
   counterpartyId: z.nullish(anyString()),
   amount: anyString(),
   currency: anyString(),
-  direction: anyString<TransferDirection>(),
+  direction: enumString(transferDirections),
   description: z.nullish(anyString()),
 });
 export const transferSchema = lazy((): Schema<Transfer> => z.looseObject(transferShape()));

@@ -14,6 +14,7 @@ import {
   address,
   built,
   newInstruction,
+  newTransfer,
   page,
   transfer,
   transferNumber,
@@ -174,14 +175,8 @@ test('instructions.build returns an object even if a field has the wrong type, a
   await failureOf(build(clientOfBody([built]).payments), InvalidResponseError);
 });
 
-test('a read reports no difference from the documented shape for a field or an enum value that the SDK does not know', async () => {
-  const newer = {
-    ...transfer,
-    status: 'on_hold',
-    type: 'pigeon',
-    feeAmount: 1.5,
-    availableBalance: 7,
-  };
+test('an unknown field is no drift', async () => {
+  const newer = { ...transfer, feeAmount: 1.5, availableBalance: 7 };
   const { payments, drifts } = clientOfBody(newer);
   expect(await payments.transfers.get('txfr_1')).toEqual(newer);
   expect(drifts).toEqual([]);
@@ -190,6 +185,82 @@ test('a read reports no difference from the documented shape for a field or an e
   const other = clientOfBody(drifted);
   expect(await other.payments.transfers.get('txfr_1')).toEqual(drifted);
   expect(other.paths()).toEqual(['direction']);
+});
+
+const enums: Readonly<Record<string, readonly string[]>> = {
+  entities: ['type', 'status', 'kycStatus', 'tosStatus'],
+  accounts: ['type', 'chain', 'status'],
+  transfers: ['type', 'status', 'direction'],
+  counterparties: ['type'],
+  ibans: ['status'],
+};
+
+test.each(records)('an undocumented value of an enum of %s is a drift', async (...row) => {
+  const [operation, record, get, list] = row;
+  for (const name of enums[operation] ?? []) {
+    const newer = { ...record, [name]: 'paused' };
+    const one = clientOfBody(newer);
+    expect(await get(one.payments)).toEqual(newer);
+    expect(one.drifts).toMatchObject([{ operation: `${operation}.get`, status: 200 }]);
+    expect(one.drifts[0]?.issues).toEqual([
+      { path: name, message: expect.stringMatching(/^got "paused"; expected \w+, \w+/) },
+    ]);
+    const many = clientOfBody(page([record, newer]));
+    expect(await list(many.payments)).toEqual(page([record, newer]));
+    expect(many.paths()).toEqual([`data[1].${name}`]);
+  }
+});
+
+test('every enum of a response is a drift if its value is not documented', async () => {
+  const created = { id: 'txfr_1', status: 'held', type: 'pigeon', createdAt: transfer.createdAt };
+  const creation = clientOfBody(created);
+  expect(await creation.payments.transfers.create(newTransfer)).toEqual(created);
+  expect(creation.paths()).toEqual(['status', 'type']);
+  const settings = { autoEarnEnabled: false, defaultChain: 'solana', updatedAt: '2026-01-01' };
+  const update = clientOfBody(settings);
+  expect(await update.payments.settings.update({ defaultChain: 'base' })).toEqual(settings);
+  expect(update.paths()).toEqual(['defaultChain']);
+});
+
+test('a client reports an undocumented value once, whatever reads it', async () => {
+  const items = [1, 2, 3].map((number) => ({ ...transferNumber(number), status: 'held' }));
+  const { payments, paths } = clientOfBody(page(items));
+  await payments.transfers.list();
+  await payments.transfers.list().toArray({ max: 9 });
+  expect(paths()).toEqual(['data[0].status']);
+  const other = payments.withOptions({ maxRetries: 1 });
+  await other.transfers.list();
+  expect(paths()).toEqual(['data[0].status', 'data[0].status']);
+});
+
+test('a client reports the same value of two enums twice', async () => {
+  const { payments, paths } = clientOfBody({ ...transfer, status: 'odd', type: 'odd' });
+  await payments.transfers.get('txfr_1');
+  await payments.transfers.get('txfr_1');
+  expect(paths()).toEqual(['status', 'type']);
+});
+
+test('a client reports at most 100 undocumented values of an enum', async () => {
+  const items = Array.from({ length: 150 }, (_, number) => ({
+    ...transferNumber(number + 1),
+    status: `status_${number}`,
+  }));
+  const { payments, paths } = clientOfBody(page(items));
+  await payments.transfers.list();
+  expect(paths()).toHaveLength(100);
+});
+
+test('validation strict returns an undocumented value and reports it, too', async () => {
+  const newer = { ...transfer, status: 'held' };
+  const { payments, paths } = clientOfBody(newer, { validation: 'strict' });
+  expect(await payments.transfers.get('txfr_1')).toEqual(newer);
+  expect(paths()).toEqual(['status']);
+});
+
+test('the report of a long undocumented value shows its start', async () => {
+  const { payments, drifts } = clientOfBody({ ...transfer, status: 'x'.repeat(100_000) });
+  await payments.transfers.get('txfr_1');
+  expect(drifts[0]?.issues[0]?.message.length).toBeLessThan(200);
 });
 
 test('a client with validation strict rejects a read if a field differs from the documented shape', async () => {

@@ -1,5 +1,4 @@
 import * as schemas from 'payments-platform-sdk/schemas';
-import { hasTransferStatus, isKnownChain, isKnownKycStatus } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { clientOf } from '../support/clients.ts';
@@ -127,27 +126,6 @@ test('OnceInputSchema requires a reference and exactly one destination', () => {
   expect(check({ ...incomplete, description: 'INV-7' })).toEqual(['destinationAccountId']);
   const both = { ...payment, destinationAccountId: 'acc_2', description: 'INV-7' };
   expect([counterpartyId, check(both)]).toEqual(['cpty_1', ['destinationAccountId']]);
-});
-
-test('hasTransferStatus returns true if the status of a Transfer is one of the statuses in the arguments', () => {
-  const completed = { ...schemas.TransferSchema.parse(transfer), status: 'completed' };
-  expect(hasTransferStatus(completed, 'completed')).toBe(true);
-  expect(hasTransferStatus(completed, 'pending', 'failed')).toBe(false);
-  expect(hasTransferStatus(completed, 'failed', 'completed')).toBe(true);
-});
-
-test('hasTransferStatus throws if it receives an array of statuses', () => {
-  const completed = { ...schemas.TransferSchema.parse(transfer), status: 'completed' };
-  expect(() => hasTransferStatus(completed, ['completed'] as never)).toThrow(
-    /statuses\[0\].*hasTransferStatus\(transfer, 'failed', 'cancelled'\)/s,
-  );
-});
-
-test('isKnownChain and isKnownKycStatus accept only documented values', () => {
-  expect(isKnownChain('base')).toBe(true);
-  expect(isKnownChain('solana')).toBe(false);
-  expect(isKnownKycStatus('under_review')).toBe(true);
-  expect(isKnownKycStatus('toString')).toBe(false);
 });
 
 test('EntityCreateInputSchema names unknown fields in its issue', () => {

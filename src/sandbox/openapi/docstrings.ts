@@ -9,9 +9,8 @@ interface FieldDocs {
   readonly owner: string;
   /** The name of the interface of the field's value, if the value has one. */
   readonly type: string | undefined;
-  /** The documented values of an enum. If `isOpen`, the platform may send further values. */
+  /** The values of an enum. */
   readonly values: readonly string[];
-  readonly isOpen: boolean;
 }
 
 /** The docstring of a type, and the docstrings of its fields by name. */
@@ -63,9 +62,6 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
       owner: compiler.isInterfaceDeclaration(parent) ? parent.name.text : typeName,
       type: type.getSymbol()?.getName(),
       values: literals.map(({ value }) => value),
-      // A union such as `'active' | (string & {})` has a member that is no literal, so the platform
-      // may send any string.
-      isOpen: members.length > literals.length,
     };
   }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import * as publicSchemas from '../../schemas/index.ts';
+import { documentedValuesOf } from '../../schemas/primitives.ts';
 import { annotations, type Gaps } from './annotations.ts';
 import type { TypeDocs } from './docstrings.ts';
 import type { Json, JsonObject } from './document.ts';
@@ -42,8 +43,10 @@ export const findSchemaName = (schema: z.core.$ZodType): string | undefined =>
 const options = {
   io: 'input',
   unrepresentable: 'any',
-  /** Describes a `number` or `bigint` of JavaScript as one integer, the only kind that JSON has. */
   override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: object }): void {
+    const documented = documentedValuesOf(zodSchema);
+    if (documented !== undefined) Object.assign(jsonSchema, { enum: documented, 'x-gap': 33 });
+    // Describe a `number` or `bigint` of JavaScript as one integer, the only kind that JSON has.
     const { _zod: internals } = zodSchema;
     const { def } = internals;
     const isInteger =
@@ -82,15 +85,10 @@ function describeFields(
     Object.entries(properties).map(([name, property]): [string, Json] => {
       const field = fields?.get(name);
       if (field === undefined || !isObject(property)) return [name, property];
-      const { description, owner, values, isOpen } = field;
+      const { description, owner, values } = field;
       let schema = field.type === undefined ? property : describe(property, field.type, docs);
-      if (values.length > 0) {
-        // The platform may add values to an open enum (docs/gaps.md, row 33), so its schema lists
-        // the documented values and also allows any other.
-        schema = isOpen
-          ? { anyOf: [{ type: 'string', enum: values }, schema], 'x-gap': 33 }
-          : { ...schema, enum: values };
-      }
+      // The zod schema of an enum in an input has a refinement, which has no values.
+      if (values.length > 0 && !('enum' in schema)) schema = { ...schema, enum: values };
       // The schemas of responses do not check ids, so the pattern of an id comes from its name.
       const prefix = idPrefixOf(name, owner);
       const isChecked = prefix === undefined || 'pattern' in schema || '$ref' in schema;

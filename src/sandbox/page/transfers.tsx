@@ -1,6 +1,6 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
-import { isKnownTransferStatus, statusMeanings, type Transfer } from '../../schemas/transfer.ts';
+import { statusMeaning, type Transfer } from '../../schemas/transfer.ts';
 import type { SandboxState } from '../state.ts';
 import {
   Badge,
@@ -26,8 +26,6 @@ const tones: Readonly<Record<string, string>> = {
   processing: 'busy',
 };
 
-const statusMeaning = ({ status }: Transfer) =>
-  isKnownTransferStatus(status) ? statusMeanings[status] : undefined;
 const isOpen = (transfer: Transfer) => statusMeaning(transfer) === 'open';
 
 const filters: readonly Filter<Transfer>[] = [

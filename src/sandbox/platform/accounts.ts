@@ -8,12 +8,13 @@ import {
   type AccountCreated,
   type AccountCreateInput,
   type AccountUpdateInput,
-  type KnownAccountStatus,
-  type KnownAccountType,
+  type AccountStatus,
+  type AccountType,
 } from '../../schemas/account.ts';
 import { nonEmptyString, metadata, type Metadata, type Schema } from '../../schemas/primitives.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { lazy } from '../../internal/objects.ts';
+import type { Chain } from '../../schemas/settings.ts';
 import { getEntity } from './entities.ts';
 import { formatDecimal, parsePositive } from './money.ts';
 import type { AccountRow, Platform } from './platform.ts';
@@ -22,7 +23,7 @@ import { oneOf, parseInput } from './validation.ts';
 /** The input of `sandbox.accounts.create`, with more fields than the API's call takes. */
 export interface SandboxAccountInput extends AccountCreateInput {
   /** Whether the Account is a wallet or a bank account. @default 'wallet' */
-  type?: KnownAccountType | undefined;
+  type?: AccountType | undefined;
   /** The currency of the Account's balances. @default 'USDC' */
   currency?: string | undefined;
   /** The chain that the Account is on. @default the `defaultChain` of the Settings */
@@ -40,7 +41,7 @@ const createSchema = lazy((): Schema<SandboxAccountInput> =>
 /** What `sandbox.accounts.update` changes. An absent field stays as it is. */
 export interface SandboxAccountUpdate extends AccountUpdateInput {
   /** An inactive Account sends and receives no new transfers; deposits and `fund` still work. */
-  status?: KnownAccountStatus | undefined;
+  status?: AccountStatus | undefined;
 }
 const updateSchema = lazy((): Schema<SandboxAccountUpdate> =>
   z.strictObject({ ...accountUpdateInputShape(), status: z.optional(oneOf(accountStatuses)) }),
@@ -56,7 +57,8 @@ export function createAccount(platform: Platform, input: SandboxAccountInput): A
     entityId: input.entityId,
     name: input.name ?? 'Account',
     type: input.type ?? 'wallet',
-    chain: input.chain ?? platform.settings.defaultChain,
+    // A test may want a chain that is not documented.
+    chain: (input.chain ?? platform.settings.defaultChain) as Chain,
     currency: input.currency ?? 'USDC',
     status: 'active',
     autoEarn: platform.settings.autoEarnEnabled,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import {
   counterpartyTypes,
   type Counterparty,
-  type KnownCounterpartyType,
+  type CounterpartyType,
 } from '../../schemas/counterparty.ts';
 import { entityIdSchema } from '../../schemas/entity.ts';
 import { lazy } from '../../internal/objects.ts';
@@ -23,7 +23,7 @@ export interface SandboxCounterpartyInput {
   /** The display name of the Counterparty. @default 'Counterparty' */
   name?: string | undefined;
   /** Type of Counterparty. Default: `bank_account` with a bank account's fields, else `wallet`. */
-  type?: KnownCounterpartyType | undefined;
+  type?: CounterpartyType | undefined;
   /** The address of a wallet. Default: an address that the sandbox makes up. */
   walletAddress?: string | null | undefined;
   /** The chain of a wallet. Default: the `defaultChain` of the Settings. */
@@ -66,7 +66,7 @@ const createSchema = lazy((): Schema<SandboxCounterpartyInput> =>
     }),
 );
 
-function getCounterpartyType(input: SandboxCounterpartyInput): KnownCounterpartyType {
+function getCounterpartyType(input: SandboxCounterpartyInput): CounterpartyType {
   const hasBankField = bankFields.some((field) => isPresent(input[field]));
   return input.type ?? (hasBankField ? 'bank_account' : 'wallet');
 }

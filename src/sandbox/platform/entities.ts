@@ -7,9 +7,9 @@ import {
   type Entity,
   type EntityCreated,
   type EntityCreateInput,
-  type KnownEntityStatus,
-  type KnownKycStatus,
-  type KnownTosStatus,
+  type EntityStatus,
+  type KycStatus,
+  type TosStatus,
 } from '../../schemas/entity.ts';
 import { lazy } from '../../internal/objects.ts';
 import type { Schema } from '../../schemas/primitives.ts';
@@ -20,11 +20,11 @@ import { oneOf, parseInput } from './validation.ts';
 /** What `sandbox.entities.update` changes. An absent field stays as it is. */
 export interface SandboxEntityUpdate {
   /** Whether the Entity is active. */
-  status?: KnownEntityStatus | undefined;
+  status?: EntityStatus | undefined;
   /** Status of the Entity's identity verification. */
-  kycStatus?: KnownKycStatus | undefined;
+  kycStatus?: KycStatus | undefined;
   /** Status of the Entity's acceptance of the terms of service. */
-  tosStatus?: KnownTosStatus | undefined;
+  tosStatus?: TosStatus | undefined;
 }
 const updateSchema = lazy((): Schema<SandboxEntityUpdate> =>
   z.strictObject({

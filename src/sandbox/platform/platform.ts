@@ -1,4 +1,4 @@
-import type { KnownAccountStatus, KnownAccountType } from '../../schemas/account.ts';
+import type { AccountStatus, AccountType } from '../../schemas/account.ts';
 import type { Counterparty } from '../../schemas/counterparty.ts';
 import type { Entity } from '../../schemas/entity.ts';
 import type { Iban } from '../../schemas/iban.ts';
@@ -6,7 +6,7 @@ import type { Instruction } from '../../schemas/instruction.ts';
 import type { Hex, Integer, Metadata } from '../../schemas/primitives.ts';
 import type { Chain, Settings } from '../../schemas/settings.ts';
 import type { Transaction } from '../../schemas/transaction.ts';
-import type { KnownTransferStatus, Transfer } from '../../schemas/transfer.ts';
+import type { TransferStatus, Transfer } from '../../schemas/transfer.ts';
 import { Changes } from './changes.ts';
 import { Clock, type SandboxClock } from './clock.ts';
 import { Ids } from './ids.ts';
@@ -17,13 +17,13 @@ import { Table, type ListOrder } from './table.ts';
 export interface AccountRow {
   readonly id: string;
   readonly entityId: string;
-  readonly type: KnownAccountType;
+  readonly type: AccountType;
   readonly chain: Chain;
   readonly currency: string;
   readonly autoEarn: boolean;
   readonly createdAt: string;
   name: string;
-  status: KnownAccountStatus;
+  status: AccountStatus;
   metadata: Metadata;
   updatedAt: string;
   available: bigint;
@@ -33,7 +33,7 @@ export interface AccountRow {
 
 /** A Transfer in the sandbox's memory, whose status can change. */
 export interface TransferRow extends Transfer {
-  status: KnownTransferStatus;
+  status: TransferStatus;
 }
 
 /** An Instruction in the sandbox's memory, with its address and its chain. */

@@ -1,8 +1,8 @@
 import {
   statusMeanings,
   transferCreateInputSchema,
-  type KnownTransferStatus,
-  type KnownTransferType,
+  type TransferStatus,
+  type TransferType,
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
@@ -14,7 +14,7 @@ import { conflict, unprocessable } from './sandbox-error.ts';
 import { parseInput } from './validation.ts';
 
 interface Destination {
-  type: KnownTransferType;
+  type: TransferType;
   /** The field of the Transfer that names the destination. */
   idField: { destinationAccountId: string } | { counterpartyId: string };
   /** Only if the destination is an Account on the Platform. */
@@ -178,7 +178,7 @@ function completeTransfer(platform: Platform, row: TransferRow): void {
 function endTransfer(
   platform: Platform,
   row: TransferRow,
-  status: KnownTransferStatus,
+  status: TransferStatus,
   move: (parties: ReturnType<typeof findParties>) => void,
 ): void {
   const parties = findParties(platform, row);
@@ -191,7 +191,7 @@ function endTransfer(
   });
 }
 
-function setStatus(platform: Platform, row: TransferRow, status: KnownTransferStatus): void {
+function setStatus(platform: Platform, row: TransferRow, status: TransferStatus): void {
   const before = { ...row };
   row.status = status;
   platform.changes.add('transfer.status', toTransfer, before, row);
