@@ -123,7 +123,7 @@ test('the client continues to use a JWT from a credential function if the JWT ha
   }
 });
 
-test('fifty concurrent 401 responses cause a single call of the credential function for a new token', async () => {
+test('fifty concurrent 401s fetch a single new token', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(accepting('sk_number_2'), { apiKey: source });
   await Promise.all(Array.from({ length: 50 }, () => payments.transfers.create(newTransfer)));
@@ -217,7 +217,7 @@ test.each<[string, () => string | Promise<string>]>([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('error.cause is a copy of the error that a credential function rejected with', async () => {
+test('error.cause copies what a credential function rejected with', async () => {
   const thrown = Object.assign(new TypeError('no route'), { code: 'EHOSTUNREACH', request: {} });
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(thrown) });
   const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
@@ -278,7 +278,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('if a credential function did not return during one call, the next call calls the function again', async () => {
+test('a credential function that did not return is called again', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi.fn(() => Promise.resolve('sk_second')).mockReturnValueOnce(first.promise);
@@ -296,7 +296,7 @@ test('if a credential function did not return during one call, the next call cal
   expect(tokens).toEqual(['Bearer sk_second', 'Bearer sk_second']);
 });
 
-test('if a credential function does not return, the client calls the function again only after the timeout of one attempt', async () => {
+test('a hanging credential function is retried after one timeout', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();

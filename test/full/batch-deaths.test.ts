@@ -3,7 +3,7 @@ import { killPayroll } from '../drivers/batch-deaths.ts';
 import { stores } from '../drivers/once-deaths.ts';
 
 test(
-  'createAllOnce with a journal in each store pays each of 100 salaries exactly once, even if the process is killed twice',
+  'createAllOnce pays 100 salaries once in each store, although it is killed twice',
   { timeout: 120_000 },
   async () => {
     const options = { payouts: 100, kills: 2 };

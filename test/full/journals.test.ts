@@ -433,7 +433,7 @@ describe('if another process holds the lock of the SQLite file', () => {
   const retry = 2;
 
   test.each(['before the journal is opened', 'before a swap'])(
-    'sqliteJournal waits without blocking the event loop if the other process took the lock %s',
+    'sqliteJournal waits for a lock that was taken %s, and does not block',
     { retry },
     async (when) => {
       const path = join(folder, `${crypto.randomUUID()}.db`);
@@ -450,7 +450,7 @@ describe('if another process holds the lock of the SQLite file', () => {
   );
 
   test(
-    'sqliteJournal rejects after five seconds, without blocking the event loop, if the other process keeps the lock',
+    'sqliteJournal rejects after five seconds if another process keeps the lock',
     { retry },
     async () => {
       const path = join(folder, `${crypto.randomUUID()}.db`);

@@ -7,7 +7,7 @@ test('PostgreSQL and Redis are installed for the test with killed and suspended 
 });
 
 test.each(stores)(
-  'createOnce with a journal in %s pays each of 100 payouts exactly once, even if workers are killed and suspended',
+  'createOnce in %s pays 100 payouts once while workers die',
   { timeout: 320_000 },
   async (store) => {
     const report = await killWorkers(store, { payouts: 100, killEvery: 500 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { leaveOpen } from '../drivers/open-deaths.ts';
 
 test(
-  'payments-journal lists the open payments that killed workers have left, and each of those payments is then made once',
+  'payments-journal lists what killed workers left, and each is made once',
   { timeout: 120_000 },
   async () => {
     const report = await leaveOpen('sqlite', { payouts: 200, kills: 4 });

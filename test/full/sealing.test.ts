@@ -9,7 +9,7 @@ import { isSentOnce, writeOverDyingConnections } from '../drivers/sealing.ts';
 const script = fileURLToPath(new URL('../drivers/sealing.ts', import.meta.url));
 const run = promisify(execFile);
 
-test('a write arrives once and has the outcome unknown if the reused connection dies after the platform has made the change', async () => {
+test('a write over a dying connection arrives once and is unknown', async () => {
   const results = await writeOverDyingConnections(sdk);
   expect(results.filter((result) => !isSentOnce(result))).toEqual([]);
   // Only a reused connection could have been dead.
@@ -19,7 +19,7 @@ test('a write arrives once and has the outcome unknown if the reused connection 
 const rows = otherRuntimes.map((runtime) => [runtime.name, runtime] as const);
 
 test.each(rows)(
-  'on %s, a write arrives once and has the outcome unknown if the connection dies after the platform has made the change',
+  'on %s a write over a dying connection arrives once, as unknown',
   { timeout: 60_000 },
   async (_, { binary, args }) => {
     const { stdout } = await run(binary, [...args, script]);
@@ -28,7 +28,7 @@ test.each(rows)(
 );
 
 test.each(rows.filter(([name]) => /^(?:bun|deno)/.test(name)))(
-  'on %s, the runtime sends a write again by itself if the SDK does not prevent that',
+  'on %s the runtime repeats a write that is not sealed',
   { timeout: 60_000 },
   async (_, { binary, args }) => {
     const unsealed = [...args, script, '--mutant', 'nothing is sealed'];

@@ -25,7 +25,7 @@ import { killRecipe, recipeFolder, recipes } from '../drivers/workflows.ts';
 const counts = { payouts: 80, kills: 3, invalid: 25 };
 
 test(
-  'each workflow example pays every payout once or reports the payout as unpaid, even if the processes are killed or stopped',
+  'each workflow example pays every payout once or reports it as unpaid',
   { timeout: 300_000 },
   async () => {
     expect(recipes).toEqual(['dbos', 'outbox', 'pg-boss']);
@@ -58,7 +58,7 @@ test.each([
     /rejected-1 was paid after it was rejected/,
   ],
 ])(
-  'the test with killed processes detects the mistake of a pg-boss worker that %s, because this worker %s',
+  'killed processes show the mistake of a pg-boss worker that %s: it %s',
   { timeout: 300_000 },
   async (_, __, line, careless, wrong) => {
     // The folder is in the repository, so that the imports of the recipe are found.
@@ -117,63 +117,59 @@ const classes = Object.values(sdk).filter(
   (value) => typeof value === 'function' && Object(value.prototype) instanceof Error,
 ) as unknown as readonly ErrorClass[];
 
-test(
-  'paymentsErrorFrom, isPaymentsError, isApiError and httpStatusOf give the same results for every error class after a checkpoint of DBOS',
-  { timeout: 120_000 },
-  async () => {
-    const database = await startPostgres();
-    onTestFinished(() => database.close());
-    const errors = classes.flatMap((ErrorClass) =>
-      (['not_sent', 'rejected', 'unknown'] as const).map((outcome) => {
-        const attempts = [{ outcome, status: 503, durationMs: 5, reason: 'status 503' }];
-        const once = { reason: 'in_doubt', reference: 'invoice 4711', retryAfterMs: 5_000 };
-        const facts = {
-          attempts,
-          ...once,
-          status: 404,
-          code: 'missing',
-          issues: [],
-          retryable: true,
-        };
-        const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
-        return new ErrorClass('It failed.', { ...facts, outcome, body: '{}', cause });
-      }),
-    );
-    const thrown: unknown[] = [];
-    const workflow = DBOS.registerWorkflow(
-      async () => {
-        for (const error of errors) {
-          await DBOS.runStep(() => Promise.reject(error), { name: 'fail' }).catch(
-            (caught: unknown) => thrown.push(caught),
-          );
-        }
-      },
-      { name: 'errors' },
-    );
-    const systemDatabaseUrl = `postgres://postgres@127.0.0.1:${database.port}/postgres`;
-    DBOS.setConfig({ name: 'errors', systemDatabaseUrl, logLevel: 'error' });
-    await DBOS.launch();
-    const first = await DBOS.startWorkflow(workflow)();
-    await first.getResult();
-    expect(thrown).toHaveLength(errors.length);
-    thrown.length = 0;
-    // The replay reads every step from its checkpoint.
-    const replay = await DBOS.forkWorkflow(first.workflowID, errors.length);
-    await replay.getResult();
-    await DBOS.shutdown();
-    expect(thrown.filter((value) => value instanceof PaymentsError)).toEqual([]);
-    expect(thrown).toHaveLength(errors.length);
-    for (const [at, error] of errors.entries()) {
-      const value = thrown[at];
-      expect(paymentsErrorFrom(value)?.constructor).toBe(error.constructor);
-      expect(paymentsErrorFrom(value)?.toJSON()).toEqual(error.toJSON());
-      expect(isPaymentsError(value)).toBe(true);
-      expect(isApiError(value)).toBe(isApiError(error));
-      expect(isOutcomeUnknown(value)).toBe(error.outcome === 'unknown');
-      expect(httpStatusOf(value)).toBe(httpStatusOf(error));
-    }
-  },
-);
+test('every error class survives a checkpoint of DBOS', { timeout: 120_000 }, async () => {
+  const database = await startPostgres();
+  onTestFinished(() => database.close());
+  const errors = classes.flatMap((ErrorClass) =>
+    (['not_sent', 'rejected', 'unknown'] as const).map((outcome) => {
+      const attempts = [{ outcome, status: 503, durationMs: 5, reason: 'status 503' }];
+      const once = { reason: 'in_doubt', reference: 'invoice 4711', retryAfterMs: 5_000 };
+      const facts = {
+        attempts,
+        ...once,
+        status: 404,
+        code: 'missing',
+        issues: [],
+        retryable: true,
+      };
+      const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+      return new ErrorClass('It failed.', { ...facts, outcome, body: '{}', cause });
+    }),
+  );
+  const thrown: unknown[] = [];
+  const workflow = DBOS.registerWorkflow(
+    async () => {
+      for (const error of errors) {
+        await DBOS.runStep(() => Promise.reject(error), { name: 'fail' }).catch((caught: unknown) =>
+          thrown.push(caught),
+        );
+      }
+    },
+    { name: 'errors' },
+  );
+  const systemDatabaseUrl = `postgres://postgres@127.0.0.1:${database.port}/postgres`;
+  DBOS.setConfig({ name: 'errors', systemDatabaseUrl, logLevel: 'error' });
+  await DBOS.launch();
+  const first = await DBOS.startWorkflow(workflow)();
+  await first.getResult();
+  expect(thrown).toHaveLength(errors.length);
+  thrown.length = 0;
+  // The replay reads every step from its checkpoint.
+  const replay = await DBOS.forkWorkflow(first.workflowID, errors.length);
+  await replay.getResult();
+  await DBOS.shutdown();
+  expect(thrown.filter((value) => value instanceof PaymentsError)).toEqual([]);
+  expect(thrown).toHaveLength(errors.length);
+  for (const [at, error] of errors.entries()) {
+    const value = thrown[at];
+    expect(paymentsErrorFrom(value)?.constructor).toBe(error.constructor);
+    expect(paymentsErrorFrom(value)?.toJSON()).toEqual(error.toJSON());
+    expect(isPaymentsError(value)).toBe(true);
+    expect(isApiError(value)).toBe(isApiError(error));
+    expect(isOutcomeUnknown(value)).toBe(error.outcome === 'unknown');
+    expect(httpStatusOf(value)).toBe(httpStatusOf(error));
+  }
+});
 
 test('each workflow example has at most 30 lines and a link in docs/services.md', () => {
   const guide = readFileSync(

@@ -230,7 +230,7 @@ test.each([
   expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
 });
 
-test('the retry budget of a client limits the retries of 200 calls that fail at the same time', async () => {
+test('the retry budget limits 200 calls that fail at the same time', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(500, errorBody), { clock });
   const errors = await clock.runTimersDuring(

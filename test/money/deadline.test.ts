@@ -116,7 +116,7 @@ test('a timeout before the TLS connection is made has the outcome not_sent', asy
   );
 });
 
-test('the option totalTimeout covers all attempts of a call and the waits between the attempts', async () => {
+test('totalTimeout covers all attempts and the waits between them', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.99);
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
@@ -157,7 +157,7 @@ test('the option totalTimeout also covers the wait for the response body', async
   await server.closed(0);
 });
 
-test('nothing is sent after totalTimeout, even if the machine was suspended and the timer of totalTimeout has not fired', async () => {
+test('nothing is sent after totalTimeout, even after a suspension', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody), { clock });
@@ -362,7 +362,7 @@ test('a signal of AbortSignal.timeout() aborts the call as the signal of an Abor
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-test('no listener stays on the signal of the caller after hundreds of calls, whether the calls succeed or fail', async () => {
+test('no listener stays on the caller’s signal after hundreds of calls', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const warnings: Error[] = [];
   const note = (warning: Error): void => {
@@ -509,7 +509,7 @@ test('race() and sleep() of a Deadline reject at once if the signal is already a
   deadline.close();
 });
 
-test('a response that arrived while the process was suspended is read before its deadline is checked', async () => {
+test('a response that came during a suspension is read first', async () => {
   const clock = new VirtualClock();
   const response = Promise.withResolvers<Response>();
   const { payments } = clientOf(() => response.promise, { clock, timeout: 1_000, maxRetries: 0 });

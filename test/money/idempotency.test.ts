@@ -57,7 +57,7 @@ test('with idempotencyHeader, every POST has a unique idempotency key, and no ot
   expect(keysOf(requests)).toEqual([null, null, null, null]);
 });
 
-test('a creation with an idempotency key is resent with the same key after an unknown outcome', async () => {
+test('a creation with an idempotency key is resent with that key', async () => {
   const responses = [
     () => Promise.reject(new TypeError('fetch failed')),
     () => respond(503, errorBody),

@@ -379,7 +379,7 @@ const depthOf = (tree: Tree): number =>
     : 1 +
       Math.max(...tree.members.map(depthOf), tree.cause === undefined ? 0 : depthOf(tree.cause));
 
-test('connectionOutcome returns unknown if one of several causes does not prove that nothing was sent', () => {
+test('connectionOutcome is unknown if one cause proves nothing', () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       // A deep tree of listed causes may have either outcome.

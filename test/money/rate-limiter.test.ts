@@ -111,7 +111,7 @@ describe('a 429 response with Retry-After', () => {
 });
 
 describe('a call that the rate limiter holds back', () => {
-  test('ends at once as a RateLimitError if its deadline is too short', async () => {
+  test('ends at once as a RateLimitError if its deadline is short', async () => {
     const { payments, arrivals } = setup(once(throttled('30')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const error = await failureOf(
@@ -206,7 +206,7 @@ describe('a call that the rate limiter holds back', () => {
     expect(arrivals).toHaveLength(1);
   });
 
-  test('is not sent if the machine was suspended until after the deadline of the call', async () => {
+  test('is not sent if the machine was suspended past its deadline', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const waiting = failureOf(payments.transfers.create(newTransfer));
@@ -279,7 +279,7 @@ test.each([
   [20, 64],
   [5, 16],
   [100, 16],
-])('the limiter reaches half of %d requests a second with %d workers', async (rate, workers) => {
+])('the limiter reaches half of %d per second with %d workers', async (rate, workers) => {
   vi.mocked(Math.random).mockRestore();
   let accepted = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -306,7 +306,7 @@ test.each([
   await Promise.all(working);
 });
 
-test('the rate limiter releases no call during the pause after a 429, and every call ends', async () => {
+test('no call is released during the pause after a 429', async () => {
   const plan = fc.record({
     comes: fc.nat(400),
     // A 429 with a Retry-After in seconds, a 429 without one, or a success.

@@ -75,7 +75,7 @@ const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
 );
 
 test.each(statusRows)(
-  'a call ($kind) that receives status $status ends as $outcome after the expected number of attempts',
+  'a call ($kind) after status $status ends as $outcome',
   async ({ status, kind, error: errorClass, outcome, resend }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     for (const [name, bytes] of bodies) {
@@ -359,7 +359,7 @@ test.each(kinds)('a call (%s) arrives once if its first attempt was refused', as
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('a creation is not retried again if its retry after a 429 ends as unknown', async () => {
+test('a creation is not retried again if its retry is unknown', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(
     responseBytes(429, errorBody),

@@ -133,36 +133,33 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
       400,
       haproxyWith('http-response deny deny_status 400 if { status 201 }'),
     ],
-  ])(
-    'createOnce pays once even if the response to the payment is replaced by %s',
-    async ([, manner, status, start]) => {
-      const platform = await ledger();
-      const { baseUrl } = await start(platform.port);
-      const payments = clientAtUrl(baseUrl, { journal: memoryJournal() });
-      const ends = await payMany(payments, 60, manner);
-      expect([outcomes(ends), lies(ends, platform)]).toEqual([[`unknown ${status}`], []]);
-      expect(platform.payments).toHaveLength(60);
+  ])('createOnce pays once even if its response becomes %s', async ([, manner, status, start]) => {
+    const platform = await ledger();
+    const { baseUrl } = await start(platform.port);
+    const payments = clientAtUrl(baseUrl, { journal: memoryJournal() });
+    const ends = await payMany(payments, 60, manner);
+    expect([outcomes(ends), lies(ends, platform)]).toEqual([[`unknown ${status}`], []]);
+    expect(platform.payments).toHaveLength(60);
 
-      const description = `${manner} once`;
-      const results: unknown[] = [];
-      for (let call = 0; call < 3; call += 1) {
-        const input = {
-          sourceAccountId: 'acc_1',
-          counterpartyId: 'cpty_1',
-          amount: '1.00',
-        } as const;
-        const paid = payments.transfers.createOnce({ ...input, description });
-        results.push(
-          await paid.then(
-            ({ id }) => id,
-            (error: unknown) => error,
-          ),
-        );
-      }
-      expect(results).toEqual(['txfr_61', 'txfr_61', 'txfr_61']);
-      expect(platform.payments.filter((each) => each === description)).toHaveLength(1);
-    },
-  );
+    const description = `${manner} once`;
+    const results: unknown[] = [];
+    for (let call = 0; call < 3; call += 1) {
+      const input = {
+        sourceAccountId: 'acc_1',
+        counterpartyId: 'cpty_1',
+        amount: '1.00',
+      } as const;
+      const paid = payments.transfers.createOnce({ ...input, description });
+      results.push(
+        await paid.then(
+          ({ id }) => id,
+          (error: unknown) => error,
+        ),
+      );
+    }
+    expect(results).toEqual(['txfr_61', 'txfr_61', 'txfr_61']);
+    expect(platform.payments.filter((each) => each === description)).toHaveLength(1);
+  });
 
   test.for([
     ['a string', 'sk_test_proxies'],
@@ -278,7 +275,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
     expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.06);
   });
 
-  test('behind limit_req of nginx, at 20 requests a second without burst, a client makes ten payments a second with few rejected requests', async () => {
+  test('behind nginx limit_req a client makes ten payments a second', async () => {
     const platform = await ledger();
     const { baseUrl } = await nginx(platform.port, {
       http: 'limit_req_zone $binary_remote_addr zone=z:1m rate=20r/s; limit_req_status 429;',
@@ -317,7 +314,7 @@ async function farAway(port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('no payment has the outcome unknown even if the server closes each connection that was idle for a second', async () => {
+test('no payment is unknown if the server closes idle connections', async () => {
   const platform = await ledger({ idle: 1_000 });
   const port = await farAway(platform.port);
   const ends: End[] = [];
@@ -349,7 +346,7 @@ const runtimes: readonly (readonly [string, readonly string[]])[] = [
 
 // Bun and Deno are available after test:runtimes.
 test.for(runtimes.filter(([, [program = '']]) => existsSync(program)))(
-  'a process of %s that was suspended reads the responses that have arrived before it reports a timeout',
+  'a suspended process of %s reads what arrived before a timeout',
   async ([, [program = '', ...args]]) => {
     const platform = await ledger({ delay: 300 });
     const script = fileURLToPath(new URL('paused.ts', import.meta.url));

@@ -56,7 +56,7 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
 ];
 
 test.for(places)(
-  'no error shows a secret that a response contains in %s, however the secret is encoded',
+  'no error shows a secret of a response in %s, in any encoding',
   async ([, response]) => {
     const failing = await whichFail(spellings, async (spell) => {
       for (const [, call] of apis) {
