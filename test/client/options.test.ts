@@ -421,25 +421,17 @@ describe('the environment', () => {
     };
   };
 
-  test('an environment variable may have surrounding white space', async () => {
-    vi.stubEnv('PAYMENTS_BASE_URL', ' https://env.example.com/v0\r\n');
-    vi.stubEnv('PAYMENTS_ROOT_URL', ' \n');
-    vi.stubEnv('PAYMENTS_API_KEY', 'sk_env\n');
-    vi.stubEnv('PAYMENTS_JWT', '\te.n.v ');
+  test.each([
+    ['', 'https://root.example.com/r'],
+    [' \r\n', ''],
+  ])('environment variables supply missing options, trimmed of %j', async (space, rootUrl) => {
+    vi.stubEnv('PAYMENTS_BASE_URL', `${space}https://env.example.com/v0${space}`);
+    vi.stubEnv('PAYMENTS_ROOT_URL', `${rootUrl}${space}`);
+    vi.stubEnv('PAYMENTS_API_KEY', `sk_env${space}`);
+    vi.stubEnv('PAYMENTS_JWT', `${space}e.n.v${space}`);
     expect((await sentBy({})).requests).toEqual([
       'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
-      'https://env.example.com/instructions/all Bearer e.n.v',
-    ]);
-  });
-
-  test('environment variables supply the options that are missing', async () => {
-    vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
-    vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
-    vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
-    vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
-    expect((await sentBy({})).requests).toEqual([
-      'https://env.example.com/v0/entities/ent_1 Bearer sk_env',
-      'https://root.example.com/r/instructions/all Bearer e.n.v',
+      `${rootUrl || 'https://env.example.com'}/instructions/all Bearer e.n.v`,
     ]);
   });
 

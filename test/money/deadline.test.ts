@@ -485,22 +485,6 @@ test('a failed call and withResponse() of the same call reject with the same err
   expect(both[0]).toBe(both[1]);
 });
 
-test('a call ends at its timeout if the response body never ends', async () => {
-  const { payments } = clientOf(
-    () =>
-      new Response(
-        new ReadableStream({
-          pull: (controller) => {
-            controller.enqueue(new Uint8Array(1));
-          },
-        }),
-      ),
-    { timeout: 100, maxRetries: 0 },
-  );
-  const error = await failureOf(payments.transfers.get('txfr_1'), TimeoutError);
-  expect(error.phase).toBe('body');
-});
-
 test('race() and sleep() of a Deadline reject at once if the signal is already aborted', async () => {
   const over = [AbortSignal.abort('enough')];
   const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
