@@ -147,7 +147,7 @@ async function serve(
     }
   } catch (cause) {
     // If the caller aborted during a delay, its connection is closed and nobody gets this response.
-    send(response, createDefectReply(cause));
+    send(response, cause instanceof SandboxError ? errorReply(cause) : createDefectReply(cause));
   }
 }
 
@@ -217,14 +217,7 @@ function streamFeed(
   response: ServerResponse,
   query: URLSearchParams,
 ): void {
-  let items: ReturnType<typeof readFeed>;
-  try {
-    items = readFeed(feed, sandbox, query);
-  } catch (problem) {
-    if (!(problem instanceof SandboxError)) throw problem;
-    send(response, errorReply(problem));
-    return;
-  }
+  const items = readFeed(feed, sandbox, query);
   response.writeHead(200, { ...uncachedHeaders, 'content-type': 'text/event-stream' });
   const formatEvent = (item: (typeof items)[number]) =>
     `id: ${item.id}\ndata: ${stringifyJson(item)}\n\n`;
@@ -251,24 +244,12 @@ function streamFeed(
   });
 }
 
-/** Sends a response, whole or cut by a fault, or breaks the connection. */
+/** Sends a response, whole or cut by a fault, breaks the connection, or sends nothing at all. */
 function sendReply(response: ServerResponse, reply: SandboxReply): void {
-  switch (reply.kind) {
-    case 'complete':
-      send(response, reply);
-      return;
-    case 'truncated':
-      sendHalf(response, reply, () => response.socket?.destroy());
-      return;
-    case 'stalled':
-      sendHalf(response, reply, () => {});
-      return;
-    case 'reset':
-      response.socket?.resetAndDestroy();
-      return;
-    case 'hang':
-    // The fault `hang` sends no response at all.
-  }
+  if (reply.kind === 'hang') return;
+  if (reply.kind === 'reset') response.socket?.resetAndDestroy();
+  else if (reply.kind === 'complete') send(response, reply);
+  else sendHalf(response, reply, reply.kind === 'truncated');
 }
 
 function send(response: ServerResponse, { status, headers, body }: Reply): void {
@@ -279,11 +260,13 @@ function send(response: ServerResponse, { status, headers, body }: Reply): void 
 function sendHalf(
   response: ServerResponse,
   { status, headers, body }: Reply,
-  then: () => void,
+  isCutOff: boolean,
 ): void {
   const bytes = Buffer.from(body ?? '');
   response.writeHead(status, { ...headers, 'content-length': bytes.length });
-  response.write(bytes.subarray(0, bytes.length >> 1), then);
+  response.write(bytes.subarray(0, bytes.length >> 1), () => {
+    if (isCutOff) response.socket?.destroy();
+  });
 }
 
 /** Returns the text of a request body, or undefined when the body is too large. */

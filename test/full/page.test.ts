@@ -79,7 +79,14 @@ async function opened(options: Options = {}) {
   const openForm = (noun: string) => page.getByText(`New ${noun}`, { exact: true }).click();
   const says = (text: string) => page.getByText(text, { exact: true }).first().waitFor();
   const payments = new PaymentsClient(server.clientOptions);
-  return { sandbox, server, page, payments, part, row, press, says, openForm };
+  const pay = (amount: string, terms: { description?: string } = {}) =>
+    payments.transfers.create({
+      sourceAccountId: payroll,
+      destinationAccountId: savings,
+      amount,
+      ...terms,
+    });
+  return { sandbox, server, page, payments, part, row, press, says, openForm, pay };
 }
 
 const controlSelector = ':is(a[href], button, input, select, summary):not(dialog:not([open]) *)';
@@ -123,9 +130,7 @@ test('each link of the navigation on the sandbox page leads to a panel', async (
 });
 
 test('the sandbox page shows a payment and both balances, and moves a payment to each final status', async () => {
-  const { payments, row, press } = await opened();
-  const pay = (amount: string) =>
-    payments.transfers.create({ sourceAccountId: payroll, destinationAccountId: savings, amount });
+  const { payments, row, press, pay } = await opened();
   const [first, second, third] = [await pay('1000.50'), await pay('20'), await pay('30')];
   await row('Transfers', first.id).getByText('pending').waitFor();
   await row('Accounts', payroll).getByText('5949.50', { exact: false }).waitFor();
@@ -146,26 +151,18 @@ test('the sandbox page shows a payment and both balances, and moves a payment to
 });
 
 test('the sandbox page shows the automatic steps of a Transfer and redraws the chart of the balance', async () => {
-  const { payments, row } = await opened({ sandbox: { autoAdvance: 300 } });
+  const { pay, row } = await opened({ sandbox: { autoAdvance: 300 } });
   const line = row('Accounts', savings).locator('path');
   const before = await line.getAttribute('d');
-  const { id } = await payments.transfers.create({
-    sourceAccountId: payroll,
-    destinationAccountId: savings,
-    amount: '7',
-  });
+  const { id } = await pay('7');
   await row('Transfers', id).getByText('completed').waitFor();
   await row('Accounts', savings).getByText('127.50').waitFor();
   expect(await line.getAttribute('d')).not.toBe(before);
 });
 
 test('the sandbox page keeps the keyboard focus in the row of a Transfer even if the button in that row disappears', async () => {
-  const { page, payments, row } = await opened();
-  const { id } = await payments.transfers.create({
-    sourceAccountId: payroll,
-    destinationAccountId: savings,
-    amount: '1',
-  });
+  const { page, pay, row } = await opened();
+  const { id } = await pay('1');
   const advance = page.getByRole('button', { name: `Advance ${id}`, exact: true });
   await advance.focus();
   await page.keyboard.press('Enter');
@@ -221,15 +218,11 @@ test('the sandbox page opens a Transfer in a dialog with JSON, timeline, request
   await once(hook.listen(), 'listening');
   onTestFinished(() => void hook.close());
   const { port } = hook.address() as AddressInfo;
-  const { sandbox, page, payments, row, part } = await opened({
+  const { sandbox, page, payments, row, part, pay } = await opened({
     viewport: { width: 400, height: 800 },
   });
   await payments.settings.update({ webhookUrl: `http://127.0.0.1:${port}/hook` });
-  const { id } = await payments.transfers.create({
-    sourceAccountId: payroll,
-    destinationAccountId: savings,
-    amount: '7',
-  });
+  const { id } = await pay('7');
   await payments.transfers.get(id);
   await payments.transfers.list();
   await row('Transfers', id).getByRole('link', { name: id }).focus();
@@ -276,13 +269,12 @@ test('the sandbox page opens a Transfer in a dialog with JSON, timeline, request
 });
 
 test('the sandbox page shows a POST whose response was lost in the dialog of the Transfer that the POST created', async () => {
-  const { sandbox, page, payments, row } = await opened();
+  const { sandbox, page, pay, row } = await opened();
   sandbox.faults.add({
     operation: 'transfers.create',
     fault: { kind: 'reset', when: 'after_commit' },
   });
-  const input = { sourceAccountId: payroll, destinationAccountId: savings, amount: '7' } as const;
-  await expect(payments.transfers.create(input)).rejects.toMatchObject({ outcome: 'unknown' });
+  await expect(pay('7')).rejects.toMatchObject({ outcome: 'unknown' });
   const id = String(sandbox.transfers.list().at(-1)?.id);
   await row('Transfers', id).getByRole('link', { name: id }).click();
   const calls = page.getByRole('dialog').getByRole('region', { name: 'Requests and deliveries' });
@@ -487,14 +479,9 @@ test.each([
 
 test('the sandbox page shows HTML markup in a record as text', async () => {
   const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
-  const { page, payments, row } = await opened();
+  const { page, payments, row, pay } = await opened();
   await payments.accounts.update(savings, { name: markup });
-  await payments.transfers.create({
-    sourceAccountId: payroll,
-    destinationAccountId: savings,
-    amount: '1',
-    description: markup,
-  });
+  await pay('1', { description: markup });
   await row('Accounts', savings).getByText(markup).waitFor();
   await row('Transfers', markup).waitFor();
   await row('Log', 'PATCH').locator('summary').click();

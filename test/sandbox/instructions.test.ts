@@ -1,3 +1,4 @@
+import type { BuiltInstruction } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { BuiltInstructionSchema, InstructionSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
@@ -74,28 +75,11 @@ test.each([
 test('instructions.create of a sandbox stores a built Instruction, and GET /instructions/all finds it by address in any case', async () => {
   const sandbox = new Sandbox();
   const built = await call(sandbox, 'POST', '/instruction/build', input);
-  const {
-    salt,
-    maxExecutions,
-    action,
-    arguments: blob,
-  } = built.body as {
-    salt: bigint;
-    maxExecutions: number;
-    action: `0x${string}`;
-    arguments: `0x${string}`;
-  };
-  const created = sandbox.instructions.create({
-    address: owner,
-    salt,
-    maxExecutions,
-    action,
-    arguments: blob,
-    nickname: 'Gas',
-  });
+  const terms = built.body as BuiltInstruction;
+  const created = sandbox.instructions.create({ ...terms, address: owner, nickname: 'Gas' });
   expect(created).toEqual({
-    action,
-    arguments: blob,
+    action: terms.action,
+    arguments: terms.arguments,
     executionState: { executionCounter: 0, executionStatus: 'Active', lastExecuted: 0 },
     instructedTokenAddress: token,
     instructionId: matching(/^0x[0-9a-f]{64}$/),
@@ -112,9 +96,8 @@ test('instructions.create of a sandbox stores a built Instruction, and GET /inst
     expect(listed.body).toEqual([created]);
   }
   expect(InstructionSchema.safeParse(created).success).toBe(true);
-  const otherAddress = await call(sandbox, 'GET', '/instructions/all', {
-    address: `0x${'9'.repeat(40)}`,
-  });
+  const stranger = { address: `0x${'9'.repeat(40)}` };
+  const otherAddress = await call(sandbox, 'GET', '/instructions/all', stranger);
   expect(otherAddress.body).toEqual([]);
   expect(sandbox.instructions.list()).toHaveLength(2);
 });

@@ -229,42 +229,19 @@ test('a 422 to POST /transfers names the field with an unknown, inactive or unsu
     return [code, field];
   };
   const to = { destinationAccountId: destination.id };
-  expect(await rejection({ ...to, sourceAccountId: 'acc_9' })).toEqual([
-    'unknown_account',
-    'sourceAccountId',
-  ]);
-  expect(await rejection({ destinationAccountId: 'acc_9' })).toEqual([
-    'unknown_account',
-    'destinationAccountId',
-  ]);
-  expect(await rejection({ counterpartyId: 'cpty_9' })).toEqual([
-    'unknown_counterparty',
-    'counterpartyId',
-  ]);
-  expect(await rejection({ destinationAccountId: source.id })).toEqual([
-    'same_account',
-    'destinationAccountId',
-  ]);
-  expect(await rejection({ ...to, sourceAccountId: closed.id })).toEqual([
-    'inactive_account',
-    'sourceAccountId',
-  ]);
-  expect(await rejection({ destinationAccountId: closed.id })).toEqual([
-    'inactive_account',
-    'destinationAccountId',
-  ]);
-  expect(await rejection({ ...to, sourceAccountId: euros.id })).toEqual([
-    'currency_mismatch',
-    'sourceAccountId',
-  ]);
-  expect(await rejection({ destinationAccountId: euros.id })).toEqual([
-    'currency_mismatch',
-    'destinationAccountId',
-  ]);
-  expect(await rejection({ ...to, currency: 'EUR' })).toEqual([
-    'currency_mismatch',
-    'sourceAccountId',
-  ]);
+  for (const [terms, code, field] of [
+    [{ ...to, sourceAccountId: 'acc_9' }, 'unknown_account', 'sourceAccountId'],
+    [{ destinationAccountId: 'acc_9' }, 'unknown_account', 'destinationAccountId'],
+    [{ counterpartyId: 'cpty_9' }, 'unknown_counterparty', 'counterpartyId'],
+    [{ destinationAccountId: source.id }, 'same_account', 'destinationAccountId'],
+    [{ ...to, sourceAccountId: closed.id }, 'inactive_account', 'sourceAccountId'],
+    [{ destinationAccountId: closed.id }, 'inactive_account', 'destinationAccountId'],
+    [{ ...to, sourceAccountId: euros.id }, 'currency_mismatch', 'sourceAccountId'],
+    [{ destinationAccountId: euros.id }, 'currency_mismatch', 'destinationAccountId'],
+    [{ ...to, currency: 'EUR' }, 'currency_mismatch', 'sourceAccountId'],
+  ] as const) {
+    expect(await rejection(terms)).toEqual([code, field]);
+  }
   expect(sandbox.transfers.list()).toEqual([]);
 });
 

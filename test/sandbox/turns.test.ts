@@ -105,13 +105,6 @@ describe('an abort of a request to a sandbox', () => {
     expect(sandbox.entities.list()).toHaveLength(1);
   });
 
-  test('prevents the effect of the request if the abort comes before the request arrives', async () => {
-    const sandbox = new Sandbox();
-    const sent = send(sandbox, AbortSignal.abort(new Error('left')));
-    await expect(sent).rejects.toThrow('left');
-    expect([sandbox.entities.list(), sandbox.log]).toEqual([[], []]);
-  });
-
   test('rejects with the reason of the abort, even if the fault "reset" breaks the connection, too', async () => {
     const sandbox = new Sandbox();
     sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });

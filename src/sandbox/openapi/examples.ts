@@ -43,10 +43,7 @@ export async function collectExamples(): Promise<{
     return { status: reply.status, body, response };
   }
   /** Calls an operation, and keeps the call as the example of this operation. */
-  async function succeed(
-    operation: SandboxOperation,
-    input: { id?: string; body?: JsonObject } = {},
-  ): Promise<void> {
+  async function succeed(operation: SandboxOperation, input?: { id?: string; body?: JsonObject }) {
     const example = await call(operation, input);
     if (example.status >= 300) {
       throw new Error(`The example of ${operation} failed: ${JSON.stringify(example.response)}`);
@@ -63,10 +60,8 @@ export async function collectExamples(): Promise<{
   await succeed('accounts.create', { body: { entityId, name: 'Payroll' } });
   const sourceAccountId = 'acc_000001';
   sandbox.accounts.fund(sourceAccountId, '1000.00');
-  await succeed('accounts.update', {
-    id: sourceAccountId,
-    body: { name: 'Operating', metadata: { costCentre: 'HR-1' } },
-  });
+  const patch = { name: 'Operating', metadata: { costCentre: 'HR-1' } };
+  await succeed('accounts.update', { id: sourceAccountId, body: patch });
   await succeed('accounts.get', { id: sourceAccountId });
   await succeed('accounts.list');
 
@@ -99,21 +94,17 @@ export async function collectExamples(): Promise<{
   const { instructionId } = sandbox.instructions.create(refuelInstruction);
   sandbox.instructions.execute(instructionId, { value: 4_000_000 });
   await succeed('instructions.list', { body: { address } });
-  await succeed('transactions.list', {
-    body: { address, sort: 'Ascending', skip: 0, take: 20 },
-  });
+  const page = { address, sort: 'Ascending', skip: 0, take: 20 };
+  await succeed('transactions.list', { body: page });
 
-  const unauthorized = await call('counterparties.get', {
-    id: counterpartyId,
-    credential: 'sk_unknown',
-  });
+  const stranger = { id: counterpartyId, credential: 'sk_unknown' };
+  const unauthorized = await call('counterparties.get', stranger);
   const notFound = await call('counterparties.get', { id: 'cpty_000009' });
   const invalid = await call('transfers.create', { body: { ...payment, amount: '-1' } });
   await succeed('counterparties.delete', { id: counterpartyId });
   await succeed('ibans.delete', { id: 'iban_000001' });
-  for (const operation of Object.keys(operationPaths)) {
-    if (!successes.has(operation as SandboxOperation))
-      throw new Error(`${operation} has no example`);
-  }
+  const names = Object.keys(operationPaths) as SandboxOperation[];
+  const missing = names.find((name) => !successes.has(name));
+  if (missing !== undefined) throw new Error(`${missing} has no example`);
   return { successes, unauthorized, notFound, invalid };
 }

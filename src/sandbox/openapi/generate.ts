@@ -1,5 +1,5 @@
 import { version } from '../../version.ts';
-import { operationPaths, type SandboxOperation } from '../api/operations.ts';
+import { operationPaths } from '../api/operations.ts';
 import { routes, type Route } from '../api/routes.ts';
 import {
   getOperationGaps,
@@ -21,11 +21,7 @@ Wherever the reference of the platform does not show something, \`x-gap\` names 
 
 **Sending money once.** No idempotency key is documented. After a failure without a response, search the list for the \`description\` before you send a Transfer again.`;
 
-/** The part of an operation's name before the dot, such as `transfers`. */
-type Tag<Operation extends string = SandboxOperation> = Operation extends `${infer Noun}.${string}`
-  ? Noun
-  : never;
-const tags: Readonly<Record<Tag, string>> = {
+const tags: Readonly<Record<string, string>> = {
   entities: 'Individuals and businesses, and their verification.',
   accounts: 'Accounts of Entities, with their balances.',
   transfers: 'Money from an Account to another one or to a Counterparty.',

@@ -279,17 +279,24 @@ export function RecordPanel<Row>(props: {
   noun: string;
   title: string;
   rows: readonly Row[];
+  /** The rows that pass the filter. Default: all. */
+  shown?: readonly Row[];
+  tools?: ComponentChildren;
+  /** The end of the sentence that says that not all rows are shown. */
+  hint?: string;
   renderRow: (row: Row) => ComponentChildren;
   children: ComponentChildren;
 }) {
-  const { id, noun, title, rows, renderRow, children } = props;
+  const { id, noun, title, rows, shown = rows, tools, hint, renderRow, children } = props;
   return (
-    <Panel id={id} title={title} count={rows.length}>
-      {rows.length === 0 && <Empty>No {noun} yet.</Empty>}
-      <ul class="rows scroll">{getLatest(rows).map(renderRow)}</ul>
-      {rows.length > maxRows && (
+    <Panel id={id} title={title} count={rows.length} tools={tools}>
+      {shown.length === 0 && (
+        <Empty>{rows.length === 0 ? `No ${noun} yet.` : `No ${noun} matches.`}</Empty>
+      )}
+      <ul class="rows scroll">{getLatest(shown).map(renderRow)}</ul>
+      {shown.length > maxRows && (
         <Empty>
-          The latest {maxRows} of {rows.length} are shown.
+          The latest {maxRows} of {shown.length} are shown{hint}.
         </Empty>
       )}
       {children}

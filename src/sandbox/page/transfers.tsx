@@ -7,11 +7,10 @@ import {
   Choice,
   Create,
   Action,
-  Empty,
   Field,
   maxRows,
-  Panel,
   RecordLink,
+  RecordPanel,
   useFilter,
   usePost,
   useRowFocus,
@@ -110,22 +109,17 @@ export const Transfers = memo(({ transfers, accounts, counterparties }: Props) =
   const { fields, isShown } = useFilter(filters, texts, (transfer) =>
     Object.values(transfer).join(' ').toLowerCase(),
   );
-  const shownTransfers = transfers.filter(isShown).toReversed();
   return (
-    <Panel id="transfers" title="Transfers" count={transfers.length} tools={fields}>
-      {shownTransfers.length === 0 && (
-        <Empty>{transfers.length === 0 ? 'No Transfer yet.' : 'No Transfer matches.'}</Empty>
-      )}
-      <ul class="rows scroll">
-        {shownTransfers.slice(0, maxRows).map((transfer) => (
-          <Row key={transfer.id} transfer={transfer} />
-        ))}
-      </ul>
-      {shownTransfers.length > maxRows && (
-        <Empty>
-          The latest {maxRows} of {shownTransfers.length} are shown; Find searches all.
-        </Empty>
-      )}
+    <RecordPanel
+      id="transfers"
+      noun="Transfer"
+      title="Transfers"
+      rows={transfers}
+      shown={transfers.filter(isShown)}
+      tools={fields}
+      hint="; Find searches all"
+      renderRow={(transfer) => <Row key={transfer.id} transfer={transfer} />}
+    >
       <Create noun="Transfer" endpoint="transfers" toInput={toTransferInput}>
         <Choice
           label="From"
@@ -145,6 +139,6 @@ export const Transfers = memo(({ transfers, accounts, counterparties }: Props) =
         <Field label="Amount" name="amount" value="10.00" required decimal />
         <Field label="Description" name="description" placeholder="or sandbox:fail" />
       </Create>
-    </Panel>
+    </RecordPanel>
   );
 });

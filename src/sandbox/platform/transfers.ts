@@ -83,9 +83,9 @@ export function advanceTransfer(platform: Platform, row: TransferRow): void {
     setStatus(platform, row, 'processing');
     scheduleTransfer(platform, row);
   } else if (ending === 'cancel' || ending === 'fail') {
-    releaseFunds(platform, row, ending === 'fail' ? 'failed' : 'cancelled');
+    endTransfer(platform, row, ending === 'fail' ? 'failed' : 'cancelled');
   } else {
-    completeTransfer(platform, row);
+    endTransfer(platform, row, 'completed');
   }
 }
 
@@ -103,7 +103,7 @@ export const toTransfer = (row: TransferRow): Transfer => ({ ...row });
 export function failTransfersTo(platform: Platform, counterpartyId: string): void {
   for (const row of platform.transfers.all()) {
     if (row.counterpartyId === counterpartyId && row.status === 'pending') {
-      releaseFunds(platform, row, 'failed');
+      endTransfer(platform, row, 'failed');
     }
   }
 }
@@ -156,37 +156,27 @@ function resolveDestination(
   };
 }
 
-/** Ends a Transfer without success, and undoes what its creation did to the balances. */
-function releaseFunds(platform: Platform, row: TransferRow, status: 'failed' | 'cancelled'): void {
-  endTransfer(platform, row, status, ({ units, source, destination }) => {
-    source.locked -= units;
-    source.available += units;
-    if (destination !== undefined) destination.pending -= units;
-  });
-}
-
-/** Completes a Transfer. If it goes to a Counterparty, the money leaves the Platform. */
-function completeTransfer(platform: Platform, row: TransferRow): void {
-  endTransfer(platform, row, 'completed', ({ units, source, destination }) => {
-    source.locked -= units;
-    if (destination === undefined) return;
-    destination.pending -= units;
-    destination.available += units;
-  });
-}
-
+/**
+ * Ends a Transfer. If it completes, the money arrives, or leaves the Platform for a Counterparty.
+ * Otherwise the source gets back what the creation of the Transfer locked.
+ */
 function endTransfer(
   platform: Platform,
   row: TransferRow,
-  status: TransferStatus,
-  move: (parties: ReturnType<typeof findParties>) => void,
+  status: 'completed' | 'failed' | 'cancelled',
 ): void {
-  const parties = findParties(platform, row);
+  const units = parsePositive(row.amount);
+  const source = platform.accounts.get(row.sourceAccountId);
+  // Accounts are never deleted, so only a Transfer to a Counterparty has no destination Account.
+  const destination = platform.accounts.find(row.destinationAccountId ?? '');
+  const receiver = status === 'completed' ? destination : source;
   platform.changes.collect(() => {
     setStatus(platform, row, status);
     platform.schedule.cancel(row.id);
-    updateBalances(platform, [parties.source, parties.destination], () => {
-      move(parties);
+    updateBalances(platform, [source, destination], () => {
+      source.locked -= units;
+      if (destination !== undefined) destination.pending -= units;
+      if (receiver !== undefined) receiver.available += units;
     });
   });
 }
@@ -195,15 +185,6 @@ function setStatus(platform: Platform, row: TransferRow, status: TransferStatus)
   const before = { ...row };
   row.status = status;
   platform.changes.add('transfer.status', toTransfer, before, row);
-}
-
-function findParties(platform: Platform, row: TransferRow) {
-  return {
-    units: parsePositive(row.amount),
-    source: platform.accounts.get(row.sourceAccountId),
-    // Accounts are never deleted, so only a Transfer to a Counterparty has no destination Account.
-    destination: platform.accounts.find(row.destinationAccountId ?? ''),
-  };
 }
 
 /** Methods for the Transfers of a sandbox, and actions of the platform such as completing. */
@@ -253,7 +234,7 @@ export class SandboxTransfers {
    */
   fail(id: string): Transfer {
     const row = this.#getOpenTransfer(id, 'failed');
-    releaseFunds(this.#platform, row, 'failed');
+    endTransfer(this.#platform, row, 'failed');
     return toTransfer(row);
   }
 
@@ -269,7 +250,7 @@ export class SandboxTransfers {
         `The transfer "${id}" is processing; only a pending one can be cancelled.`,
       );
     }
-    releaseFunds(this.#platform, row, 'cancelled');
+    endTransfer(this.#platform, row, 'cancelled');
     return toTransfer(row);
   }
 
