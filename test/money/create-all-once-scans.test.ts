@@ -36,18 +36,15 @@ describe('how createAllOnce reads the list of transfers once for many payments',
   test.each([
     ['a list of one page once', 90, 1, 1],
     ['a longer list twice', 250, 2, 6],
-  ])(
-    'if the journal may lose entries, a batch reads %s for all payments before the batch writes the first claims',
-    async (...row) => {
-      const [, history, scans, pages] = row;
-      const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history });
-      expect(kindsOf(await payAll(createSalaries(60)))).toEqual(['created']);
-      expect(countScans()).toBe(scans);
-      expect(count('transfers.list')).toBe(pages);
-      expect(count('transfers.create')).toBe(60);
-      expect(new Set(paid()).size).toBe(60);
-    },
-  );
+  ])('with a journal that may lose entries a batch first reads %s', async (...row) => {
+    const [, history, scans, pages] = row;
+    const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history });
+    expect(kindsOf(await payAll(createSalaries(60)))).toEqual(['created']);
+    expect(countScans()).toBe(scans);
+    expect(count('transfers.list')).toBe(pages);
+    expect(count('transfers.create')).toBe(60);
+    expect(new Set(paid()).size).toBe(60);
+  });
 
   test('a batch does not read the list if its journal loses no entries (forgets: false)', async () => {
     const { payAll, count } = setupBatch({ history: 250 });
@@ -99,34 +96,31 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(new Set(world.paid()).size).toBe(13);
   });
 
-  test.each(['createAllOnce', 'createOnce'])(
-    '%s reads the list at most four times even if the page size changes between readings, so that the list has two pages in one reading and one page in the next',
-    async (kind) => {
-      // The first scan has pages of 81, the second one of 82.
-      vi.spyOn(Math, 'random').mockReturnValue(0);
-      let requests = 0;
-      const world = setupBatch({
-        forgets: true,
-        history: 82,
-        onRequest: () => {
-          requests += 1;
-          if (requests > 100) throw new Error('the scans do not end');
-        },
+  test.each(['createAllOnce', 'createOnce'])('%s reads the list 4 times at most', async (kind) => {
+    // The first scan has pages of 81, the second one of 82.
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    let requests = 0;
+    const world = setupBatch({
+      forgets: true,
+      history: 82,
+      onRequest: () => {
+        requests += 1;
+        if (requests > 100) throw new Error('the scans do not end');
+      },
+    });
+    await claimAsDead(world, salaryOf(1));
+    if (kind === 'createOnce') {
+      await world.payments.transfers.decide(salaryOf(1).description, 'not_paid', {
+        force: true,
       });
-      await claimAsDead(world, salaryOf(1));
-      if (kind === 'createOnce') {
-        await world.payments.transfers.decide(salaryOf(1).description, 'not_paid', {
-          force: true,
-        });
-      }
-      world.clock.jump(totalTimeout + gracePeriod);
-      const before = world.countScans();
-      if (kind === 'createAllOnce') await world.payAll(createSalaries(3));
-      else await world.run(world.payments.transfers.createOnce(salaryOf(1)));
-      expect(world.count('transfers.create')).toBe(kind === 'createAllOnce' ? 3 : 1);
-      expect(world.countScans() - before).toBeLessThanOrEqual(4);
-    },
-  );
+    }
+    world.clock.jump(totalTimeout + gracePeriod);
+    const before = world.countScans();
+    if (kind === 'createAllOnce') await world.payAll(createSalaries(3));
+    else await world.run(world.payments.transfers.createOnce(salaryOf(1)));
+    expect(world.count('transfers.create')).toBe(kind === 'createAllOnce' ? 3 : 1);
+    expect(world.countScans() - before).toBeLessThanOrEqual(4);
+  });
 
   test('a batch sends at most 150 list requests while it waits for 13 recent claims of dead processes to expire', async () => {
     const world = setupBatch({ history: 800 });
@@ -170,21 +164,18 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(world.countScans()).toBe(8);
   });
 
-  test.each(['ahead', 'back'])(
-    'a batch reads the list again if the wall clock is set %s after the last reading',
-    async (way) => {
-      const world = setupSlow(0);
-      const batch = world.payments.transfers.createAllOnce(createSalaries(4), { concurrency: 1 });
-      const pay = async () => {
-        for await (const { result } of batch) {
-          expect(result).toBe('created');
-          if (batch.counts.paid === 2) world.clock.shiftWall(way === 'ahead' ? totalTimeout : -1);
-        }
-      };
-      await world.run(pay());
-      expect(world.countScans()).toBe(4);
-    },
-  );
+  test.each(['ahead', 'back'])('a batch reads again if the wall clock is set %s', async (way) => {
+    const world = setupSlow(0);
+    const batch = world.payments.transfers.createAllOnce(createSalaries(4), { concurrency: 1 });
+    const pay = async () => {
+      for await (const { result } of batch) {
+        expect(result).toBe('created');
+        if (batch.counts.paid === 2) world.clock.shiftWall(way === 'ahead' ? totalTimeout : -1);
+      }
+    };
+    await world.run(pay());
+    expect(world.countScans()).toBe(4);
+  });
 
   test('a batch reads the list again for all waiting payments if a reading failed', async () => {
     const { payAll, sandbox, countScans, count, paid } = setupBatch(
@@ -400,22 +391,19 @@ describe('retries of createAllOnce', () => {
   test.each<[number, SandboxFault, 'transfers.create' | 'transfers.get', number]>([
     [429, { kind: 'status', status: 429, retryAfter: 90 }, 'transfers.create', 90_000],
     [503, { kind: 'status', status: 503, retryAfter: 90 }, 'transfers.get', 90_000],
-  ])(
-    'a batch waits for the Retry-After of a %i before it tries the payment again',
-    async (_, fault, operation, waitMs) => {
-      const { payAll, sandbox, clock, operations } = setupBatch();
-      if (operation === 'transfers.get') await payAll([salaryOf(1)]);
-      const before = operations().length;
-      sandbox.faults.add({ operation, times: 1, fault });
-      const startedAt = clock.passed;
-      const results = await payAll(createSalaries(3), { concurrency: 1 });
-      expect(results.every(({ error }) => error === undefined)).toBe(true);
-      expect(clock.passed - startedAt).toBeGreaterThanOrEqual(waitMs);
-      expect(clock.passed - startedAt).toBeLessThan(waitMs + 10_000);
-      expect(operations().slice(before)[0]).toBe(operation);
-      expect(operations().slice(before)).toHaveLength(4);
-    },
-  );
+  ])('a batch waits for the Retry-After of a %i', async (_, fault, operation, waitMs) => {
+    const { payAll, sandbox, clock, operations } = setupBatch();
+    if (operation === 'transfers.get') await payAll([salaryOf(1)]);
+    const before = operations().length;
+    sandbox.faults.add({ operation, times: 1, fault });
+    const startedAt = clock.passed;
+    const results = await payAll(createSalaries(3), { concurrency: 1 });
+    expect(results.every(({ error }) => error === undefined)).toBe(true);
+    expect(clock.passed - startedAt).toBeGreaterThanOrEqual(waitMs);
+    expect(clock.passed - startedAt).toBeLessThan(waitMs + 10_000);
+    expect(operations().slice(before)[0]).toBe(operation);
+    expect(operations().slice(before)).toHaveLength(4);
+  });
 
   test('a batch tries a failed payment again after delays that double from 1 s to 60 s if the response had no Retry-After', async () => {
     const times: number[] = [];
@@ -434,16 +422,13 @@ describe('retries of createAllOnce', () => {
   test.each([
     [60_000, 'in_doubt'],
     [1_200_000, 'created'],
-  ])(
-    'with a retryTimeout of %i ms, a payment with a recent claim of a dead process ends as %s',
-    async (ms, kind) => {
-      const world = setupBatch();
-      await claimAsDead(world, salaryOf(1));
-      const [result] = await world.payAll([salaryOf(1)], { retryTimeout: ms });
-      expect(result?.result).toBe(kind);
-      expect(world.clock.passed).toBeLessThanOrEqual(ms);
-    },
-  );
+  ])('a retryTimeout of %i ms leaves a claim of a dead process %s', async (ms, kind) => {
+    const world = setupBatch();
+    await claimAsDead(world, salaryOf(1));
+    const [result] = await world.payAll([salaryOf(1)], { retryTimeout: ms });
+    expect(result?.result).toBe(kind);
+    expect(world.clock.passed).toBeLessThanOrEqual(ms);
+  });
 });
 
 describe('faults during createAllOnce', () => {
@@ -462,66 +447,60 @@ describe('faults during createAllOnce', () => {
   ];
   test.each(
     faults.flatMap(([name, fault]) => [false, true].map((forgets) => ({ name, fault, forgets }))),
-  )(
-    'a batch makes each payment once even if 12 requests meet $name (the journal may lose entries: $forgets)',
-    async ({ fault, forgets }) => {
-      const { payAll, sandbox, paid } = setupBatch({ forgets, history: 110 });
-      sandbox.faults.add({ operation: 'transfers.create', times: 12, fault });
-      const results = await payAll(createSalaries(20));
-      expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
-      expect(paid().toSorted()).toEqual(createSalaries(20).map((each) => each.description));
-    },
-  );
+  )('a batch pays once if 12 requests meet $name ($forgets)', async ({ fault, forgets }) => {
+    const { payAll, sandbox, paid } = setupBatch({ forgets, history: 110 });
+    sandbox.faults.add({ operation: 'transfers.create', times: 12, fault });
+    const results = await payAll(createSalaries(20));
+    expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
+    expect(paid().toSorted()).toEqual(createSalaries(20).map((each) => each.description));
+  });
 
-  test.each([false, true])(
-    'batches with the same payments make each payment once even if their processes are killed at random (the journal may lose entries: %s)',
-    async (forgets) => {
-      const count = 6;
-      for (let seed = 1; seed <= 25; seed += 1) {
-        const random = createRandom(seed * 7_919);
-        let stepsLeft = Number.POSITIVE_INFINITY;
-        const never = new Promise<never>(() => undefined);
-        /** A step of a process that may be killed before or after it. */
-        const step = async <T>(act: () => Promise<T>): Promise<T> => {
-          stepsLeft -= 1;
-          if (stepsLeft < 0) return never;
-          const result = await act();
-          return stepsLeft === 0 ? never : result;
-        };
-        const limits = { totalTimeout: 10_000, gracePeriod: 20_000, timeout: 5_000 };
-        const world = setupBatch({ forgets, history: 101 }, limits);
-        const { journal, sandbox, clock } = world;
-        for (let kill = 0; kill < 3; kill += 1) {
-          stepsLeft = 1 + Math.floor(random() * count * 4);
-          const mine = { dead: false };
-          const act = <T>(run: () => Promise<T>): Promise<T> => (mine.dead ? never : step(run));
-          const payments = world.payments.withOptions({
-            fetch: (request: Request) => act(() => sandbox.fetch(request)),
-            journal: {
-              forgets,
-              read: (reference) => act(() => journal.read(reference)),
-              swap: (...call) => act(() => journal.swap(...call)),
-              now: (reference) => act(() => journal.now(reference)),
-            },
-          });
-          const inputs = createSalaries(count).toSorted(() => random() - 0.5);
-          // The batch of a killed process never ends.
-          void collect(payments.transfers.createAllOnce(inputs, { concurrency: 4 })).catch(
-            () => undefined,
-          );
-          await world.waitUntilIdle();
-          mine.dead = true;
-          clock.jump(random() < 0.5 ? 1_000 : 25_000);
-        }
-        stepsLeft = Number.POSITIVE_INFINITY;
-        const results = await world.payAll(createSalaries(count));
-        expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
-        expect(world.paid().toSorted()).toEqual(
-          createSalaries(count).map((each) => each.description),
+  test.each([false, true])('killed batches pay each payment once (%s)', async (forgets) => {
+    const count = 6;
+    for (let seed = 1; seed <= 25; seed += 1) {
+      const random = createRandom(seed * 7_919);
+      let stepsLeft = Number.POSITIVE_INFINITY;
+      const never = new Promise<never>(() => undefined);
+      /** A step of a process that may be killed before or after it. */
+      const step = async <T>(act: () => Promise<T>): Promise<T> => {
+        stepsLeft -= 1;
+        if (stepsLeft < 0) return never;
+        const result = await act();
+        return stepsLeft === 0 ? never : result;
+      };
+      const limits = { totalTimeout: 10_000, gracePeriod: 20_000, timeout: 5_000 };
+      const world = setupBatch({ forgets, history: 101 }, limits);
+      const { journal, sandbox, clock } = world;
+      for (let kill = 0; kill < 3; kill += 1) {
+        stepsLeft = 1 + Math.floor(random() * count * 4);
+        const mine = { dead: false };
+        const act = <T>(run: () => Promise<T>): Promise<T> => (mine.dead ? never : step(run));
+        const payments = world.payments.withOptions({
+          fetch: (request: Request) => act(() => sandbox.fetch(request)),
+          journal: {
+            forgets,
+            read: (reference) => act(() => journal.read(reference)),
+            swap: (...call) => act(() => journal.swap(...call)),
+            now: (reference) => act(() => journal.now(reference)),
+          },
+        });
+        const inputs = createSalaries(count).toSorted(() => random() - 0.5);
+        // The batch of a killed process never ends.
+        void collect(payments.transfers.createAllOnce(inputs, { concurrency: 4 })).catch(
+          () => undefined,
         );
+        await world.waitUntilIdle();
+        mine.dead = true;
+        clock.jump(random() < 0.5 ? 1_000 : 25_000);
       }
-    },
-  );
+      stepsLeft = Number.POSITIVE_INFINITY;
+      const results = await world.payAll(createSalaries(count));
+      expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
+      expect(world.paid().toSorted()).toEqual(
+        createSalaries(count).map((each) => each.description),
+      );
+    }
+  });
 });
 
 test('InputIndex.find returns every payment input that a transfer may belong to, for random inputs and transfers', () => {

@@ -86,24 +86,21 @@ describe('results of createAllOnce', () => {
   test.each([
     ['has no transfer with the recorded id', 0],
     ['has another transfer with the recorded id', 5],
-  ])(
-    'a batch detects that the journal belongs to another platform if this platform %s',
-    async (_, history) => {
-      const { journal, payAll, clock } = setupBatch();
-      await payAll(createSalaries(3));
-      const elsewhere = setupBatch({
-        history,
-        // A young payment may be missing on a replica.
-        wrapJournal: () => ({ ...journal, now: async () => clock.now() + gracePeriod }),
-      });
-      const results = await elsewhere.payAll(createSalaries(3));
-      expect(results.map(({ result }) => result)).toEqual(Array(3).fill('in_doubt'));
-      for (const { error } of results) {
-        expect(error?.message).toContain('Check that the journal belongs to this platform');
-      }
-      expect(elsewhere.paid()).toEqual([]);
-    },
-  );
+  ])('a batch detects the journal of another platform if this one %s', async (_, history) => {
+    const { journal, payAll, clock } = setupBatch();
+    await payAll(createSalaries(3));
+    const elsewhere = setupBatch({
+      history,
+      // A young payment may be missing on a replica.
+      wrapJournal: () => ({ ...journal, now: async () => clock.now() + gracePeriod }),
+    });
+    const results = await elsewhere.payAll(createSalaries(3));
+    expect(results.map(({ result }) => result)).toEqual(Array(3).fill('in_doubt'));
+    for (const { error } of results) {
+      expect(error?.message).toContain('Check that the journal belongs to this platform');
+    }
+    expect(elsewhere.paid()).toEqual([]);
+  });
 
   test('a batch reads the transfer of a recorded payment once more if the first read fails', async () => {
     const { payAll, sandbox, count } = setupBatch({}, { maxRetries: 0 });
@@ -190,21 +187,18 @@ describe('results of createAllOnce', () => {
     expect(summary.counts).toEqual({ ...noCounts, created: 2, paid: 2, notPaid: 1, total: 3 });
   });
 
-  test.each(['failed', 'cancelled'])(
-    'a payment whose creation responds with the status %s is `failed` and not paid',
-    async (status) => {
-      const results: unknown[] = [];
-      const { payments } = clientOf(() => respond(201, { ...transferCreated, status }), {
-        journal: memoryJournal(),
-        hooks: { onOnce: ({ result }) => results.push(result) },
-      });
-      const { counts, unpaid } = await payments.transfers.createAllOnce([salaryOf(1)]);
-      expect(counts).toEqual({ ...noCounts, failed: 1, total: 1 });
-      expect(unpaid).toMatchObject([{ result: 'failed', transferId: 'txfr_1' }]);
-      expect(unpaid[0]?.error).toBeUndefined();
-      expect(results).toEqual(['failed']);
-    },
-  );
+  test.each(['failed', 'cancelled'])('the status %s at creation is `failed`', async (status) => {
+    const results: unknown[] = [];
+    const { payments } = clientOf(() => respond(201, { ...transferCreated, status }), {
+      journal: memoryJournal(),
+      hooks: { onOnce: ({ result }) => results.push(result) },
+    });
+    const { counts, unpaid } = await payments.transfers.createAllOnce([salaryOf(1)]);
+    expect(counts).toEqual({ ...noCounts, failed: 1, total: 1 });
+    expect(unpaid).toMatchObject([{ result: 'failed', transferId: 'txfr_1' }]);
+    expect(unpaid[0]?.error).toBeUndefined();
+    expect(results).toEqual(['failed']);
+  });
 
   test('a recorded payment whose transfer has failed is `failed` if the transfer is read', async () => {
     const { payments, payAll, run, sandbox, count } = setupBatch();
@@ -318,19 +312,16 @@ describe('results of createAllOnce', () => {
     expect(results[1]?.error?.message).toContain('salary 000001');
   });
 
-  test.each([false, true])(
-    'two concurrent batches with the same inputs make each payment once (the journal may lose entries: %s)',
-    async (forgets) => {
-      const { payments, run, paid } = setupBatch({ forgets });
-      const salaries = createSalaries(40);
-      const batches = [salaries, salaries.toReversed()].map((inputs) =>
-        collect(payments.transfers.createAllOnce(inputs)),
-      );
-      const results = await run(Promise.all(batches));
-      expect(results.flat().every(({ error }) => error === undefined)).toBe(true);
-      expect(paid().toSorted()).toEqual(salaries.map(({ description }) => description));
-    },
-  );
+  test.each([false, true])('two concurrent batches pay once (forgets: %s)', async (forgets) => {
+    const { payments, run, paid } = setupBatch({ forgets });
+    const salaries = createSalaries(40);
+    const batches = [salaries, salaries.toReversed()].map((inputs) =>
+      collect(payments.transfers.createAllOnce(inputs)),
+    );
+    const results = await run(Promise.all(batches));
+    expect(results.flat().every(({ error }) => error === undefined)).toBe(true);
+    expect(paid().toSorted()).toEqual(salaries.map(({ description }) => description));
+  });
 });
 
 describe('inputs of createAllOnce', () => {
@@ -344,22 +335,19 @@ describe('inputs of createAllOnce', () => {
     ['no reference', { ...salaryOf(9), description: undefined }],
     ['an unknown field', { ...salaryOf(9), ammount: '1' }],
     ['an undocumented id', { ...salaryOf(9), sourceAccountId: 'txfr_000001' }],
-  ])(
-    'a batch reports an invalid input (%s) as failed with a ValidationError, and pays the other inputs',
-    async (_, invalid) => {
-      for (const forgets of [false, true]) {
-        const { payAll, paid, sandbox } = setupBatch({ forgets });
-        const inputs = [salaryOf(1), invalid as OnceInput, salaryOf(2)];
-        const results = await payAll(inputs);
-        const failed = results.filter(({ result }) => result === 'not_paid');
-        expect(failed).toMatchObject([{ error: { outcome: 'not_sent' } }]);
-        expect(failed[0]?.error).toBeInstanceOf(ValidationError);
-        expect(failed[0]?.input).toBe(invalid);
-        expect(paid()).toHaveLength(2);
-        expect(sandbox.log.filter(({ status }) => status !== 201 && status !== 200)).toEqual([]);
-      }
-    },
-  );
+  ])('a batch reports an invalid input (%s) and pays the others', async (_, invalid) => {
+    for (const forgets of [false, true]) {
+      const { payAll, paid, sandbox } = setupBatch({ forgets });
+      const inputs = [salaryOf(1), invalid as OnceInput, salaryOf(2)];
+      const results = await payAll(inputs);
+      const failed = results.filter(({ result }) => result === 'not_paid');
+      expect(failed).toMatchObject([{ error: { outcome: 'not_sent' } }]);
+      expect(failed[0]?.error).toBeInstanceOf(ValidationError);
+      expect(failed[0]?.input).toBe(invalid);
+      expect(paid()).toHaveLength(2);
+      expect(sandbox.log.filter(({ status }) => status !== 201 && status !== 200)).toEqual([]);
+    }
+  });
 
   test('a second input with the same reference fails at once, even if the first payment is still running', async () => {
     const barrier = createBarrier();
@@ -444,44 +432,33 @@ describe('inputs of createAllOnce', () => {
       'got inputs of 37.5 in total; expected 37.500000000000000001',
     ],
     ['the total, because it is 0', { total: '0' }, 'options.expect.total', 'got inputs of 37.5'],
-  ])(
-    'a batch sends nothing if its option expect differs from the inputs in %s',
-    async (_, expected, path, message) => {
-      const { payAll, operations } = setupBatch();
-      const error = await failureOf(
-        payAll(createSalaries(3), { expect: expected }),
-        ValidationError,
-      );
-      expect(error.issues).toMatchObject([
-        { path, message: expect.stringContaining(message) as string },
-      ]);
-      expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createAllOnce' });
-      expect(operations()).toEqual([]);
-    },
-  );
+  ])('a batch sends nothing if expect differs in %s', async (_, expected, path, message) => {
+    const { payAll, operations } = setupBatch();
+    const error = await failureOf(payAll(createSalaries(3), { expect: expected }), ValidationError);
+    expect(error.issues).toMatchObject([
+      { path, message: expect.stringContaining(message) as string },
+    ]);
+    expect(error).toMatchObject({ outcome: 'not_sent', operation: 'transfers.createAllOnce' });
+    expect(operations()).toEqual([]);
+  });
 
   test.each([
     ['2000.50\r', 'got white space at the start or end; expected a decimal string above zero'],
     ['-5.00', 'got "-5.00"; expected a decimal string above zero'],
     ['12,50', 'got "12,50"; expected a decimal string above zero'],
     [undefined, 'missing; expected a decimal string above zero'],
-  ])(
-    'the error about a wrong total in the option expect names the inputs with the invalid amount %j',
-    async (amount, message) => {
-      const { payAll, operations } = setupBatch();
-      const inputs = createSalaries(3).map((input, at) =>
-        at === 1 ? input : { ...input, amount },
-      );
-      const wrong = payAll(inputs as OnceInput[], { expect: { total: '37.5' } });
-      const error = await failureOf(wrong, ValidationError);
-      expect(error.issues).toMatchObject([
-        { path: 'options.expect.total', message: 'got inputs of 12.5 in total; expected 37.5' },
-        { path: 'inputs[0].amount', message: expect.stringContaining(message) as string },
-        { path: 'inputs[2].amount', message: expect.stringContaining(message) as string },
-      ]);
-      expect(operations()).toEqual([]);
-    },
-  );
+  ])('the error about the total of expect names the amount %j', async (amount, message) => {
+    const { payAll, operations } = setupBatch();
+    const inputs = createSalaries(3).map((input, at) => (at === 1 ? input : { ...input, amount }));
+    const wrong = payAll(inputs as OnceInput[], { expect: { total: '37.5' } });
+    const error = await failureOf(wrong, ValidationError);
+    expect(error.issues).toMatchObject([
+      { path: 'options.expect.total', message: 'got inputs of 12.5 in total; expected 37.5' },
+      { path: 'inputs[0].amount', message: expect.stringContaining(message) as string },
+      { path: 'inputs[2].amount', message: expect.stringContaining(message) as string },
+    ]);
+    expect(operations()).toEqual([]);
+  });
 
   test('the error about a wrong count in the option expect names only the first 999 of 5,000 invalid inputs', async () => {
     const { payAll } = setupBatch();
@@ -506,12 +483,7 @@ describe('inputs of createAllOnce', () => {
     ['an expected total with a sign', [], { expect: { total: '-1' } }, 'options.expect.total'],
     ['a negative expected count', [], { expect: { count: -1 } }, 'options.expect.count'],
     ['an unknown field of the option expect', [], { expect: { sum: '1' } }, 'options.expect.sum'],
-    [
-      'the option expect for a generator',
-      createSalaries(1).values(),
-      { expect: {} },
-      'options.expect',
-    ],
+    ['expect for a generator', createSalaries(1).values(), { expect: {} }, 'options.expect'],
     ['a since that is no time', [], { since: 'yesterday' }, 'options.since'],
   ])('createAllOnce rejects %s before any request is sent', async (_, inputs, options, path) => {
     const { payAll, operations } = setupBatch();
@@ -536,23 +508,20 @@ describe('limits of createAllOnce', () => {
     [1, 1],
     [3, 3],
     [50, 50],
-  ])(
-    'with the concurrency option %o, at most %i requests of a batch run at a time',
-    async (concurrency, most) => {
-      let running = 0;
-      let maxRunning = 0;
-      const { payAll } = setupBatch({
-        onRequest: async () => {
-          running += 1;
-          maxRunning = Math.max(maxRunning, running);
-          await flushPromises(2);
-          running -= 1;
-        },
-      });
-      await payAll(createSalaries(120), { concurrency });
-      expect(maxRunning).toBe(most);
-    },
-  );
+  ])('concurrency %o means at most %i requests at a time', async (concurrency, most) => {
+    let running = 0;
+    let maxRunning = 0;
+    const { payAll } = setupBatch({
+      onRequest: async () => {
+        running += 1;
+        maxRunning = Math.max(maxRunning, running);
+        await flushPromises(2);
+        running -= 1;
+      },
+    });
+    await payAll(createSalaries(120), { concurrency });
+    expect(maxRunning).toBe(most);
+  });
 
   test('a batch is at most a few payments and a few inputs ahead of a caller that reads the results slowly', async () => {
     const { payments, count, run, clock } = setupBatch();
@@ -827,24 +796,21 @@ describe('how createAllOnce ends', () => {
       },
     ],
   ];
-  test.each(sources)(
-    'if %s of inputs throws, the batch yields the results so far and then throws the same error',
-    async (_, source) => {
-      const { payments, run, clock } = setupBatch();
-      const { signal, live } = countListeners();
-      const seen: string[] = [];
-      const pay = async () => {
-        const options = { signal, concurrency: 2 };
-        for await (const { result } of payments.transfers.createAllOnce(source(), options)) {
-          seen.push(result);
-        }
-      };
-      await expect(run(pay())).rejects.toBe(broken);
-      // A payment starts when it is read, unless the source has thrown before.
-      expect(seen.every((result) => result === 'created')).toBe(true);
-      expect([live.size, clock.pending]).toEqual([0, 0]);
-    },
-  );
+  test.each(sources)('a batch yields its results before %s throws', async (_, source) => {
+    const { payments, run, clock } = setupBatch();
+    const { signal, live } = countListeners();
+    const seen: string[] = [];
+    const pay = async () => {
+      const options = { signal, concurrency: 2 };
+      for await (const { result } of payments.transfers.createAllOnce(source(), options)) {
+        seen.push(result);
+      }
+    };
+    await expect(run(pay())).rejects.toBe(broken);
+    // A payment starts when it is read, unless the source has thrown before.
+    expect(seen.every((result) => result === 'created')).toBe(true);
+    expect([live.size, clock.pending]).toEqual([0, 0]);
+  });
 
   test('a batch rejects if Symbol.iterator of its inputs throws, and leaves no listener on the signal', async () => {
     const { payAll } = setupBatch();
@@ -1041,11 +1007,7 @@ describe('a journal that cannot work', () => {
   test.each<[string, () => Promise<never>, string]>([
     ['has no table', () => Promise.reject(missingTable), 'does not exist'],
     ['gets its database error wrapped by an ORM', () => Promise.reject(wrapped), 'does not exist'],
-    [
-      'calls a function that returns undefined',
-      async () => (undefined as never as { rows: never }).rows,
-      'undefined',
-    ],
+    ['gets undefined', async () => (undefined as never as { rows: never }).rows, 'undefined'],
     ['refuses connections', () => Promise.reject(leaking), '://[redacted]@db'],
   ])('ends a batch at once with the cause if the journal %s', async (_, read, cause) => {
     const warned = vi.spyOn(console, 'warn').mockReturnValue();

@@ -52,7 +52,7 @@ const memory = memoryJournal();
 scenarios('memory', () => ({ open: () => memory }));
 scenarios('SQLite', () => ({ open }));
 
-test('sqliteJournal has written a claim to disk before swap() resolves', () => {
+test('sqliteJournal writes a claim to disk before swap() resolves', () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   open('settings.db');
   const [database] = prepare.mock.contexts as DatabaseSync[];
@@ -115,28 +115,25 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
     return { path, database, claimed, claim, count: unreadable.length };
   };
 
-  test.each([true, false])(
-    'opens the file, lists the entries and removes old paid entries with create: %o',
-    async (create) => {
-      const { path, claimed, claim, count } = createFile(`unreadable-${create}.db`);
-      const journal = close(sqliteJournal(path, { create }));
-      const listed = [];
-      for await (const row of journal.open()) listed.push(row);
-      expect(listed).toHaveLength(count + 1);
-      expect(listed[0]).toEqual({ reference: claimed.description, entry: claim });
-      expect(await journal.prune({ paidBefore: new Date() })).toBe(1);
-      const { clientOptions } = createPlatform();
-      const payments = new PaymentsClient({ ...clientOptions, journal });
-      const states = [];
-      for await (const { state } of payments.transfers.listUndecided()) states.push(state);
-      expect(states).toEqual(['sending', ...Array(count).fill('unreadable')]);
-      for (let at = 0; at < count; at += 1) {
-        const input = { ...newInput(), description: `zz ${at}` };
-        const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
-        expect(error).toMatchObject({ reason: 'journal', retryable: false });
-      }
-    },
-  );
+  test.each([true, false])('opens, lists and prunes with create: %o', async (create) => {
+    const { path, claimed, claim, count } = createFile(`unreadable-${create}.db`);
+    const journal = close(sqliteJournal(path, { create }));
+    const listed = [];
+    for await (const row of journal.open()) listed.push(row);
+    expect(listed).toHaveLength(count + 1);
+    expect(listed[0]).toEqual({ reference: claimed.description, entry: claim });
+    expect(await journal.prune({ paidBefore: new Date() })).toBe(1);
+    const { clientOptions } = createPlatform();
+    const payments = new PaymentsClient({ ...clientOptions, journal });
+    const states = [];
+    for await (const { state } of payments.transfers.listUndecided()) states.push(state);
+    expect(states).toEqual(['sending', ...Array(count).fill('unreadable')]);
+    for (let at = 0; at < count; at += 1) {
+      const input = { ...newInput(), description: `zz ${at}` };
+      const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
+      expect(error).toMatchObject({ reason: 'journal', retryable: false });
+    }
+  });
 
   test('uses an index of the table to list the payments whose outcome is not known', () => {
     const { path, database } = createFile('index.db');
@@ -407,26 +404,20 @@ test('`journal.forgets` is true by default for redisJournal, and for no other jo
   expect([memory.forgets, open().forgets]).toEqual([undefined, false]);
 });
 
-test.each([true, false])(
-  '`journal.forgets` has the value of the option forgets that redisJournal, postgresJournal or sqliteJournal received: %o',
-  (forgets) => {
-    expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
-    expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
-    const sqlite = sqliteJournal(join(folder, 'forgets.db'), { forgets });
-    expect(sqlite.forgets).toBe(forgets);
-    sqlite.close();
-  },
-);
+test.each([true, false])('journal.forgets is the option forgets of a journal: %o', (forgets) => {
+  expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
+  expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
+  const sqlite = sqliteJournal(join(folder, 'forgets.db'), { forgets });
+  expect(sqlite.forgets).toBe(forgets);
+  sqlite.close();
+});
 
 // Redis would report a wrong keepPaidFor only after a payment was made.
-test.each([0, -1, 1.5, Number.NaN, 2 ** 60])(
-  'redisJournal throws if the option keepPaidFor is %o',
-  (ms) => {
-    expect(() => redisJournal(async () => null, { keepPaidFor: ms })).toThrow(
-      /^redisJournal: keepPaidFor is .*; expected whole milliseconds above 0/,
-    );
-  },
-);
+test.each([0, -1, 1.5, Number.NaN, 2 ** 60])('redisJournal rejects the keepPaidFor %o', (ms) => {
+  expect(() => redisJournal(async () => null, { keepPaidFor: ms })).toThrow(
+    /^redisJournal: keepPaidFor is .*; expected whole milliseconds above 0/,
+  );
+});
 
 test('redisJournal and postgresJournal throw at once if their argument is a database client instead of a function', () => {
   // @ts-expect-error: not a function
@@ -492,20 +483,17 @@ const createPayments = (query: PostgresQuery) => {
 };
 
 describe('postgresJournal inside a transaction of the caller', () => {
-  test.each(['first', 'later'])(
-    'rejects the %s claim of the client and leaves no entry, so createOnce sends nothing',
-    async (which) => {
-      const server = createServer();
-      const { transfers, made } = createPayments(server.query);
-      if (which === 'later') await transfers.createOnce(newInput());
-      const [already, entries] = [made(), server.entries.size];
-      server.start();
-      const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
-      expect(error).toMatchObject({ reason: 'journal', retryable: false, outcome: 'unknown' });
-      expect(error.message).toMatch(/inside a transaction of the caller[^]*a pool of its own/);
-      expect([made(), server.entries.size]).toEqual([already, entries]);
-    },
-  );
+  test.each(['first', 'later'])('rejects the %s claim, and nothing is sent', async (which) => {
+    const server = createServer();
+    const { transfers, made } = createPayments(server.query);
+    if (which === 'later') await transfers.createOnce(newInput());
+    const [already, entries] = [made(), server.entries.size];
+    server.start();
+    const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', retryable: false, outcome: 'unknown' });
+    expect(error.message).toMatch(/inside a transaction of the caller[^]*a pool of its own/);
+    expect([made(), server.entries.size]).toEqual([already, entries]);
+  });
 
   test('restores the expired claim of another process that the call has replaced', async () => {
     const server = createServer();
@@ -568,19 +556,16 @@ describe('a query function of postgresJournal that returns a wrong shape', () =>
     ['text', () => 'OK', 'string'],
     ['rows that are null', () => ({ rows: null }), '{ rows: null }'],
     ['rows of values', (rows) => ({ rows: rows.map(Object.values) }), '{ rows: [[number]] }'],
-  ])(
-    'makes createOnce reject with a description of the shape before anything is sent: %s',
-    async (_, reshape, shape) => {
-      const server = createServer();
-      const { transfers, made } = createPayments(
-        async (text, values) => reshape(await server.query(text, values), text) as PostgresRows,
-      );
-      const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
-      expect(error).toMatchObject({ reason: 'journal', retryable: false });
-      expect(error.message).toContain(`query returned ${shape}; expected an array of rows`);
-      expect([made(), server.entries.size]).toEqual([0, 0]);
-    },
-  );
+  ])('makes createOnce reject before it sends anything: %s', async (_, reshape, shape) => {
+    const server = createServer();
+    const { transfers, made } = createPayments(
+      async (text, values) => reshape(await server.query(text, values), text) as PostgresRows,
+    );
+    const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', retryable: false });
+    expect(error.message).toContain(`query returned ${shape}; expected an array of rows`);
+    expect([made(), server.entries.size]).toEqual([0, 0]);
+  });
 });
 
 describe('the option table of postgresJournal', () => {
@@ -649,28 +634,22 @@ describe('a journal that throws an error with retryable: false', () => {
   });
 });
 
-test.each([null, 'OK', 2, undefined])(
-  'swap() of redisJournal rejects if the EVAL command returns %o',
-  async (reply) => {
-    const journal = redisJournal(async () => reply);
-    await expect(journal.swap('a', undefined, undefined)).rejects.toThrow(
-      'a reply other than 0 or 1',
-    );
-  },
-);
+test.each([null, 'OK', 2, undefined])('swap() of Redis rejects the reply %o', async (reply) => {
+  const journal = redisJournal(async () => reply);
+  await expect(journal.swap('a', undefined, undefined)).rejects.toThrow(
+    'a reply other than 0 or 1',
+  );
+});
 
 // createOnce pays if the journal has no entry, so an unreadable reply must not count as no entry.
 test.each([
   ['undefined', undefined],
   ['object', { state: 'paid' }],
   ['number', 7],
-])(
-  'read() of redisJournal rejects as not retryable if the GET command returns %s',
-  async (name, reply) => {
-    const journal = redisJournal(async () => reply);
-    await expect(journal.read('a')).rejects.toMatchObject({
-      retryable: false,
-      message: expect.stringMatching(`^redisJournal: command returned ${name} for GET; expected `),
-    });
-  },
-);
+])('read() of redisJournal is not retryable if GET returns %s', async (name, reply) => {
+  const journal = redisJournal(async () => reply);
+  await expect(journal.read('a')).rejects.toMatchObject({
+    retryable: false,
+    message: expect.stringMatching(`^redisJournal: command returned ${name} for GET; expected `),
+  });
+});

@@ -166,18 +166,15 @@ const lists: Readonly<Record<string, () => AsyncIterable<unknown>>> = {
   },
 };
 
-test.each(Object.entries(lists))(
-  'listUndecided rejects if open() of the journal %s',
-  async (_, open) => {
-    const { journal, list } = await setup();
-    const listed = list({ journal: { ...journal, open: open as FullOpen } });
-    const error = await failureOf(listed, PaymentInDoubtError);
-    expect(error).toMatchObject({ reason: 'journal', operation: 'transfers.listUndecided' });
-    expect(error.message).toMatch(/^The journal's open /);
-    expect(error.message).not.toContain('Reference');
-    expect(JSON.stringify(error) + String(error.cause)).not.toContain('hunter2');
-  },
-);
+test.each(Object.entries(lists))('listUndecided rejects if open() %s', async (_, open) => {
+  const { journal, list } = await setup();
+  const listed = list({ journal: { ...journal, open: open as FullOpen } });
+  const error = await failureOf(listed, PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'journal', operation: 'transfers.listUndecided' });
+  expect(error.message).toMatch(/^The journal's open /);
+  expect(error.message).not.toContain('Reference');
+  expect(JSON.stringify(error) + String(error.cause)).not.toContain('hunter2');
+});
 type FullOpen = () => AsyncIterable<OpenPayment>;
 
 test('listUndecided omits an entry in the state paid even if open() of the journal yields the entry', async () => {
@@ -192,40 +189,29 @@ test('listUndecided omits an entry in the state paid even if open() of the journ
 
 test.each<[string, string, unknown]>([
   ['a claim of another program', 'invoice 1', { state: 'sending', started: 1 }],
-  [
-    'a claim without a time',
-    'invoice 2',
-    createClaim(newInput(), { claimedAt: undefined as never }),
-  ],
+  ['a claim without time', 'invoice 2', createClaim(newInput(), { claimedAt: undefined as never })],
   ['a string', 'invoice 3', 'not JSON'],
   ['undefined', 'invoice 4', undefined],
-  [
-    'a claim with an odd list of dismissed ids',
-    'invoice 5',
-    createClaim(newInput(), { dismissed: 'txfr_1' as never }),
-  ],
+  ['odd dismissed ids', 'invoice 5', createClaim(newInput(), { dismissed: 'txfr_1' as never })],
   ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
-])(
-  'if a journal entry is %s, listUndecided lists the entry as unreadable, after the other payments, whatever olderThan is',
-  async (_, reference, entry) => {
-    const { journal, list, old } = await setup();
-    const open = async function* () {
-      yield { reference, entry };
-      yield* journal.open();
-    };
-    const mixed = { ...journal, open: open as FullOpen };
-    const listed = await list({ journal: mixed });
-    expect(listed.map(({ state }) => state)).toEqual([
-      'sending',
-      'ambiguous',
-      'sending',
-      'unreadable',
-    ]);
-    expect(listed.at(-1)).toEqual({ reference, state: 'unreadable' });
-    const aged = await list({ journal: mixed, olderThan: 60 * minute });
-    expect(referencesOf(aged)).toEqual([old.description, reference]);
-  },
-);
+])('an entry that is %s is listed last, as unreadable', async (_, reference, entry) => {
+  const { journal, list, old } = await setup();
+  const open = async function* () {
+    yield { reference, entry };
+    yield* journal.open();
+  };
+  const mixed = { ...journal, open: open as FullOpen };
+  const listed = await list({ journal: mixed });
+  expect(listed.map(({ state }) => state)).toEqual([
+    'sending',
+    'ambiguous',
+    'sending',
+    'unreadable',
+  ]);
+  expect(listed.at(-1)).toEqual({ reference, state: 'unreadable' });
+  const aged = await list({ journal: mixed, olderThan: 60 * minute });
+  expect(referencesOf(aged)).toEqual([old.description, reference]);
+});
 
 test('decide and createAllOnce reject without a retry if the journal entry cannot be read', async () => {
   const { payments, sandbox } = await setup();

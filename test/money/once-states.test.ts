@@ -32,7 +32,7 @@ test.each<Bounds & { atLeast: number }>([
     atLeast: 1_000,
   },
 ])(
-  'callers never make two payments, in any interleaving of their steps: %o',
+  'callers never make two payments, in any order: %o',
   async ({ atLeast, ...bounds }) => {
     const { states, violation } = await explore(bounds);
     expect(violation).toBeUndefined();

@@ -33,54 +33,27 @@ export const promises: Readonly<
   ],
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
     [
-      [
-        'money/once-states.test.ts',
-        'callers never make two payments, in any interleaving of their steps: %o',
-      ],
+      ['money/once-states.test.ts', 'callers never make two payments, in any order: %o'],
       ['full/once-states.test.ts', 'callers never pay twice in any order: %o'],
       ['full/once-deaths.test.ts', 'createOnce in %s pays 100 payouts once while workers die'],
     ],
   '`createOnce` sends nothing before its claim is on disk, and nothing after the deadline that the claim implies':
     [
-      [
-        'money/once.test.ts',
-        'createOnce writes its claim, with the expiry, before it sends anything',
-      ],
-      [
-        'money/once.test.ts',
-        'createOnce subtracts the time that a slow journal took from the time of its request',
-      ],
-      [
-        'money/journals.test.ts',
-        'sqliteJournal has written a claim to disk before swap() resolves',
-      ],
+      ['money/once.test.ts', 'createOnce writes its claim with the expiry before it sends'],
+      ['money/once.test.ts', 'createOnce subtracts the time of a slow journal from its request'],
+      ['money/journals.test.ts', 'sqliteJournal writes a claim to disk before swap() resolves'],
     ],
   '`createOnce` takes over a claim only when the earlier request can no longer arrive, and a search has not found the payment':
     [
-      [
-        'money/once.test.ts',
-        'createOnce replaces the claim of a dead process and pays only after the request of that process can no longer take effect',
-      ],
-      [
-        'money/once.test.ts',
-        'createOnce does not send a payment again if the claim of a dead process expires during the search of the list',
-      ],
+      ['money/once.test.ts', 'createOnce replaces a dead claim only after its request has ended'],
+      ['money/once.test.ts', 'createOnce does not pay if a claim expires during its search'],
     ],
   'An operator decides about a transfer that may be the payment': [
-    [
-      'money/once.test.ts',
-      'createOnce rejects as ambiguous and names the transfer that may be the payment',
-    ],
+    ['money/once.test.ts', 'createOnce rejects as ambiguous and names the possible transfer'],
   ],
   'A journal that fails prevents the payment from being sent, and never fails an accepted one': [
-    [
-      'money/once.test.ts',
-      'createOnce sends nothing and rejects with PaymentInDoubtError when the journal is broken: %s',
-    ],
-    [
-      'money/once.test.ts',
-      'createOnce resolves even if the journal fails after the platform has accepted the payment',
-    ],
+    ['money/once.test.ts', 'createOnce sends nothing if the journal is broken: %s'],
+    ['money/once.test.ts', 'createOnce resolves if the journal fails after the payment'],
   ],
   'Every failure is a `PaymentsError` with an outcome, and no rejection stays unhandled': [
     chaos,
