@@ -10,15 +10,6 @@ export interface DeviatingPlatform {
   readonly advice?: readonly RegExp[];
 }
 
-/** Sends a request without some of its query parameters. */
-const without =
-  (...names: string[]): Deviation =>
-  (request, next) => {
-    const url = new URL(request.url);
-    for (const name of names) url.searchParams.delete(name);
-    return next(new Request(url, request));
-  };
-
 /** Passes creations on with another description. */
 const storeDescription =
   (change: (description: string) => string): Deviation =>
@@ -29,13 +20,6 @@ const storeDescription =
     return next(new Request(request.url, { ...pick(request), body: JSON.stringify(changedBody) }));
   };
 const pick = ({ method, headers }: Request) => ({ method, headers });
-
-/** Drops the records of a page that do not match. */
-const keepRecords = (response: Response, keep: (record: Record<string, unknown>) => boolean) =>
-  withJson(response, (body) => ({
-    ...body,
-    data: (body['data'] as Record<string, unknown>[]).filter(keep),
-  }));
 
 const changeErrors =
   (change: (body: Record<string, unknown>, status: number) => unknown): Deviation =>
@@ -111,7 +95,11 @@ const nginxPage =
 export const deviatingPlatforms: readonly DeviatingPlatform[] = [
   {
     name: 'filters that it ignores',
-    respond: without('accountId'),
+    respond(request, next) {
+      const url = new URL(request.url);
+      url.searchParams.delete('accountId');
+      return next(new Request(url, request));
+    },
     rows: { [mainFilter]: 'contradicted: Ignored.' },
     options: { transfersFilter: false },
   },
@@ -121,10 +109,12 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     async respond(request, next) {
       const account = new URL(request.url).searchParams.get('accountId');
       if (account === null || pathOf(request) !== '/v0/transfers') return next();
-      return keepRecords(
-        await next(),
-        ({ destinationAccountId }) => destinationAccountId === account,
-      );
+      return withJson(await next(), ({ data, ...body }) => ({
+        ...body,
+        data: (data as Record<string, unknown>[]).filter(
+          ({ destinationAccountId }) => destinationAccountId === account,
+        ),
+      }));
     },
     rows: {
       [mainFilter]: 'contradicted: Hides transfers.',
@@ -220,8 +210,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       withRecords(await next(), (record) => shiftTime(record, 7_200_000, '')),
     rows: {
       [createdAt]: 'contradicted: Without an offset.',
-      [createdAtOfPayment]:
-        'contradicted: createdAt is more than two minutes from Date: it is in local time.',
+      [createdAtOfPayment]: 'contradicted: createdAt is in local time, or another clock wrote it.',
       [order]: 'unknown: createdAt shows no order.',
     },
   },
@@ -230,8 +219,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
     respond: async (_, next) =>
       withRecords(await next(), (record) => shiftTime(record, -5 * 3_600_000, 'Z')),
     rows: {
-      [createdAtOfPayment]:
-        'contradicted: createdAt is more than two minutes from Date: it is in local time.',
+      [createdAtOfPayment]: 'contradicted: createdAt is in local time, or another clock wrote it.',
     },
   },
   {
@@ -240,8 +228,7 @@ export const deviatingPlatforms: readonly DeviatingPlatform[] = [
       withRecords(await next(), (record) => shiftTime(record, 2 * 3_600_000, 'Z')),
     rows: {
       [createdAt]: 'contradicted: In the future.',
-      [createdAtOfPayment]:
-        'contradicted: createdAt is more than two minutes from Date: it is in local time.',
+      [createdAtOfPayment]: 'contradicted: createdAt is in local time, or another clock wrote it.',
     },
   },
   {

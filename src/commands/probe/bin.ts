@@ -12,9 +12,7 @@ import { runProbe } from './run.ts';
 const clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  wait: async (ms: number) => {
-    await wait(ms);
-  },
+  wait: (ms: number) => wait<void>(ms),
 };
 
 async function main(args: string[]): Promise<number> {

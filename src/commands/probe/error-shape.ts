@@ -9,8 +9,6 @@ interface ErrorShape {
   readonly isErrorBody?: string | undefined;
 }
 
-type Kind = 'string' | 'number' | 'boolean';
-
 /**
  * Compares a platform's error bodies with the documented form, or else finds their form. If they
  * have enough fields in common, `isErrorBody` is TypeScript that recognises this form.
@@ -45,7 +43,7 @@ function scalarFields(value: unknown, prefix = ''): string[] {
 
 function writeGuard(fields: readonly string[]): string {
   const tests = fields.map((field) => {
-    const [path, kind] = field.split(':') as [string, Kind];
+    const [path = '', kind = ''] = field.split(':');
     return `typeof Object(body).${path.replaceAll('.', '?.')} === '${kind}'`;
   });
   return `(body) => ${tests.join(' && ')}`;

@@ -43,12 +43,9 @@ export class Evidence {
   /** The responses to ids that the platform does not know, and to a cursor that it never sent. */
   async errors(): Promise<readonly Reading[]> {
     const { rows } = await this.transfers();
-    const unknownTransfer = createUnknownId(
-      'txfr_',
-      rows.map(({ id }) => id),
-    );
+    const ids = rows.map(({ id }) => id);
     return [
-      await this.platform.get(`/transfers/${unknownTransfer}`),
+      await this.platform.get(`/transfers/${createUnknownId('txfr_', ids)}`),
       await this.platform.get(`/accounts/${await this.unknownAccount()}`),
       await this.platform.get('/transfers', { limit: 100, cursor: 'payments-probe-no-cursor' }),
     ];

@@ -49,10 +49,10 @@ type Query = NonNullable<AnyRequest['query']>;
 
 /** Sends all requests of the probe, at a limited rate, and counts and retries the requests. */
 export class Platform {
+  readonly clock: ProbeClock;
   requests = 0;
   readonly #cache = new Map<string, Promise<Reading>>();
   readonly #payments: PaymentsClient;
-  readonly #clock: ProbeClock;
   #nextStart = Number.NEGATIVE_INFINITY;
   #silent = 0;
   #hasResponded = false;
@@ -60,15 +60,11 @@ export class Platform {
 
   constructor(payments: PaymentsClient, clock: ProbeClock) {
     this.#payments = payments;
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   get baseUrl(): string {
     return this.#payments.toJSON().baseUrl;
-  }
-
-  get clock(): ProbeClock {
-    return this.#clock;
   }
 
   /** Reads a path of the API once. Later checks get the same response. */
@@ -98,7 +94,7 @@ export class Platform {
           `The platform asked for a wait of ${minutes} minutes (Retry-After). Run the probe again after that.`,
         );
       }
-      await this.#clock.wait(waitMs);
+      await this.clock.wait(waitMs);
     }
   }
 
@@ -116,9 +112,9 @@ export class Platform {
   /** Waits until the next request may start. False if the limit of requests is reached. */
   async #takeTurn(): Promise<boolean> {
     if (this.requests >= this.#limit) return false;
-    const wait = this.#nextStart - this.#clock.elapsed();
-    if (wait > 0) await this.#clock.wait(wait);
-    this.#nextStart = this.#clock.elapsed() + minGapMs;
+    const wait = this.#nextStart - this.clock.elapsed();
+    if (wait > 0) await this.clock.wait(wait);
+    this.#nextStart = this.clock.elapsed() + minGapMs;
     this.requests += 1;
     return true;
   }
@@ -130,7 +126,7 @@ export class Platform {
   ): Promise<{ reading: Reading; error?: PaymentsError }> {
     const request = { method: 'GET', path, api: 'versioned', query } as const;
     const finish = (facts: Partial<Reading>): Reading =>
-      createReading(path, { receivedAt: this.#clock.now(), ...facts });
+      createReading(path, { receivedAt: this.clock.now(), ...facts });
     try {
       const { data, response } = await this.#payments.request(request).withResponse();
       const { status, headers } = response;

@@ -64,14 +64,10 @@ export async function runProbe(options: ProbeOptions): Promise<Probed> {
   const payment = order === undefined ? undefined : await makePayment(platform, order, onPaying);
   for (const check of checks) {
     if (check.needs === 'reads') continue;
-    const isTwice = check.needs === 'pay_twice';
-    const isTried = payment !== undefined && (!isTwice || order?.twice === true);
-    verdicts.set(
-      check,
-      isTried
-        ? await check.decide(payment)
-        : unknown(`Not tried: needs ${isTwice ? '--pay-twice' : '--pay'}.`),
-    );
+    const flag = check.needs === 'pay_twice' ? '--pay-twice' : '--pay';
+    const isTried = payment !== undefined && (flag === '--pay' || order?.twice === true);
+    const notTried = unknown(`Not tried: needs ${flag}.`);
+    verdicts.set(check, isTried ? await check.decide(payment) : notTried);
   }
   return createReport(verdicts, {
     platform: platform.baseUrl,

@@ -2,7 +2,14 @@ import { findProxy } from '../../../transports/proxy.ts';
 import { describeErrorShape } from '../error-shape.ts';
 import type { Evidence } from '../evidence.ts';
 import { reads, type Check } from './check.ts';
-import { confirmed, contradicted, finding, unknown, type Verdict } from './verdict.ts';
+import {
+  confirmed,
+  contradicted,
+  finding,
+  unknown,
+  type Suggestion,
+  type Verdict,
+} from './verdict.ts';
 
 const proxyHeaders = ['server', 'via', 'x-cache', 'x-served-by', 'x-powered-by'];
 
@@ -32,7 +39,7 @@ async function checkErrors(seen: Evidence): Promise<Verdict> {
     );
   }
   const reason = `errors have ${description}`;
-  const option = { name: 'isErrorBody', value: isErrorBody, reason } as const;
+  const option: Suggestion = { name: 'isErrorBody', value: isErrorBody, reason };
   return { ...contradicted(fact, `${errors.length} errors.`), option };
 }
 

@@ -4,8 +4,16 @@ import { OrderCheck } from '../../../search/list-order.ts';
 import { sampleSize, type Evidence } from '../evidence.ts';
 import type { Listing, Row } from '../lists.ts';
 import { reads, type Check } from './check.ts';
-import { exactTime, tolerableMs } from './times.ts';
-import { confirmed, contradicted, count, finding, unknown, type Verdict } from './verdict.ts';
+import { exactTime, tolerableMs } from './clock.ts';
+import {
+  confirmed,
+  contradicted,
+  count,
+  finding,
+  unknown,
+  type Suggestion,
+  type Verdict,
+} from './verdict.ts';
 
 const minTimes = 10;
 
@@ -64,8 +72,8 @@ async function checkFilter(seen: Evidence): Promise<Verdict> {
 
 /** A verdict about a filter that a search must not use, because a payment could stay unseen. */
 function rejectFilter(fact: string, details?: string): Verdict {
-  const reason = 'searches have to read the transfers of all accounts';
-  const option = { name: 'transfersFilter', value: false, reason } as const;
+  const reason = 'without the name of a filter that works, searches have to read all accounts';
+  const option: Suggestion = { name: 'transfersFilter', value: false, reason };
   return { ...contradicted(fact, details), option };
 }
 
@@ -81,7 +89,7 @@ async function checkOrder(seen: Evidence): Promise<Verdict> {
   const obstacle = await findOrderObstacle(seen, listing);
   if (obstacle !== undefined) return finding('Newest first.', `${range}; ${obstacle}.`);
   const reason = `${range}, newest first; the client checks it at each search`;
-  const option = { name: 'transfersNewestFirst', value: true, reason } as const;
+  const option: Suggestion = { name: 'transfersNewestFirst', value: true, reason };
   return { ...finding('Newest first.', `${range}.`), option };
 }
 
@@ -200,11 +208,5 @@ async function checkCache(seen: Evidence): Promise<Verdict> {
       'exclude the API from the cache: createOnce stays in doubt where it reads a cached list.',
     );
   }
-  const policies = new Set(readings.map(({ headers }) => headers.get('cache-control') ?? ''));
-  const storable = [...policies].filter(
-    (policy) => /(max-age|s-maxage)=[1-9]/.test(policy) && !/no-store|no-cache/.test(policy),
-  );
-  return storable.length > 0
-    ? finding('Fresh, but a cache may keep them.', `cache-control: ${storable.join('; ')}.`)
-    : confirmed('Yes.', `${count(readings.length, 'pages')} without Age.`);
+  return confirmed('Yes.', `${count(readings.length, 'pages')} without Age.`);
 }

@@ -16,11 +16,7 @@ export const paymentChecks: readonly Check[] = [
   // Checks Assumption A1 of docs/proof.md, that the list shows a transfer with its reference.
   pays(60, 'Does a description come back unchanged?', ({ description, first, record, listed }) => {
     const row = listed ?? record;
-    if (row === undefined) {
-      return first.outcome === 'accepted'
-        ? unknown('The transfer could not be read.')
-        : notPaid(first);
-    }
+    if (row === undefined) return notSeen(first, 'The transfer could not be read.');
     const change = describeChange(description, row['description']);
     const where = listed === undefined ? 'by its id; not seen in the list' : 'in the list';
     if (change === undefined) return confirmed('Yes.', `140 characters, ${where}.`);
@@ -29,9 +25,7 @@ export const paymentChecks: readonly Check[] = [
   // Checks Assumption A2 of docs/proof.md, that the list soon shows a new transfer.
   pays(61, 'How soon is a new transfer listed?', ({ first, listedAfterMs, watchedMs }) => {
     if (listedAfterMs === undefined) {
-      return first.outcome === 'accepted'
-        ? unknown('It was not seen in the list.', `Watched for ${formatMs(watchedMs)}.`)
-        : notPaid(first);
+      return notSeen(first, 'It was not seen in the list.', `Watched for ${formatMs(watchedMs)}.`);
     }
     const isSoon = listedAfterMs < 10_000;
     const fact = isSoon ? 'Within 10 seconds.' : 'After more than 10 seconds.';
@@ -50,6 +44,9 @@ export const notPaid = ({ outcome, problem }: Creation): Verdict =>
       : 'The transfer was not made.',
     `Its response: ${problem}.`,
   );
+
+const notSeen = (first: Creation, fact: string, details?: string): Verdict =>
+  first.outcome === 'accepted' ? unknown(fact, details) : notPaid(first);
 
 /**
  * Decides by the requests of `--pay-twice` whether the platform honours the Idempotency-Key: an
@@ -87,8 +84,8 @@ function checkKey({ first, keyTrial }: Payment): Verdict {
     return unknown(fact, `Pay from an account with fewer transfers. ${made}`);
   }
   const reason = 'only another key made another transfer, in the responses and in the list';
-  const option = { name: 'idempotencyHeader', value: idempotencyHeader, reason } as const;
-  return { ...finding('Honoured.', made), option };
+  const name = 'idempotencyHeader';
+  return { ...finding('Honoured.', made), option: { name, value: idempotencyHeader, reason } };
 }
 
 /** Names each transfer that the probe made, with its amount, and each request that failed. */
