@@ -19,7 +19,7 @@ import { Counterparties } from './resources/counterparties.ts';
 import { Entities } from './resources/entities.ts';
 import { Ibans } from './resources/ibans.ts';
 import { Instructions } from './resources/instructions.ts';
-import { createRequestCall, type AnyRequest } from './calls/request.ts';
+import { createRequestCall, type AnyRequest } from './calls/raw-call.ts';
 import { PlatformSettings } from './resources/settings.ts';
 import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';

@@ -7,7 +7,7 @@
  * @module payments-platform-sdk
  */
 export { PaymentsClient } from './client.ts';
-export type { Authorize, ProposedPayment } from './calls/authorize.ts';
+export type { Authorize, ProposedPayment } from './calls/veto.ts';
 export type { ClientOptions } from './calls/client-options.ts';
 export type { QueryValue, RequestOptions } from './calls/options.ts';
 export type { Clock } from './calls/time.ts';
@@ -27,7 +27,7 @@ export type { HttpAgent } from './transports/agents.ts';
 export type { Fetch, GetWithBody } from './transports/transport.ts';
 export type { ApiCall, WithResponse } from './calls/pipeline.ts';
 export type { OffsetPage, OffsetPager, PagedList, Pager, ToArrayOptions } from './lists/pager.ts';
-export type { ResponseSchema, AnyRequest } from './calls/request.ts';
+export type { ResponseSchema, AnyRequest } from './calls/raw-call.ts';
 export type { ReconcileOptions } from './search/reconcile.ts';
 export type { Reconciliation } from './search/search.ts';
 export type { ReconcileAllOptions } from './books/reconcile-all.ts';

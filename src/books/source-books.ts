@@ -6,7 +6,7 @@ import { statusMeaning, type OnceInput, type Transfer } from '../schemas/transfe
 import {
   compareTransfer,
   defaultCurrency,
-  hasTerms,
+  hasEqualTerms,
   isOutgoing,
   leavesAccount,
   parseCreatedAt,
@@ -173,7 +173,8 @@ export class SourceBooks {
   async *#decideSimilar(): AsyncGenerator<UnexpectedRow, void, undefined> {
     for (const transfer of this.#similar.values()) {
       const isTaken =
-        !(await this.#isOtherPayment(transfer)) && this.#findSimilar(transfer).some(isUnlisted);
+        !(await this.#isOfAnotherReference(transfer)) &&
+        this.#findSimilar(transfer).some(isUnlisted);
       if (!isTaken) yield* this.#returnUnexpected(transfer);
     }
   }
@@ -306,7 +307,7 @@ export class SourceBooks {
     const candidates = [...exact.values()];
     if (candidates.length === 0) {
       for (const each of similar.values()) {
-        if (!(await this.#isOtherPayment(each))) candidates.push(each);
+        if (!(await this.#isOfAnotherReference(each))) candidates.push(each);
       }
     }
     return candidates.length === 0
@@ -323,7 +324,7 @@ export class SourceBooks {
     const { id, description } = transfer;
     const records = this.#recordedAs(id).length;
     if (!isRecorded) return records === 0 && compareTransfer(transfer, input) === 'same';
-    if (!hasTerms(transfer, input)) return false;
+    if (!hasEqualTerms(transfer, input)) return false;
     if (description === input.description) return true;
     // If the description is not another payment's reference, the platform has changed it.
     return records === 1 && !(await this.#isOtherReference(description, input));
@@ -342,7 +343,7 @@ export class SourceBooks {
   }
 
   /** Whether the journal records a transfer as the payment that its own description names. */
-  async #isOtherPayment({ id, description }: Transfer): Promise<boolean> {
+  async #isOfAnotherReference({ id, description }: Transfer): Promise<boolean> {
     const { readRecord, paging } = this.#books;
     if (readRecord === undefined || !isReference(description)) return false;
     return (await readRecord(description, paging.signal)).transferId === id;

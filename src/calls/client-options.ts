@@ -12,7 +12,7 @@ import { ConfigurationError } from '../errors/errors.ts';
 import { formatMessage } from '../errors/message.ts';
 import { describeArrival, trimTrailingSlashes } from '../internal/text.ts';
 import type { DetailedIssue, Problem } from '../internal/issues.ts';
-import type { Authorize } from './authorize.ts';
+import type { Authorize } from './veto.ts';
 import { type Hooks, withLogging } from './hooks.ts';
 import {
   journalCheck,

@@ -16,7 +16,7 @@ import {
   type RunningCall,
 } from './attempt.ts';
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
-import { askAuthorize, type Authorize } from './authorize.ts';
+import { askAuthorize, type Authorize } from './veto.ts';
 import type { CreatedIds } from './created-ids.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { type Clock, Deadline, Stopped } from './time.ts';

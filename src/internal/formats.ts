@@ -2,14 +2,14 @@ import { expectation, type Problem } from './issues.ts';
 import { isDate } from './objects.ts';
 
 /** The kind of record that an id belongs to, by the prefix of the id, for error messages. */
-const nouns = {
+const nounsByPrefix = {
   acc_: 'an Account',
   cpty_: 'a Counterparty',
   ent_: 'an Entity',
   iban_: 'an IBAN',
   txfr_: 'a Transfer',
 } as const;
-export type IdPrefix = keyof typeof nouns;
+export type IdPrefix = keyof typeof nounsByPrefix;
 
 /** Matches an id without characters that would change a URL's path: docs/gaps.md, row 22. */
 const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
@@ -21,7 +21,7 @@ export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;
   const id = typeof value === 'string' ? value : '';
-  const expected = expectation(`the id of ${nouns[prefix]}, ${prefix}…`);
+  const expected = expectation(`the id of ${nounsByPrefix[prefix]}, ${prefix}…`);
   if (id.startsWith(prefix)) {
     const [forbidden] = /[\s/\\?#%]/.exec(id) ?? [];
     const problem =
@@ -30,10 +30,10 @@ export function describeIdProblem(prefix: IdPrefix, value: unknown): string | un
         : `contains ${JSON.stringify(forbidden)}`;
     return `${problem}; expected ${prefix} and letters or digits`;
   }
-  for (const [otherPrefix, noun] of Object.entries(nouns)) {
+  for (const [otherPrefix, noun] of Object.entries(nounsByPrefix)) {
     if (!id.startsWith(otherPrefix)) continue;
     const quotedId = /^[a-z]+_[A-Za-z\d]{1,40}$/.test(id) ? id : `${otherPrefix}…`;
-    return `"${quotedId}" is the id of ${noun}; expected ${nouns[prefix]}'s, ${prefix}…`;
+    return `"${quotedId}" is the id of ${noun}; expected ${nounsByPrefix[prefix]}'s, ${prefix}…`;
   }
   const isUuid = /^[\da-f]{8}-[\da-f-]{27}$/i.test(id);
   return isUuid ? `got a UUID; ${expected}` : expected;

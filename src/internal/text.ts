@@ -46,3 +46,7 @@ function isNear(one: string, other: string, edits: number): boolean {
     isNear(a, b, edits - 1),
   );
 }
+
+/** Formats milliseconds since 1970. A number outside of the range of a Date is shown as it is. */
+export const formatTime = (ms: number): string =>
+  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);

@@ -17,7 +17,7 @@ import { createCall } from './creation.ts';
 import { GuardedJournal, hasWorked } from './guarded-journal.ts';
 import { PaymentErrors } from './payment-errors.ts';
 import { selectReadOptions, type OnceOptions } from './options.ts';
-import { SharedScans } from './shared-scans.ts';
+import { SharedSearches } from './shared-searches.ts';
 
 export const batchCall: CallIdentity = {
   operation: 'transfers.createAllOnce',
@@ -25,15 +25,15 @@ export const batchCall: CallIdentity = {
   path: '/transfers',
 };
 
-/** Makes the payments of one batch. Payments from one account share the scans of its list. */
+/** Makes the payments of one batch. Payments from one account share the searches of its list. */
 export class BatchPayments {
   /** Whether the journal can lose entries, so that each first claim needs a search of the list. */
   readonly canForget: boolean;
   readonly #client: ClientContext;
   readonly #options: OnceOptions;
   readonly #context: OnceContext;
-  readonly #scans: SharedScans;
-  /** Aborts a scan of the list after `break` or an abort, because a scan may take long. */
+  readonly #searches: SharedSearches;
+  /** Aborts a search of the list after `break` or an abort, because a search may take long. */
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
   readonly #referenceOf = new Map<string, string>();
@@ -46,7 +46,7 @@ export class BatchPayments {
     this.#options = options;
     this.#context = applyOptions(client, callOptions, { since: requestedAt });
     this.canForget = new GuardedJournal(batchCall, '', this.#context).canForget();
-    this.#scans = new SharedScans(client.transferSearch, {
+    this.#searches = new SharedSearches(client.transferSearch, {
       paging: { ...selectReadOptions(callOptions), signal: this.#leaving.signal },
       clock: client.clock,
       freshMs: this.#context.totalTimeout,
@@ -55,16 +55,16 @@ export class BatchPayments {
     this.#startedAt = new Date(client.clock.now()).toISOString();
   }
 
-  /** Adds a payment that was read ahead to the next scan of its account's list. */
+  /** Adds a payment that was read ahead to the next search of its account's list. */
   announce(copy: OnceInput): void {
-    if (this.canForget && isValid(copy)) this.#scans.addUnclaimed(copy);
+    if (this.canForget && isValid(copy)) this.#searches.addUnclaimed(copy);
   }
 
   async pay(copy: OnceInput): Promise<Omit<TransferredResult, 'input'>> {
-    const payment = payOnce(this.#client, copy, this.#options, this.#readFirst, this.#scans);
+    const payment = payOnce(this.#client, copy, this.#options, this.#readFirst, this.#searches);
     const made = await payment.catch((error: unknown) => {
-      // The failed request may have paid after the last scan, so drop what that scan has found.
-      if (isOutcomeUnknown(error)) this.#scans.drop(copy);
+      // The failed request may have paid after the last search, so drop what that search has found.
+      if (isOutcomeUnknown(error)) this.#searches.drop(copy);
       throw error;
     });
     this.#rejectSharedTransfer(copy.description, made.transferId);
@@ -79,7 +79,7 @@ export class BatchPayments {
     const first = this.#referenceOf.get(id) ?? reference;
     this.#referenceOf.set(id, first);
     if (first === reference) return;
-    throw new PaymentErrors(createCall, reference, this.#context).createInDoubtError(
+    throw new PaymentErrors(createCall, reference, this.#context).createError(
       'ambiguous',
       `The platform has one transfer (${id}) for this payment and for ${first}: an operator decides which of them it is`,
       { candidates: [id] },
@@ -88,7 +88,7 @@ export class BatchPayments {
 
   /** Reports a result by `hooks.onOnce`; `ms` is the time since the first try of the payment. */
   report(result: BatchResult, copy: OnceInput, ms: number): void {
-    if (this.canForget && isValid(copy)) this.#scans.drop(copy);
+    if (this.canForget && isValid(copy)) this.#searches.drop(copy);
     callHook(this.#client.hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
   }
 
@@ -98,7 +98,7 @@ export class BatchPayments {
     return isJournals && !hasWorked(this.#context.journal);
   }
 
-  stopScans(): void {
+  stopSearches(): void {
     this.#leaving.abort();
   }
 

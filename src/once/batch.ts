@@ -22,7 +22,7 @@ interface BatchSetup {
   /** Copies an input, or returns the copy that was made when the control totals were checked. */
   readonly copy: (input: OnceInput) => OnceInput;
   readonly concurrency: number;
-  /** How many inputs to read ahead, so that one scan of the list searches for all of them. */
+  /** How many inputs to read ahead, so that one search of the list serves all of them. */
   readonly readAhead: number;
   readonly retryTimeout: number;
   readonly signal: AbortSignal | undefined;
@@ -31,7 +31,7 @@ interface BatchSetup {
 
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
-/** Payments are retried at multiples of this time, so that several share one scan of the list. */
+/** Payments are retried at multiples of this time, so that several share one search of the list. */
 const retryGridMs = 5_000;
 /** If this many payments are in doubt, no new one starts, because the platform has a problem. */
 const maxWaiting = 1_000;
@@ -87,7 +87,7 @@ export class BatchRun {
     const { signal, concurrency } = this.#setup;
     const onAbort = (): void => {
       this.#fail(this.#payments.abortError(signal?.reason));
-      this.#payments.stopScans();
+      this.#payments.stopSearches();
     };
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort);
@@ -109,7 +109,7 @@ export class BatchRun {
       if (this.#failure !== undefined) throw this.#failure.error;
     } finally {
       this.#hasLeft = true;
-      this.#payments.stopScans();
+      this.#payments.stopSearches();
       this.#notify();
       await Promise.all(lanes);
       signal?.removeEventListener('abort', onAbort);
@@ -138,7 +138,7 @@ export class BatchRun {
         }
         isReading = true;
         const next = iterator.next();
-        // The caller's iterator is not awaited if it is synchronous, so that the first scan of the
+        // The caller's iterator is not awaited if it is synchronous, so that the first search of the
         // list searches for the payments of a whole array.
         const step = (isAsync ? await next : next) as IteratorResult<OnceInput, undefined>;
         isReading = false;

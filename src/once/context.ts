@@ -16,7 +16,7 @@ import {
 } from '../search/search.ts';
 import type { TransferApi } from '../search/transfer-api.ts';
 import { selectReadOptions, type OnceOptions } from './options.ts';
-import type { SharedScans } from './shared-scans.ts';
+import type { SharedSearches } from './shared-searches.ts';
 
 export interface JournalContext {
   readonly pipeline: Pick<RequestPipeline, 'redact' | 'redactOwn'>;
@@ -48,7 +48,7 @@ export interface OnceContext extends JournalContext {
 }
 
 interface PaymentSearchOptions {
-  /** Whether the journal has no entry of the payment. If so, a recent scan's result may be used. */
+  /** Whether the journal has no entry of the payment. If so, a recent search's result may be used. */
   readonly isUnclaimed: boolean;
   /** Whether a search says `not_found` only after two scans, if the list has several pages. */
   readonly confirms: boolean;
@@ -56,19 +56,24 @@ interface PaymentSearchOptions {
   readonly onPage: () => void;
 }
 
-/** Reads transfers with the options of one call. A batch's payments share scans of the list. */
+/** Reads transfers with the options of one call. A batch's payments share searches of the list. */
 class PaymentReads {
   readonly #client: ClientContext;
   readonly #options: RequestOptions;
   readonly #within: Trace | undefined;
-  readonly #scans: SharedScans | undefined;
+  readonly #sharedSearches: SharedSearches | undefined;
   readonly #openPageSize = createPageSizes();
 
-  constructor(client: ClientContext, options: RequestOptions, within?: Trace, scans?: SharedScans) {
+  constructor(
+    client: ClientContext,
+    options: RequestOptions,
+    within?: Trace,
+    searches?: SharedSearches,
+  ) {
     this.#client = client;
     this.#options = options;
     this.#within = within;
-    this.#scans = scans;
+    this.#sharedSearches = searches;
   }
 
   get(id: string): Promise<Transfer> {
@@ -81,39 +86,39 @@ class PaymentReads {
 
   /**
    * Searches the list of the source account for a payment. A batch searches for many payments in
-   * one scan, so `signal` and `onPage` of one payment have no effect there.
+   * one search, so `signal` and `onPage` of one payment have no effect there.
    */
   async search(
     search: Search<OnceInput>,
     { isUnclaimed, confirms, signal, onPage }: PaymentSearchOptions,
   ): Promise<Reconciliation> {
-    if (this.#scans !== undefined) {
+    if (this.#sharedSearches !== undefined) {
       return isUnclaimed
-        ? await this.#scans.searchUnclaimed(search)
-        : await this.#scans.search(search, { confirms });
+        ? await this.#sharedSearches.searchUnclaimed(search)
+        : await this.#sharedSearches.search(search, { confirms });
     }
     const searches: readonly [Search] = [search];
     const pageSize = isUnclaimed ? largestPage : this.#openPageSize;
     const paging = { ...this.#options, signal };
-    const scan = { paging, pageSize, confirms, onPage, within: this.#within };
+    const options = { paging, pageSize, confirms, onPage, within: this.#within };
     const { sourceAccountId } = search.input;
-    const [result] = await this.#client.transferSearch.search(sourceAccountId, searches, scan);
+    const [result] = await this.#client.transferSearch.search(sourceAccountId, searches, options);
     return requireResult(result);
   }
 }
 
-/** Applies the options of one call to the client's settings. `scans` are those of a batch. */
+/** Applies the options of one call to the client's settings. `searches` are those of a batch. */
 export function applyOptions(
   client: ClientContext,
   options: Omit<OnceOptions, 'since'>,
   {
     since,
     within,
-    scans,
+    searches,
   }: {
     readonly since?: number | undefined;
     readonly within?: Trace | undefined;
-    readonly scans?: SharedScans | undefined;
+    readonly searches?: SharedSearches | undefined;
   } = {},
 ): OnceContext {
   const totalTimeout = options.totalTimeout ?? client.totalTimeout;
@@ -124,9 +129,9 @@ export function applyOptions(
     totalTimeout,
     // The search of a batch may take long, because its list may be long. The batch's signal ends
     // the search, and each page has a deadline.
-    searchTimeout: scans === undefined ? totalTimeout : maxTimerMs,
+    searchTimeout: searches === undefined ? totalTimeout : maxTimerMs,
     since,
     signal: options.signal,
-    reads: new PaymentReads(client, selectReadOptions(options), within, scans),
+    reads: new PaymentReads(client, selectReadOptions(options), within, searches),
   };
 }

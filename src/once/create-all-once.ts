@@ -39,7 +39,7 @@ export interface ExpectedTotals {
   readonly total?: string | undefined;
 }
 
-/** How many inputs to read ahead if the journal may lose entries, so that one scan serves all. */
+/** How many inputs to read ahead if the journal may lose entries, so that one search serves all. */
 const maxReadAhead = 10_000;
 
 /** The largest `concurrency`, because more payments at a time would exhaust the memory. */

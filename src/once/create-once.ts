@@ -16,7 +16,7 @@ import { applyOptions, type ClientContext } from './context.ts';
 import { createCall, Creation } from './creation.ts';
 import { checkReference, onceOptionChecks, type OnceOptions } from './options.ts';
 import { Payment, type MadePayment } from './payment.ts';
-import type { SharedScans } from './shared-scans.ts';
+import type { SharedSearches } from './shared-searches.ts';
 
 /** What `transfers.createOnce` resolves to. */
 export type TransferCreatedOnce = TransferCreated & {
@@ -81,19 +81,19 @@ interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
   readonly transfer: TransferCreated | T;
 }
 
-/** Tries to make a payment, which hooks and traces see as one call. A batch shares its `scans`. */
+/** Tries to make a payment, which hooks and traces see as one call. A batch shares its `searches`. */
 export const payOnce = <T>(
   client: ClientContext,
   input: OnceInput,
   options: OnceOptions | undefined,
   readRecorded: (read: () => Promise<Transfer>) => Promise<T>,
-  scans?: SharedScans,
+  searches?: SharedSearches,
 ): Promise<ReadPayment<T>> =>
   client.pipeline.trace(
     createCall,
     (input as Partial<OnceInput> | undefined)?.description,
     async (trace) => {
-      const made = await checkPayment(client, input, options, trace, scans).make();
+      const made = await checkPayment(client, input, options, trace, searches).make();
       const { result, transferId } = made;
       const transfer = made.result === 'recorded' ? await readRecorded(made.read) : made.transfer;
       return { result, transferId, transfer };
@@ -109,7 +109,7 @@ function checkPayment(
   input: OnceInput,
   options: OnceOptions | undefined,
   within: Trace,
-  scans: SharedScans | undefined,
+  searches: SharedSearches | undefined,
 ): Payment {
   const issues: Issue[] = [];
   const checked = checkOptions(onceOptionChecks, options, issues);
@@ -129,6 +129,6 @@ function checkPayment(
   if (creation === undefined || issues.length > 0) {
     throw invalidArguments(createCall, issues, client.pipeline.redact);
   }
-  const context = applyOptions(client, journalOptions, { since: requestedAt, within, scans });
+  const context = applyOptions(client, journalOptions, { since: requestedAt, within, searches });
   return new Payment(createCall, input, creation, context);
 }

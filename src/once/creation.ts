@@ -116,7 +116,7 @@ export function createCallOf(input: TransferCreateInput, client: ClientContext) 
     const { description } = sent;
     if (isUndecided(baseUrl, description)) {
       const errors = new PaymentErrors(identity(call), String(description), client);
-      throw errors.createInDoubtError('in_doubt', fallbackProblem);
+      throw errors.createError('in_doubt', fallbackProblem);
     }
     warnOfEqualTerms(baseUrl, sent, pipeline.redactOwn);
   };

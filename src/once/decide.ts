@@ -4,7 +4,7 @@ import type { Trace } from '../calls/tracing.ts';
 import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import type { NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts';
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
-import { isOtherPayment } from '../search/compare.ts';
+import { isCertainlyOther } from '../search/compare.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { forgetPayment } from './doubts.ts';
 import { createNotPaid, createPaid, isOpen } from './entries.ts';
@@ -66,10 +66,10 @@ export class Verdict {
   ): Promise<void> {
     const { errors } = this.#journal;
     const stored = await this.#journal.readOwn(this.#reference);
-    if (stored === undefined) throw errors.unknownReference();
+    if (stored === undefined) throw errors.createReferenceError();
     if (stored.state === 'paid') {
       if (stored.transferId === verdict) return;
-      throw errors.conflict(`The payment was made (${stored.transferId})`);
+      throw errors.createConflictError(`The payment was made (${stored.transferId})`);
     }
     if (stored.state === verdict) return;
     if (!force) this.#journal.rejectOtherPlatform(stored);
@@ -87,18 +87,20 @@ export class Verdict {
       await this.#rejectOtherPayment(verdict, input);
       decided = createPaid(before, { transferId: verdict, at: now, by }, terms);
     }
-    if (!(await this.#journal.swap(before, decided))) throw errors.inProgress();
+    if (!(await this.#journal.swap(before, decided))) throw errors.createInProgressError();
     forgetPayment(this.#context.baseUrl, this.#reference);
   }
 
   async #rejectOtherPayment(id: string, input: OnceInput): Promise<void> {
     const { errors } = this.#journal;
     const transfer = await this.#context.reads.get(id);
-    if (isOtherPayment(transfer, input)) {
-      throw errors.conflict(`${id} is another payment, by its terms and description`);
+    if (isCertainlyOther(transfer, input)) {
+      throw errors.createConflictError(`${id} is another payment, by its terms and description`);
     }
-    if (await this.#search.isOtherPayment(transfer)) {
-      throw errors.conflict(`${id} was made for another reference (${transfer.description})`);
+    if (await this.#search.isOfAnotherReference(transfer)) {
+      throw errors.createConflictError(
+        `${id} was made for another reference (${transfer.description})`,
+      );
     }
   }
 
@@ -115,8 +117,9 @@ export class Verdict {
     const ids: string[] = [];
     try {
       if (!force) await this.#rejectForeignKey(entry);
-      // The list is scanned twice, as `createOnce` does before it takes over an expired claim.
-      for (let scan = 1; scan <= 2; scan += 1) ids.push(...(await this.#scan(entry, force)));
+      // The list is searched twice, as `createOnce` does before it takes over an expired claim.
+      for (let count = 1; count <= 2; count += 1)
+        ids.push(...(await this.#findListed(entry, force)));
     } catch (error) {
       if (!force) throw error;
       this.#journal.startPhase(this.#context.signal);
@@ -126,17 +129,19 @@ export class Verdict {
     const decidableAt = entry.expiresAt ?? entry.claimedAt + totalTimeout + defaultGracePeriod;
     const timeLeft = decidableAt - now;
     if (timeLeft > 0 && !force) {
-      throw this.#journal.errors.inDoubt(entry, undefined, '', timeLeft);
+      throw this.#journal.errors.createInDoubtError(entry, undefined, '', timeLeft);
     }
     return ids;
   }
 
-  async #scan(entry: OpenEntry, force: boolean): Promise<string[]> {
-    const scan = await this.#search.scan(entry, entry.input);
-    if (scan.result === 'found' && !force) {
-      throw this.#journal.errors.conflict(`The list shows the payment (${scan.transfer.id})`);
+  async #findListed(entry: OpenEntry, force: boolean): Promise<string[]> {
+    const found = await this.#search.run(entry, entry.input);
+    if (found.result === 'found' && !force) {
+      throw this.#journal.errors.createConflictError(
+        `The list shows the payment (${found.transfer.id})`,
+      );
     }
-    return transferIdsOf(scan);
+    return transferIdsOf(found);
   }
 
   /** Throws if the credential cannot read the source account, because its list would seem empty. */
@@ -146,8 +151,9 @@ export class Verdict {
     try {
       await this.#context.reads.getAccount(sourceAccountId);
     } catch (error) {
-      if (!(error instanceof PaymentsError) || error.retryable) throw errors.inDoubt(entry, error);
-      throw errors.conflict(
+      if (!(error instanceof PaymentsError) || error.retryable)
+        throw errors.createInDoubtError(entry, error);
+      throw errors.createConflictError(
         `The source account (${sourceAccountId}) cannot be read: its list proves nothing.\nUse the credential of the payment`,
         error,
       );

@@ -4,7 +4,7 @@ import type { Transfer } from '../schemas/transfer.ts';
 /** A payment's state as one call knows it, from the journal's entry or the call's own request. */
 export type Situation = keyof typeof plans;
 
-/** For each state of a payment: how many scans of the list, and what to do if none shows it. */
+/** For each state of a payment: how many searches of the list, and what to do if none shows it. */
 export const plans = {
   // No call has claimed the payment, or an operator's `not_paid` is the latest decision.
   free: { search: 'none', next: 'send' },
@@ -27,33 +27,33 @@ export const plans = {
 } as const;
 
 /**
- * How many scans of the platform's list a search needs. One scan can miss a transfer that moves to
- * another page meanwhile, so `confirmed` needs two scans in a row, if the list has several pages.
- * The search itself repeats that scan, so that the payments of a batch share it.
+ * How many searches of the platform's list a payment needs. One scan can miss a transfer that moves
+ * to another page meanwhile, so a `confirmed` search has two scans in a row, if the list has several
+ * pages. The search itself repeats that scan, so that the payments of a batch share it.
  */
-const scanCounts = { none: 0, once: 1, confirmed: 1, twice: 2 };
+const searchCounts = { none: 0, once: 1, confirmed: 1, twice: 2 };
 
-/** What a scan of the list found for one payment. Transfers of other payments are left out. */
-export type Scan =
+/** What a search of the list found for one payment. Transfers of other payments are left out. */
+export type SearchResult =
   | { readonly result: 'found'; readonly transfer: Transfer }
   | { readonly result: 'ambiguous'; readonly candidates: readonly Transfer[] }
   | { readonly result: 'not_found' };
 
-/** A call's next step: record the transfer, ask an operator, scan the list, or as in `plans`. */
+/** A call's next step: record the transfer, ask an operator, search the list, or as in `plans`. */
 export type Step =
   | { readonly next: 'record'; readonly transfer: Transfer }
   | { readonly next: 'ask'; readonly candidates: readonly Transfer[] }
-  | { readonly next: 'scan'; readonly isConfirmed: boolean }
+  | { readonly next: 'search'; readonly isConfirmed: boolean }
   | { readonly next: (typeof plans)[Situation]['next'] };
 
-/** Returns a call's next step from the payment's state and the scans of the list so far. */
-export function findNextStep(situation: Situation, scans: readonly Scan[]): Step {
-  const last = scans.at(-1);
+/** Returns a call's next step from the payment's state and the searches of the list so far. */
+export function findNextStep(situation: Situation, searches: readonly SearchResult[]): Step {
+  const last = searches.at(-1);
   if (last?.result === 'found') return { next: 'record', transfer: last.transfer };
   if (last?.result === 'ambiguous') return { next: 'ask', candidates: last.candidates };
   const { search, next } = plans[situation];
-  if (scans.length === scanCounts[search]) return { next };
-  return { next: 'scan', isConfirmed: search === 'confirmed' };
+  if (searches.length === searchCounts[search]) return { next };
+  return { next: 'search', isConfirmed: search === 'confirmed' };
 }
 
 /** What is left of a claim's two time limits, in milliseconds; 0 or less if a limit has passed. */
@@ -67,7 +67,7 @@ export interface TimeLeft {
   readonly toTakeEffect: number;
 }
 
-/** Measure a claim's time `left` before you scan the list, because the scan may take long. */
+/** Measure a claim's time `left` before you search the list, because the search may take long. */
 export function findSituation(left: TimeLeft | undefined, canForget: boolean): Situation {
   if (left === undefined) return canForget ? 'perhaps_claimed' : 'free';
   if (left.toTakeEffect <= 0) return 'expired';

@@ -97,7 +97,7 @@ export class GuardedJournal {
   async readOwn(reference: string): Promise<JournalEntry | undefined> {
     const entry = await this.read();
     if (entry === undefined || entry.input.description === reference) return entry;
-    throw this.errors.conflict(
+    throw this.errors.createConflictError(
       `The journal has this reference in another spelling (${entry.input.description}), and upper and lower case do not distinguish two payments.\nIf it is the same payment, pass the spelling of its first call; another payment needs another reference`,
     );
   }
@@ -105,7 +105,7 @@ export class GuardedJournal {
   /** Throws if an undecided entry names another platform, which alone can list that payment. */
   rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
     if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
-    throw this.errors.conflict(
+    throw this.errors.createConflictError(
       `The entry belongs to another platform (${entry.platform}).\nIf only its address has changed, an operator decides with transfers.decide and force`,
     );
   }
@@ -118,7 +118,7 @@ export class GuardedJournal {
   async correctTimes<T extends OpenEntry | NotPaidEntry>(entry: T, now: number): Promise<T> {
     if (!isOpen(entry) || entry.claimedAt - now <= defaultClockSkew) return entry;
     const corrected = correctClaim(entry, now);
-    if (!(await this.swap(entry, corrected))) throw this.errors.inProgress();
+    if (!(await this.swap(entry, corrected))) throw this.errors.createInProgressError();
     return corrected;
   }
 
@@ -323,7 +323,7 @@ function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;
   const { state, claimedAt, expiresAt, candidates, dismissed, transferId, input } =
     entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
-  if (!hasTerms(input) || !Array.isArray(dismissed ?? [])) return false;
+  if (!hasTermFields(input) || !Array.isArray(dismissed ?? [])) return false;
   // The end of a claim is null if the claim has no end.
   const hasTimes = Number.isFinite(claimedAt) && (expiresAt === null || Number.isFinite(expiresAt));
   switch (state) {
@@ -339,7 +339,7 @@ function isEntry(entry: unknown): boolean {
 }
 
 /** Whether an entry's input has the fields by which a search of the list can find the payment. */
-const hasTerms = (input: unknown): boolean => {
+const hasTermFields = (input: unknown): boolean => {
   const { description, sourceAccountId, amount } = Object(input) as Partial<OnceInput>;
   return [description, sourceAccountId, amount].every((term) => typeof term === 'string');
 };

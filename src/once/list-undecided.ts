@@ -9,11 +9,11 @@ import {
 } from '../calls/options.ts';
 import { runFromCallSite } from '../errors/call-site.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
+import { formatTime } from '../internal/text.ts';
 import type { Journal, JournalTransition, OpenEntry } from '../journals/journal.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { readHistory } from './entries.ts';
-import { formatTime } from './payment-errors.ts';
 import type { ClientContext } from './context.ts';
 
 /** Options of `transfers.listUndecided`. */

@@ -8,6 +8,7 @@ import {
 } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import { redactError, type Redact } from '../errors/redact.ts';
+import { formatTime } from '../internal/text.ts';
 import { fieldOf, innermostMessageOf, messageOf } from '../internal/thrown.ts';
 import type { OpenEntry } from '../journals/journal.ts';
 import type { JournalContext } from './context.ts';
@@ -49,9 +50,9 @@ export class PaymentErrors {
   }
 
   /** Creates the error if another call has claimed the payment. Omit `claim` if it was not read. */
-  inProgress(claim?: OpenEntry): PaymentInDoubtError {
+  createInProgressError(claim?: OpenEntry): PaymentInDoubtError {
     const description = 'Another call is making this payment, or was interrupted';
-    return this.createInDoubtError('in_progress', description, {
+    return this.createError('in_progress', description, {
       retryAfterMs: claim ? findRetryDelay(claim, this.#journalTime()) : inProgressRetryMs,
       claimedAt: claim?.claimedAt,
       expiresAt: claim?.expiresAt,
@@ -62,7 +63,7 @@ export class PaymentErrors {
    * Creates the error if the outcome is not known. `cause` is the error that has left the payment
    * in doubt, and `detail` is one more line of the message.
    */
-  inDoubt(
+  createInDoubtError(
     claim: OpenEntry | undefined,
     cause?: unknown,
     detail = '',
@@ -75,7 +76,7 @@ export class PaymentErrors {
       reason && `The cause: ${reason}`,
       detail,
     ];
-    return this.createInDoubtError('in_doubt', lines.filter(Boolean).join('.\n'), {
+    return this.createError('in_doubt', lines.filter(Boolean).join('.\n'), {
       retryAfterMs,
       cause,
       claimedAt: claim?.claimedAt,
@@ -84,11 +85,11 @@ export class PaymentErrors {
   }
 
   /** Creates the error if the caller's arguments contradict the journal or the platform. */
-  conflict(description: string, cause?: unknown): PaymentInDoubtError {
-    return this.createInDoubtError('conflict', description, { cause });
+  createConflictError(description: string, cause?: unknown): PaymentInDoubtError {
+    return this.createError('conflict', description, { cause });
   }
 
-  unknownReference(): Error {
+  createReferenceError(): Error {
     const message = 'the journal has no entry for it';
     const hint = 'Check its spelling and the journal';
     const issue = { path: 'reference', message, hint };
@@ -96,7 +97,7 @@ export class PaymentErrors {
   }
 
   /** Creates the error if `since` is after `claimedAt`, the first claim by this machine's clock. */
-  laterSince(claimedAt: number): Error {
+  createSinceError(claimedAt: number): Error {
     const message = `expected the time at which this payment was first requested; an earlier call claimed it at ${formatTime(claimedAt)}`;
     const hint = 'Pass the timestamp of its job, the same at every call';
     const issue = { path: 'options.since', message, hint };
@@ -112,7 +113,7 @@ export class PaymentErrors {
    * Creates the error of a payment in doubt. The message consists of `description`, the reference
    * and advice on when to call again. If `cause` is an error of the SDK, its attempts are copied.
    */
-  createInDoubtError(
+  createError(
     reason: InDoubtReason,
     description: string,
     {
@@ -178,7 +179,7 @@ export class PaymentErrors {
     const copy = redactError(cause, createPasswordRedactor(this.#pipeline.redact));
     const reason = copy && `The cause: ${describeCause(copy)}`;
     const lines = [description, reason].filter(Boolean).join('.\n');
-    return this.createInDoubtError('journal', lines, { cause, retryable });
+    return this.createError('journal', lines, { cause, retryable });
   }
 }
 
@@ -188,10 +189,6 @@ export function describeCause(cause: Error): string {
   const message = innermostMessageOf(cause) || messageOf(cause) || code;
   return message.replace(/\.$/, '');
 }
-
-/** Formats a time of an entry. A number outside of the range of a Date is shown as it is. */
-export const formatTime = (ms: number): string =>
-  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 
 /** Redacts like `redact`, and also the password in a connection string of the journal's store. */
 const createPasswordRedactor =

@@ -2,7 +2,7 @@ import { isReference } from '../internal/formats.ts';
 import { isTransferId, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import { maxCandidates } from '../search/search.ts';
 import type { OnceContext } from './context.ts';
-import type { Scan } from './decision.ts';
+import type { SearchResult } from './decision.ts';
 import { isOpen, readFirstClaim, type Before } from './entries.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
@@ -22,20 +22,20 @@ export class PaymentSearch {
    * Searches the platform's list once, and leaves out transfers that the journal records as other
    * payments. `cause` is the error that led to the search, if there is one.
    */
-  async scan(
+  async run(
     entry: Before,
     input: OnceInput,
     { cause, isConfirmed = false }: { cause?: unknown; isConfirmed?: boolean } = {},
-  ): Promise<Scan> {
+  ): Promise<SearchResult> {
     const { signal } = this.#context;
-    const result = await this.#search(entry, input, cause, isConfirmed);
+    const result = await this.#searchList(entry, input, cause, isConfirmed);
     this.#journal.startPhase(signal);
     if (result.result !== 'ambiguous') return result;
     // The search stops at so many candidates, so the payment may be among the unread transfers.
     if (result.candidates.length >= maxCandidates) return result;
     const candidates: Transfer[] = [];
     for (const transfer of result.candidates) {
-      if (!(await this.isOtherPayment(transfer))) candidates.push(transfer);
+      if (!(await this.isOfAnotherReference(transfer))) candidates.push(transfer);
     }
     return candidates.length > 0 ? { ...result, candidates } : { result: 'not_found' };
   }
@@ -44,7 +44,7 @@ export class PaymentSearch {
    * Searches the list with a deadline of its own, `searchTimeout`. Throws a PaymentInDoubtError if
    * the search fails or takes longer. Its cause is `cause` or else the error of the search.
    */
-  #search(entry: Before, input: OnceInput, cause: unknown, isConfirmed: boolean) {
+  #searchList(entry: Before, input: OnceInput, cause: unknown, isConfirmed: boolean) {
     const { signal, searchTimeout } = this.#context;
     const { errors } = this.#journal;
     this.#journal.startPhase(signal, searchTimeout);
@@ -64,8 +64,8 @@ export class PaymentSearch {
         ),
       (failure) =>
         'error' in failure
-          ? errors.inDoubt(claim, cause ?? failure.error)
-          : errors.inDoubt(claim, cause, describeSlowSearch(searchTimeout, pages)),
+          ? errors.createInDoubtError(claim, cause ?? failure.error)
+          : errors.createInDoubtError(claim, cause, describeSlowSearch(searchTimeout, pages)),
     );
   }
 
@@ -80,7 +80,7 @@ export class PaymentSearch {
   }
 
   /** Whether the journal records a transfer as the payment of another reference. */
-  async isOtherPayment({ id, description }: Transfer): Promise<boolean> {
+  async isOfAnotherReference({ id, description }: Transfer): Promise<boolean> {
     // A journal contains only valid references, and a store may throw on any other string.
     if (!isReference(description) || description === this.#reference) return false;
     const entry = await this.#journal.read(description);
@@ -88,9 +88,9 @@ export class PaymentSearch {
   }
 }
 
-export function transferIdsOf(scan: Scan): string[] {
-  if (scan.result === 'not_found') return [];
-  const transfers = scan.result === 'found' ? [scan.transfer] : scan.candidates;
+export function transferIdsOf(found: SearchResult): string[] {
+  if (found.result === 'not_found') return [];
+  const transfers = found.result === 'found' ? [found.transfer] : found.candidates;
   return transfers.map(({ id }) => id).filter(isTransferId);
 }
 

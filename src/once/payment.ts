@@ -22,7 +22,7 @@ import {
   findNextStep,
   findSituation,
   findSituationAfterRequest,
-  type Scan,
+  type SearchResult,
   type Situation,
 } from './decision.ts';
 import { beginCall, endCall, markInDoubt, warnOfEqualTerms } from './doubts.ts';
@@ -142,16 +142,16 @@ export class Payment {
     return { situation: findSituation(left, canForget), entry };
   }
 
-  /** Scans, sends or records, step by step, until the payment is made or this call gives up. */
+  /** Searches, sends or records, step by step, until the payment is made or this call gives up. */
   async #proceed({ situation, entry, error }: Position): Promise<MadePayment> {
     const claim = isOpen(entry) ? entry : undefined;
-    const scans: Scan[] = [];
+    const searches: SearchResult[] = [];
     for (;;) {
-      const step = findNextStep(situation, scans);
+      const step = findNextStep(situation, searches);
       switch (step.next) {
-        case 'scan': {
+        case 'search': {
           const options = { cause: error, isConfirmed: step.isConfirmed };
-          scans.push(await this.#search.scan(entry, this.#input, options));
+          searches.push(await this.#search.run(entry, this.#input, options));
           break;
         }
         case 'record':
@@ -163,9 +163,9 @@ export class Payment {
         case 'fail':
           throw error;
         case 'in_progress':
-          throw this.#journal.errors.inProgress(claim);
+          throw this.#journal.errors.createInProgressError(claim);
         case 'in_doubt':
-          throw this.#journal.errors.inDoubt(claim, error);
+          throw this.#journal.errors.createInDoubtError(claim, error);
       }
     }
   }
@@ -204,7 +204,7 @@ export class Payment {
       await this.#creation.authorize();
     } catch (error) {
       if (error instanceof AbortError) throw errors.createAbortError(error.cause);
-      throw isOpen(before) ? errors.inDoubt(before, error) : error;
+      throw isOpen(before) ? errors.createInDoubtError(before, error) : error;
     }
   }
 
@@ -219,7 +219,8 @@ export class Payment {
     const expiresAt = Number.isFinite(gracePeriod) ? claimedAt + totalTimeout + gracePeriod : null;
     const requestedAt = this.#requestedAt(claimedAt) ?? Number.POSITIVE_INFINITY;
     const claim = createClaim(before, { claimedAt, expiresAt, requestedAt }, this.#terms);
-    if (!(await this.#journal.claim(before, claim))) throw this.#journal.errors.inProgress();
+    if (!(await this.#journal.claim(before, claim)))
+      throw this.#journal.errors.createInProgressError();
     try {
       await this.#journal.checkClaim(claim);
     } catch (error) {
@@ -271,7 +272,7 @@ export class Payment {
   #rejectOtherFields({ input: recorded }: JournalEntry): void {
     const differing = findDifferingFields(recorded, this.#input);
     if (differing.length === 0) return;
-    throw this.#journal.errors.conflict(
+    throw this.#journal.errors.createConflictError(
       `The journal has this reference with other terms: ${differing.join(', ')}.\nIf it is the same payment, pass the terms of its first call`,
     );
   }
@@ -281,7 +282,8 @@ export class Payment {
     const { clock, since = Number.NEGATIVE_INFINITY } = this.#context;
     if (firstClaimedAt === epoch) return;
     const claimedAt = clock.now() - (now - firstClaimedAt);
-    if (since > claimedAt + defaultClockSkew) throw this.#journal.errors.laterSince(claimedAt);
+    if (since > claimedAt + defaultClockSkew)
+      throw this.#journal.errors.createSinceError(claimedAt);
   }
 
   /**
@@ -317,7 +319,7 @@ export class Payment {
     }
     const rest = candidates.length - shownIds.length;
     const names = shownIds.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-    return this.#journal.errors.createInDoubtError(
+    return this.#journal.errors.createError(
       'ambiguous',
       `The list shows transfers that may be this payment (${names}): an operator decides with transfers.decide`,
       { candidates: shownIds, claimedAt: isOpen(before) ? before.claimedAt : undefined },
@@ -363,9 +365,9 @@ export class Payment {
       if (isOpen(current) && current.claimId !== claimId) break;
     }
     if (current?.state === 'paid' && current.transferId === id) return;
-    if (isFound && current?.state !== 'paid') throw this.#journal.errors.inProgress();
+    if (isFound && current?.state !== 'paid') throw this.#journal.errors.createInProgressError();
     const others = await this.#findOtherIds(current);
-    throw this.#journal.errors.createInDoubtError(
+    throw this.#journal.errors.createError(
       'ambiguous',
       `The payment was made (${id}), and another call has changed the entry: it may have been made twice, and an operator decides`,
       { candidates: [...new Set([id, ...others])].slice(0, maxShownCandidates) },
@@ -375,6 +377,6 @@ export class Payment {
   /** Ids of other transfers by which another call may have made the same payment. */
   async #findOtherIds(entry: JournalEntry | undefined): Promise<readonly string[]> {
     if (entry?.state === 'paid') return [entry.transferId];
-    return transferIdsOf(await this.#search.scan(undefined, this.#input));
+    return transferIdsOf(await this.#search.run(undefined, this.#input));
   }
 }

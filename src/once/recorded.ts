@@ -2,7 +2,7 @@ import { NotFoundError, PaymentsError } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import type { PaidEntry } from '../journals/journal.ts';
 import type { Transfer } from '../schemas/transfer.ts';
-import { isOtherPayment } from '../search/compare.ts';
+import { isCertainlyOther } from '../search/compare.ts';
 import type { OnceContext } from './context.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
@@ -26,16 +26,16 @@ export async function readRecorded(
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error;
     if (error instanceof NotFoundError && isElsewhere) {
-      throw errors.conflict(`${madeElsewhere}, and is not found here`, error);
+      throw errors.createConflictError(`${madeElsewhere}, and is not found here`, error);
     }
     throw await describeFailedRead(error, entry, context, journal);
   }
   if (isElsewhere && transfer.description !== input.description) {
-    throw errors.conflict(`${madeElsewhere}, and here that transfer is another payment`);
+    throw errors.createConflictError(`${madeElsewhere}, and here that transfer is another payment`);
   }
   // After a reset, a sandbox assigns ids again that an older journal records for other payments.
-  if (!isOtherPayment(transfer, input)) return transfer;
-  throw errors.conflict(
+  if (!isCertainlyOther(transfer, input)) return transfer;
+  throw errors.createConflictError(
     `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
   );
 }

@@ -22,11 +22,11 @@ export function compareTransfer(transfer: Transfer, input: TransferCreateInput):
  * Whether a Transfer is certainly not the payment that an input describes. A different description
  * alone does not prove that, because the platform may have changed the description.
  */
-export const isOtherPayment = (transfer: Transfer, input: TransferCreateInput): boolean =>
-  !hasTerms(transfer, input) && !hasSameReference(transfer, input);
+export const isCertainlyOther = (transfer: Transfer, input: TransferCreateInput): boolean =>
+  !hasEqualTerms(transfer, input) && !hasSameReference(transfer, input);
 
 /** Whether no field of a Transfer, except for the description, certainly differs from an input. */
-export const hasTerms = (transfer: Transfer, input: TransferCreateInput): boolean =>
+export const hasEqualTerms = (transfer: Transfer, input: TransferCreateInput): boolean =>
   compareFields(transfer, input) !== 'other';
 
 /** Whether the list shows a Transfer as outgoing. A book transfer may be listed on both sides. */
@@ -48,8 +48,8 @@ export function leavesAccount({ sourceAccountId, direction }: Transfer, source: 
 /** Whether a Transfer has this amount and description, and no field that certainly differs. */
 export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean =>
   transfer.description === input.description &&
-  compareAmounts(transfer.amount, input.amount) === 'same' &&
-  hasTerms(transfer, input);
+  findAmountLikeness(transfer.amount, input.amount) === 'same' &&
+  hasEqualTerms(transfer, input);
 
 type FieldComparison = (transfer: Transfer, input: TransferCreateInput) => Likeness;
 
@@ -62,7 +62,7 @@ const fieldComparisons = {
   destinationAccountId: (transfer, input) => compareDestinations(transfer, input),
   // `destinationAccountId` compares both destination fields, because a payment has only one.
   counterpartyId: () => 'same',
-  amount: (transfer, input) => compareAmounts(transfer.amount, input.amount),
+  amount: (transfer, input) => findAmountLikeness(transfer.amount, input.amount),
   currency: (transfer, input) =>
     compareCurrencies(transfer.currency, input.currency ?? defaultCurrency),
 } satisfies Partial<Record<keyof TransferCreateInput, FieldComparison>>;
@@ -97,7 +97,7 @@ export const findDifferingFields = (
   input: TransferCreateInput,
 ): readonly string[] =>
   paymentFields.filter((field) => {
-    if (field === 'amount') return compareAmounts(recorded.amount, input.amount) !== 'same';
+    if (field === 'amount') return findAmountLikeness(recorded.amount, input.amount) !== 'same';
     return (recorded[field] ?? defaultCurrency) !== (input[field] ?? defaultCurrency);
   });
 
@@ -135,7 +135,7 @@ function compareCurrencies(listed: unknown, expected: string): Likeness {
   return isString(listed) && !areAlike(listed, expected) ? 'other' : 'unclear';
 }
 
-function compareAmounts(listed: unknown, expected: string): Likeness {
+function findAmountLikeness(listed: unknown, expected: string): Likeness {
   const amount = canonicalAmount(listed);
   if (amount === undefined) return 'unclear';
   return amount === canonicalAmount(expected) ? 'same' : 'other';

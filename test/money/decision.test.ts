@@ -5,7 +5,7 @@ import {
   findSituation,
   findSituationAfterRequest,
   plans,
-  type Scan,
+  type SearchResult,
   type Situation,
   type TimeLeft,
 } from '../../src/once/decision.ts';
@@ -15,28 +15,32 @@ import type { OpenEntry } from '../../src/journals/journal.ts';
 import type { Transfer } from '../../src/schemas/transfer.ts';
 
 const transfer = { id: 'txfr_1' } as Transfer;
-const nothing: Scan = { result: 'not_found' };
+const nothing: SearchResult = { result: 'not_found' };
 const situations = Object.keys(plans) as Situation[];
 
 /** The steps of `findNextStep` in each situation when no scan of the list finds the payment. */
 const rows = {
   free: ['send'],
   perhaps_claimed: ['confirmed scan', 'send'],
-  claimed: ['scan', 'in_progress'],
-  in_grace_period: ['scan', 'in_doubt'],
-  expired: ['scan', 'scan', 'send'],
+  claimed: ['search', 'in_progress'],
+  in_grace_period: ['search', 'in_doubt'],
+  expired: ['search', 'search', 'send'],
   rejected: ['fail'],
-  takeover_rejected: ['scan', 'in_doubt'],
-  unknown: ['scan', 'in_doubt'],
+  takeover_rejected: ['search', 'in_doubt'],
+  unknown: ['search', 'in_doubt'],
 } satisfies Record<Situation, readonly string[]>;
 
 test.each(Object.entries(rows) as [Situation, readonly string[]][])(
   'findNextStep(%s) returns the steps %j if searches find nothing',
   (situation, expected) => {
     const steps: string[] = [];
-    for (let scans: Scan[] = []; steps.length < expected.length; scans = [...scans, nothing]) {
+    for (
+      let scans: SearchResult[] = [];
+      steps.length < expected.length;
+      scans = [...scans, nothing]
+    ) {
       const step = findNextStep(situation, scans);
-      steps.push(step.next === 'scan' && step.isConfirmed ? 'confirmed scan' : step.next);
+      steps.push(step.next === 'search' && step.isConfirmed ? 'confirmed scan' : step.next);
     }
     expect(steps).toEqual(expected);
   },
@@ -44,14 +48,14 @@ test.each(Object.entries(rows) as [Situation, readonly string[]][])(
 
 test.each(situations)('findNextStep(%s) records what a search of the list finds', (situation) => {
   for (const before of [[], [nothing]]) {
-    const scans: Scan[] = [...before, { result: 'found', transfer }];
+    const scans: SearchResult[] = [...before, { result: 'found', transfer }];
     expect(findNextStep(situation, scans)).toEqual({ next: 'record', transfer });
   }
 });
 
 test.each(situations)('findNextStep(%s) asks an operator if a search is ambiguous', (situation) => {
   for (const before of [[], [nothing]]) {
-    const scans: Scan[] = [...before, { result: 'ambiguous', candidates: [transfer] }];
+    const scans: SearchResult[] = [...before, { result: 'ambiguous', candidates: [transfer] }];
     expect(findNextStep(situation, scans)).toEqual({ next: 'ask', candidates: [transfer] });
   }
 });

@@ -1,4 +1,5 @@
 import { isObject } from '../../internal/objects.ts';
+import { formatTime } from '../../internal/text.ts';
 import type { PaymentTransition, UndecidedPayment } from '../../once/list-undecided.ts';
 import type { JournalEntry, JournalTransition } from '../../journals/journal.ts';
 import { clean, formatColumns } from '../table.ts';
@@ -85,10 +86,6 @@ function formatField(name: string, value: unknown, now: number): string {
   const distance = time > now ? formatExpiry(time - now) : `${formatAge(now - time)} ago`;
   return `${formatTime(time)} (${distance})`;
 }
-
-/** A time in ISO 8601, or as milliseconds if it is out of the range of a Date. */
-const formatTime = (ms: number): string =>
-  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 
 const formatExpiry = (ms: number): string => (ms > 0 ? `in ${formatAge(ms)}` : 'expired');
 

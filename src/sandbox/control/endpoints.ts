@@ -204,6 +204,6 @@ export function handleControl(sandbox: Sandbox, request: ControlRequest): Reply 
 
 const createNotFoundError = (path: string) =>
   new SandboxError(
-    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; ${nouns.join(', ')}; ibans/{id}/deposit; faults; log; changes; state; reset; clock; health; worlds.`,
+    `There is no ${path.slice(0, 200)}. Control is under ${controlPath}: transfers/{id}/advance, fail or cancel; accounts/{id}/fund; entities/{id}/approve; ${nouns.join(', ')}; ibans/{id}/deposit; faults; log; changes; state; reset; clock; health.`,
     { code: 'not_found', status: 404 },
   );

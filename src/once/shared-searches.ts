@@ -13,10 +13,10 @@ import {
   type TransferSearch,
 } from '../search/search.ts';
 
-type PaymentSearch = Search<OnceInput>;
+type Request = Search<OnceInput>;
 
 interface Waiter {
-  readonly request: PaymentSearch;
+  readonly request: Request;
   /** Whether the payment may have been sent before. */
   readonly isOpen: boolean;
   /** Whether a search says `not_found` only after two scans, if the list has several pages. */
@@ -25,40 +25,40 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** What a scan found for a payment that has no claim yet, stored until the payment is made. */
+/** What a search found for a payment that has no claim yet, stored until the payment is made. */
 interface EarlyResult {
   readonly result: Reconciliation;
   readonly input: OnceInput;
-  /** When the scan ended, by two clocks, because either may stop while the machine is suspended. */
+  /** When the search ended, by two clocks, because either may stop while the machine is suspended. */
   readonly elapsed: number;
   readonly now: number;
 }
 
-/** The payments of a batch from one source account, which share the scans of its list. */
+/** The payments of a batch from one source account, which share the searches of its list. */
 interface Source {
   waiters: Waiter[];
-  /** Payments without a claim that no scan of the list has searched for yet. */
+  /** Payments without a claim that no search of the list has searched for yet. */
   unsearched: Map<string, OnceInput>;
-  isScanning: boolean;
-  /** References of unclaimed payments in a running scan, and a promise of the scan's end. */
+  isSearching: boolean;
+  /** References of unclaimed payments in a running search, and a promise of the search's end. */
   current: { readonly references: Set<string>; readonly end: Promise<void> } | undefined;
 }
 
 /**
- * Searches the platform's lists for all payments of a batch. One scan serves every payment of its
- * source account that waits when the scan starts. A payment that asks later gets the next scan.
+ * Searches the platform's lists for all payments of a batch. One search serves every payment of its
+ * source account that waits when the search starts. A payment that asks later gets the next search.
  */
-export class SharedScans {
+export class SharedSearches {
   readonly #transferSearch: TransferSearch;
   readonly #paging: RequestOptions;
   readonly #clock: Required<Clock>;
-  /** How many milliseconds the result of a scan may be used for a payment without a claim. */
+  /** How many milliseconds the result of a search may be used for a payment without a claim. */
   readonly #freshMs: number;
   readonly #since: number | undefined;
   readonly #sources = new Map<string, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
   readonly #openPageSize = createPageSizes();
-  /** Runs a scan in the async context of the caller's loop, because many payments share it. */
+  /** Runs a search in the async context of the caller's loop, because many payments share it. */
   readonly #runInContext = keepContext();
 
   constructor(
@@ -82,12 +82,12 @@ export class SharedScans {
     this.#since = since;
   }
 
-  /** Registers a payment of the batch, so that the next scan of its account looks for the payment, too. */
+  /** Registers a payment of the batch, so that the next search of its account looks for the payment, too. */
   addUnclaimed(input: OnceInput): void {
     this.#sourceOf(input).unsearched.set(input.description, input);
   }
 
-  /** Forgets a scan's result for a payment that was decided, or perhaps made, after the scan. */
+  /** Forgets a search's result for a payment that was decided, or perhaps made, after the search. */
   drop({ description, sourceAccountId }: OnceInput): void {
     this.#earlyResults.delete(description);
     const source = this.#sources.get(sourceAccountId);
@@ -95,61 +95,61 @@ export class SharedScans {
     source?.current?.references.delete(description);
   }
 
-  /** Searches for an unclaimed payment. Uses the result of a running or recent scan, if any. */
-  async searchUnclaimed(request: PaymentSearch): Promise<Reconciliation> {
+  /** Searches for an unclaimed payment. Uses the result of a running or recent search, if any. */
+  async searchUnclaimed(request: Request): Promise<Reconciliation> {
     const { input } = request;
     const { current } = this.#sourceOf(input);
     if (current?.references.has(input.description) === true) await current.end;
     const early = this.#earlyResults.get(input.description);
     if (early !== undefined && this.#isFresh(early)) return early.result;
     const result = await this.search(request, { isOpen: false, confirms: true });
-    // If the platform rejects the payment, the payment's next try can use this scan's result again.
+    // If the platform rejects the payment, the payment's next try can use this search's result again.
     this.#keepEarly(input, result);
     return result;
   }
 
-  /** Searches the list for a payment with a scan that starts after this call. */
+  /** Searches the list for a payment by a search that starts after this call. */
   search(
-    request: PaymentSearch,
+    request: Request,
     { isOpen = true, confirms }: { readonly isOpen?: boolean; readonly confirms: boolean },
   ): Promise<Reconciliation> {
     const source = this.#sourceOf(request.input);
     this.drop(request.input);
     const finding = new Promise<Finding>((resolve, reject) => {
       source.waiters.push({ request, isOpen, confirms, resolve, reject });
-      if (source.isScanning) return;
-      source.isScanning = true;
-      // Payments that ask in the same turn of the event loop share the scan of the list.
-      this.#runInContext(() => this.#clock.setTimeout(() => void this.#scanForAll(source), 0));
+      if (source.isSearching) return;
+      source.isSearching = true;
+      // Payments that ask in the same turn of the event loop share the search of the list.
+      this.#runInContext(() => this.#clock.setTimeout(() => void this.#searchForAll(source), 0));
     });
     return finding.then(requireResult);
   }
 
-  async #scanForAll(source: Source): Promise<void> {
+  async #searchForAll(source: Source): Promise<void> {
     for (let waiters = source.waiters; waiters.length > 0; waiters = source.waiters) {
       source.waiters = [];
       const unclaimed = this.#takeUnclaimed(source);
       const references = new Set(unclaimed.map(({ input }) => input.description));
-      const end = this.#scanOnce(waiters, unclaimed, references);
+      const end = this.#searchOnce(waiters, unclaimed, references);
       source.current = { references, end };
       await end;
       source.current = undefined;
     }
-    source.isScanning = false;
+    source.isSearching = false;
   }
 
   /**
-   * Scans the list once, for the payments that wait and for those without a claim. Answers the
+   * Searches the list once, for the payments that wait and for those without a claim. Answers the
    * former, and keeps the results of the latter, unless `drop` has removed a payment's reference
-   * from `references` during the scan.
+   * from `references` during the search.
    */
-  async #scanOnce(
+  async #searchOnce(
     waiters: readonly Waiter[],
-    unclaimed: readonly PaymentSearch[],
+    unclaimed: readonly Request[],
     references: ReadonlySet<string>,
   ): Promise<void> {
     const requests = [...waiters.map(({ request }) => request), ...unclaimed];
-    const isStillWanted = ({ input }: PaymentSearch): boolean => references.has(input.description);
+    const isStillWanted = ({ input }: Request): boolean => references.has(input.description);
     try {
       const [first] = waiters;
       if (first === undefined) return;
@@ -170,8 +170,8 @@ export class SharedScans {
     }
   }
 
-  /** Returns unclaimed payments that no recent scan has searched for, and empties their queue. */
-  #takeUnclaimed(source: Source): PaymentSearch[] {
+  /** Returns unclaimed payments that no recent search has searched for, and empties their queue. */
+  #takeUnclaimed(source: Source): Request[] {
     for (const [reference, early] of this.#earlyResults) {
       if (this.#isFresh(early) || this.#sourceOf(early.input) !== source) continue;
       this.#earlyResults.delete(reference);
@@ -184,8 +184,8 @@ export class SharedScans {
   }
 
   /**
-   * Stores what a scan of the list found out about this payment. If the scan failed, nothing is
-   * stored, and the next scan searches for the payment again.
+   * Stores what a search of the list found out about this payment. If the search failed, nothing is
+   * stored, and the next search searches for the payment again.
    */
   #keepEarly(input: OnceInput, result: Finding | undefined): void {
     if (result === undefined || result instanceof PaymentsError) {
@@ -204,7 +204,7 @@ export class SharedScans {
   #sourceOf({ sourceAccountId }: OnceInput): Source {
     let source = this.#sources.get(sourceAccountId);
     if (source === undefined) {
-      source = { waiters: [], unsearched: new Map(), isScanning: false, current: undefined };
+      source = { waiters: [], unsearched: new Map(), isSearching: false, current: undefined };
       this.#sources.set(sourceAccountId, source);
     }
     return source;
