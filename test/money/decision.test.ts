@@ -18,10 +18,10 @@ const transfer = { id: 'txfr_1' } as Transfer;
 const nothing: SearchResult = { result: 'not_found' };
 const situations = Object.keys(plans) as Situation[];
 
-/** The steps of `findNextStep` in each situation when no scan of the list finds the payment. */
+/** The steps of `findNextStep` in each situation when no search of the list finds the payment. */
 const rows = {
   free: ['send'],
-  perhaps_claimed: ['confirmed scan', 'send'],
+  perhaps_claimed: ['confirmed search', 'send'],
   claimed: ['search', 'in_progress'],
   in_grace_period: ['search', 'in_doubt'],
   expired: ['search', 'search', 'send'],
@@ -35,12 +35,12 @@ test.each(Object.entries(rows) as [Situation, readonly string[]][])(
   (situation, expected) => {
     const steps: string[] = [];
     for (
-      let scans: SearchResult[] = [];
+      let searches: SearchResult[] = [];
       steps.length < expected.length;
-      scans = [...scans, nothing]
+      searches = [...searches, nothing]
     ) {
-      const step = findNextStep(situation, scans);
-      steps.push(step.next === 'search' && step.isConfirmed ? 'confirmed scan' : step.next);
+      const step = findNextStep(situation, searches);
+      steps.push(step.next === 'search' && step.isConfirmed ? 'confirmed search' : step.next);
     }
     expect(steps).toEqual(expected);
   },
@@ -48,15 +48,15 @@ test.each(Object.entries(rows) as [Situation, readonly string[]][])(
 
 test.each(situations)('findNextStep(%s) records what a search of the list finds', (situation) => {
   for (const before of [[], [nothing]]) {
-    const scans: SearchResult[] = [...before, { result: 'found', transfer }];
-    expect(findNextStep(situation, scans)).toEqual({ next: 'record', transfer });
+    const searches: SearchResult[] = [...before, { result: 'found', transfer }];
+    expect(findNextStep(situation, searches)).toEqual({ next: 'record', transfer });
   }
 });
 
 test.each(situations)('findNextStep(%s) asks an operator if a search is ambiguous', (situation) => {
   for (const before of [[], [nothing]]) {
-    const scans: SearchResult[] = [...before, { result: 'ambiguous', candidates: [transfer] }];
-    expect(findNextStep(situation, scans)).toEqual({ next: 'ask', candidates: [transfer] });
+    const searches: SearchResult[] = [...before, { result: 'ambiguous', candidates: [transfer] }];
+    expect(findNextStep(situation, searches)).toEqual({ next: 'ask', candidates: [transfer] });
   }
 });
 
