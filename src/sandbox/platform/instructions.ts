@@ -20,7 +20,7 @@ import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { lazy } from '../../internal/objects.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { InstructionRow, Platform } from './platform.ts';
-import { conflict, SandboxError } from './sandbox-error.ts';
+import { conflict, notFound } from './sandbox-error.ts';
 import { normalizeHex, recordTransaction } from './transactions.ts';
 import { parseInput, validationError } from './validation.ts';
 
@@ -179,17 +179,11 @@ export class SandboxInstructions {
         ? parseInput(fromInputSchema(), input, report)
         : parseInput(fromBuiltSchema(), input, report);
     const built = 'actionArguments' in fields ? buildInstruction(fields) : fields;
-    const { salt, maxExecutions, action } = built;
+    const { salt, maxExecutions, action, arguments: encoded } = built;
+    const owner = normalizeHex(fields.address);
     const chainId = fields.chainId ?? 8453; // the chain Base
     // The id depends only on these fields, so the same Instruction cannot be registered twice.
-    const idFields = [
-      normalizeHex(fields.address),
-      chainId,
-      salt,
-      maxExecutions,
-      action,
-      built.arguments,
-    ];
+    const idFields = [owner, chainId, salt, maxExecutions, action, encoded];
     const instructionId: Hex = `0x${fingerprint(idFields.join(' '), 64)}`;
     if (platform.instructions.has(instructionId)) {
       throw conflict(
@@ -202,9 +196,9 @@ export class SandboxInstructions {
       chainId,
       instruction: {
         action,
-        arguments: built.arguments,
+        arguments: encoded,
         executionState: { executionCounter: 0, executionStatus: 'Active', lastExecuted: 0 },
-        instructedTokenAddress: decodeToken(built.arguments),
+        instructedTokenAddress: decodeToken(encoded),
         instructionId,
         lastInstructedValue: '0',
         maxExecutions,
@@ -295,10 +289,7 @@ export class SandboxInstructions {
   #getRow(instructionId: string): InstructionRow {
     const row = this.#platform.instructions.get(normalizeHex(instructionId));
     if (row !== undefined) return row;
-    throw new SandboxError(`No instruction "${instructionId}" exists on this Platform.`, {
-      code: 'instruction_not_found',
-      status: 404,
-    });
+    throw notFound('instruction', instructionId, '');
   }
 
   #getActiveRow(instructionId: string): InstructionRow {

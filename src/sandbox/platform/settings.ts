@@ -18,12 +18,10 @@ export function updateSettings(platform: Platform, patch: SettingsUpdateInput): 
     updatedAt: platform.clock.toIsoNow(),
   };
   platform.changes.add('settings.updated', cloneSettings, settings, platform.settings);
-  return toSettings(platform);
+  return cloneSettings(platform.settings);
 }
 
 const cloneSettings = (settings: Settings): Settings => ({ ...settings });
-
-const toSettings = (platform: Platform): Settings => cloneSettings(platform.settings);
 
 /** Methods for the Settings of a sandbox. Unlike the API, the sandbox can also read them. */
 export class SandboxSettings {
@@ -35,7 +33,7 @@ export class SandboxSettings {
 
   /** Returns the current Settings. */
   get(): Settings {
-    return toSettings(this.#platform);
+    return cloneSettings(this.#platform.settings);
   }
 
   /**

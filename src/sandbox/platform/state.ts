@@ -35,7 +35,7 @@ import { toAccount } from './accounts.ts';
 import { restartTimers } from './auto-advance.ts';
 import { idNames, nouns, type IdName, type Noun } from './ids.ts';
 import { parseUnits } from './money.ts';
-import { createInitialSettings, type Platform, type TransferRow } from './platform.ts';
+import { createInitialSettings, type Platform } from './platform.ts';
 import { maxProblems, oneOf, validationError } from './validation.ts';
 
 /** The state of a sandbox without its fault rules, as JSON. */
@@ -192,17 +192,13 @@ export function checkReferences(state: SandboxRecords): void {
   const reportProblem = (place: string, problem: string): void => {
     if (problems.size < maxProblems) problems.set(place, problem);
   };
-  for (const noun of nouns) {
-    const ids = new Set<string>();
-    for (const [at, { id }] of state[noun].entries()) {
-      if (ids.has(id)) reportProblem(`${noun}[${at}].id`, `"${id}" is there twice`);
-      ids.add(id);
-    }
-  }
   const entities = new Set<string>(state.entities.map(({ id }) => id));
   const accounts = new Set<string>(state.accounts.map(({ id }) => id));
   for (const noun of nouns) {
+    const ids = new Set<string>();
     for (const [at, row] of state[noun].entries()) {
+      if (ids.has(row.id)) reportProblem(`${noun}[${at}].id`, `"${row.id}" is there twice`);
+      ids.add(row.id);
       for (const field of references[noun]) {
         // The type of `row` has the fields of every noun. Only the fields of this noun are read.
         const id = (row as Readonly<Partial<Record<Reference, string | null>>>)[field];
@@ -224,16 +220,13 @@ export function restoreState(platform: Platform, state: SandboxRecords): void {
   platform.accounts.replace(
     state.accounts.map((account) => ({
       ...account,
-      // The state's schema allows only these values. TypeScript knows just that of a response.
-      type: account.type === 'bank' ? 'bank' : 'wallet',
-      status: account.status === 'active' ? 'active' : 'inactive',
       metadata: account.metadata ?? {},
       available: parseUnits(account.availableBalance),
       pending: 0n, // until `lockOpenTransfers` adds the amounts of open Transfers
       locked: 0n,
     })),
   );
-  platform.transfers.replace(state.transfers as TransferRow[]);
+  platform.transfers.replace(state.transfers);
   platform.counterparties.replace(state.counterparties);
   platform.ibans.replace(state.ibans);
   platform.closedIbans.clear();
