@@ -1,8 +1,6 @@
 import { AbortError, type BatchResult, type OnceInput } from 'payments-platform-sdk';
 import type { SandboxFault } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test, vi } from 'vitest';
-import { compareTransfer } from '../../src/search/compare.ts';
-import { InputIndex } from '../../src/search/input-index.ts';
 import type { Transfer } from '../../src/schemas/transfer.ts';
 import { failureOf } from '../support/clients.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
@@ -501,58 +499,4 @@ describe('faults during createAllOnce', () => {
       );
     }
   });
-});
-
-test('InputIndex.find returns every payment input that a transfer may belong to, for random inputs and transfers', () => {
-  const random = createRandom(42);
-  const pick = <T>(...items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  const describe = (): string =>
-    pick('salary', 'SALARY', 'sal', 'pay') +
-    pick('', ' ', '-', '%20') +
-    pick('1', '12', '123', 'A');
-  const amount = (): string => pick('1', '1.0', '01.00', '2', '12.50');
-  const party = () => pick('acc_2', 'ACC_2', 'acc_3');
-  for (let round = 0; round < 60; round += 1) {
-    const targets = Array.from({ length: 8 + Math.floor(random() * 30) }, (_, at) => ({
-      at,
-      input: {
-        sourceAccountId: 'acc_1',
-        ...pick({ destinationAccountId: party() }, { counterpartyId: pick('cpty_1', 'cpty_2') }),
-        amount: amount(),
-        description: describe() + pick('', ' ', 'x'.repeat(20)) + pick('', String(at)),
-      } as OnceInput,
-    }));
-    const index = new InputIndex(targets);
-    for (let turn = 0; turn < 60; turn += 1) {
-      const transfer = {
-        id: pick('txfr_1', '', undefined),
-        sourceAccountId: pick<unknown>('acc_1', 'acc_1', undefined, 7),
-        ...pick(
-          { destinationAccountId: party() },
-          { counterpartyId: pick<unknown>('cpty_1', 'CPTY_1', 5) },
-          { destinationAccountId: null, counterpartyId: '' },
-          { destinationAccountId: party(), counterpartyId: 'cpty_1' },
-        ),
-        amount: pick<unknown>(amount(), amount(), 1, undefined, 'one'),
-        currency: pick('USDC', undefined),
-        direction: pick('outgoing', 'incoming'),
-        description: pick<unknown>(
-          describe(),
-          pick(...targets).input.description,
-          pick(...targets).input.description.slice(0, 9),
-          `x ${pick(...targets).input.description} y`,
-          encodeURIComponent(pick(...targets).input.description),
-          '',
-          null,
-          undefined,
-          7,
-        ),
-      } as unknown as Transfer;
-      const chosen = new Set(index.find(transfer));
-      const missed = targets.filter(
-        (target) => !chosen.has(target) && compareTransfer(transfer, target.input) !== 'other',
-      );
-      expect({ transfer, missed }).toEqual({ transfer, missed: [] });
-    }
-  }
 });

@@ -373,22 +373,6 @@ describe('inputs of createAllOnce', () => {
     expect(batch.counts).toEqual({ ...noCounts, created: 1, paid: 1, notPaid: 2, total: 3 });
   });
 
-  test('a batch pays each input with the values at the moment when the batch read the input', async () => {
-    const { payAll, sandbox } = setupBatch();
-    const salary = { ...salaryOf(0) };
-    function* reuse(): Generator<OnceInput> {
-      for (let number = 1; number <= 3; number += 1) {
-        yield Object.assign(salary, salaryOf(number), { amount: `${number}.00` });
-      }
-      Object.assign(salary, { amount: '999.00', description: 'salary 999999' });
-    }
-    const results = await payAll(reuse());
-    expect(results.every(({ input }) => input === salary)).toBe(true);
-    expect(
-      sandbox.transfers.list().map(({ description, amount }) => [description, amount]),
-    ).toEqual([1, 2, 3].map((number) => [salaryOf(number).description, `${number}.00`]));
-  });
-
   test('an empty batch sends nothing', async () => {
     const { payAll, operations } = setupBatch({ forgets: true });
     expect(await payAll([])).toEqual([]);

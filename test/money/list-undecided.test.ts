@@ -136,10 +136,11 @@ test('listUndecided rejects a journal without open(), which createOnce and decid
   );
 });
 
-test('listUndecided rejects when there is no journal', async () => {
+test('listUndecided and decide reject when there is no journal', async () => {
   const { transfers } = new PaymentsClient(createPlatform().clientOptions);
   const error = await failureOf(collect(transfers.listUndecided()), ConfigurationError);
   expect(error.message).toMatch(/^transfers\.listUndecided needs a journal; this client has none/);
+  await failureOf(transfers.decide('invoice 4711', 'not_paid'), ConfigurationError);
 });
 
 test.each([

@@ -1,6 +1,5 @@
 import {
   AbortError,
-  ConfigurationError,
   isOutcomeUnknown,
   PaymentsClient,
   UnprocessableEntityError,
@@ -158,16 +157,6 @@ test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
     expect(made()).toMatchObject([{ description }]);
   },
 );
-
-test('createOnce without a journal rejects with the names of the available journals', async () => {
-  const { payments, operations } = setup({ journal: undefined });
-  const error = await failureOf(payments.transfers.createOnce(input), ConfigurationError);
-  for (const name of ['sqliteJournal', 'postgresJournal', 'redisJournal', 'memoryJournal']) {
-    expect(error.message).toContain(name);
-  }
-  await failureOf(payments.transfers.decide('invoice 4711', 'not_paid'), ConfigurationError);
-  expect(operations()).toEqual([]);
-});
 
 test('the journal option of one call replaces the journal of the client', async () => {
   const { pay, journal, clock, claim } = setup();
@@ -1139,15 +1128,6 @@ test('createOnce sends extra headers with its search, but extra query and body f
   expect(seen).toEqual(['GET ?limit=100&accountId=acc_000001 a false', 'POST ?dry=no a true']);
 });
 
-test('createOnce pays the input as it was when the call started', async () => {
-  const { payments, made } = setup();
-  const mine = { ...input } as { amount: string } & OnceInput;
-  const call = payments.transfers.createOnce(mine);
-  mine.amount = '999';
-  await call;
-  expect(made()).toMatchObject([{ amount: '12.50' }]);
-});
-
 test('the error of createOnce does not show the API key, even if the journal throws an error with the key', async () => {
   const secret = 'sk_live_C4N4RY_0123456789';
   const inner = memoryJournal();
@@ -1159,15 +1139,6 @@ test('the error of createOnce does not show the API key, even if the journal thr
   expect(JSON.stringify(error)).not.toContain('C4N4RY');
   expect(error.stack).not.toContain('C4N4RY');
   expect(String((error.cause as Error).stack)).not.toContain('C4N4RY');
-});
-
-test('the stack of a createOnce error shows the call site', async () => {
-  const { pay, claim } = setup();
-  await claim();
-  const callIt = async (): Promise<void> => {
-    await pay();
-  };
-  expect((await inDoubtErrorOf(callIt())).stack).toContain('callIt');
 });
 
 /** A journal that may forget, and a list of two pages that `change` alters in each scan. */
