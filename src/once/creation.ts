@@ -16,7 +16,7 @@ import {
 } from '../schemas/transfer.ts';
 import type { TransferSearch } from '../search/search.ts';
 import type { ClientContext } from './context.ts';
-import { hasDoubts, isUndecided, warnOfEqualTerms } from './doubts.ts';
+import { hasDoubts, hasDoubt, warnOfEqualTerms } from './doubts.ts';
 import { PaymentErrors } from './payment-errors.ts';
 import { onceOptionNames } from './options.ts';
 
@@ -114,7 +114,7 @@ export function createCallOf(input: TransferCreateInput, client: ClientContext) 
     if (!hasDoubts()) return;
     const sent = parseJson(body) as TransferCreateInput;
     const { description } = sent;
-    if (isUndecided(baseUrl, description)) {
+    if (hasDoubt(baseUrl, description)) {
       const errors = new PaymentErrors(identity(call), String(description), client);
       throw errors.createError('in_doubt', fallbackProblem);
     }

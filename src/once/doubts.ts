@@ -79,7 +79,7 @@ export function forgetPayment(platform: string, reference: string): void {
 export const hasDoubts = (): boolean => openRegistry().payments.size > 0;
 
 /** Whether this process is making the payment with a reference, or has left it in doubt. */
-export function isUndecided(platform: string, reference: unknown): boolean {
+export function hasDoubt(platform: string, reference: unknown): boolean {
   const { payments } = openRegistry();
   return typeof reference === 'string' && payments.has(doubtKey(platform, reference));
 }

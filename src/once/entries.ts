@@ -19,7 +19,7 @@ export type Before = OpenEntry | NotPaidEntry | undefined;
 /** The payment that a journal entry is about. */
 export type Terms = Pick<JournalEntry, 'input' | 'platform'>;
 
-/** Whether a journal entry is undecided. journals/ has a copy, as the folders share no code. */
+/** Whether a journal entry is open. journals/ has a copy, as the folders share no code. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
 

@@ -102,7 +102,7 @@ export class GuardedJournal {
     );
   }
 
-  /** Throws if an undecided entry names another platform, which alone can list that payment. */
+  /** Throws if an open entry names another platform, which alone can list that payment. */
   rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
     if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
     throw this.errors.createConflictError(
@@ -182,13 +182,13 @@ export class GuardedJournal {
     );
   }
 
-  /** Reads the undecided payments, oldest first, and the references of unreadable entries. */
+  /** Reads the open entries, oldest first, and the references of unreadable entries. */
   async readOpen(): Promise<{ open: OpenPayment[]; unreadable: string[] }> {
     const listOpen = this.#journal.open?.bind(this.#journal);
     if (listOpen === undefined) {
       throw cannotSend(
         this.#call,
-        'needs a journal with open(), which lists what is not decided; this one has none',
+        'needs a journal with open(), which lists undecided payments; this one has none',
         'Those of payments-platform-sdk/journals have it.',
       );
     }

@@ -138,7 +138,7 @@ export class Transfers {
   }
 
   /**
-   * Lists the payments in the journal that are not decided, oldest first. To finish a payment, pass
+   * Lists the undecided payments in the journal, oldest first. To finish a payment, pass
    * its `input` to `createOnce`.
    * @throws {@link PaymentInDoubtError} when the journal fails
    * @example

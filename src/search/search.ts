@@ -99,7 +99,7 @@ export const epoch = 0;
 export const largestPage = (): number => 100;
 
 /**
- * Returns a function that gives each scan for an undecided payment another page size, from 81 to
+ * Returns a function that gives each scan for an open payment another page size, from 81 to
  * 100. A cache that ignores the request's headers rarely has such a page, and never one from the
  * scan before.
  */

@@ -135,7 +135,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
           `${old.reference}  ambiguous  2 h    expired   worker-2?[31m  12.50   acc_000001  acc_000002  txfr_1 txfr_2`,
           `${young.reference}  sending    1 min  in 5 min  worker-1       12.50   acc_000001  acc_000002`,
           '',
-          '2 payments are not decided.',
+          '2 payments are undecided.',
           '',
         ].join('\n'),
       );

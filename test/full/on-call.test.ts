@@ -323,7 +323,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
       await leaveOpen('r-1', 19);
       expect(await runLine(line, store)).toEqual({ status: 0, out: '' });
       await leaveOpen('r-2', 21);
-      expect((await runLine(line, store)).out).toMatch(/^r-2 .*\n\n1 payment is not decided\.$/m);
+      expect((await runLine(line, store)).out).toMatch(/^r-2 .*\n\n1 payment is undecided\.$/m);
       expect(await count()).toEqual({
         status: 0,
         out: '# TYPE payments_open gauge\npayments_open 1\n',

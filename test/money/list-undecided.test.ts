@@ -132,7 +132,7 @@ test('listUndecided rejects a journal without open(), which createOnce and decid
   const listed = collect(payments.transfers.listUndecided({ journal: small }));
   const error = await failureOf(listed, ConfigurationError);
   expect(error.message).toBe(
-    'transfers.listUndecided needs a journal with open(), which lists what is not decided; this one has none.\nThose of payments-platform-sdk/journals have it.\nNothing was sent.',
+    'transfers.listUndecided needs a journal with open(), which lists undecided payments; this one has none.\nThose of payments-platform-sdk/journals have it.\nNothing was sent.',
   );
 });
 

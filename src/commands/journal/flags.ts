@@ -7,7 +7,7 @@ export const usage = `Usage: payments-journal <command> <store> [options]
 Shows and decides the payments in a journal of createOnce: docs/on-call.md.
 
 Commands:
-  list                        list the payments that are not decided
+  list                        list the undecided payments
   show <reference>            print one entry
   decide <reference> <id>    record that this transfer is the payment
   decide <reference> not_paid  search for the payment, and record that it was not made, so that the

@@ -31,7 +31,7 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
   const hasCandidates = payments.some((payment) => 'candidates' in payment);
   const table = [[...header, ...(hasCandidates ? ['CANDIDATES'] : [])], ...rows];
   const count = payments.length === 1 ? '1 payment is' : `${payments.length} payments are`;
-  return `${formatColumns(table).join('\n')}\n\n${count} not decided.\n`;
+  return `${formatColumns(table).join('\n')}\n\n${count} undecided.\n`;
 }
 
 /** An entry of the journal, as `list --json` prints entries, with all times in ISO 8601. */
