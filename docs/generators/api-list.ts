@@ -1,4 +1,4 @@
-// Writes docs/api.md and the table in docs/paying-once.md: `npm run api-list`.
+// Writes docs/api.md and the table in docs/paying-once.md: `npx node docs/generators/api-list.ts`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { withDecisionTable } from './decision-table.ts';
 import { apiList } from './public-api.ts';

@@ -25,7 +25,8 @@ const ends = {
   fail: 'that error',
 };
 
-const start = '<!-- Written from src/once/decision.ts by `npm run api-list`. -->\n\n';
+const start =
+  '<!-- Written from src/once/decision.ts by `npx node docs/generators/api-list.ts`. -->\n\n';
 
 /** The decision of a payment as a table. */
 function decisionTable(): string {

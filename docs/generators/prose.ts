@@ -1,5 +1,5 @@
 // Prints how a page reads, per 1,000 words of running text: colons, semicolons, pronouns, and how often the reader is
-// addressed. docs/contributing.md has the figures to aim at: `node docs/generators/prose.ts [file …]`
+// addressed. docs/contributing.md has the figures to aim at: `npx node docs/generators/prose.ts [file …]`
 import { globSync, readFileSync } from 'node:fs';
 
 const countWords = (text: string): number =>

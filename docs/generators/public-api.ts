@@ -428,5 +428,5 @@ export function apiList(): string {
       return isShape ? [line(`${symbol.getName()}${shape(fields, symbol)}`, symbol)] : [];
     }),
   );
-  return `# Every method on one line\n\nWritten by \`npm run api-list\` from the source; do not edit by hand. A test compares the two.\n\n${sections.join('\n')}`;
+  return `# Every method on one line\n\nWritten by \`npx node docs/generators/api-list.ts\` from the source; do not edit by hand. A test compares the two.\n\n${sections.join('\n')}`;
 }

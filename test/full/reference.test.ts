@@ -49,11 +49,11 @@ test('the check for docstrings reports a public name or a field without a docstr
   ]);
 }, 30_000);
 
-test('docs/api.md is what `npm run api-list` writes', () => {
+test('docs/api.md is what `npx node docs/generators/api-list.ts` writes', () => {
   expect(readText('docs/api.md')).toBe(apiList());
 }, 30_000);
 
-test('the table in docs/paying-once.md is what `npm run api-list` writes', () => {
+test('the table in docs/paying-once.md is what `npx node docs/generators/api-list.ts` writes', () => {
   const guide = readText('docs/paying-once.md');
   expect(guide).toContain('| no call has claimed it ');
   expect(guide).toBe(withDecisionTable(guide));
