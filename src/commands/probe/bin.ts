@@ -12,7 +12,7 @@ import { runProbe } from './run.ts';
 const clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  wait: (ms: number) => wait<void>(ms),
+  wait: (ms: number) => wait(ms),
 };
 
 async function main(args: string[]): Promise<number> {
