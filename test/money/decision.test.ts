@@ -81,13 +81,7 @@ test.each<[TimeLeft | undefined, boolean, Situation]>([
 const ofHours = { claimedAt: 0, expiresAt: 90_000 };
 test.each([
   ['that expires', ofHours, 80_000, 5_000, { toRun: 5_000, toTakeEffect: 10_000 }],
-  [
-    'for a caller who never sends again',
-    ofHours,
-    80_000,
-    Infinity,
-    { toRun: 20_000, toTakeEffect: Infinity },
-  ],
+  ['never sends again', ofHours, 80_000, Infinity, { toRun: 20_000, toTakeEffect: Infinity }],
   [
     'that never expires',
     { claimedAt: 0, expiresAt: null },

@@ -483,28 +483,25 @@ test('createOnce finds a payment that was made an hour before the time in its op
   expect(counts.creations).toBe(0);
 });
 
-test.each(['sending', 'not_paid'] as const)(
-  'createOnce rejects an option since that is after the first claim of an entry in the state %s, and sends nothing',
-  async (state) => {
-    const { claim, payOthers, pay, payments, counts, read } = setup();
-    await claim();
-    payOthers();
-    if (state === 'not_paid') await payments.transfers.decide(input.description, state);
-    const before = [counts.lists, await read()];
-    const error = await failureOf(pay({ since: toTime(start + 2 * minute + 1) }), ValidationError);
-    expect(isOutcomeUnknown(error)).toBe(true);
-    expect(error).toMatchObject({
-      retryable: false,
-      operation: 'transfers.createOnce',
-      issues: [{ path: 'options.since' }],
-    });
-    expect(error.message).toContain(since);
-    expect([counts.lists, await read()]).toEqual(before);
-    expect(counts.creations).toBe(0);
-    await pay({ since: toTime(start + 2 * minute) });
-    expect(counts.creations).toBe(1);
-  },
-);
+test.each(['sending', 'not_paid'] as const)('since after a %s claim is rejected', async (state) => {
+  const { claim, payOthers, pay, payments, counts, read } = setup();
+  await claim();
+  payOthers();
+  if (state === 'not_paid') await payments.transfers.decide(input.description, state);
+  const before = [counts.lists, await read()];
+  const error = await failureOf(pay({ since: toTime(start + 2 * minute + 1) }), ValidationError);
+  expect(isOutcomeUnknown(error)).toBe(true);
+  expect(error).toMatchObject({
+    retryable: false,
+    operation: 'transfers.createOnce',
+    issues: [{ path: 'options.since' }],
+  });
+  expect(error.message).toContain(since);
+  expect([counts.lists, await read()]).toEqual(before);
+  expect(counts.creations).toBe(0);
+  await pay({ since: toTime(start + 2 * minute) });
+  expect(counts.creations).toBe(1);
+});
 
 test.each([
   ['tomorrow', 'expected a valid Date'],

@@ -78,14 +78,8 @@ export const promises: Readonly<
     ],
   'On a connection that was used before, `get` rejects the record of another id, and a creation with the id of an earlier one is `unknown`':
     [
-      [
-        'money/stray-responses.test.ts',
-        'get() of the id %s_1 rejects another id on a used connection',
-      ],
-      [
-        'money/stray-responses.test.ts',
-        'a creation ends as unknown if a used connection gives the id %s_1 again',
-      ],
+      ['money/stray-responses.test.ts', 'get() of %s_1 rejects another id'],
+      ['money/stray-responses.test.ts', 'a repeated id %s_1 is unknown'],
     ],
   'On Node.js nothing below the SDK sends a write again': [
     ['transports/node-http.test.ts', 'a write is unknown after a reset of a %s connection'],
