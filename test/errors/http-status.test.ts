@@ -1,6 +1,6 @@
 import { httpStatusOf, PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
-import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { Sandbox, seedDemo, type SandboxFault } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { apiKey, clientOf, respond } from '../support/clients.ts';
 import { invoice as payment, newInstruction, transfer } from '../support/values.ts';
@@ -47,89 +47,75 @@ type Case = [
   options?: ClientOptions,
 ];
 
+const pay =
+  (change: object = {}): Case[2] =>
+  ({ payments }) =>
+    payments.transfers.createOnce({ ...payment, ...change });
+const listAccounts: Case[2] = ({ payments }) => payments.accounts.list();
+const getUnknown: Case[2] = ({ payments }) => payments.transfers.get('txfr_unknown');
+const refusing = (status: number) => responding(status, { error: 'No.', code: 'no' });
+
+/** Makes a call whose operation has a fault. */
+const withFault =
+  (
+    operation: `${'transfers' | 'accounts'}.create` | `transfers.${'list' | 'get'}`,
+    fault: SandboxFault,
+    call: Case[2],
+  ): Case[2] =>
+  (context) => {
+    context.sandbox.faults.add({ operation, fault });
+    return call(context);
+  };
+const lost = (when: 'before_commit' | 'after_commit') => ({ kind: 'reset', when }) as const;
+const forgetful: ClientOptions = { journal: { ...memoryJournal(), forgets: true } };
+const busy = { kind: 'status', status: 503 } as const;
+
 const cases: readonly Case[] = [
-  ['bad amount', 400, ({ payments }) => payments.transfers.createOnce({ ...payment, amount: '0' })],
-  [
-    'a payment to an unknown counterparty',
-    422,
-    ({ payments }) => payments.transfers.createOnce({ ...payment, counterpartyId: 'cpty_unknown' }),
-  ],
-  [
-    'a payment without enough funds',
-    422,
-    ({ payments }) => payments.transfers.createOnce({ ...payment, amount: '999999999.00' }),
-  ],
+  ['an invalid payment', 400, pay({ amount: '0' })],
+  ['a payment to an unknown counterparty', 422, pay({ counterpartyId: 'cpty_unknown' })],
+  ['a payment without enough funds', 422, pay({ amount: '999999999.00' })],
   [
     'a payment that the platform does not understand',
     422,
     ({ payments }) => payments.transfers.create(payment),
-    responding(400, { error: 'No.', code: 'no' }),
+    refusing(400),
   ],
   [
     'another payment with the reference of an earlier one',
     409,
-    async ({ payments }) => {
-      await payments.transfers.createOnce(payment);
-      await payments.transfers.createOnce({ ...payment, amount: '13.00' });
+    async (context) => {
+      await pay()(context);
+      await pay({ amount: '13.00' })(context);
     },
   ],
-  [
-    'a payment that the option authorize vetoes',
-    403,
-    ({ payments }) => payments.transfers.createOnce(payment),
-    { authorize: () => false },
-  ],
+  ['a payment that the option authorize vetoes', 403, pay(), { authorize: () => false }],
   [
     'an ambiguous payment',
     409,
-    async ({ payments, sandbox }) => {
-      sandbox.transfers.create(payment);
-      sandbox.transfers.create(payment);
-      await payments.transfers.createOnce(payment);
+    (context) => {
+      context.sandbox.transfers.create(payment);
+      context.sandbox.transfers.create(payment);
+      return pay()(context);
     },
-    { journal: { ...memoryJournal(), forgets: true } },
+    forgetful,
   ],
-  [
-    'a payment in doubt',
-    202,
-    ({ payments, sandbox }) => {
-      const fault = { kind: 'reset', when: 'before_commit' } as const;
-      sandbox.faults.add({ operation: 'transfers.create', fault });
-      return payments.transfers.createOnce(payment);
-    },
-  ],
+  ['a payment in doubt', 202, withFault('transfers.create', lost('before_commit'), pay())],
   [
     'a payment that another call is making',
     202,
-    ({ payments, sandbox }) => {
-      sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'hang' } });
-      void payments.transfers.createOnce(payment).then(undefined, () => undefined);
-      return payments.transfers.createOnce(payment);
-    },
+    withFault('transfers.create', { kind: 'hang' }, (context) => {
+      void pay()(context).then(undefined, () => undefined);
+      return pay()(context);
+    }),
   ],
-  [
-    'a payment whose journal has failed',
-    202,
-    ({ payments }) => payments.transfers.createOnce(payment),
-    { journal: failedJournal },
-  ],
-  [
-    'a payment whose search has failed',
-    202,
-    ({ payments, sandbox }) => {
-      sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'status', status: 503 } });
-      return payments.transfers.createOnce(payment);
-    },
-    { journal: { ...memoryJournal(), forgets: true } },
-  ],
+  ['a payment whose journal has failed', 202, pay(), { journal: failedJournal }],
+  ['a payment whose search has failed', 202, withFault('transfers.list', busy, pay()), forgetful],
   [
     'a creation with an unknown outcome',
     202,
-    ({ payments, sandbox }) => {
-      const fault = { kind: 'reset', when: 'after_commit' } as const;
-      sandbox.faults.add({ operation: 'accounts.create', fault });
-      return payments.accounts.create({ entityId: 'ent_000001' });
-    },
+    withFault('accounts.create', lost('after_commit'), ({ payments }) =>
+      payments.accounts.create({ entityId: 'ent_000001' }),
+    ),
   ],
   ['no end yet', 202, ({ payments }) => payments.transfers.waitFor('txfr_000001', { timeout: 10 })],
   [
@@ -151,30 +137,15 @@ const cases: readonly Case[] = [
     'a waitFor with a wrong API key',
     500,
     ({ payments }) => payments.transfers.waitFor('txfr_000001'),
-    responding(401, { error: 'No.', code: 'no' }),
+    refusing(401),
   ],
   ['deleting an unknown id', 404, ({ payments }) => payments.counterparties.delete('cpty_unknown')],
-  ['an id that does not exist', 404, ({ payments }) => payments.transfers.get('txfr_unknown')],
-  [
-    'a path that does not exist',
-    502,
-    ({ payments }) => payments.transfers.get('txfr_unknown'),
-    responding(404, '<html>'),
-  ],
-  [
-    'a wrong API key',
-    500,
-    ({ payments }) => payments.accounts.list(),
-    responding(401, { error: 'No.', code: 'no' }),
-  ],
-  [
-    'an API key without permission',
-    500,
-    ({ payments }) => payments.accounts.list(),
-    responding(403, { error: 'No.', code: 'no' }),
-  ],
-  ['too many requests', 503, ({ payments }) => payments.accounts.list(), responding(429)],
-  ['a platform that fails', 502, ({ payments }) => payments.accounts.list(), responding(503)],
+  ['an id that does not exist', 404, getUnknown],
+  ['a path that does not exist', 502, getUnknown, responding(404, '<html>')],
+  ['a wrong API key', 500, listAccounts, refusing(401)],
+  ['an API key without permission', 500, listAccounts, refusing(403)],
+  ['too many requests', 503, listAccounts, responding(429)],
+  ['a platform that fails', 502, listAccounts, responding(503)],
   [
     'a path of `request` on a platform that fails',
     502,
@@ -198,10 +169,9 @@ const cases: readonly Case[] = [
   [
     'a read without a response',
     504,
-    ({ payments, sandbox }) => {
-      sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
-      return payments.transfers.get('txfr_000001', { timeout: 10 });
-    },
+    withFault('transfers.get', { kind: 'hang' }, ({ payments }) =>
+      payments.transfers.get('txfr_000001', { timeout: 10 }),
+    ),
   ],
   [
     'a call that was aborted',
