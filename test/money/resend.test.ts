@@ -129,43 +129,31 @@ interface Fault {
 }
 
 const partialResponse = 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"id":';
+const sending =
+  (bytes: string | Buffer): Fault['step'] =>
+  ({ reply }) => {
+    reply(bytes);
+  };
+const disconnected = (name: string, step: Fault['step']): Fault => {
+  return { name, step, error: ConnectionError, facts: {}, resend: 'reads' };
+};
+const truncated = (name: string, step: Fault['step']): Fault => {
+  const facts = { reason: 'truncated' };
+  return { name, step, error: InvalidResponseError, facts, resend: 'reads', accepted: true };
+};
+const unusable = (name: string, bytes: Buffer, reason: string): Fault => {
+  const step = sending(bytes);
+  const facts = { reason };
+  return { name, step, error: InvalidResponseError, facts, resend: 'nobody', accepted: true };
+};
+
 const faults: readonly Fault[] = [
-  {
-    name: 'a reset before the headers',
-    step: ({ reset }) => {
-      reset();
-    },
-    error: ConnectionError,
-    facts: {},
-    resend: 'reads',
-  },
-  {
-    name: 'a connection closed before the headers',
-    step: ({ reply }) => {
-      reply('');
-    },
-    error: ConnectionError,
-    facts: {},
-    resend: 'reads',
-  },
-  {
-    name: 'headers that break off',
-    step: ({ reply }) => {
-      reply('HTTP/1.1 200 OK\r\ncontent-le');
-    },
-    error: ConnectionError,
-    facts: {},
-    resend: 'reads',
-  },
-  {
-    name: 'something that is not HTTP',
-    step: ({ reply }) => {
-      reply('banana\r\n\r\n');
-    },
-    error: ConnectionError,
-    facts: {},
-    resend: 'reads',
-  },
+  disconnected('a reset before the headers', ({ reset }) => {
+    reset();
+  }),
+  disconnected('a connection closed before the headers', sending('')),
+  disconnected('headers that break off', sending('HTTP/1.1 200 OK\r\ncontent-le')),
+  disconnected('something that is not HTTP', sending('banana\r\n\r\n')),
   {
     name: 'headers that never come',
     step: (_, clock) => {
@@ -186,67 +174,21 @@ const faults: readonly Fault[] = [
     resend: 'reads',
     accepted: true,
   },
-  {
-    name: 'a reset in the body',
-    step: ({ write, reset }) => {
-      void headersReceived().then(reset);
-      write(partialResponse);
-    },
-    error: InvalidResponseError,
-    facts: { reason: 'truncated' },
-    resend: 'reads',
-    accepted: true,
-  },
-  {
-    name: 'a body that is shorter than announced',
-    step: ({ reply }) => {
-      reply(partialResponse);
-    },
-    error: InvalidResponseError,
-    facts: { reason: 'truncated' },
-    resend: 'reads',
-    accepted: true,
-  },
-  {
-    name: 'a chunk that breaks off',
-    step: ({ reply }) => {
-      reply('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n40\r\n{"id":');
-    },
-    error: InvalidResponseError,
-    facts: { reason: 'truncated' },
-    resend: 'reads',
-    accepted: true,
-  },
-  {
-    name: 'a body without a length that breaks off',
-    step: ({ reply }) => {
-      reply('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{"id":');
-    },
-    error: InvalidResponseError,
-    facts: { reason: 'truncated' },
-    resend: 'reads',
-    accepted: true,
-  },
-  {
-    name: 'an HTML page with status 200',
-    step: ({ reply }) => {
-      reply(responseBytes(200, html));
-    },
-    error: InvalidResponseError,
-    facts: { reason: 'not_json' },
-    resend: 'nobody',
-    accepted: true,
-  },
-  {
-    name: 'an empty body with status 200',
-    step: ({ reply }) => {
-      reply(responseBytes(200));
-    },
-    error: InvalidResponseError,
-    facts: { reason: 'empty' },
-    resend: 'nobody',
-    accepted: true,
-  },
+  truncated('a reset in the body', ({ write, reset }) => {
+    void headersReceived().then(reset);
+    write(partialResponse);
+  }),
+  truncated('a body that is shorter than announced', sending(partialResponse)),
+  truncated(
+    'a chunk that breaks off',
+    sending('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n40\r\n{"id":'),
+  ),
+  truncated(
+    'a body without a length that breaks off',
+    sending('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{"id":'),
+  ),
+  unusable('an HTML page with status 200', responseBytes(200, html), 'not_json'),
+  unusable('an empty body with status 200', responseBytes(200), 'empty'),
 ];
 
 const ownFetch = (request: Request, init?: RequestInit): Promise<Response> => fetch(request, init);
