@@ -2,11 +2,7 @@ import { expectation } from './issues.ts';
 
 /** Whether a value is an object and not an array. */
 export const isObject = (value: unknown): value is object =>
-  isObjectOrArray(value) && !Array.isArray(value);
-
-/** Whether a value is an object or an array. */
-export const isObjectOrArray = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null;
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether a value is an object of plain fields, not a Map or an instance of a class. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -217,5 +217,9 @@ export function readPaidBefore({ paidBefore }: PruneOptions): number {
   throw new Error('prune: paidBefore is not a valid date; expected a Date.');
 }
 
+/** Whether a value is an object or an array, the two parts of an entry that have fields. */
+export const isObjectOrArray = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null;
+
 /** How many entries of a journal one step of `open` or `prune` reads. */
 export const pageSize = 1_000;

@@ -1,5 +1,10 @@
-import { isObjectOrArray } from '../internal/objects.ts';
-import { isUndecided, readPaidBefore, type FullJournal, type JournalEntry } from './journal.ts';
+import {
+  isObjectOrArray,
+  isUndecided,
+  readPaidBefore,
+  type FullJournal,
+  type JournalEntry,
+} from './journal.ts';
 
 /**
  * A journal in the memory of this process, for tests. For real payments use another journal,

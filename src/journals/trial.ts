@@ -1,5 +1,4 @@
-import { isObjectOrArray } from '../internal/objects.ts';
-import type { Journal, JournalEntry, OpenEntry } from './journal.ts';
+import { isObjectOrArray, type Journal, type JournalEntry, type OpenEntry } from './journal.ts';
 
 /** Error for a journal that behaves wrongly in a case. `hint` replaces the hint of that case. */
 export class Mismatch extends Error {
