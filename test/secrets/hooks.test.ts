@@ -6,6 +6,7 @@ import type {
   Hooks,
   OnceInput,
   PaymentsClient,
+  RequestOptions,
 } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { clientOf } from '../support/clients.ts';
@@ -37,10 +38,12 @@ function recordHooks(): { hooks: Required<Hooks>; events: Record<keyof Hooks, un
   return { hooks, events };
 }
 
+type Act = (payments: PaymentsClient) => PromiseLike<unknown>;
+
 /** All events of a client during an action, failures included. */
 async function eventsDuring(
   response: () => Response | Promise<Response>,
-  act: (payments: PaymentsClient) => PromiseLike<unknown>,
+  act: Act,
   options: ClientOptions = {},
 ): Promise<Record<keyof Hooks, unknown[]>> {
   const { hooks, events } = recordHooks();
@@ -84,23 +87,20 @@ describe('the events of hooks', () => {
     expect(leaksOf(events)).toEqual([]);
   });
 
+  const get =
+    (options: RequestOptions) =>
+    ({ transfers }: PaymentsClient) =>
+      transfers.get('txfr_1', options);
+
   /** Requests in which the caller sends the secret in another place than the SDK. */
-  const requests: readonly (readonly [
-    string,
-    (payments: PaymentsClient) => PromiseLike<unknown>,
-  ])[] = [
-    [
-      'a header of the call',
-      ({ transfers }) =>
-        transfers.get('txfr_1', { headers: { 'x-api-key': apiKey, 'x-jwt': jwt } }),
-    ],
+  const requests: readonly (readonly [string, Act])[] = [
+    ['a header of the call', get({ headers: { 'x-api-key': apiKey, 'x-jwt': jwt } })],
     [
       'a header of the call, after the word Bearer',
-      ({ transfers }) =>
-        transfers.get('txfr_1', { headers: { 'x-forwarded': `Bearer ${apiKey}` } }),
+      get({ headers: { 'x-forwarded': `Bearer ${apiKey}` } }),
     ],
-    ['a query', ({ transfers }) => transfers.get('txfr_1', { query: { key: apiKey, jwt } })],
-    ['the name of a query', ({ transfers }) => transfers.get('txfr_1', { query: { [apiKey]: 1 } })],
+    ['a query', get({ query: { key: apiKey, jwt } })],
+    ['the name of a query', get({ query: { [apiKey]: 1 } })],
     ['a cursor', ({ transfers }) => transfers.list({ cursor: apiKey })],
     [
       'a path',
@@ -180,16 +180,8 @@ describe('the events of hooks', () => {
     },
   };
 
-  const drifting: readonly (readonly [
-    string,
-    unknown,
-    (payments: PaymentsClient) => PromiseLike<unknown>,
-  ])[] = [
-    [
-      'a field of a record',
-      { ...transfer, direction: { [apiKey]: jwt } },
-      ({ transfers }) => transfers.get('txfr_1'),
-    ],
+  const drifting: readonly (readonly [string, unknown, Act])[] = [
+    ['a field of a record', { ...transfer, direction: { [apiKey]: jwt } }, get({})],
     [
       'an item of a page',
       { ...page([{ ...transfer, direction: { [apiKey]: jwt }, [apiKey]: jwt }]), [apiKey]: jwt },
