@@ -108,6 +108,118 @@ function membersOf(
   return declarations;
 }
 
+/** The exported names of each entry point, and whether each is a value or only a type. */
+export function publicNames(): Readonly<
+  Record<string, readonly { readonly name: string; readonly isValue: boolean }[]>
+> {
+  const paths = Object.entries(entryPoints).map(
+    ([name, path]) => [name, join(root, path)] as const,
+  );
+  const { exportsOf } = read(
+    paths.map(([, path]) => path),
+    new Map(),
+  );
+  return Object.fromEntries(
+    paths.map(([entry, path]) => [
+      entry,
+      exportsOf(path).map((symbol) => ({
+        name: symbol.getName(),
+        isValue: (symbol.flags & ts.SymbolFlags.Value) !== 0,
+      })),
+    ]),
+  );
+}
+
+/**
+ * Reports each type of this package that the signatures and fields of these symbols name, and then
+ * what those types name.
+ */
+export function visitTypes(
+  from: readonly ts.Symbol[],
+  checker: ts.TypeChecker,
+  report: (type: ts.Symbol, owner: ts.Symbol) => void,
+): void {
+  const seen = new Set<ts.Symbol>();
+  const visit = (node: ts.Node, owner: ts.Symbol): void => {
+    const isHidden =
+      ts.isBlock(node) ||
+      (ts.isClassElement(node) && isPrivate(node)) ||
+      ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal');
+    if (isHidden) return;
+    if (ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node)) {
+      const found = checker.getSymbolAtLocation(
+        ts.isTypeReferenceNode(node) ? node.typeName : node.expression,
+      );
+      const isAlias = found !== undefined && (found.flags & ts.SymbolFlags.Alias) !== 0;
+      const target = isAlias ? checker.getAliasedSymbol(found) : found;
+      if (target !== undefined) name(target, owner);
+    }
+    ts.forEachChild(node, (child) => {
+      visit(child, owner);
+    });
+  };
+  const follow = (symbol: ts.Symbol): void => {
+    if (seen.has(symbol)) return;
+    seen.add(symbol);
+    for (const node of symbol.getDeclarations() ?? []) visit(node, symbol);
+    // The compiler infers the types of some fields, such as `sandbox.accounts`.
+    for (const namespace of findNamespaces(symbol, checker)) name(namespace, symbol);
+  };
+  const name = (type: ts.Symbol, owner: ts.Symbol): void => {
+    if (type === owner || !isOurs(type)) return;
+    report(type, owner);
+    follow(type);
+  };
+  for (const symbol of from) follow(symbol);
+}
+
+const isOurs = (symbol: ts.Symbol): boolean =>
+  (symbol.getDeclarations() ?? []).some(
+    (node) =>
+      !ts.isTypeParameterDeclaration(node) &&
+      relative(root, node.getSourceFile().fileName).startsWith('src'),
+  );
+
+/** The names that editors show in a hover of another name: in a signature, a field or a comment. */
+export function namesInHovers(): ReadonlySet<string> {
+  const paths = Object.values(entryPoints).map((path) => join(root, path));
+  const { checker, exportsOf } = read(paths, new Map());
+  const names = new Set<string>();
+  const readComments = (owner: ts.Symbol): void => {
+    const texts = (owner.getDeclarations() ?? []).map((node) => node.getFullText());
+    for (const [comment] of texts.join('\n').matchAll(/\/\*\*[\s\S]*?\*\//g)) {
+      for (const [word] of comment.matchAll(/\b[A-Z]\w+/g)) {
+        if (word !== owner.getName()) names.add(word);
+      }
+    }
+  };
+  const exported = paths.flatMap(exportsOf);
+  for (const symbol of exported) readComments(symbol);
+  visitTypes(exported, checker, (type) => {
+    names.add(type.getName());
+    readComments(type);
+  });
+  return names;
+}
+
+const isPrivate = ({ name }: ts.ClassElement): boolean =>
+  name !== undefined && ts.isPrivateIdentifier(name);
+
+/** The classes of a class's fields, such as `Transfers`, which have no public name. */
+const findNamespaces = (symbol: ts.Symbol, checker: ts.TypeChecker): ts.Symbol[] =>
+  (symbol.flags & ts.SymbolFlags.Class) === 0
+    ? []
+    : checker
+        .getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol))
+        // The compiler lists private fields, too.
+        .filter((field) => !field.getName().startsWith('#'))
+        .flatMap((field) => checker.getTypeOfSymbol(field).getSymbol() ?? [])
+        .filter(
+          ({ flags, valueDeclaration: node }) =>
+            (flags & ts.SymbolFlags.Class) !== 0 &&
+            !node?.getSourceFile().fileName.includes('node_modules'),
+        );
+
 /** What an editor shows of a symbol: its text, and its tags except examples. */
 export interface Shown {
   /** `src/resources/transfers.ts Transfers.create`. */
@@ -140,14 +252,18 @@ export function documented(
       isMethod: node !== undefined && (ts.isMethodDeclaration(node) || ts.isMethodSignature(node)),
     });
   };
-  const publicNames = new Set(paths.flatMap(exportsOf));
-  for (const symbol of publicNames) {
+  const exported = paths.flatMap(exportsOf);
+  const shown = new Set([
+    ...exported,
+    ...exported.flatMap((symbol) => findNamespaces(symbol, checker)),
+  ]);
+  for (const symbol of shown) {
     const declarations = symbol.getDeclarations() ?? [];
     const place = declarations[0]?.getSourceFile().fileName ?? '';
     const name = `${relative(root, place)} ${symbol.getName()}`;
     show(name, symbol);
     for (const member of declarations.flatMap((declaration) =>
-      membersOf(declaration, publicNames, checker),
+      membersOf(declaration, shown, checker),
     )) {
       const field = member.name;
       if (field !== undefined) {
@@ -422,7 +538,8 @@ export function apiList(): string {
     unnamed.flatMap((symbol) => {
       const fields = members(symbol);
       const isShape =
-        (symbol.flags & ts.SymbolFlags.Interface) !== 0 &&
+        (symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)) !== 0 &&
+        (checker.getDeclaredTypeOfSymbol(symbol).flags & ts.TypeFlags.Object) !== 0 &&
         fields.length > 0 &&
         !fields.some(isMethod);
       return isShape ? [line(`${symbol.getName()}${shape(fields, symbol)}`, symbol)] : [];

@@ -18,9 +18,11 @@ import {
   type ProjectReflection,
   type Reflection,
 } from 'typedoc';
+import ts from 'typescript';
 import { openApi } from '../../src/sandbox/openapi/openapi.ts';
 import { httpApiPage } from './http-api.ts';
 import { llmsText, takeTitle } from './llms.ts';
+import { visitTypes } from './public-api.ts';
 
 /** Matches files of a noun, and names of a noun in files with several nouns: `/id-converters.ts accountId`. */
 const matchNoun = (noun: string): RegExp =>
@@ -90,6 +92,29 @@ function linkMethods(project: ProjectReflection, text: string): CommentDisplayPa
   });
 }
 
+/** Adds to each module the types that its exports name and that have no name to import. */
+function addUnnamedTypes(context: Context): void {
+  const { project, programs, converter } = context;
+  for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
+    const symbol = context.getSymbolFromReflection(module);
+    const program = programs.find((each) =>
+      symbol
+        ?.getDeclarations()
+        ?.some((node) => each.getSourceFiles().includes(node.getSourceFile())),
+    );
+    if (symbol === undefined || program === undefined) continue;
+    context.setActiveProgram(program);
+    const checker = program.getTypeChecker();
+    const exported = checker
+      .getExportsOfModule(symbol)
+      .map((each) => (each.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(each) : each));
+    visitTypes(exported, checker, (type) => {
+      if (context.getReflectionFromSymbol(type) !== undefined) return;
+      converter.convertSymbol(context.withScope(module), type);
+    });
+  }
+}
+
 export async function load(app: Application): Promise<void> {
   const httpApi = await httpApiPage();
   const description = JSON.stringify(await openApi());
@@ -107,6 +132,7 @@ export async function load(app: Application): Promise<void> {
       else categorise(declared, noun);
     },
   );
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, addUnnamedTypes, 1_000);
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }: Context) => {
     // The page has the name of the package as its title already.
     const [title] = project.readme ?? [];

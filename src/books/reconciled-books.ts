@@ -16,12 +16,12 @@ import {
 import type { BooksContext } from './source-books.ts';
 
 /** What you get when you await `reconcileAll` or `waitForAll`. */
-export interface ReconciledSummary<Row extends ReconciledRow = ReconciledRow> {
+export type ReconciledSummary<Row extends ReconciledRow = ReconciledRow> = {
   /** For each result, such as `completed`, the number of rows and the sums of their amounts. */
   readonly totals: ReconciledTotals;
   /** The rows whose `result` is not `completed`. */
   readonly open: readonly Row[];
-}
+};
 
 /** Your payments and what happened to them. `for await` gives each row, `await` a summary. */
 export interface ReconciledBooks<Row extends ReconciledRow = ReconciledRow>

@@ -20,7 +20,7 @@ export interface ReconciledPayment {
 }
 
 /** An outgoing Transfer that matches none of your inputs. */
-export interface UnexpectedTransfer {
+export type UnexpectedTransfer = {
   /** Marks the row of a Transfer, of any status, that matches none of your inputs. */
   readonly result: 'unexpected';
   /** The Transfer that matches none of your inputs. */
@@ -31,13 +31,13 @@ export interface UnexpectedTransfer {
   readonly input?: undefined;
   /** Always absent, because only an `ambiguous` payment has candidates. */
   readonly candidates?: undefined;
-}
+};
 
 /** One row of `transfers.reconcileAll`: a payment of yours, or an unexpected Transfer. */
 export type ReconciledRow = ReconciledPayment | UnexpectedTransfer;
 
 /** The number of rows with the same `result`, and the sums of their amounts. */
-export interface ReconciledTotal {
+export type ReconciledTotal = {
   /** How many rows have this result. */
   readonly count: number;
   /** The exact sum of the rows' amounts in each currency, such as `{ USDC: '1250' }`. */
@@ -47,7 +47,7 @@ export interface ReconciledTotal {
    * Negative amounts are left out, too, because they could be a debit or returned money.
    */
   readonly unreadable: number;
-}
+};
 
 /** For each result that a row can have, the number of rows and the sums of their amounts. */
 export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], ReconciledTotal>>;

@@ -49,12 +49,12 @@ import type { HttpAgent } from '../transports/agents.ts';
 import type { Fetch, GetWithBody } from '../transports/transport.ts';
 
 /** The result of a call with the raw response. */
-export interface WithResponse<T> {
+export type WithResponse<T> = {
   /** The result of the call. */
   readonly data: T;
   /** The raw HTTP response. You can still read its body. */
   readonly response: Response;
-}
+};
 
 /** A promise of a call's result that also gives access to the raw response. */
 export interface ApiCall<T> extends Promise<T> {

@@ -25,7 +25,7 @@ export interface Attempt {
 export type { Issue } from '../internal/issues.ts';
 
 /** The place where a list stopped. To continue the list, call `list({ cursor, limit })`. */
-export interface ResumePoint {
+export type ResumePoint = {
   /**
    * Pass this cursor to get the page that failed, or on a {@link PaginationError} the last page
    * that arrived. Undefined means the first page. In `transactions.list` the cursor is `skip` as a
@@ -39,7 +39,7 @@ export interface ResumePoint {
    * the items of the page that `cursor` asks for.
    */
   readonly itemsYielded: number;
-}
+};
 
 /** The call that an error belongs to. */
 export interface CallIdentity {

@@ -3,7 +3,7 @@ import type { Awaitable } from '../lists/pager.ts';
 import type { OnceInput, TransferCreated } from '../schemas/transfer.ts';
 
 /** In a batch, the result of a payment of which the platform has the transfer. */
-export interface TransferredResult {
+export type TransferredResult = {
   /** The `description` that your input had when the batch read the input. */
   readonly reference: string;
   /** The input object of this payment, as you passed it. */
@@ -20,10 +20,10 @@ export interface TransferredResult {
   readonly transfer?: TransferCreated | undefined;
   /** Always absent, because the platform accepted the payment. */
   readonly error?: undefined;
-}
+};
 
 /** In a batch, the result of a payment that was not made, or whose outcome is unknown. */
-export interface UntransferredResult {
+export type UntransferredResult = {
   /** The `description` that your input had when the batch read it; undefined if not a string. */
   readonly reference: string | undefined;
   /** The input object of this payment, as you passed it. */
@@ -36,7 +36,7 @@ export interface UntransferredResult {
   readonly transferId?: undefined;
   /** Always absent, because no Transfer is known for this payment. */
   readonly transfer?: undefined;
-}
+};
 
 /** Result of one payment of a batch. Compare `result` by `===` to narrow the type. */
 export type BatchResult = TransferredResult | UntransferredResult;

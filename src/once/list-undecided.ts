@@ -31,7 +31,7 @@ export type UndecidedPayment = ClaimedPayment | UnreadablePayment;
  * A journal entry that this SDK cannot read. Restore the entry from a backup, or search the
  * platform's list.
  */
-export interface UnreadablePayment {
+export type UnreadablePayment = {
   /** The key of the unreadable entry in the journal. */
   readonly reference: string;
   /** Marks an entry that another program has written or changed, so that it cannot be read. */
@@ -48,16 +48,16 @@ export interface UnreadablePayment {
   readonly history?: undefined;
   /** Always absent, because the journal entry cannot be read. */
   readonly candidates?: undefined;
-}
+};
 
 /** One change of state in the history of an undecided payment. */
-export interface PaymentTransition extends Omit<JournalTransition, 'at'> {
+export type PaymentTransition = {
   /** When the change was made, in ISO 8601 by the journal's clock. */
   readonly at: string;
-}
+} & { [Field in keyof Omit<JournalTransition, 'at'>]: JournalTransition[Field] };
 
 /** A payment that `createOnce` has not decided yet. */
-export interface ClaimedPayment {
+export type ClaimedPayment = {
   /** The reference of the payment, the `description` of its input. */
   readonly reference: string;
   /** `sending`: a call is paying, or its process has died. `ambiguous`: an operator decides. */
@@ -74,7 +74,7 @@ export interface ClaimedPayment {
   readonly history: readonly PaymentTransition[];
   /** Ids of the transfers that may be the payment; set when `state` is `ambiguous`. */
   readonly candidates?: readonly string[];
-}
+};
 
 const openCall: CallIdentity = {
   operation: 'transfers.listUndecided',

@@ -13,14 +13,14 @@ import {
 } from './primitives.ts';
 
 /** How many times an Instruction has run, when it last ran, and its status. */
-export interface ExecutionState {
+export type ExecutionState = {
   /** How many times the Instruction has run. The counter starts at 0. */
   readonly executionCounter: Integer;
   /** Execution status. The API reference names `Deactivated` only, but others exist. */
   readonly executionStatus: string; // Which statuses exist, and what leads to them: docs/gaps.md, rows 32 and 41
   /** When the Instruction last ran. The API reference does not say in which unit. */
   readonly lastExecuted: Integer; // The unit of lastExecuted: docs/gaps.md, row 35
-}
+};
 
 /** An on-chain instruction that automates an action for an address. */
 export interface Instruction {

@@ -24,24 +24,24 @@ export type SchemaResult<T> =
     };
 
 /** One issue that a schema found in a value. */
-export interface SchemaIssue {
+export type SchemaIssue = {
   /** Code of the issue, as zod names issues: `invalid_type`, `unrecognized_keys`. */
   readonly code: string;
   /** Where in the value the issue is: the keys from the outside in. */
   readonly path: readonly PropertyKey[];
   /** Description of what the schema expected. */
   readonly message: string;
-}
+};
 
 /** The error that lists all issues of a value. */
-export interface SchemaError {
+export type SchemaError = {
   /** Name of the error: `$ZodError` or `ZodError`. */
   readonly name: string;
   /** Text of the issues as JSON. */
   readonly message: string;
   /** Each issue of the value. */
   readonly issues: readonly SchemaIssue[];
-}
+};
 
 /**
  * A schema that accepts and returns a `T`. You can nest it in a schema of any zod 4

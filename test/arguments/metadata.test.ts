@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import type { AccountUpdateInput, Metadata } from 'payments-platform-sdk';
+import type { AccountUpdateInput } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { clientOf } from '../support/clients.ts';
 import { account } from '../support/records.ts';
 import { rejection } from './invalid-arguments.ts';
+import type { Metadata } from '../../src/schemas/primitives.ts';
 
 /** A value inside `levels` objects. */
 const nested = (levels: number, value: unknown): unknown =>

@@ -1,14 +1,10 @@
-import {
-  ValidationError,
-  type Pager,
-  type RequestOptions,
-  type ToArrayOptions,
-} from 'payments-platform-sdk';
+import { ValidationError, type Pager, type RequestOptions } from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
 import { failureOf, clientOf } from '../support/clients.ts';
 import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
 import { rejection } from '../arguments/invalid-arguments.ts';
+import type { ToArrayOptions } from '../../src/lists/pager.ts';
 
 describe('every list', () => {
   const lists = endpoints.filter(({ query }) => query.includes('cursor'));

@@ -11,7 +11,6 @@ import {
   NotFoundError,
   PaymentsError,
   UnprocessableEntityError,
-  type ResponseSchema,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
@@ -19,6 +18,7 @@ import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { errorBody, html, newTransfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import type { ResponseSchema } from '../../src/calls/raw-call.ts';
 
 /** The error of a creation after a 422 with this body. */
 const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promise<ApiError> =>

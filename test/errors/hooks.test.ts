@@ -1,12 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import {
-  ServerError,
-  type DriftEvent,
-  type Hooks,
-  type RequestEvent,
-  type ResponseEvent,
-  type RetryEvent,
-} from 'payments-platform-sdk';
+import { ServerError, type Hooks } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
@@ -20,6 +13,7 @@ import {
 } from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 import { version } from '../../src/version.ts';
+import type { DriftEvent, RequestEvent, ResponseEvent, RetryEvent } from '../../src/calls/hooks.ts';
 
 type HookEvent =
   | ['request', RequestEvent]

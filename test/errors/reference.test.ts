@@ -6,13 +6,13 @@ import {
   paymentsErrorFrom,
   type CallEvent,
   type ClientOptions,
-  type OnceEvent,
 } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { closedPort } from '../support/closed-port.ts';
 import { failureOf } from '../support/clients.ts';
+import type { OnceEvent } from '../../src/calls/hooks.ts';
 
 // A queue or an alert receives only the error, so the error has to say which payment it belongs to.
 

@@ -8,7 +8,6 @@ import {
   ValidationError,
   type CallEvent,
   type ClientOptions,
-  type HookCall,
 } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
@@ -18,6 +17,7 @@ import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { invoice as payment, page, transfer } from '../support/values.ts';
 import { apiKey, jwt, leaksOf } from '../secrets/scan.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import type { HookCall } from '../../src/calls/hooks.ts';
 
 function setup(options: ClientOptions = {}) {
   const clock = new VirtualClock();

@@ -376,7 +376,9 @@ test('the ESM and the CommonJS copy of the package recognise the errors of each 
 
 test('a TypeScript program compiles under nodenext as ES module and as CommonJS', async () => {
   const consumer = `
-    import { PaymentsClient, isOutcomeUnknown, type Transfer } from 'payments-platform-sdk';
+    import {
+      PaymentsClient, PaymentsError, isOutcomeUnknown, type OnceInput, type Transfer,
+    } from 'payments-platform-sdk';
     import * as z from 'zod';
     import { AccountSchema, pageSchema, TransferSchema } from 'payments-platform-sdk/schemas';
     import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
@@ -402,6 +404,27 @@ test('a TypeScript program compiles under nodenext as ES module and as CommonJS'
     export const page = pageSchema(TransferSchema);
     export const both = z.array(AccountSchema);
     export const served = () => listen(sandbox, { port: 0 });
+    export const checked = TransferSchema.safeParse({});
+    export const listTransfers = () => payments.transfers.list({ limit: 5 });
+    export const listTransactions = () => payments.transactions.list({ address: '0x1' });
+    export const readPages = async () => [await listTransfers(), await listTransactions()];
+    export const readRaw = () => payments.accounts.get('acc_1').withResponse();
+    export const readHistory = async () => {
+      for await (const { history } of payments.transfers.listUndecided()) return history;
+      return undefined;
+    };
+    export const payOnce = (input: OnceInput) => payments.transfers.createOnce(input);
+    export const search = (input: OnceInput) => payments.transfers.reconcile(input);
+    export const payAll = (inputs: OnceInput[]) => payments.transfers.createAllOnce(inputs);
+    export const findUnpaid = async (inputs: OnceInput[]) =>
+      (await payAll(inputs)).unpaid.filter((row) => row.error !== undefined);
+    export const compare = (inputs: OnceInput[]) => payments.transfers.reconcileAll(inputs);
+    export const sum = async (inputs: OnceInput[]) => (await compare(inputs)).totals;
+    export const runs = async () =>
+      (await payments.instructions.list({ address: '0x1' }))[0]?.executionState;
+    export const explain = (error: PaymentsError) => ({
+      json: error.toJSON(), attempts: error.attempts, resume: error.resume,
+    });
     export const nouns = () => ({
       account: sandbox.accounts.get('acc_1'), entity: sandbox.entities.get('ent_1'),
       counterparty: sandbox.counterparties.get('cpty_1'), iban: sandbox.ibans.get('iban_1'),

@@ -6,12 +6,12 @@ import {
   PaginationError,
   ServerError,
   PaymentsClient,
-  type ResumePoint,
 } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test, vi } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { errorBody, html, page, transferNumber } from '../support/values.ts';
+import type { ResumePoint } from '../../src/errors/errors.ts';
 
 const all = Array.from({ length: 11 }, (_, index) => `txfr_${index}`);
 

@@ -1,11 +1,5 @@
 import fc from 'fast-check';
-import {
-  AbortError,
-  RateLimitError,
-  ServerError,
-  type PaymentsError,
-  type RetryEvent,
-} from 'payments-platform-sdk';
+import { AbortError, RateLimitError, ServerError, type PaymentsError } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
 import { parseRetryAfter } from '../../src/calls/retry.ts';
 import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
@@ -13,6 +7,7 @@ import { calls } from '../support/kinds.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { errorBody, newTransfer, transfer, transferCreated } from '../support/values.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
+import type { RetryEvent } from '../../src/calls/hooks.ts';
 
 interface Course {
   readonly error: PaymentsError;

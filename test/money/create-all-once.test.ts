@@ -7,7 +7,6 @@ import {
   UnprocessableEntityError,
   ValidationError,
   type BatchOptions,
-  type OnceEvent,
   type OnceInput,
 } from 'payments-platform-sdk';
 import { memoryJournal, type JournalEntry } from 'payments-platform-sdk/journals';
@@ -25,6 +24,7 @@ import {
   totalTimeout,
   noCounts,
 } from './batches.ts';
+import type { OnceEvent } from '../../src/calls/hooks.ts';
 
 const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
 

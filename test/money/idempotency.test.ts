@@ -1,9 +1,4 @@
-import {
-  ConfigurationError,
-  ServerError,
-  ValidationError,
-  type RequestEvent,
-} from 'payments-platform-sdk';
+import { ConfigurationError, ServerError, ValidationError } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { clientOf, failureOf, respond, type SentRequest } from '../support/clients.ts';
 import { calls, kinds } from '../support/kinds.ts';
@@ -16,6 +11,7 @@ import {
   transferCreated,
 } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import type { RequestEvent } from '../../src/calls/hooks.ts';
 
 const idempotencyHeader = 'Idempotency-Key';
 const platform = { idempotencyHeader };

@@ -1,6 +1,5 @@
 import {
   InvalidResponseError,
-  type DriftEvent,
   type PaymentsClient,
   type RequestOptions,
 } from 'payments-platform-sdk';
@@ -12,6 +11,7 @@ import { rawServer } from '../support/raw-server.ts';
 import { account, entity, instruction, settings, transactionNumber } from '../support/records.ts';
 import { built, errorBody, page, transfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import type { DriftEvent } from '../../src/calls/hooks.ts';
 
 /*
  * The kind of each operation, which decides how often it may be sent. `resend.test.ts` tests each

@@ -4,7 +4,6 @@ import {
   RateLimitError,
   type ClientOptions,
   type PaymentsClient,
-  type WaitEvent,
 } from 'payments-platform-sdk';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
@@ -25,6 +24,7 @@ interface Setup {
   readonly arrivals: number[];
 }
 import { defaultTotalTimeout } from '../../src/calls/options.ts';
+import type { WaitEvent } from '../../src/calls/hooks.ts';
 
 /**
  * A client whose requests receive `response(count, now)`, where `count` begins with 1 and undefined

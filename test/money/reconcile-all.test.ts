@@ -6,7 +6,6 @@ import {
   ValidationError,
   type ClientOptions,
   type OnceInput,
-  type ReconcileAllOptions,
   type ReconciledRow,
   type Transfer,
 } from 'payments-platform-sdk';
@@ -14,6 +13,7 @@ import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { describe, expect, test } from 'vitest';
 import { apiKey, failureOf, respond } from '../support/clients.ts';
 import { collect, otherCompany, salaryOf } from './batches.ts';
+import type { ReconcileAllOptions } from '../../src/books/reconcile-all.ts';
 
 const baseUrl = 'https://api.example.com/v0';
 const day = (hour: number): string => new Date(Date.UTC(2026, 0, 15, hour)).toISOString();

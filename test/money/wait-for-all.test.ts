@@ -6,13 +6,13 @@ import {
   type OnceInput,
   type ReconciledRow,
   type Transfer,
-  type WaitForAllOptions,
 } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { collect, createSalaries, otherCompany, salaryOf } from './batches.ts';
+import type { WaitForAllOptions } from '../../src/books/wait-for-all.ts';
 
 const minute = 60_000;
 const start = Date.UTC(2026, 0, 15);

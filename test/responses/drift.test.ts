@@ -1,6 +1,5 @@
 import {
   InvalidResponseError,
-  type DriftEvent,
   type PaymentsClient,
   type ClientOptions,
 } from 'payments-platform-sdk';
@@ -19,6 +18,7 @@ import {
   transfer,
   transferNumber,
 } from '../support/values.ts';
+import type { DriftEvent } from '../../src/calls/hooks.ts';
 
 /** A client of a platform that always sends this body, and the drift that it reports. */
 function clientOfBody(body: unknown, options: ClientOptions = {}) {

@@ -1,10 +1,11 @@
-import { PaymentsClient, type ResponseSchema, type AnyRequest } from 'payments-platform-sdk';
+import { PaymentsClient, type AnyRequest } from 'payments-platform-sdk';
 import { SettingsSchema } from 'payments-platform-sdk/schemas';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { apiKey, failureOf, jwt, clientOf } from '../support/clients.ts';
 import { seededSandbox, clientOfSeededSandbox, owner } from '../support/platform.ts';
 import { recordingServer } from '../support/recording-server.ts';
+import type { ResponseSchema } from '../../src/calls/raw-call.ts';
 
 test('payments.request sends the API key to the versioned API and the JWT to the root API', async () => {
   const { payments, requests } = clientOf();

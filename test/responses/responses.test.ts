@@ -3,7 +3,6 @@ import {
   ApiError,
   InvalidResponseError,
   type ClientOptions,
-  type DriftEvent,
   type PaymentsClient,
 } from 'payments-platform-sdk';
 import { expect, test, vi } from 'vitest';
@@ -12,6 +11,7 @@ import { responseBytes, type Exchange, type RawServer } from '../support/loopbac
 import { rawServer } from '../support/raw-server.ts';
 import { instruction, settings, transactionNumber } from '../support/records.ts';
 import { address, html, newTransfer, page, transfer, transferCreated } from '../support/values.ts';
+import type { DriftEvent } from '../../src/calls/hooks.ts';
 
 const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));

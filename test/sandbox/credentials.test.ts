@@ -1,8 +1,8 @@
 import { AuthenticationError, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
-import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
 import { responseOf } from './calls.ts';
+import { errorBodySchema } from '../../src/schemas/error-body.ts';
 
 const versioned = 'https://h/v0/entities';
 const root = 'https://h/instruction/build';
@@ -37,7 +37,7 @@ test.each([
     expect(response.error).toContain(words);
     expect(response.error).not.toContain('sk_other');
     expect(response.body).toMatchObject({ details: null });
-    expect(ErrorBodySchema.safeParse(response.body).success).toBe(true);
+    expect(errorBodySchema().safeParse(response.body).success).toBe(true);
   },
 );
 

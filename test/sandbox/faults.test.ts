@@ -8,12 +8,12 @@ import {
   type SandboxFault,
   type SandboxFaultRule,
 } from 'payments-platform-sdk/sandbox';
-import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { createFailureRules } from '../../src/sandbox/faults/faults.ts';
 import { expect, test } from 'vitest';
 import { createAccounts } from '../support/platform.ts';
 import { call, having } from './calls.ts';
 import { flushPromises } from '../support/virtual-clock.ts';
+import { errorBodySchema } from '../../src/schemas/error-body.ts';
 
 function setup(options: SandboxOptions = {}) {
   const sandbox = new Sandbox(options);
@@ -60,7 +60,7 @@ test('the fault "status" responds with an Error body, and the request takes no e
     code: 'injected_fault',
     details: null,
   });
-  expect(ErrorBodySchema.safeParse(body).success).toBe(true);
+  expect(errorBodySchema().safeParse(body).success).toBe(true);
   expect(committed()).toBe(0);
   expect((await send()).status).toBe(201);
 });

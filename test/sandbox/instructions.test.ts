@@ -1,9 +1,10 @@
 import type { BuiltInstruction } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
-import { BuiltInstructionSchema, InstructionSchema } from 'payments-platform-sdk/schemas';
+import { InstructionSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
 import { parseJson } from '../../src/internal/json.ts';
 import { call, matching } from './calls.ts';
+import { builtInstructionSchema } from '../../src/schemas/instruction.ts';
 
 const owner = '0x00000000000000000000000000000000000000Aa';
 const token = '0x00000000000000000000000000000000000000bb';
@@ -28,7 +29,7 @@ const decoded = (blob: string) => parseJson(Buffer.from(blob.slice(2), 'hex').to
 test('POST /instruction/build returns an Instruction whose encoded arguments keep every digit', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', input);
   expect(status).toBe(200);
-  expect(BuiltInstructionSchema.safeParse(body).success).toBe(true);
+  expect(builtInstructionSchema().safeParse(body).success).toBe(true);
   expect(body).toEqual({
     salt: huge,
     maxExecutions: 2,

@@ -1,9 +1,7 @@
 import { Sandbox, SandboxError } from 'payments-platform-sdk/sandbox';
 import {
-  AccountCreatedSchema,
   AccountSchema,
   CounterpartySchema,
-  EntityCreatedSchema,
   EntitySchema,
   IbanSchema,
   SettingsSchema,
@@ -11,6 +9,8 @@ import {
 import { expect, test } from 'vitest';
 import { createAccounts } from '../support/platform.ts';
 import { aString, call, matching } from './calls.ts';
+import { accountCreatedSchema } from '../../src/schemas/account.ts';
+import { entityCreatedSchema } from '../../src/schemas/entity.ts';
 
 const createdAt = '1970-01-01T00:00:00.000Z';
 const [entityId, accountId] = ['ent_000001', 'acc_000001'] as const;
@@ -39,7 +39,7 @@ test.each([
     'POST /entities creates an Entity without verification and responds without its status',
     ['POST', '/entities', { email: 'ada@example.com', fullName: 'Ada Marsh' }],
     201,
-    EntityCreatedSchema,
+    entityCreatedSchema(),
     {
       id: 'ent_000003',
       email: 'ada@example.com',
@@ -55,7 +55,7 @@ test.each([
     'POST /accounts creates an Account and responds without its metadata and other balances',
     ['POST', '/accounts', { entityId, name: 'Till', metadata: { shop: 7 } }],
     201,
-    AccountCreatedSchema,
+    accountCreatedSchema(),
     {
       id: 'acc_000004',
       entityId,

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
-import { ErrorBodySchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
 import { createAccounts } from '../support/platform.ts';
 import { responseOf, aString, authorised, call, matching } from './calls.ts';
+import { errorBodySchema } from '../../src/schemas/error-body.ts';
 
 const key = (sandbox: Sandbox) => ({ authorization: `Bearer ${sandbox.apiKey}` });
 const jwt = (sandbox: Sandbox) => ({ authorization: `Bearer ${sandbox.jwt}` });
@@ -55,7 +55,7 @@ test.each([
   expect(body).toMatchObject({ code: 'not_found', details: null });
   expect((body as { error: string }).error).toContain(`path ${new URL(url).pathname}.`);
   expect(headers.get('content-type')).toBe('application/json');
-  expect(ErrorBodySchema.safeParse(body).success).toBe(true);
+  expect(errorBodySchema().safeParse(body).success).toBe(true);
 });
 
 test.each([
@@ -217,7 +217,7 @@ test('the sandbox responds to random JSON with a success or a 422 with a clear m
       const response = await call(sandbox, method, path, sent);
       expect([200, 201, 422]).toContain(response.status);
       if (response.status !== 422) return;
-      expect(ErrorBodySchema.safeParse(response.body).success).toBe(true);
+      expect(errorBodySchema().safeParse(response.body).success).toBe(true);
       expect((response.body as { error: string }).error).not.toMatch(/Invalid|undefined|\[object/);
     }),
     { numRuns: 400 },

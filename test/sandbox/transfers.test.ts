@@ -1,8 +1,9 @@
 import { Sandbox, SandboxError } from 'payments-platform-sdk/sandbox';
-import { TransferCreatedSchema, TransferSchema } from 'payments-platform-sdk/schemas';
+import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, test } from 'vitest';
 import { createAccounts } from '../support/platform.ts';
 import { call, matching } from './calls.ts';
+import { transferCreatedSchema } from '../../src/schemas/transfer.ts';
 
 function setup() {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 1, 1) });
@@ -45,7 +46,7 @@ test('POST /transfers of the sandbox creates a transfer of type book and respond
     type: 'book',
     createdAt: '2026-02-01T00:00:00.000Z',
   });
-  expect(TransferCreatedSchema.safeParse(body).success).toBe(true);
+  expect(transferCreatedSchema().safeParse(body).success).toBe(true);
   const one = await call(sandbox, 'GET', '/transfers/txfr_000001');
   expect(one.body).toEqual({
     id: 'txfr_000001',

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type {
   CallEvent,
-  ResponseSchema,
   ClientOptions,
   Hooks,
   OnceInput,
@@ -13,6 +12,7 @@ import { clientOf } from '../support/clients.ts';
 import { address, newTransfer, page, transfer } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
+import type { ResponseSchema } from '../../src/calls/raw-call.ts';
 
 /** Hooks that record their events. */
 function recordHooks(): { hooks: Required<Hooks>; events: Record<keyof Hooks, unknown[]> } {

@@ -11,7 +11,6 @@ import {
   ServerError,
   TimeoutError,
   UnprocessableEntityError,
-  type ResponseSchema,
   type PaymentsClient,
 } from 'payments-platform-sdk';
 import { clientAt, clientOf, failureOf } from '../support/clients.ts';
@@ -21,6 +20,7 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 import { whichFail } from '../support/which-fail.ts';
 import { apiKey, jwt, leaksOf } from './scan.ts';
 import { spellings } from './spellings.ts';
+import type { ResponseSchema } from '../../src/calls/raw-call.ts';
 
 const credentials = { apiKey, jwt, maxRetries: 0 };
 

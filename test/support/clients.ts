@@ -1,11 +1,6 @@
-import {
-  PaymentsClient,
-  PaymentsError,
-  type ClientOptions,
-  type Fetch,
-  type GetWithBody,
-} from 'payments-platform-sdk';
+import { PaymentsClient, PaymentsError, type ClientOptions } from 'payments-platform-sdk';
 import { expect } from 'vitest';
+import type { Fetch, GetWithBody } from '../../src/transports/transport.ts';
 
 /** A request as the client sent it. */
 export interface SentRequest {

@@ -1,22 +1,22 @@
 import type { PaymentsClient } from 'payments-platform-sdk';
 import {
-  AccountCreatedSchema,
   AccountSchema,
-  BuiltInstructionSchema,
   CounterpartySchema,
-  EntityCreatedSchema,
   EntitySchema,
   IbanSchema,
   InstructionSchema,
   pageSchema,
   SettingsSchema,
   TransactionSchema,
-  TransferCreatedSchema,
   TransferSchema,
 } from 'payments-platform-sdk/schemas';
 import type { SandboxOperation } from '../../src/sandbox/api/operations.ts';
 import * as z from 'zod/mini';
 import { buildInput, owner } from './platform.ts';
+import { accountCreatedSchema } from '../../src/schemas/account.ts';
+import { builtInstructionSchema } from '../../src/schemas/instruction.ts';
+import { entityCreatedSchema } from '../../src/schemas/entity.ts';
+import { transferCreatedSchema } from '../../src/schemas/transfer.ts';
 
 /*
  * The API reference as data: each endpoint, and an example of each call. The examples name records
@@ -116,7 +116,7 @@ export const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/entities',
     body: ['email', 'fullName', 'businessName'],
-    response: EntityCreatedSchema,
+    response: entityCreatedSchema(),
     examples: [
       { body: { email: 'ada@example.com', fullName: 'Ada Märsh 🦊' } },
       { body: { email: 'till@example.com', businessName: 'Corner Shop Ltd' } },
@@ -131,7 +131,7 @@ export const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/accounts',
     body: ['entityId', 'name', 'metadata'],
-    response: AccountCreatedSchema,
+    response: accountCreatedSchema(),
     examples: [
       {
         body: {
@@ -170,7 +170,7 @@ export const endpoints: readonly Endpoint[] = [
       'currency',
       'description',
     ],
-    response: TransferCreatedSchema,
+    response: transferCreatedSchema(),
     examples: [
       {
         body: {
@@ -223,7 +223,7 @@ export const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/instruction/build',
     body: ['address', 'chainId', 'salt', 'maxExecutions', 'actionArguments'],
-    response: BuiltInstructionSchema,
+    response: builtInstructionSchema(),
     examples: [{ body: buildInput }],
   },
   {

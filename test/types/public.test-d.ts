@@ -28,12 +28,12 @@ import {
   type Transfer,
   type TransferCreated,
   type TransferListQuery,
-  type WithResponse,
 } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, expectTypeOf, test } from 'vitest';
+import type { WithResponse } from '../../src/calls/pipeline.ts';
 
 // Lines that must not compile are marked, and tsc fails if one of them compiles. `npm test` also runs the calls, so
 // that the run-time check agrees with the type.

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { setTimeout as wait } from 'node:timers/promises';
-import { ConfigurationError, PaymentsClient, type RequestEvent } from '../../index.ts';
+import { ConfigurationError, PaymentsClient } from '../../index.ts';
 import { redactDeep, redactor } from '../../errors/redact.ts';
 import { version } from '../../version.ts';
 import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
@@ -8,6 +8,7 @@ import { readCommand, usage, type Command } from './flags.ts';
 import type { PaymentOrder } from './payment.ts';
 import { formatReport } from './report.ts';
 import { runProbe } from './run.ts';
+import type { RequestEvent } from '../../calls/hooks.ts';
 
 const clock = {
   now: () => Date.now(),

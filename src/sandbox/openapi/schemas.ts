@@ -1,5 +1,15 @@
 import * as z from 'zod/mini';
+import { accountCreatedSchema } from '../../schemas/account.ts';
+import { entityCreatedSchema } from '../../schemas/entity.ts';
+import { errorBodySchema } from '../../schemas/error-body.ts';
 import * as publicSchemas from '../../schemas/index.ts';
+import {
+  builtInstructionSchema,
+  executionStateSchema,
+  instructionListInputSchema,
+} from '../../schemas/instruction.ts';
+import { transactionListInputSchema } from '../../schemas/transaction.ts';
+import { transferCreatedSchema } from '../../schemas/transfer.ts';
 import { documentedValuesOf } from '../../schemas/primitives.ts';
 import { annotations, type Gaps } from './annotations.ts';
 import type { TypeDocs } from './docstrings.ts';
@@ -27,16 +37,29 @@ const merge = (...parts: readonly JsonObject[]): JsonObject => ({
   ...mergeGaps(...parts.map((part) => part['x-gap'])),
 });
 
+/** Schemas of the API that the package does not export. */
+const unexported = {
+  AccountCreatedSchema: accountCreatedSchema(),
+  BuiltInstructionSchema: builtInstructionSchema(),
+  EntityCreatedSchema: entityCreatedSchema(),
+  ErrorBodySchema: errorBodySchema(),
+  ExecutionStateSchema: executionStateSchema(),
+  InstructionListInputSchema: instructionListInputSchema(),
+  TransactionListInputSchema: transactionListInputSchema(),
+  TransferCreatedSchema: transferCreatedSchema(),
+};
+
 /** Whether this type is in requests or responses of the API, and not only in the SDK. */
-const isOfApi = (name: string): boolean => !/^page|ListQuerySchema$|^OnceInput/.test(name);
+const isOfApi = (name: string): boolean => !/^page|^OnceInput/.test(name);
 
 const named = new Map<string, z.core.$ZodType>(
-  Object.entries(publicSchemas)
-    .filter((entry): entry is [string, Extract<(typeof entry)[1], object>] => isOfApi(entry[0]))
+  Object.entries({ ...publicSchemas, ...unexported })
+    .filter(([name]) => isOfApi(name))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, schema]) => [name.replace(/Schema$/, ''), schema as unknown as z.core.$ZodType]),
 );
 
-/** Returns the name under which the package exports a schema, if it is exported. */
+/** Returns the name of a schema in openapi.json, if it has one. */
 export const findSchemaName = (schema: z.core.$ZodType): string | undefined =>
   [...named].find(([, each]) => each === schema)?.[0];
 
