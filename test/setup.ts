@@ -1,4 +1,5 @@
-import { afterEach, vi } from 'vitest';
+import { afterAll, afterEach, vi } from 'vitest';
+import type { openRegistry } from '../src/internal/doubt-registry.ts';
 import { checkDescribedResponses } from './support/described.ts';
 
 // Files of one worker share its globals, and Vitest removes stubs only before the next test: the
@@ -6,6 +7,14 @@ import { checkDescribedResponses } from './support/described.ts';
 afterEach(() => {
   vi.unstubAllGlobals();
   vi.unstubAllEnvs();
+});
+
+// All clients of a worker share the payments in doubt, which would stop equal payments of the next file.
+afterAll(() => {
+  const registry: unknown = Reflect.get(globalThis, Symbol.for('payments-platform-sdk:doubts'));
+  const { payments, inDoubt } = (registry ?? {}) as Partial<ReturnType<typeof openRegistry>>;
+  payments?.clear();
+  inDoubt?.clear();
 });
 
 // The validator of the responses generates code, which full/no-eval.test.ts forbids.
