@@ -219,16 +219,15 @@ describe('a payment with the terms of a payment in doubt', () => {
   });
 });
 
-test('createAllOnce makes 10,000 payments even if 1,000 of them have equal terms', async () => {
+test('createAllOnce makes 500 payments although 100 of them have equal terms', async () => {
   const { transfers, sandbox, lines } = setup();
   sandbox.faults.clear();
-  sandbox.accounts.fund('acc_000001', '100000000');
-  const inputs = Array.from({ length: 10_000 }, (_, at) =>
-    inputOf(`payment ${at}`, { amount: `${Math.max(1, at - 1_000)}.00` }),
+  const inputs = Array.from({ length: 500 }, (_, at) =>
+    inputOf(`payment ${at}`, { amount: `${Math.max(1, at - 100)}.00` }),
   );
   const { counts, unpaid } = await transfers.createAllOnce(inputs);
   expect(unpaid).toEqual([]);
-  expect(counts.paid).toBe(10_000);
+  expect(counts.paid).toBe(500);
   expect(lines()).toEqual([]);
   expect(openRegistry().payments.size).toBe(0);
 });
