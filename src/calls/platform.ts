@@ -33,8 +33,8 @@ export interface PlatformFacts {
    */
   isErrorBody?: ((body: unknown) => boolean) | null | undefined;
   /**
-   * Name of the header for idempotency keys, such as `Idempotency-Key`. Set the name only if the
-   * platform honours it, because the SDK then sends the same key in every attempt of a POST, and
+   * Name of the header for idempotency keys, such as `Idempotency-Key`. Set it only if the
+   * platform honours the key, because the SDK then sends one key in every attempt of a POST, and
    * resends creations after unknown outcomes.
    * @default none
    */

@@ -110,9 +110,9 @@ export interface PruneOptions {
 }
 
 /**
- * Where `transfers.createOnce` records a payment before sending it. All processes that pay share
- * one journal. This package's own journals are each a {@link FullJournal}. `swap` resolves only once the entry is on disk, because a lost entry permits another
- * payment. Errors with `retryable: false` are not retried.
+ * Where `transfers.createOnce` records a payment before sending it, shared by all processes that
+ * pay. Ours are each a {@link FullJournal}. `swap` resolves once the entry is on disk, because a
+ * lost entry permits another payment. Errors with `retryable: false` are not retried.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
