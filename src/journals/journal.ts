@@ -111,8 +111,7 @@ export interface PruneOptions {
 
 /**
  * Where `transfers.createOnce` records a payment before sending it, shared by all processes that
- * pay. Ours are each a {@link FullJournal}. `swap` resolves once the entry is on disk, because a
- * lost entry permits another payment. Errors with `retryable: false` are not retried.
+ * pay. `swap` resolves once the entry is on disk, because a lost entry permits another payment. Errors with `retryable: false` are not retried.
  * @example
  * ```ts
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';

@@ -57,7 +57,6 @@ export interface SandboxServer {
 
 /**
  * Starts a {@link SandboxServer} on a port of this machine, with faults on real connections.
- * {@link ListenOptions} are optional.
  * @throws SandboxError with the code `cannot_listen` when the port is taken or not allowed;
  *   RangeError when it is not a valid port.
  *
