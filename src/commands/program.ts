@@ -89,6 +89,16 @@ export async function confirm(
   }
 }
 
+/** @throws UsageError if nobody can answer the question that comes before a payment or a decision */
+export function checkTerminal(asker: string): void {
+  if (process.stdin.isTTY) return;
+  throw new UsageError(
+    `${asker} asks for confirmation on a terminal. Without a terminal, pass --yes.`,
+  );
+}
+
+export const readVariable = (name: string): string => process.env[name]?.trim() ?? '';
+
 /** A hash that identifies a credential without showing any part of the credential. */
 export const fingerprint = (credential: string): string =>
   `sha256:${createHash('sha256').update(credential).digest('hex').slice(0, 12)}`;

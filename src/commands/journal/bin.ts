@@ -3,8 +3,16 @@ import { journalKey } from '../../internal/formats.ts';
 import { isObject } from '../../internal/objects.ts';
 import { fieldOf, isError } from '../../internal/thrown.ts';
 import { version } from '../../version.ts';
-import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
-import { readCommand, usage, type Command } from './flags.ts';
+import {
+  checkTerminal,
+  confirm,
+  fingerprint,
+  print,
+  readVariable,
+  runProgram,
+  UsageError,
+} from '../program.ts';
+import { readCommand, usage, type Command, type StoreAddress } from './flags.ts';
 import { describeEntry, formatEntry, formatTable } from './report.ts';
 import { openStore, redactAddress, type OpenedStore } from './store.ts';
 import { formatCommands, formatTerms, type Candidate } from './terms.ts';
@@ -52,10 +60,7 @@ async function show(
   if (json) print(`${JSON.stringify(describeEntry(reference, entry), null, 2)}\n`);
   else {
     const payments = await createClient(journal);
-    print(await describeDecision(journal, reference, entry, payments));
-    if (entry.state === 'ambiguous') {
-      print(formatCommands(reference, entry.candidates, store));
-    }
+    print(await describeDecision(journal, { reference, store }, entry, payments));
   }
   return 0;
 }
@@ -67,21 +72,10 @@ async function show(
  */
 async function decide(
   journal: FullJournal,
-  {
-    reference,
-    verdict,
-    by,
-    force,
-    yes,
-    store,
-    transfersFilter,
-  }: Extract<Command, { name: 'decide' }>,
+  command: Extract<Command, { name: 'decide' }>,
 ): Promise<number> {
-  if (!yes && !process.stdin.isTTY) {
-    throw new UsageError(
-      'decide asks for confirmation on a terminal. Without a terminal, pass --yes.',
-    );
-  }
+  const { reference, verdict, by, force, yes, store, transfersFilter } = command;
+  if (!yes) checkTerminal('decide');
   const payments = await createClient(journal, transfersFilter);
   if (isError(payments)) throw new UsageError(payments.message, { cause: payments });
   const entry = await readEntry(journal, reference);
@@ -89,10 +83,7 @@ async function decide(
     verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
   if (!yes) {
     const chosenIds = verdict === 'not_paid' ? [] : [verdict];
-    print(await describeDecision(journal, reference, entry, payments, chosenIds));
-    if (entry.state === 'ambiguous') {
-      print(formatCommands(reference, entry.candidates, store));
-    }
+    print(await describeDecision(journal, { reference, store }, entry, payments, chosenIds));
     if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
       throw new Error('Nothing was recorded.');
     }
@@ -140,10 +131,13 @@ async function createClient(
   }
 }
 
-/** What an operator needs to decide about a payment: its entry, the client, possible transfers. */
+/**
+ * What an operator needs to decide about a payment: its entry, the client, possible transfers, and
+ * for an ambiguous payment the commands that decide.
+ */
 async function describeDecision(
   journal: FullJournal,
-  reference: string,
+  { reference, store }: { reference: string; store: StoreAddress },
   entry: JournalEntry,
   payments: Client | Error,
   chosenIds: readonly string[] = [],
@@ -155,18 +149,19 @@ async function describeDecision(
     : await Promise.all(ids.map((id) => readCandidate(payments, id)));
   const client = describeClient(payments);
   const fields = formatEntry(reference, entry, await journal.now(journalKey(reference)), client);
-  return fields + formatTerms(entry.input, candidates);
+  const commands =
+    entry.state === 'ambiguous' ? formatCommands(reference, entry.candidates, store) : '';
+  return fields + formatTerms(entry.input, candidates) + commands;
 }
 
 function describeClient(payments: Client | Error): string {
   const variables = ['PAYMENTS_BASE_URL', 'PAYMENTS_API_KEY'];
-  const missing = variables.filter((name) => !process.env[name]?.trim());
+  const missing = variables.filter((name) => readVariable(name) === '');
   if (isError(payments)) {
     const cause = missing.length > 0 ? `set ${missing.join(' and ')}` : payments.message;
     return `none, so no candidate was read: ${cause}`;
   }
-  const key = process.env['PAYMENTS_API_KEY']?.trim() ?? '';
-  return `${payments.toJSON().baseUrl}, key ${fingerprint(key)}`;
+  return `${payments.toJSON().baseUrl}, key ${fingerprint(readVariable('PAYMENTS_API_KEY'))}`;
 }
 
 async function readCandidate(payments: Client, id: string): Promise<Candidate> {

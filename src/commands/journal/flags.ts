@@ -39,49 +39,10 @@ Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has fou
 
 const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 
-/** The kind of a journal's store, and its file or URL. */
-export interface StoreAddress {
-  readonly name: (typeof storeNames)[number];
-  readonly address: string;
-  /** Value of the option `table` of postgresJournal: the name of the table. */
-  readonly table: string | undefined;
-  /** The prefix that a Redis client adds to each key. */
-  readonly prefix: string | undefined;
-}
+export type Command = ReturnType<typeof readCommand>;
 
-export type Command =
-  | { readonly name: 'help' }
-  | { readonly name: 'version' }
-  | {
-      readonly name: 'list';
-      readonly store: StoreAddress;
-      readonly olderThan: number | undefined;
-      readonly rebuild: boolean;
-      readonly json: boolean;
-    }
-  | {
-      readonly name: 'show';
-      readonly store: StoreAddress;
-      readonly reference: string;
-      readonly json: boolean;
-    }
-  | {
-      readonly name: 'decide';
-      readonly store: StoreAddress;
-      readonly reference: string;
-      readonly verdict: string;
-      readonly by: string | undefined;
-      /** The client's `platform.transfersFilter`, so that `decide` searches as `createOnce` does. */
-      readonly transfersFilter: string | false | undefined;
-      readonly force: boolean;
-      readonly yes: boolean;
-    }
-  | {
-      readonly name: 'prune';
-      readonly store: StoreAddress;
-      readonly paidBefore: Date;
-      readonly json: boolean;
-    };
+/** The kind of a journal's store, and its file or URL. */
+export type StoreAddress = ReturnType<typeof readStoreAddress>;
 
 const options = {
   sqlite: { type: 'string' },
@@ -118,10 +79,10 @@ const commands: Readonly<
  * Reads the command line. An option that the command does not have is an error.
  * @throws UsageError for wrong arguments
  */
-export function readCommand(args: string[]): Command {
+export function readCommand(args: string[]) {
   const { values, positionals } = parse(args);
-  if (values.help) return { name: 'help' };
-  if (values.version) return { name: 'version' };
+  if (values.help) return { name: 'help' } as const;
+  if (values.version) return { name: 'version' } as const;
   const [name = '', ...rest] = positionals;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
@@ -152,7 +113,7 @@ export function readCommand(args: string[]): Command {
   const [reference = '', verdict = ''] = rest;
   const { json, by, force, yes, rebuild } = values;
   const filter = values['transfers-filter'];
-  const transfersFilter = filter === 'false' ? false : filter;
+  const transfersFilter: string | false | undefined = filter === 'false' ? false : filter;
   const redisOption = ['prefix', 'rebuild'].find((flag) => Boolean(Reflect.get(values, flag)));
   if (redisOption !== undefined && store.name !== 'redis') {
     throw new UsageError(`--${redisOption} needs --redis.`);
@@ -178,14 +139,14 @@ export function readCommand(args: string[]): Command {
       }
       return { name, store, reference, verdict, by, transfersFilter, force, yes };
     default:
-      return { name: 'prune', store, json, paidBefore: parseDate(values['paid-before']) };
+      return { name: 'prune' as const, store, json, paidBefore: parseDate(values['paid-before']) };
   }
 }
 
 const parse = (args: string[]) => parseFlags(args, options, true);
 
 /** @throws UsageError unless exactly one store is given, with an address */
-function readStoreAddress(values: ReturnType<typeof parse>['values']): StoreAddress {
+function readStoreAddress(values: ReturnType<typeof parse>['values']) {
   const stores = storeNames.flatMap((name) => {
     const { [name]: address, table, prefix } = values;
     return typeof address === 'string' ? [{ name, address, table, prefix }] : [];

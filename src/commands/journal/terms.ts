@@ -26,10 +26,9 @@ const candidatesPerTable = 2;
  * could not be read.
  */
 export function formatTerms(input: OnceInput, candidates: readonly Candidate[]): string {
-  const destination =
-    input.counterpartyId === undefined ? 'destinationAccountId' : 'counterpartyId';
-  const otherDestination =
-    destination === 'counterpartyId' ? 'destinationAccountId' : 'counterpartyId';
+  const isExternal = input.counterpartyId !== undefined;
+  const destination = isExternal ? 'counterpartyId' : 'destinationAccountId';
+  const otherDestination = isExternal ? 'destinationAccountId' : 'counterpartyId';
   const payment: Column = {
     title: 'payment',
     cells: { ...input, currency: input.currency ?? defaultCurrency },

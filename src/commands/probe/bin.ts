@@ -3,7 +3,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigurationError, PaymentsClient } from '../../index.ts';
 import { redactDeep, redactor } from '../../errors/redact.ts';
 import { version } from '../../version.ts';
-import { confirm, fingerprint, print, runProgram, UsageError } from '../program.ts';
+import {
+  checkTerminal,
+  confirm,
+  fingerprint,
+  print,
+  readVariable,
+  runProgram,
+  UsageError,
+} from '../program.ts';
 import { readCommand, usage, type Command } from './flags.ts';
 import type { PaymentOrder } from './payment.ts';
 import { formatReport } from './report.ts';
@@ -29,13 +37,10 @@ async function main(args: string[]): Promise<number> {
  */
 async function probe(command: Extract<Command, { name: 'probe' }>): Promise<number> {
   const { order, yes, json } = command;
-  if (order !== undefined && !yes && !process.stdin.isTTY) {
-    throw new UsageError(
-      '--pay asks for confirmation on a terminal. Without a terminal, pass --yes.',
-    );
-  }
+  const isAsked = order !== undefined && !yes;
+  if (isAsked) checkTerminal('--pay');
   const payments = createClient();
-  if (order !== undefined && !yes) await confirmOrder(payments, order);
+  if (isAsked) await confirmOrder(payments, order);
   // Removes the key from the report, because a platform may send the key back in any field.
   const redact = redactor([readVariable('PAYMENTS_API_KEY')]);
   const options = { payments, clock, order, onPaying: nameTransferAtExit };
@@ -90,7 +95,5 @@ async function confirmOrder(payments: PaymentsClient, order: PaymentOrder): Prom
   const question = `Pay ${amount} from ${from} to ${to} on ${payments.toJSON().baseUrl} (key ${key})${second}? [y/N] `;
   if (!(await confirm(question, process.stderr))) throw new Error('Nothing was paid.');
 }
-
-const readVariable = (name: string): string => process.env[name]?.trim() ?? '';
 
 await runProgram('payments-probe', main);

@@ -1,26 +1,16 @@
-/** How the platform changes a payment's description, and which references survive that change. */
-interface Change {
-  readonly summary: string;
-  readonly advice: string;
-}
-
-interface Step {
-  readonly summary: string;
-  readonly change: (text: string) => string;
-}
-
-const steps: readonly Step[] = [
-  { summary: 'in capitals', change: (text) => text.toUpperCase() },
-  { summary: 'in small letters', change: (text) => text.toLowerCase() },
-  { summary: 'without signs', change: (text) => text.replaceAll(/[^\p{L}\p{N} ]/gu, '') },
-  { summary: 'without double spaces', change: (text) => text.replaceAll(/ +/g, ' ') },
+const steps = [
+  { summary: 'in capitals', change: (text: string) => text.toUpperCase() },
+  { summary: 'in small letters', change: (text: string) => text.toLowerCase() },
+  { summary: 'without signs', change: (text: string) => text.replaceAll(/[^\p{L}\p{N} ]/gu, '') },
+  { summary: 'without double spaces', change: (text: string) => text.replaceAll(/ +/g, ' ') },
 ];
 
 /**
+ * Says how the platform changes a payment's description, and which references survive that change.
  * Finds the fewest changes that explain the received description, which may be cut, too. Undefined
  * if the description is unchanged.
  */
-export function describeChange(sent: string, received: unknown): Change | undefined {
+export function describeChange(sent: string, received: unknown) {
   if (received === sent) return undefined;
   if (typeof received !== 'string' || received === '') {
     return { summary: 'not at all', advice: 'createOnce cannot find such a payment.' };

@@ -1,6 +1,5 @@
 import { isWellFormedId } from '../../internal/formats.ts';
 import { parseFlags, UsageError } from '../program.ts';
-import type { PaymentOrder } from './payment.ts';
 
 export const usage = `Usage: payments-probe [options]
 
@@ -34,27 +33,20 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-export type Command =
-  | { readonly name: 'help' | 'version' }
-  | {
-      readonly name: 'probe';
-      readonly order: PaymentOrder | undefined;
-      readonly yes: boolean;
-      readonly json: boolean;
-    };
+export type Command = ReturnType<typeof readCommand>;
 
 /** @throws UsageError for wrong arguments */
-export function readCommand(args: string[]): Command {
+export function readCommand(args: string[]) {
   const { values } = parseFlags(args, options);
-  if (values.help) return { name: 'help' };
-  if (values.version) return { name: 'version' };
+  if (values.help) return { name: 'help' } as const;
+  if (values.version) return { name: 'version' } as const;
   const { pay, from, to, yes, json, 'pay-twice': twice } = values;
   if (pay === undefined) {
     const orphan = Object.entries({ from, to, 'pay-twice': twice }).find(([, value]) =>
       Boolean(value),
     );
     if (orphan !== undefined) throw new UsageError(`--${orphan[0]} needs --pay.`);
-    return { name: 'probe', order: undefined, yes, json };
+    return { name: 'probe' as const, order: undefined, yes, json };
   }
   // The amount must have the same form as in the client, because a mistake costs money here.
   if (!/^(?=.*[1-9])(0|[1-9]\d{0,29})(\.\d{1,18})?$/.test(pay)) {
@@ -62,7 +54,7 @@ export function readCommand(args: string[]): Command {
   }
   const order = { amount: pay, from: readAccount('from', from), to: readAccount('to', to), twice };
   if (order.from === order.to) throw new UsageError('--from and --to are the same Account.');
-  return { name: 'probe', order, yes, json };
+  return { name: 'probe' as const, order, yes, json };
 }
 
 function readAccount(flag: string, text: string | undefined): string {

@@ -60,13 +60,7 @@ export interface Payment {
   readonly search: string;
   readonly first: Creation;
   readonly keyTrial: KeyTrial | undefined;
-  /** The transfer as the list shows it. */
-  readonly listed: Row | undefined;
-  /** The transfer as a GET by its id returns it, if the list does not show it. */
-  readonly record: Row | undefined;
-  /** Milliseconds from the response to the POST until the list showed the transfer. */
-  readonly listedAfterMs: number | undefined;
-  readonly watchedMs: number;
+  readonly watch: Pick<Watch, 'listed' | 'record' | 'listedAfterMs' | 'elapsed'>;
 }
 
 export const idempotencyHeader = 'Idempotency-Key';
@@ -129,7 +123,7 @@ export async function makePayment(
       : undefined;
   if (isAccepted || first.outcome === 'unknown') await watch.run();
   const keyTrial = keyRequests && { ...keyRequests, listed: await watch.listAll() };
-  return { description, search, first, keyTrial, ...watch.result() };
+  return { description, search, first, keyTrial, watch };
 }
 
 /**
@@ -223,9 +217,12 @@ class Watch {
   readonly #letters: string;
   readonly #start: number;
   readonly #id: string | undefined;
-  #record: Row | undefined;
-  #listed: Row | undefined;
-  #listedAfterMs: number | undefined;
+  /** The transfer as a GET by its id returns it, if the list does not show it. */
+  record: Row | undefined;
+  /** The transfer as the list shows it. */
+  listed: Row | undefined;
+  /** Milliseconds from the response to the POST until the list showed the transfer. */
+  listedAfterMs: number | undefined;
   /** Cursor of the last page so far, where a list that is oldest first shows new transfers. */
   #tail: string | undefined;
 
@@ -237,7 +234,8 @@ class Watch {
     this.#start = platform.clock.elapsed();
   }
 
-  get #elapsed(): number {
+  /** Milliseconds since the response to the POST. */
+  get elapsed(): number {
     return this.#platform.clock.elapsed() - this.#start;
   }
 
@@ -247,11 +245,11 @@ class Watch {
       for (const delay of pollDelaysMs) {
         await this.#platform.clock.wait(delay);
         await this.#findInList();
-        if (this.#listed !== undefined) return;
+        if (this.listed !== undefined) return;
       }
       if (this.#id === undefined) return;
       const { body, problem } = await this.#platform.read(`/transfers/${this.#id}`);
-      if (problem === undefined) this.#record = body as Row;
+      if (problem === undefined) this.record = body as Row;
     } catch (error) {
       // Stops watching without an error, because the report still has to name the transfer.
       if (!(error instanceof ProbeEnded)) throw error;
@@ -284,15 +282,6 @@ class Watch {
     }
   }
 
-  result(): Pick<Payment, 'record' | 'listed' | 'listedAfterMs' | 'watchedMs'> {
-    return {
-      record: this.#record,
-      listed: this.#listed,
-      listedAfterMs: this.#listedAfterMs,
-      watchedMs: this.#elapsed,
-    };
-  }
-
   /**
    * Looks for the transfer on some pages of the list. After the first page, a poll continues at the
    * tail that an earlier poll reached, because a list that is oldest first grows there.
@@ -305,8 +294,8 @@ class Watch {
       const page = readEnvelope(body);
       const row = page.rows.find((each) => this.#isOurs(each));
       if (row !== undefined) {
-        this.#listed = row;
-        this.#listedAfterMs = this.#elapsed;
+        this.listed = row;
+        this.listedAfterMs = this.elapsed;
         return;
       }
       if (page.cursor === undefined) return;

@@ -17,7 +17,6 @@ export interface ProbeClock {
 
 /** One request of the probe and its response, if a response came. */
 export interface Reading {
-  readonly path: string;
   /** The HTTP status of the response. Undefined if no response came. */
   readonly status: number | undefined;
   readonly headers: Headers;
@@ -81,7 +80,7 @@ export class Platform {
    */
   async read(path: string, query: Query = {}): Promise<Reading> {
     for (let tries = 1; ; tries += 1) {
-      if (!(await this.#takeTurn())) return createReading(path, { problem: spentMessage });
+      if (!(await this.#takeTurn())) return createReading({ problem: spentMessage });
       const { reading, error } = await this.#readOnce(path, query);
       if (error === undefined || tries === maxTries || !error.retryable) {
         this.#countSilence(reading);
@@ -126,7 +125,7 @@ export class Platform {
   ): Promise<{ reading: Reading; error?: PaymentsError }> {
     const request = { method: 'GET', path, api: 'versioned', query } as const;
     const finish = (facts: Partial<Reading>): Reading =>
-      createReading(path, { receivedAt: this.clock.now(), ...facts });
+      createReading({ receivedAt: this.clock.now(), ...facts });
     try {
       const { data, response } = await this.#payments.request(request).withResponse();
       const { status, headers } = response;
@@ -158,8 +157,7 @@ export class Platform {
 
 const spentMessage = 'the limit of requests was reached';
 
-const createReading = (path: string, facts: Partial<Reading>): Reading => ({
-  path,
+const createReading = (facts: Partial<Reading>): Reading => ({
   status: undefined,
   headers: new Headers(),
   body: undefined,

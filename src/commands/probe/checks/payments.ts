@@ -14,7 +14,8 @@ export const paymentChecks: readonly Check[] = [
   }),
   pays(51, `Is ${idempotencyHeader} honoured?`, checkKey, 'pay_twice'),
   // Checks Assumption A1 of docs/proof.md, that the list shows a transfer with its reference.
-  pays(60, 'Does a description come back unchanged?', ({ description, first, record, listed }) => {
+  pays(60, 'Does a description come back unchanged?', ({ description, first, watch }) => {
+    const { listed, record } = watch;
     const row = listed ?? record;
     if (row === undefined) return notSeen(first, 'The transfer could not be read.');
     const change = describeChange(description, row['description']);
@@ -23,9 +24,10 @@ export const paymentChecks: readonly Check[] = [
     return contradicted(`It comes back ${change.summary}.`, `Seen ${where}.`, change.advice);
   }),
   // Checks Assumption A2 of docs/proof.md, that the list soon shows a new transfer.
-  pays(61, 'How soon is a new transfer listed?', ({ first, listedAfterMs, watchedMs }) => {
+  pays(61, 'How soon is a new transfer listed?', ({ first, watch }) => {
+    const { listedAfterMs, elapsed } = watch;
     if (listedAfterMs === undefined) {
-      return notSeen(first, 'It was not seen in the list.', `Watched for ${formatMs(watchedMs)}.`);
+      return notSeen(first, 'It was not seen in the list.', `Watched for ${formatMs(elapsed)}.`);
     }
     const isSoon = listedAfterMs < 10_000;
     const fact = isSoon ? 'Within 10 seconds.' : 'After more than 10 seconds.';
