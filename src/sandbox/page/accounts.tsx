@@ -3,7 +3,7 @@ import type { Account } from '../../schemas/account.ts';
 import type { SandboxState } from '../state.ts';
 import type { PageState } from './live.ts';
 import { EntityChoice } from './parties.tsx';
-import { AmountForm, Create, Empty, Field, maxRows, Panel, RecordLink } from './parts.tsx';
+import { AmountForm, Create, Empty, Field, maxRows, Panel, Who } from './parts.tsx';
 
 const width = 120;
 const height = 28;
@@ -39,10 +39,7 @@ const Row = memo((props: { account: Account; points: readonly number[] }) => {
   const { id, name, currency, availableBalance, lockedBalance, pendingBalance } = account;
   return (
     <li class="account">
-      <div class="who">
-        <h3>{name}</h3>
-        <RecordLink id={id} />
-      </div>
+      <Who name={name} id={id} />
       <BalanceLine points={points} />
       <div class="money">
         {/* A new key creates a new element, which starts the animation of a changed balance. */}
@@ -68,7 +65,7 @@ export const Accounts = memo(
   (props: Pick<SandboxState, 'accounts' | 'entities'> & Pick<PageState, 'balances'>) => {
     const { accounts, entities, balances } = props;
     return (
-      <Panel id="accounts" title="Accounts" count={accounts.length}>
+      <Panel id="accounts" count={accounts.length}>
         {accounts.length === 0 && <Empty>No Account yet.</Empty>}
         <ul class="rows scroll">
           {accounts.slice(0, maxRows).map((account) => (

@@ -1,30 +1,17 @@
 import { render } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { Noun } from '../platform/ids.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
 import { Accounts } from './accounts.tsx';
 import { Faults } from './faults.tsx';
 import { LivePage, type PageState } from './live.ts';
 import { Log } from './log.tsx';
 import { Counterparties, Entities, Ibans } from './parties.tsx';
-import { isRecordId, RunContext, type Run } from './parts.tsx';
+import { isRecordId, panelTitles, RunContext, type Run } from './parts.tsx';
 import { RecordView } from './record.tsx';
 import { Transfers } from './transfers.tsx';
 import { ClockAndState } from './clock-and-state.tsx';
 
-/** The titles of the panels by their ids, in the order of the navigation. */
-const panels: Readonly<Record<Noun | 'log' | 'faults' | 'clock', string>> = {
-  accounts: 'Accounts',
-  transfers: 'Transfers',
-  log: 'Log',
-  faults: 'Faults',
-  entities: 'Entities',
-  counterparties: 'Counterparties',
-  ibans: 'IBANs',
-  clock: 'Clock and state',
-};
-
-const connections: Readonly<Record<PageState['connection'], string>> = {
+const connections = {
   connecting: 'connecting',
   live: 'live',
   lost: 'not reachable, trying again',
@@ -69,7 +56,7 @@ function Header({ connection }: Pick<PageState, 'connection'>) {
       <p class={`connection ${connection}`}>{connections[connection]}</p>
       <code class="address">{location.origin}/v0</code>
       <nav aria-label="Parts of the page">
-        {Object.entries(panels).map(([id, title]) => (
+        {Object.entries(panelTitles).map(([id, title]) => (
           <a key={id} href={`#${id}`}>
             {title}
           </a>

@@ -53,7 +53,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
     if (fileInput.current !== null) fileInput.current.value = '';
   };
   return (
-    <Panel id="clock" title="Clock and state">
+    <Panel id="clock">
       <Clock offsetMs={offsetMs} />
       <div class="actions" role="group" aria-label="Advance the clock">
         {steps.map(([name, ms]) => (

@@ -98,7 +98,6 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
   return (
     <Panel
       id="faults"
-      title="Faults"
       count={faults.length}
       tools={
         faults.length > 0 && (

@@ -10,8 +10,8 @@ import {
   findRecordId,
   Json,
   Linked,
-  maxRows,
   Panel,
+  Rows,
   useFilter,
   useRun,
   type Filter,
@@ -43,20 +43,17 @@ function describeAttempt(entry: SandboxLogEntry): string {
 
 const formatTime = ({ time }: SandboxLogEntry) => time.slice(11, 23);
 
+type Attempts = Pick<Call, 'attempts'>;
+
 /** Shows one attempt of a call. The response of the last attempt is unfolded. */
-function Attempt(props: {
-  entry: SandboxLogEntry;
-  number: number;
-  first: SandboxLogEntry;
-  isLast: boolean;
-}) {
-  const { entry, number, first, isLast } = props;
+function Attempt({ entry, at, attempts }: { entry: SandboxLogEntry; at: number } & Attempts) {
+  const [first] = attempts;
   const elapsedMs = Date.parse(entry.time) - Date.parse(first.time);
   return (
     <li class="attempt">
-      <span class="number">Attempt {number}</span>
+      <span class="number">Attempt {at + 1}</span>
       <time dateTime={entry.time} title={entry.time}>
-        sent {number === 1 ? formatTime(entry) : `${elapsedMs} ms later`}
+        sent {at === 0 ? formatTime(entry) : `${elapsedMs} ms later`}
       </time>
       <Badge text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
       <small>
@@ -66,7 +63,7 @@ function Attempt(props: {
       </small>
       {entry.note !== undefined && <p class="note">{entry.note}</p>}
       {entry.response !== undefined && (
-        <details class="response" open={isLast}>
+        <details class="response" open={at === attempts.length - 1}>
           <summary>Response</summary>
           <Json value={entry.response} />
         </details>
@@ -75,7 +72,7 @@ function Attempt(props: {
   );
 }
 
-function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
+function CallDetails({ attempts }: Attempts) {
   const [first] = attempts;
   const run = useRun();
   const copy = () => {
@@ -92,13 +89,7 @@ function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
       {first.body !== undefined && <Json value={first.body} />}
       <ol>
         {attempts.map((entry, at) => (
-          <Attempt
-            key={entry.id}
-            entry={entry}
-            number={at + 1}
-            first={first}
-            isLast={at === attempts.length - 1}
-          />
+          <Attempt key={entry.id} entry={entry} at={at} attempts={attempts} />
         ))}
       </ol>
       <Action label="Copy as curl" of={`${first.method} ${first.path}`} onClick={copy} />
@@ -107,7 +98,7 @@ function CallDetails({ attempts }: Pick<Call, 'attempts'>) {
 }
 
 /** A call in the log: one line, which unfolds to the request and its attempts. */
-export const CallRow = memo(({ attempts }: Pick<Call, 'attempts'>) => {
+export const CallRow = memo(({ attempts }: Attempts) => {
   const [isOpen, setOpen] = useState(false);
   const [first] = attempts;
   const last = attempts.at(-1) ?? first;
@@ -173,7 +164,6 @@ export const Log = memo(({ calls, readOlder }: LogProps) => {
   return (
     <Panel
       id="log"
-      title="Log"
       count={calls.length}
       tools={
         <>
@@ -190,19 +180,13 @@ export const Log = memo(({ calls, readOlder }: LogProps) => {
         </>
       }
     >
-      {shownCalls.length === 0 && (
-        <Empty>{calls.length === 0 ? 'No request yet.' : 'No request matches.'}</Empty>
-      )}
-      <ul class="rows scroll">
-        {shownCalls.slice(0, maxRows).map(({ id, attempts }) => (
-          <CallRow key={id} attempts={attempts} />
-        ))}
-      </ul>
-      {shownCalls.length > maxRows && (
-        <Empty>
-          The latest {maxRows} of {shownCalls.length} calls are shown.
-        </Empty>
-      )}
+      <Rows
+        noun="request"
+        isEmpty={calls.length === 0}
+        shown={shownCalls}
+        renderRow={({ id, attempts }) => <CallRow key={id} attempts={attempts} />}
+        hint=" calls are shown"
+      />
       {readOlder !== undefined && (
         <Empty>
           Older requests are not loaded, and not searched.{' '}

@@ -9,14 +9,14 @@ import {
   Badge,
   Choice,
   Action,
-  Create,
   Field,
   getLatest,
-  maxRows,
+  listChoices,
   RecordLink,
   RecordPanel,
   usePost,
   useRowFocus,
+  Who,
 } from './parts.tsx';
 
 const tones: Readonly<Record<string, string>> = { approved: 'good', rejected: 'bad' };
@@ -28,10 +28,7 @@ function EntityRow({ entity: { id, email, kycStatus, tosStatus } }: { entity: En
   const row = useRowFocus<HTMLLIElement>();
   return (
     <li class="party" ref={row} tabIndex={-1}>
-      <div class="who">
-        <h3>{email}</h3>
-        <RecordLink id={id} />
-      </div>
+      <Who name={email} id={id} />
       <div class="badges">
         <Badge text={`KYC ${formatStatus(kycStatus)}`} tone={getTone(kycStatus)} />
         <Badge text={`terms ${formatStatus(tosStatus)}`} tone={getTone(tosStatus)} />
@@ -59,24 +56,18 @@ export const Entities = memo(({ entities }: Pick<SandboxState, 'entities'>) => (
   <RecordPanel
     id="entities"
     noun="Entity"
-    title="Entities"
     rows={entities}
     renderRow={(entity) => <EntityRow key={entity.id} entity={entity} />}
   >
-    <Create noun="Entity" endpoint="entities">
-      <Field label="Email" name="email" required />
-      <Field label="Full name" name="fullName" />
-      <Field label="Business name" name="businessName" />
-    </Create>
+    <Field label="Email" name="email" required />
+    <Field label="Full name" name="fullName" />
+    <Field label="Business name" name="businessName" />
   </RecordPanel>
 ));
 
 const CounterpartyRow = ({ counterparty }: { counterparty: Counterparty }) => (
   <li class="party">
-    <div class="who">
-      <h3>{counterparty.name}</h3>
-      <RecordLink id={counterparty.id} />
-    </div>
+    <Who name={counterparty.name} id={counterparty.id} />
     <small>
       {formatStatus(counterparty.type)} · {counterparty.chain ?? counterparty.bankName} ·{' '}
       <code>{counterparty.walletAddress ?? counterparty.accountNumber}</code>
@@ -91,29 +82,26 @@ export const Counterparties = memo(
       <RecordPanel
         id="counterparties"
         noun="Counterparty"
-        title="Counterparties"
         rows={counterparties}
         renderRow={(row) => <CounterpartyRow key={row.id} counterparty={row} />}
       >
-        <Create noun="Counterparty" endpoint="counterparties">
-          <EntityChoice entities={entities} />
-          <Choice
-            label="Type"
-            name="type"
-            options={[
-              ['wallet', 'wallet'],
-              ['bank_account', 'bank account'],
-            ]}
-            value={type}
-            onPick={setType}
-          />
-          <Field label="Name" name="name" required />
-          {type === 'wallet' ? (
-            <Field key="address" label="Address" name="walletAddress" placeholder="made up" />
-          ) : (
-            <Field key="number" label="Account number" name="accountNumber" placeholder="made up" />
-          )}
-        </Create>
+        <EntityChoice entities={entities} />
+        <Choice
+          label="Type"
+          name="type"
+          options={[
+            ['wallet', 'wallet'],
+            ['bank_account', 'bank account'],
+          ]}
+          value={type}
+          onPick={setType}
+        />
+        <Field label="Name" name="name" required />
+        {type === 'wallet' ? (
+          <Field key="address" label="Address" name="walletAddress" placeholder="made up" />
+        ) : (
+          <Field key="number" label="Account number" name="accountNumber" placeholder="made up" />
+        )}
       </RecordPanel>
     );
   },
@@ -121,10 +109,7 @@ export const Counterparties = memo(
 
 const IbanRow = ({ iban: { id, iban, accountId, currency } }: { iban: Iban }) => (
   <li class="party">
-    <div class="who">
-      <h3 class="iban">{iban}</h3>
-      <RecordLink id={id} />
-    </div>
+    <Who class="iban" name={iban} id={id} />
     <small>
       {currency} into <RecordLink id={accountId} />
     </small>
@@ -141,16 +126,9 @@ export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'ac
   <RecordPanel
     id="ibans"
     noun="IBAN"
-    title="IBANs"
     rows={ibans}
     renderRow={(iban) => <IbanRow key={iban.id} iban={iban} />}
   >
-    <Create noun="IBAN" endpoint="ibans">
-      <Choice
-        label="Account"
-        name="accountId"
-        options={accounts.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`])}
-      />
-    </Create>
+    <Choice label="Account" name="accountId" options={listChoices(accounts)} />
   </RecordPanel>
 ));

@@ -1,7 +1,7 @@
 import { createContext, type ComponentChildren, type TargetedSubmitEvent } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { stringifyJson } from '../../internal/json.ts';
-import type { Noun } from '../platform/ids.ts';
+import { idPrefixes, type Noun } from '../platform/ids.ts';
 import { callControl } from './live.ts';
 
 /** Runs an action, reads the state again and shows a message. Returns whether it succeeded. */
@@ -22,18 +22,29 @@ export function usePost() {
     run(message, () => callControl('POST', endpoint, body && JSON.stringify(body)));
 }
 
+/** The titles of the panels by their ids, in the order of the navigation. */
+export const panelTitles = {
+  accounts: 'Accounts',
+  transfers: 'Transfers',
+  log: 'Log',
+  faults: 'Faults',
+  entities: 'Entities',
+  counterparties: 'Counterparties',
+  ibans: 'IBANs',
+  clock: 'Clock and state',
+};
+
 export function Panel(props: {
-  id: string;
-  title: string;
+  id: keyof typeof panelTitles;
   count?: string | number;
   tools?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  const { id, title, count, tools, children } = props;
+  const { id, count, tools, children } = props;
   return (
     <section id={id} class="panel" aria-labelledby={`${id}-title`} tabIndex={-1}>
       <div class="panel-head">
-        <h2 id={`${id}-title`}>{title}</h2>
+        <h2 id={`${id}-title`}>{panelTitles[id]}</h2>
         {count !== undefined && <span class="count">{count}</span>}
         <div class="tools">{tools}</div>
       </div>
@@ -62,15 +73,7 @@ export function Action(props: {
   );
 }
 
-/** For each noun, the prefix of the ids that the page shows as links. */
-export const prefixes: Readonly<Record<Noun, string>> = {
-  transfers: 'txfr_',
-  accounts: 'acc_',
-  entities: 'ent_',
-  counterparties: 'cpty_',
-  ibans: 'iban_',
-};
-const idPattern = new RegExp(`\\b((?:${Object.values(prefixes).join('|')})\\w+)`);
+const idPattern = new RegExp(`\\b((?:${Object.values(idPrefixes).join('|')})\\w+)`);
 export const isRecordId = (text: string): boolean => text.search(idPattern) === 0;
 
 /** Returns the first id of a record that occurs in a JSON value; '' if there is none. */
@@ -211,7 +214,7 @@ export function AmountForm(props: {
 export function Create(props: {
   noun: string;
   endpoint: string;
-  toInput?: (fields: Fields) => object;
+  toInput?: ((fields: Fields) => object) | undefined;
   children: ComponentChildren;
 }) {
   const { noun, endpoint, toInput = (fields) => fields, children } = props;
@@ -273,36 +276,68 @@ export const maxRows = 200;
 /** Returns the rows that a list on the page shows: the latest ones, newest first. */
 export const getLatest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-maxRows).toReversed();
 
-/** The records of a noun, latest first: each is the element that `renderRow` makes of a row. */
-export function RecordPanel<Row>(props: {
-  id: string;
+/** The rows of a list, up to `maxRows`, or a sentence that says why there are none. */
+export function Rows<Row>(props: {
   noun: string;
-  title: string;
+  /** Whether the list is empty without its filter, too. */
+  isEmpty: boolean;
+  shown: readonly Row[];
+  renderRow: (row: Row) => ComponentChildren;
+  /** What follows the number of rows in the sentence that says that not all are shown. */
+  hint?: string | undefined;
+}) {
+  const { noun, isEmpty, shown, renderRow, hint = ' are shown' } = props;
+  return (
+    <>
+      {shown.length === 0 && <Empty>{`No ${noun} ${isEmpty ? 'yet' : 'matches'}.`}</Empty>}
+      <ul class="rows scroll">{shown.slice(0, maxRows).map(renderRow)}</ul>
+      {shown.length > maxRows && (
+        <Empty>
+          The latest {maxRows} of {shown.length}
+          {hint}.
+        </Empty>
+      )}
+    </>
+  );
+}
+
+/** The records of a noun, latest first, and a form for a new one with `children` as its fields. */
+export function RecordPanel<Row>(props: {
+  id: Noun;
+  noun: string;
   rows: readonly Row[];
   /** The rows that pass the filter. Default: all. */
   shown?: readonly Row[];
   tools?: ComponentChildren;
-  /** The end of the sentence that says that not all rows are shown. */
-  hint?: string;
+  hint?: string | undefined;
   renderRow: (row: Row) => ComponentChildren;
+  toInput?: ((fields: Fields) => object) | undefined;
   children: ComponentChildren;
 }) {
-  const { id, noun, title, rows, shown = rows, tools, hint, renderRow, children } = props;
+  const { id, noun, rows, shown = rows, tools, hint, renderRow, toInput, children } = props;
+  const isEmpty = rows.length === 0;
+  const latest = shown.toReversed();
   return (
-    <Panel id={id} title={title} count={rows.length} tools={tools}>
-      {shown.length === 0 && (
-        <Empty>{rows.length === 0 ? `No ${noun} yet.` : `No ${noun} matches.`}</Empty>
-      )}
-      <ul class="rows scroll">{getLatest(shown).map(renderRow)}</ul>
-      {shown.length > maxRows && (
-        <Empty>
-          The latest {maxRows} of {shown.length} are shown{hint}.
-        </Empty>
-      )}
-      {children}
+    <Panel id={id} count={rows.length} tools={tools}>
+      <Rows noun={noun} isEmpty={isEmpty} shown={latest} renderRow={renderRow} hint={hint} />
+      <Create noun={noun} endpoint={id} toInput={toInput}>
+        {children}
+      </Create>
     </Panel>
   );
 }
+
+/** The options of a choice between records, such as Accounts. */
+export const listChoices = (rows: readonly { id: string; name: string }[]) =>
+  rows.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`] as const);
+
+/** The name and the id of a record, at the start of its row. */
+export const Who = (props: { name: string; id: string; class?: string }) => (
+  <div class="who">
+    <h3 class={props.class}>{props.name}</h3>
+    <RecordLink id={props.id} />
+  </div>
+);
 
 /** A filter of a list: its name, its label, and which items it keeps. */
 export type Filter<Item> = readonly [name: string, text: string, keeps: (item: Item) => boolean];

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SandboxChange } from '../platform/changes.ts';
-import { nouns, type Noun } from '../platform/ids.ts';
+import { idPrefixes, nouns, type Noun } from '../platform/ids.ts';
 import type { SandboxState } from '../state.ts';
 import { createRecordFilter, type Call } from './attempts.ts';
 import { callControl } from './live.ts';
 import { CallRow } from './log.tsx';
-import { Action, Empty, Json, Linked, maxRows, prefixes } from './parts.tsx';
+import { Action, Empty, Json, Linked, maxRows } from './parts.tsx';
 import { TransferActions, TransferStatus } from './transfers.tsx';
 
 type Row = SandboxState[Noun][number];
@@ -16,7 +16,7 @@ interface Event {
 }
 
 function findRecord(state: SandboxState, id: string): Row | undefined {
-  const noun = nouns.find((each) => id.startsWith(prefixes[each])) ?? 'transfers';
+  const noun = nouns.find((each) => id.startsWith(idPrefixes[each])) ?? 'transfers';
   const rows: readonly Row[] = state[noun];
   return rows.find((row) => row.id === id);
 }
@@ -96,6 +96,7 @@ export function RecordView(props: {
     dialog.current?.scrollTo(0, 0);
   }, [id]);
   const record = findRecord(state, id);
+  const transfer = state.transfers.find((each) => each.id === id);
   const recordCalls = useMemo(() => calls.filter(createRecordFilter(id)), [calls, id]);
   return (
     <dialog ref={dialog} class="record" aria-labelledby="record-title" onClose={onClose}>
@@ -103,13 +104,9 @@ export function RecordView(props: {
         <h2 id="record-title" ref={title} tabIndex={-1}>
           {id}
         </h2>
-        {record !== undefined && 'sourceAccountId' in record && (
-          <TransferStatus status={record.status} />
-        )}
+        {transfer && <TransferStatus status={transfer.status} />}
         <div class="tools">
-          {record !== undefined && 'sourceAccountId' in record && (
-            <TransferActions transfer={record} />
-          )}
+          {transfer && <TransferActions transfer={transfer} />}
           <Action label="Close" of={id} onClick={() => dialog.current?.close()} />
         </div>
       </div>

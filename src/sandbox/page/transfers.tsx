@@ -5,10 +5,9 @@ import type { SandboxState } from '../state.ts';
 import {
   Badge,
   Choice,
-  Create,
   Action,
   Field,
-  maxRows,
+  listChoices,
   RecordLink,
   RecordPanel,
   useFilter,
@@ -94,9 +93,6 @@ const toTransferInput = ({ destinationId = '', ...input }: Fields) => ({
   [destinationId.startsWith('acc_') ? 'destinationAccountId' : 'counterpartyId']: destinationId,
 });
 
-const listChoices = (rows: readonly { id: string; name: string }[]) =>
-  rows.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`] as const);
-
 type Props = Pick<SandboxState, 'transfers' | 'accounts' | 'counterparties'>;
 
 /** The Transfers that pass the filter and the search, latest first, and a form for a new one. */
@@ -113,32 +109,30 @@ export const Transfers = memo(({ transfers, accounts, counterparties }: Props) =
     <RecordPanel
       id="transfers"
       noun="Transfer"
-      title="Transfers"
       rows={transfers}
       shown={transfers.filter(isShown)}
       tools={fields}
-      hint="; Find searches all"
+      hint=" are shown; Find searches all"
       renderRow={(transfer) => <Row key={transfer.id} transfer={transfer} />}
+      toInput={toTransferInput}
     >
-      <Create noun="Transfer" endpoint="transfers" toInput={toTransferInput}>
-        <Choice
-          label="From"
-          name="sourceAccountId"
-          options={accountChoices}
-          value={sourceId}
-          onPick={setPickedId}
-        />
-        <Choice
-          label="To"
-          name="destinationId"
-          options={[
-            ...listChoices(counterparties),
-            ...accountChoices.filter(([id]) => id !== sourceId),
-          ]}
-        />
-        <Field label="Amount" name="amount" value="10.00" required decimal />
-        <Field label="Description" name="description" placeholder="or sandbox:fail" />
-      </Create>
+      <Choice
+        label="From"
+        name="sourceAccountId"
+        options={accountChoices}
+        value={sourceId}
+        onPick={setPickedId}
+      />
+      <Choice
+        label="To"
+        name="destinationId"
+        options={[
+          ...listChoices(counterparties),
+          ...accountChoices.filter(([id]) => id !== sourceId),
+        ]}
+      />
+      <Field label="Amount" name="amount" value="10.00" required decimal />
+      <Field label="Description" name="description" placeholder="or sandbox:fail" />
     </RecordPanel>
   );
 });

@@ -1,6 +1,13 @@
-/** The kinds of records with numbered ids. */
-export const nouns = ['entities', 'accounts', 'transfers', 'counterparties', 'ibans'] as const;
-export type Noun = (typeof nouns)[number];
+/** How the ids of each kind of record with numbered ids begin. */
+export const idPrefixes = {
+  entities: 'ent_',
+  accounts: 'acc_',
+  transfers: 'txfr_',
+  counterparties: 'cpty_',
+  ibans: 'iban_',
+} as const;
+export type Noun = keyof typeof idPrefixes;
+export const nouns = Object.keys(idPrefixes) as readonly Noun[];
 
 export const idNames = [...nouns, 'requests', 'log', 'changes'] as const;
 export type IdName = (typeof idNames)[number];
