@@ -11,7 +11,7 @@ import {
   createPreflightReply,
   checkHost,
   checkOrigin,
-  type Callers,
+  type Hosts,
 } from './control/callers.ts';
 import { controlPath, feeds, handleControl, readFeed, type Feed } from './control/endpoints.ts';
 import { createPageReply, uncachedHeaders } from './control/page-reply.ts';
@@ -79,11 +79,11 @@ export async function listen(
   const { port: requestedPort = 0, host = '127.0.0.1', allowHosts = [] } = options;
   // Node.js would take a port that is a string for the path of a socket.
   if (typeof requestedPort !== 'number') throw new RangeError('The port has to be a number.');
-  const hostNames = [host.includes(':') ? `[${host}]` : host, ...allowHosts];
-  const callers: Callers = { hosts: new Set(hostNames.map((name) => parseHostName(name) ?? name)) };
+  const hostNames = [bracketAddress(host), ...allowHosts];
+  const hosts: Hosts = new Set(hostNames.map((name) => parseHostName(name) ?? name));
   sandbox.setStart();
   const server = createServer((request, response) => {
-    void serve(sandbox, callers, request, response);
+    void serve(sandbox, hosts, request, response);
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -111,7 +111,7 @@ export async function listen(
 /** Responds to a request for the API, the control endpoints, the web page or openapi.json. */
 async function serve(
   sandbox: Sandbox,
-  callers: Callers,
+  hosts: Hosts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -124,25 +124,22 @@ async function serve(
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const maxMebibytes = getMaxMebibytes(request.method, url.pathname);
     const body = await readRequestBody(request, maxMebibytes * mebibyte);
-    const rejection = checkHost(request.headers.host, callers);
+    const rejection = checkHost(request.headers.host, hosts);
+    const corsHeaders = createCorsHeaders(request.headers.origin, hosts);
     if (rejection !== undefined) {
       send(response, rejection);
     } else if (body === undefined) {
-      send(response, createTooLargeReply(maxMebibytes));
+      const message = `The body is larger than ${maxMebibytes} MiB.`;
+      send(response, createErrorReply(413, 'body_too_large', message));
     } else if (url.pathname.startsWith(controlPath)) {
       serveControl(sandbox, request, response, { url, body });
     } else if (url.pathname === '/' && isRead) {
       send(response, await createPageReply(await page()));
     } else if (url.pathname === '/openapi.json' && isRead) {
-      const corsHeaders = createCorsHeaders(request.headers.origin, callers);
       send(response, createOpenApiReply(await openApi(), request.headers.host, corsHeaders));
     } else {
-      await serveApi(sandbox, request, response, {
-        url,
-        body,
-        signal: disconnection.signal,
-        callers,
-      });
+      const { signal } = disconnection;
+      await serveApi(sandbox, request, response, { url, body, signal, corsHeaders });
     }
   } catch (cause) {
     // If the caller aborted during a delay, its connection is closed and nobody gets this response.
@@ -181,10 +178,9 @@ async function serveApi(
   sandbox: Sandbox,
   { method = '', headers }: IncomingMessage,
   response: ServerResponse,
-  call: { url: URL; body: string; signal: AbortSignal; callers: Callers },
+  call: { url: URL; body: string; signal: AbortSignal; corsHeaders: Record<string, string> },
 ): Promise<void> {
-  const { url, body, signal, callers } = call;
-  const corsHeaders = createCorsHeaders(headers.origin, callers);
+  const { url, body, signal, corsHeaders } = call;
   if (method === 'OPTIONS') {
     send(response, createPreflightReply(corsHeaders, headers['access-control-request-headers']));
     return;
@@ -293,9 +289,6 @@ const getUrl = ({ url = '' }: IncomingMessage) =>
     ? `http://sandbox.invalid/${url.replace(/^\/+/, '')}`
     : url;
 
-const createTooLargeReply = (maxMebibytes: number) =>
-  createErrorReply(413, 'body_too_large', `The body is larger than ${maxMebibytes} MiB.`);
-
 const createDefectReply = (cause: unknown) =>
   createErrorReply(500, 'sandbox_defect', `The sandbox itself failed: ${getMessage(cause)}`);
 
@@ -315,5 +308,8 @@ function createListenError(port: number, host: string, cause: NodeJS.ErrnoExcept
 function getReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
+  return bracketAddress(host);
 }
+
+/** Writes an IPv6 address as URLs and Host headers do. */
+const bracketAddress = (host: string) => (host.includes(':') ? `[${host}]` : host);

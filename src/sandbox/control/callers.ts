@@ -9,19 +9,17 @@ import { parseHostName } from '../platform/hosts.ts';
  * origins, which the Origin header shows or, if the page loads an image, Sec-Fetch-Site.
  */
 
-export interface Callers {
-  /** Host names that the server accepts besides loopback names, in lower case, without a port. */
-  readonly hosts: ReadonlySet<string>;
-}
+/** Host names that the server accepts besides loopback names, in lower case, without a port. */
+export type Hosts = ReadonlySet<string>;
 
-function isAllowedHost(host: string | undefined, { hosts }: Callers): boolean {
+function isAllowedHost(host: string | undefined, hosts: Hosts): boolean {
   const name = parseHostName(host ?? '');
   return name !== undefined && (isLoopback(name) || hosts.has(name));
 }
 
 /** Returns a 403 response if a request's Host header names a foreign host, else undefined. */
-export const checkHost = (host: string | undefined, callers: Callers): Reply | undefined =>
-  isAllowedHost(host, callers)
+export const checkHost = (host: string | undefined, hosts: Hosts): Reply | undefined =>
+  isAllowedHost(host, hosts)
     ? undefined
     : createErrorReply(
         403,
@@ -48,10 +46,10 @@ export function checkOrigin(headers: {
 /** Creates the headers with which a web page on an allowed host may read responses of the API. */
 export function createCorsHeaders(
   origin: string | undefined,
-  callers: Callers,
+  hosts: Hosts,
 ): Record<string, string> {
   const host = /^https?:\/\/(.+)$/.exec(origin ?? '')?.[1];
-  if (origin === undefined || !isAllowedHost(host, callers)) return {};
+  if (origin === undefined || !isAllowedHost(host, hosts)) return {};
   return {
     'access-control-allow-origin': origin,
     'access-control-expose-headers': 'x-request-id, retry-after, date',

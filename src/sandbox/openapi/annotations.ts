@@ -5,7 +5,7 @@ import type { JsonObject } from './document.ts';
 export type Gaps = number | readonly number[];
 
 /** The record of each noun, by which the schemas of ids, lists and responses are named. */
-const records: Readonly<Record<string, string>> = {
+export const records: Readonly<Record<string, string>> = {
   entities: 'Entity',
   accounts: 'Account',
   transfers: 'Transfer',
@@ -17,11 +17,7 @@ const records: Readonly<Record<string, string>> = {
 };
 
 /** Returns the names of the schemas of an operation's response and of the id in its path. */
-export function getSchemaNames(operation: SandboxOperation): {
-  /** Undefined if a successful response has no body. */
-  response: string | undefined;
-  id: string | undefined;
-} {
+export function getSchemaNames(operation: SandboxOperation) {
   const [noun = '', verb = ''] = operation.split('.');
   const record = records[noun] ?? '';
   const path = operationPaths[operation];
@@ -32,6 +28,7 @@ export function getSchemaNames(operation: SandboxOperation): {
     delete: undefined,
   };
   return {
+    /** Undefined if a successful response has no body. */
     response: verb in responses ? responses[verb] : record,
     id: path.endsWith('/{id}') ? `${record}Id` : undefined,
   };

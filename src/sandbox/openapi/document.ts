@@ -5,34 +5,13 @@ export type Json =
 
 export type JsonObject = { readonly [key: string]: Json };
 
-/** An item of `servers` in openapi.json: the URL that a client puts in front of each path. */
-interface OpenApiServer {
-  readonly url: string;
-  readonly [key: string]: Json;
-}
-
 /** The content of openapi.json (OpenAPI 3.1). Paths of the root API have a server of their own. */
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly servers: readonly OpenApiServer[];
+  readonly servers: readonly { readonly url: string; readonly [key: string]: Json }[];
   readonly paths: Readonly<Record<string, JsonObject>>;
   readonly [key: string]: unknown;
 }
-
-/** Returns the OpenAPI document with the URLs of the server that sends it. */
-const withServerUrls = (
-  document: OpenApiDocument,
-  { baseUrl, rootUrl }: { readonly baseUrl: string; readonly rootUrl: string },
-): OpenApiDocument => ({
-  ...document,
-  servers: [{ url: baseUrl }],
-  paths: Object.fromEntries(
-    Object.entries(document.paths).map(([path, item]) => [
-      path,
-      item['servers'] === undefined ? item : { ...item, servers: [{ url: rootUrl }] },
-    ]),
-  ),
-});
 
 /** Creates the response to a request for openapi.json, with the URLs of the requested host. */
 export function createOpenApiReply(
@@ -40,7 +19,12 @@ export function createOpenApiReply(
   host: string | undefined,
   headers: Record<string, string>,
 ): Reply {
-  const rootUrl = `http://${host}`;
-  const reply = successReply(200, withServerUrls(document, { baseUrl: `${rootUrl}/v0`, rootUrl }));
+  const url = `http://${host}`;
+  const paths = Object.entries(document.paths).map(([path, item]) => [
+    path,
+    item['servers'] === undefined ? item : { ...item, servers: [{ url }] },
+  ]);
+  const servers = [{ url: `${url}/v0` }];
+  const reply = successReply(200, { ...document, servers, paths: Object.fromEntries(paths) });
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }

@@ -15,12 +15,7 @@ export interface Example {
  * examples need the records of earlier ones, so the two deletions come last.
  * @throws Error when an example fails, or an operation has none.
  */
-export async function collectExamples(): Promise<{
-  readonly successes: ReadonlyMap<SandboxOperation, Example>;
-  readonly unauthorized: Example;
-  readonly notFound: Example;
-  readonly invalid: Example;
-}> {
+export async function collectExamples() {
   const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 15, 12) });
   const successes = new Map<SandboxOperation, Example>();
 

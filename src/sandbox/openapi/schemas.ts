@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isPlainObject } from '../../internal/objects.ts';
 import { accountCreatedSchema } from '../../schemas/account.ts';
 import { entityCreatedSchema } from '../../schemas/entity.ts';
 import { errorBodySchema } from '../../schemas/error-body.ts';
@@ -11,16 +12,14 @@ import {
 import { transactionListInputSchema } from '../../schemas/transaction.ts';
 import { transferCreatedSchema } from '../../schemas/transfer.ts';
 import { documentedValuesOf } from '../../schemas/primitives.ts';
-import { annotations, type Gaps } from './annotations.ts';
+import { idPrefixes, nouns } from '../platform/ids.ts';
+import { annotations, records, type Gaps } from './annotations.ts';
 import type { TypeDocs } from './docstrings.ts';
 import type { Json, JsonObject } from './document.ts';
 
 /** The lists of these records return pages with a cursor (`pages`), or one array (`arrays`). */
 const pages = ['Account', 'Counterparty', 'Entity', 'Iban', 'Transfer'] as const;
 const arrays = ['Instruction', 'Transaction'] as const;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Merges row numbers of docs/gaps.md into `x-gap`: a number for one row, a list for several. */
 export function mergeGaps(...gaps: readonly (Gaps | Json | undefined)[]): JsonObject {
@@ -80,18 +79,12 @@ const options = {
   },
 } as const;
 
-const idPrefixes: Readonly<Record<string, string>> = {
-  account: 'acc_',
-  counterparty: 'cpty_',
-  entity: 'ent_',
-  iban: 'iban_',
-  transfer: 'txfr_',
-};
-
 /** The prefix of the id in a field such as `sourceAccountId`, or `id` of a type; else undefined. */
 function idPrefixOf(field: string, owner: string): string | undefined {
-  const noun = field === 'id' ? owner.replace(/Created$/, '') : /([a-z]+)Id$/i.exec(field)?.[1];
-  return idPrefixes[noun?.replace(/^source|^destination/, '').toLowerCase() ?? ''];
+  const name = field === 'id' ? owner.replace(/Created$/, '') : /([a-z]+)Id$/i.exec(field)?.[1];
+  const record = name?.replace(/^source|^destination/, '').toLowerCase();
+  const noun = nouns.find((each) => records[each]?.toLowerCase() === record);
+  return noun && idPrefixes[noun];
 }
 
 /**
@@ -107,7 +100,7 @@ function describeFields(
   return Object.fromEntries(
     Object.entries(properties).map(([name, property]): [string, Json] => {
       const field = fields?.get(name);
-      if (field === undefined || !isObject(property)) return [name, property];
+      if (field === undefined || !isPlainObject(property)) return [name, property];
       const { description, owner, values } = field;
       let schema = field.type === undefined ? property : describe(property, field.type, docs);
       // The zod schema of an enum in an input has a refinement, which has no values.
@@ -133,7 +126,7 @@ function describe(
   const { properties, additionalProperties } = schema;
   // zod writes the empty schema `{}` if an object may have fields that the schema does not know.
   const allowsUnknownFields =
-    isObject(additionalProperties) && Object.keys(additionalProperties).length === 0;
+    isPlainObject(additionalProperties) && Object.keys(additionalProperties).length === 0;
   // Responses may have further fields (docs/gaps.md, row 31). Some types have rows of their own.
   const withUnknownFields: JsonObject = {
     additionalProperties: true,
@@ -141,7 +134,7 @@ function describe(
   };
   return merge(
     schema,
-    isObject(properties) ? { properties: describeFields(properties, type, docs) } : {},
+    isPlainObject(properties) ? { properties: describeFields(properties, type, docs) } : {},
     allowsUnknownFields ? withUnknownFields : {},
     description === '' ? {} : { description },
     annotations[type] ?? {},
@@ -203,7 +196,7 @@ export function createParameters(
     JSON.stringify(z.toJSONSchema(schema, options), toPortable),
   ) as JsonObject;
   const { properties } = describe(converted, type, docs);
-  return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
+  return Object.entries(isPlainObject(properties) ? properties : {}).map(([name, property]) => {
     const { description, 'x-gap': gaps, anyOf = [], ...rest } = property as JsonObject;
     // The schema of a cursor is a string or null, with which the SDK means the first page. A query
     // string cannot contain null, so only the first alternative is described. The schemas of the
