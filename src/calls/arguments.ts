@@ -125,10 +125,7 @@ export function invalidArguments(
  * Returns the parts of an error message: one line for a single problem, or else a heading and the
  * first problems as a list.
  */
-function describeIssues(
-  issues: readonly DetailedIssue[],
-  operation: string,
-): { readonly what: string; readonly hint?: string | undefined; readonly notes?: string[] } {
+function describeIssues(issues: readonly DetailedIssue[], operation: string) {
   const [first] = issues;
   if (first !== undefined && issues.length === 1) {
     const { path: place, message, hint } = first;

@@ -3,7 +3,7 @@ import { identity, type CallRequest, type PreparedRequest } from './call.ts';
 import type { Credential } from './credential.ts';
 import { Deadline, type Clock, Stopped, type StopReason } from './time.ts';
 import type { Attempt, Outcome } from '../errors/errors.ts';
-import type { HookCall, RequestEvent } from './hooks.ts';
+import type { RequestEvent } from './hooks.ts';
 import type { Trace } from './tracing.ts';
 import { redactHeader, type Redact } from '../errors/redact.ts';
 import type { BodyFault, Transport, Body, TransportResponse } from '../transports/transport.ts';
@@ -45,12 +45,7 @@ export interface RunningCall<C extends CallRequest = CallRequest> {
 }
 
 /** Creates the fields that all hook events have, such as the number of the attempt. */
-export const createHookCall = ({
-  call,
-  number,
-  attempts,
-  trace: { reference },
-}: RunningCall): HookCall => ({
+export const createHookCall = ({ call, number, attempts, trace: { reference } }: RunningCall) => ({
   ...identity(call),
   call: number,
   attempt: attempts.length + 1,
@@ -226,11 +221,7 @@ let strictUtf8: InstanceType<typeof TextDecoder> | undefined;
  * Reads the body of a response as text. If the body is incomplete, too large or not UTF-8, the
  * field `fault` of the returned response says so.
  */
-async function readBody(
-  received: TransportResponse,
-  ignoresBody: boolean,
-  deadline: Deadline,
-): Promise<ReceivedResponse> {
+async function readBody(received: TransportResponse, ignoresBody: boolean, deadline: Deadline) {
   if (ignoresBody && received.ok) {
     // Discard the body to free the connection. An error while discarding has no effect.
     received.discardBody?.();

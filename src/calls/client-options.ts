@@ -149,10 +149,7 @@ const checkCredential = (kind: CredentialKind): OptionCheck =>
 /** The key that marks a sandbox's fetch. Client and sandbox share no code, so the key is global. */
 const sandboxMark = Symbol.for('payments-platform-sdk:sandbox');
 
-function describeFetchProblem(
-  fetch: unknown,
-  { baseUrl }: ClientOptions,
-): Problem | string | undefined {
+function describeFetchProblem(fetch: unknown, { baseUrl }: ClientOptions) {
   if (fetch === undefined) return undefined;
   if (typeof fetch !== 'function') return { expected: 'a function' };
   // With a sandbox's fetch and a platform's URL, a test would believe that it pays in production,
@@ -165,10 +162,7 @@ function describeFetchProblem(
 }
 
 /** Describes why this client could not use the option `agent`; undefined if it could. */
-function describeAgentProblem(
-  agent: unknown,
-  { fetch, baseUrl, rootUrl }: ClientOptions,
-): Problem | string | undefined {
+function describeAgentProblem(agent: unknown, { fetch, baseUrl, rootUrl }: ClientOptions) {
   if (agent === undefined) return undefined;
   // Agents of undici, the library behind Node's fetch, do not work with node:http.
   if (!hasFunctions(agent, ['createConnection', 'destroy'])) {
@@ -274,10 +268,7 @@ export const readEnvironment = (): ClientOptions =>
  * Adds the options of the environment. PAYMENTS_ROOT_URL is ignored if the caller passes a
  * `baseUrl`, because the JWT could go to the wrong platform.
  */
-export const addEnvironment = (
-  environment: ClientOptions,
-  options: ClientOptions,
-): ClientOptions => ({
+export const addEnvironment = (environment: ClientOptions, options: ClientOptions) => ({
   ...environment,
   ...(options.baseUrl === undefined ? {} : { rootUrl: undefined }),
   ...dropUndefined(options),

@@ -30,11 +30,7 @@ export const credentialNames = {
 } as const;
 
 /** Says where the user set a value: in the environment variable that holds it, or in an option. */
-export const describePlace = (
-  option: string,
-  variable: string | undefined,
-  value: unknown,
-): string =>
+export const describePlace = (option: string, variable: string | undefined, value: unknown) =>
   variable !== undefined && host.process?.env?.[variable]?.trim() === value
     ? variable
     : `option ${option}`;

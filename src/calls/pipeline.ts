@@ -5,7 +5,6 @@ import {
   readResponse,
   responseCheck,
   toResponse,
-  type AttemptOutcome,
   type Success,
 } from './response.ts';
 import {
@@ -125,11 +124,7 @@ export class RequestPipeline {
   }
 
   /** Prepares a call without sending it. Undefined if an argument is invalid; see `issues`. */
-  check(
-    call: CallRequest,
-    options: RequestOptions | undefined,
-    issues: Issue[],
-  ): PreparedRequest | undefined {
+  check(call: CallRequest, options: RequestOptions | undefined, issues: Issue[]) {
     const prepared = prepare(call, options, this.#setup, issues);
     const { credential, credentialKind } = this.#setup;
     if (prepared !== undefined && credential === undefined) {
@@ -189,12 +184,7 @@ export class RequestPipeline {
   }
 
   /** Sends a prepared call. No attempt starts after `notAfter`, in milliseconds since 1970. */
-  async send<T, A>(
-    call: Call<T, A>,
-    prepared: PreparedRequest,
-    trace: Trace,
-    notAfter: number,
-  ): Promise<T> {
+  async send<T, A>(call: Call<T, A>, prepared: PreparedRequest, trace: Trace, notAfter: number) {
     return (await this.#run(call, prepared, trace, { notAfter })).data;
   }
 
@@ -342,10 +332,7 @@ export class RequestPipeline {
    * Makes one attempt, and tells the hooks, the rate limiter and the list of attempts about it.
    * Returns the data of the response, or describes the failure, which does not throw here.
    */
-  async #attempt<T, A>(
-    running: RunningCall<Call<T, A>>,
-    token: string,
-  ): Promise<AttemptOutcome<T>> {
+  async #attempt<T, A>(running: RunningCall<Call<T, A>>, token: string) {
     const { clock, rateLimiter, hooks } = this.#setup;
     const { redact, transport, trace } = running;
     trace.attempts += 1;

@@ -50,10 +50,7 @@ export function createValueFinder(schema: z.core.$ZodType): ValueFinder | undefi
       : nothing;
 }
 
-const prefixPaths = (
-  key: PropertyKey,
-  found: readonly UndocumentedValue[],
-): readonly UndocumentedValue[] =>
+const prefixPaths = (key: PropertyKey, found: readonly UndocumentedValue[]) =>
   found.length === 0 ? found : found.map((each) => ({ ...each, path: [key, ...each.path] }));
 
 /** A client reports at most this many values of an enum, because a faulty platform may send any. */

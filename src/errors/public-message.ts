@@ -11,10 +11,7 @@ interface PublicFacts {
 const readOperation = /\.(get|list|build|listUndecided|reconcile|reconcileAll|waitFor)$/;
 
 /** Whether a call only reads. The HTTP method does not show this: `createOnce` also sends GETs. */
-export const isReading = ({
-  operation = '',
-  method,
-}: Pick<PublicFacts, 'operation' | 'method'>): boolean =>
+export const isReading = ({ operation = '', method }: Pick<PublicFacts, 'operation' | 'method'>) =>
   readOperation.test(operation) || (operation === 'request' && method === 'GET');
 
 /** Writes a message for customers, without any balance, id, URL or reference of the call. */

@@ -132,11 +132,7 @@ export const redactBounded = (value: unknown, redact: Redact): unknown =>
  * Other fields are left out, because for example a Request contains the credential. Copies causes
  * down to `depth` levels. Undefined if the value is not an error.
  */
-export function redactError(
-  error: unknown,
-  redact: Redact,
-  depth = maxErrorDepth,
-): Error | undefined {
+export function redactError(error: unknown, redact: Redact, depth = maxErrorDepth) {
   if (!isError(error)) return undefined;
   // Remove control characters, because errors are printed to terminals as they are.
   const clean = (text: string): string => redactAndCut(text, redact).replaceAll(controls, '');

@@ -50,9 +50,7 @@ function toTransportResponse(result: Partial<Response> | null | undefined): Tran
  * doubles often have none. The stream reads the body on demand, because the status counts even if
  * the body never ends.
  */
-function withWebStream(
-  response: Partial<Response> & Omit<TransportResponse, 'body'>,
-): TransportResponse {
+function withWebStream(response: Partial<Response> & Omit<TransportResponse, 'body'>) {
   const { status, statusText, headers } = response;
   const body = new ReadableStream<Uint8Array>(
     {

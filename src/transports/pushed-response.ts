@@ -186,11 +186,7 @@ function createDecodingStreams(encoding: string, firstByte: number): NodeStream.
 const zlibMethod = 8;
 
 /** Creates the stream that undoes one coding. Undefined for an unknown coding. */
-function createStream(
-  zlib: typeof NodeZlib,
-  coding: string,
-  firstByte: number,
-): NodeStream.Transform | undefined {
+function createStream(zlib: typeof NodeZlib, coding: string, firstByte: number) {
   switch (coding) {
     case 'gzip':
     case 'x-gzip':

@@ -95,11 +95,7 @@ function encodeCursor({ position, hop }: Point, scope: string, limit: number): s
  * the limit in the cursor applies.
  * @throws SandboxError when the cursor was altered, or the query has another scope or limit.
  */
-function decodeCursor(
-  cursor: string,
-  scope: string,
-  limit: number | undefined,
-): Point & { limit: number } {
+function decodeCursor(cursor: string, scope: string, limit: number | undefined) {
   const reject = (reason: string) =>
     new SandboxError(`cursor: ${reason}.`, {
       code: 'invalid_cursor',

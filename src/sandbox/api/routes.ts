@@ -135,11 +135,7 @@ export const routes: readonly Route[] = Object.entries(operationPaths).map(
 );
 
 /** Returns the operations with this path, one for each method, and the path's prefix and id. */
-export function findRoutes(pathname: string): {
-  candidates: Route[];
-  prefix: string;
-  id: string;
-} {
+export function findRoutes(pathname: string) {
   const candidates = routes.filter(({ pattern }) => pattern.test(pathname));
   const [, prefix = '', id = ''] = candidates[0]?.pattern.exec(pathname) ?? [];
   return { candidates, prefix, id: decodeSegment(id) };
@@ -154,11 +150,7 @@ export const createWrongBaseReply = (path: string, prefix: string): Reply =>
   );
 
 /** Creates the response to a path or a method that belongs to no operation. */
-export function createNoRouteReply(
-  method: string,
-  path: string,
-  candidates: readonly Route[],
-): Reply {
+export function createNoRouteReply(method: string, path: string, candidates: readonly Route[]) {
   if (candidates.length === 0) {
     return createErrorReply(
       404,
@@ -170,10 +162,7 @@ export function createNoRouteReply(
 }
 
 /** Creates the 405 response to a request whose path exists, but not with this method. */
-export function createWrongMethodReply(
-  method: string,
-  candidates: readonly { method: string }[],
-): Reply {
+export function createWrongMethodReply(method: string, candidates: readonly { method: string }[]) {
   const allow = candidates.map((candidate) => candidate.method).join(', ');
   const reply = createErrorReply(
     405,

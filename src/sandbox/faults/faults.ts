@@ -92,10 +92,7 @@ export class FaultQueue implements SandboxFaults {
    * of every rule that matches, even if an older rule affects the request. Removes rules that are
    * used up.
    */
-  #take(
-    hasCursor: boolean,
-    matches: (faultRule: SandboxFaultRule) => boolean,
-  ): SandboxFault | undefined {
+  #take(hasCursor: boolean, matches: (faultRule: SandboxFaultRule) => boolean) {
     let matchedFault: SandboxFault | undefined;
     for (const pending of this.#pending) {
       const { fault } = pending.faultRule;

@@ -55,11 +55,8 @@ export const notFound = (noun: string, id: string, prefix: string): SandboxError
   );
 
 /** Creates the error for well-formed fields that contradict the data of the Platform. */
-export const unprocessable = (
-  code: string,
-  message: string,
-  details?: Record<string, unknown>,
-): SandboxError => new SandboxError(message, { code, status: 422, details });
+export const unprocessable = (code: string, message: string, details?: Record<string, unknown>) =>
+  new SandboxError(message, { code, status: 422, details });
 
 /** Creates the error for a step that the present state of a record does not allow. */
 export const conflict = (code: string, message: string): SandboxError =>

@@ -2,24 +2,15 @@ import {
   statusMeanings,
   transferCreateInputSchema,
   type TransferStatus,
-  type TransferType,
   type Transfer,
   type TransferCreated,
   type TransferCreateInput,
 } from '../../schemas/transfer.ts';
 import { updateBalances } from './accounts.ts';
 import { formatDecimal, parsePositive } from './money.ts';
-import type { AccountRow, Platform, TransferRow } from './platform.ts';
+import type { Platform, TransferRow } from './platform.ts';
 import { conflict, unprocessable } from './sandbox-error.ts';
 import { parseInput } from './validation.ts';
-
-interface Destination {
-  type: TransferType;
-  /** The field of the Transfer that names the destination. */
-  idField: { destinationAccountId: string } | { counterpartyId: string };
-  /** Only if the destination is an Account on the Platform. */
-  account?: AccountRow;
-}
 
 /**
  * Creates a Transfer as POST /transfers does. The amount moves from the source's available to its
@@ -111,12 +102,7 @@ export function failTransfersTo(platform: Platform, counterpartyId: string): voi
 const rejectField = (code: string, field: string, problem: string) =>
   unprocessable(code, `${field}: ${problem}.`, { fields: { [field]: problem } });
 
-function getUsableAccount(
-  platform: Platform,
-  field: string,
-  id: string,
-  currency: string,
-): AccountRow {
+function getUsableAccount(platform: Platform, field: string, id: string, currency: string) {
   const reject = (code: string, problem: string) => rejectField(code, field, problem);
   const row = platform.accounts.find(id);
   if (row === undefined) throw reject('unknown_account', `no Account "${id}" exists`);
@@ -132,18 +118,14 @@ function getUsableAccount(
  * Finds the destination of a Transfer, which decides the type of the Transfer.
  * @throws SandboxError when the destination does not exist or cannot receive the money.
  */
-function resolveDestination(
-  platform: Platform,
-  input: TransferCreateInput,
-  currency: string,
-): Destination {
+function resolveDestination(platform: Platform, input: TransferCreateInput, currency: string) {
   if (input.destinationAccountId !== undefined) {
     const field = 'destinationAccountId';
     const account = getUsableAccount(platform, field, input.destinationAccountId, currency);
     if (account.id === input.sourceAccountId) {
       throw rejectField('same_account', field, 'source and destination are the same Account');
     }
-    return { type: 'book', idField: { destinationAccountId: account.id }, account };
+    return { type: 'book', idField: { destinationAccountId: account.id }, account } as const;
   }
   const counterparty = platform.counterparties.find(input.counterpartyId);
   if (counterparty === undefined) {
@@ -153,7 +135,7 @@ function resolveDestination(
   return {
     type: counterparty.type === 'wallet' ? 'on_chain' : 'wire',
     idField: { counterpartyId: counterparty.id },
-  };
+  } as const;
 }
 
 /**

@@ -45,10 +45,7 @@ export function validationError(fields: Record<string, string>, report: string):
 }
 
 /** Returns a message for the path of each invalid field, such as `metadata.owner`. */
-function collectFields(
-  issues: readonly z.core.$ZodIssue[],
-  value: unknown,
-): Record<string, string> {
+function collectFields(issues: readonly z.core.$ZodIssue[], value: unknown) {
   const fields: [string, string][] = [];
   for (const issue of issues) {
     if (issue.code === 'unrecognized_keys') {
