@@ -1,16 +1,11 @@
 import { cannotSend, identity, type CallRequest, type PreparedRequest } from './call.ts';
-import type { ConfigurationError } from '../errors/errors.ts';
 import { isBrowser, warnOfReplacedFetch } from '../internal/runtime.ts';
 import { createFetchTransport, createGetWithBodyTransport } from '../transports/fetch.ts';
-import type { HttpAgent } from '../transports/agents.ts';
+import type { PipelineSetup } from './pipeline.ts';
 import { createBodiedGetTransport, createNodeTransport } from '../transports/node-http.ts';
-import type { Fetch, GetWithBody, Transport } from '../transports/transport.ts';
+import type { Transport } from '../transports/transport.ts';
 
-interface CustomTransports {
-  readonly fetch: Fetch | undefined;
-  readonly getWithBody: GetWithBody | undefined;
-  readonly agent: HttpAgent | undefined;
-}
+type CustomTransports = Pick<PipelineSetup, 'fetch' | 'getWithBody' | 'agent'>;
 
 /** Chooses the transport of a call. Throws ConfigurationError if this runtime has none. */
 export function chooseTransport(
@@ -30,8 +25,12 @@ export function chooseTransport(
     }
     // Read the global fetch at each call, because a test may replace it after creating the client.
     const send = globalThis.fetch;
-    if (typeof send !== 'function') throw createNoFetchError(call);
-    return createFetchTransport(send, call.kind);
+    if (typeof send === 'function') return createFetchTransport(send, call.kind);
+    throw cannotSend(
+      identity(call),
+      'cannot be sent: there is no global fetch here',
+      'Run it where there is one, or pass the option fetch.',
+    );
   }
   const transport =
     getWithBody === undefined
@@ -46,13 +45,6 @@ export function chooseTransport(
 }
 
 /** Creates the error for a runtime without a global fetch, such as jest-environment-jsdom. */
-const createNoFetchError = (call: CallRequest): ConfigurationError =>
-  cannotSend(
-    identity(call),
-    'cannot be sent: there is no global fetch here',
-    'Run it where there is one, or pass the option fetch.',
-  );
-
 /**
  * Throws if a browser would send a write, because browsers silently resend a request, even a POST,
  * if its connection was reset. A fetch that the caller passes as an option may send writes, unless

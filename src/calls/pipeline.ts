@@ -15,10 +15,11 @@ import {
   type RunningCall,
 } from './attempt.ts';
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
-import { askAuthorize, type Authorize } from './veto.ts';
+import { askAuthorize } from './veto.ts';
 import type { CreatedIds } from './created-ids.ts';
 import { chooseTransport } from './choose-transport.ts';
-import { type Clock, Deadline, Stopped } from './time.ts';
+import type { resolveOptions } from './client-options.ts';
+import { Deadline, Stopped } from './time.ts';
 import {
   failWithoutCredential,
   renewToken,
@@ -34,9 +35,8 @@ import { isRejection, unexpectedFailure } from '../errors/failure.ts';
 import type { Kind } from '../errors/outcome.ts';
 import { redactor, type Redact } from '../errors/redact.ts';
 import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
-import { callHook, type Hooks } from './hooks.ts';
+import { callHook } from './hooks.ts';
 import type { ReportedValues } from './undocumented-values.ts';
-import type { ResolvedPlatform } from './platform.ts';
 import { prepare } from './prepare.ts';
 import type { RequestOptions } from './options.ts';
 import { planRetry, type RetryBudget } from './retry.ts';
@@ -44,8 +44,6 @@ import { traceCall, type Trace } from './tracing.ts';
 import { isReference } from '../internal/formats.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
 import type { Schema } from '../schemas/primitives.ts';
-import type { HttpAgent } from '../transports/agents.ts';
-import type { Fetch, GetWithBody } from '../transports/transport.ts';
 
 /** The result of a call with the raw response. */
 export type WithResponse<T> = {
@@ -62,25 +60,15 @@ export interface ApiCall<T> extends Promise<T> {
 }
 
 /** The settings for calls to one of the platform's two APIs. */
-export interface PipelineSetup {
-  readonly baseUrl: string;
+export interface PipelineSetup extends Omit<
+  ReturnType<typeof resolveOptions>,
+  'rootUrl' | 'apiKey' | 'jwt' | 'journal' | 'gracePeriod'
+> {
   readonly credentialKind: CredentialKind;
   /** The credential for calls. If undefined, every call fails before anything is sent. */
   readonly credential: Credential | undefined;
   /** All credentials of the client. A response may quote any of them, and errors must show none. */
   readonly credentials: readonly Credential[];
-  readonly timeout: number;
-  readonly totalTimeout: number;
-  readonly maxRetries: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: Fetch | undefined;
-  readonly getWithBody: GetWithBody | undefined;
-  readonly agent: HttpAgent | undefined;
-  readonly validation: 'strict' | 'report';
-  readonly authorize: Authorize | undefined;
-  readonly hooks: Hooks;
-  readonly platform: ResolvedPlatform;
-  readonly clock: Required<Clock>;
   readonly budget: RetryBudget;
   readonly rateLimiter: RateLimiter;
   readonly createdIds: CreatedIds;

@@ -83,9 +83,10 @@ export function createRequestCall<T>(request: AnyRequest<T>, redact: Redact): Ca
       ? {}
       : { query: argument(acceptAnything as Validator<object>, query, 'query') }),
     ...(body === undefined ? {} : { body: argument(acceptAnything, body, 'body') }),
-    ...(schema === undefined
-      ? { response: { ...(acceptAnything as Validator<T>), acceptsNoBody: true } }
-      : { response: fromStandardSchema(schema) }),
+    response:
+      schema === undefined
+        ? { ...(acceptAnything as Validator<T>), acceptsNoBody: true }
+        : fromStandardSchema(schema),
   };
 }
 

@@ -10,7 +10,6 @@ import {
   type ResponseCheck,
 } from './call.ts';
 import type { CreatedIds } from './created-ids.ts';
-import type { Clock } from './time.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
 import {
@@ -23,23 +22,18 @@ import {
 import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 import { callHook, type Hooks, type ResponseEvent } from './hooks.ts';
-import type { ResolvedPlatform } from './platform.ts';
-import { createValueFinder, type ReportedValues } from './undocumented-values.ts';
+import type { PipelineSetup } from './pipeline.ts';
+import { createValueFinder } from './undocumented-values.ts';
 import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
 import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';
 import { bodylessStatuses } from '../internal/http.ts';
 import type { BodyFault } from '../transports/transport.ts';
 import type { Schema } from '../schemas/primitives.ts';
 
-interface ReadingSetup {
-  readonly validation: 'strict' | 'report';
-  readonly hooks: Hooks;
-  readonly clock: Required<Clock>;
-  /** Whether the platform, not a proxy, wrote the body of an error response. */
-  readonly platform: Pick<ResolvedPlatform, 'isErrorBody'>;
-  readonly createdIds: CreatedIds;
-  readonly reportedValues: ReportedValues;
-}
+type ReadingSetup = Pick<
+  PipelineSetup,
+  'validation' | 'hooks' | 'clock' | 'platform' | 'createdIds' | 'reportedValues'
+>;
 
 /** The result of a call and the response that it was read from. */
 export interface Success<T> {
@@ -220,37 +214,14 @@ function parseIfJson(text: string): unknown {
   }
 }
 
-/** The parsed JSON of a response body, or why the body could not be parsed. */
-type ParsedBody =
-  | { readonly ok: true; readonly parsed: unknown }
-  | {
-      readonly ok: false;
-      readonly reason: InvalidResponseReason;
-      readonly explanation: string;
-    };
+type UnreadableFault = Exclude<BodyFault, 'stalled'>;
 
 /** Parses the text of a body. `fault` is what went wrong while the SDK read the body. */
-function parseBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefined): ParsedBody {
-  switch (fault) {
-    case 'cut':
-      return createBodyProblem(
-        'truncated',
-        'the connection broke before the whole response had arrived',
-      );
-    case 'incomplete':
-      return createBodyProblem('truncated', 'its compressed response is cut off');
-    case 'undecodable':
-      return createBodyProblem('not_json', 'its response is not in the content-encoding it names');
-    case 'too_large':
-      return createBodyProblem('too_large', 'its response is larger than 16 MiB');
-    case 'not_text':
-      return createBodyProblem('not_json', 'its response is not valid UTF-8');
-    case undefined:
-      break;
-  }
+function parseBody(text: string, fault: UnreadableFault | undefined) {
+  if (fault !== undefined) return createBodyProblem(...faults[fault]);
   if (text.trim() === '') return createBodyProblem('empty', 'its response is empty');
   try {
-    return { ok: true, parsed: parseJson(text) };
+    return { ok: true as const, parsed: parseJson(text) };
   } catch (error) {
     if (error instanceof JsonLimitError)
       return createBodyProblem('too_large', `its response ${error.message}`);
@@ -259,8 +230,16 @@ function parseBody(text: string, fault: Exclude<BodyFault, 'stalled'> | undefine
   }
 }
 
-const createBodyProblem = (reason: InvalidResponseReason, explanation: string): ParsedBody => ({
-  ok: false,
+const faults: Readonly<Record<UnreadableFault, Parameters<typeof createBodyProblem>>> = {
+  cut: ['truncated', 'the connection broke before the whole response had arrived'],
+  incomplete: ['truncated', 'its compressed response is cut off'],
+  undecodable: ['not_json', 'its response is not in the content-encoding it names'],
+  too_large: ['too_large', 'its response is larger than 16 MiB'],
+  not_text: ['not_json', 'its response is not valid UTF-8'],
+};
+
+const createBodyProblem = (reason: InvalidResponseReason, explanation: string) => ({
+  ok: false as const,
   reason,
   explanation: `, but ${explanation}`,
 });

@@ -1,4 +1,3 @@
-import type { Outcome } from '../errors/errors.ts';
 import type { Failure } from '../errors/failure.ts';
 import { parseHttpDate } from './time.ts';
 import type { Kind } from '../errors/outcome.ts';
@@ -17,12 +16,7 @@ import type { Kind } from '../errors/outcome.ts';
  */
 
 /** The facts about a failed attempt from which the SDK decides whether to send it again. */
-export interface FailedAttempt {
-  readonly outcome: Outcome;
-  readonly status?: number | undefined;
-  /** Whether the same request may succeed later. */
-  readonly transient: boolean;
-}
+export type FailedAttempt = Pick<Failure, 'outcome' | 'status' | 'transient'>;
 
 /**
  * 425 and 429 reject a request before it is processed: RFC 8470, RFC 6585, and docs/gaps.md, row 49.

@@ -1,5 +1,5 @@
 import type { Issue } from '../internal/issues.ts';
-import { isObject } from '../internal/objects.ts';
+import { dropUndefined, isObject } from '../internal/objects.ts';
 import { fieldOf } from '../internal/thrown.ts';
 import { causeInJson, factsOf, restoreCause, toPlainData, type JsonValue } from './json.ts';
 import { describePublicly } from './public-message.ts';
@@ -133,10 +133,9 @@ export class PaymentsError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     const attempts = Object.freeze([...(facts.attempts ?? [])]);
     // Leave out undefined fields, so that logs do not print them.
-    const call = Object.entries({ operation, method, path, startedAt, idempotencyKey, reference });
     Object.assign(this, {
       ...fields,
-      ...Object.fromEntries(call.filter(([, fact]) => fact !== undefined)),
+      ...dropUndefined({ operation, method, path, startedAt, idempotencyKey, reference }),
       attempts,
       retryable: facts.retryable ?? false,
     });

@@ -1,4 +1,5 @@
 import { oneLine } from '../internal/text.ts';
+import { fieldOf } from '../internal/thrown.ts';
 import { redactAndCut, redactBounded, redactHeader, type Redact } from './redact.ts';
 
 /** The parts of a response that an error shows. */
@@ -16,13 +17,11 @@ export function describeType({ headers, text }: FailedResponse): string {
 
 /** Reads the fields of an Error body. Each is checked, because a proxy's body may differ. */
 export function errorBodyOf(body: unknown, redact: Redact) {
-  const field = (name: string): unknown =>
-    typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
   const stringOf = (name: string): string | undefined => {
-    const value = field(name);
+    const value = fieldOf(body, name);
     return typeof value === 'string' && value !== '' ? redactAndCut(value, redact) : undefined;
   };
-  const details = redactBounded(field('details'), redact);
+  const details = redactBounded(fieldOf(body, 'details'), redact);
   return { message: stringOf('error'), code: stringOf('code'), details };
 }
 
@@ -46,7 +45,7 @@ export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Recor
 }
 
 /** Usual headers for the id of a request. The API reference names none: docs/gaps.md, row 53. */
-export const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'] as const;
+export const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** Reads the platform's id of a request from the first of the usual headers that is set. */
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {

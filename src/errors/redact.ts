@@ -85,13 +85,7 @@ export const redactHeader = (name: string, value: string, redact: Redact): strin
   secretHeader.test(name) ? mark : redact(value);
 
 /** Copies a JSON value and redacts its strings. The copy is cut at `depth` and `maxItems`. */
-export function redactDeep<T>(value: T, redact: Redact): T;
-export function redactDeep(
-  value: unknown,
-  redact: Redact,
-  depth: number,
-  maxItems: number,
-): unknown;
+export function redactDeep<T>(value: T, redact: Redact, depth?: number, maxItems?: number): T;
 export function redactDeep(
   value: unknown,
   redact: Redact,

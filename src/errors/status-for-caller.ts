@@ -1,43 +1,29 @@
 import {
-  AbortError,
-  AuthenticationError,
-  BadRequestError,
-  ConfigurationError,
-  ConflictError,
-  ConnectionError,
   NotFoundError,
   PaymentInDoubtError,
   paymentsErrorFrom,
   type PaymentsError,
-  PaymentVetoedError,
-  PermissionDeniedError,
-  RateLimitError,
-  TimeoutError,
-  UnprocessableEntityError,
-  ValidationError,
   WaitError,
 } from './errors.ts';
 import { isReading } from './public-message.ts';
 
 type CallerStatus = ReturnType<typeof httpStatusOf>;
 
-type ErrorClass = abstract new (...args: never) => PaymentsError;
-
-/** The HTTP status for each error class; the first match decides. For any other error: 502. */
-const statuses: readonly (readonly [ErrorClass, CallerStatus])[] = [
-  [ValidationError, 400],
-  [BadRequestError, 422],
-  [UnprocessableEntityError, 422],
-  [ConflictError, 409],
-  [PaymentVetoedError, 403],
-  [ConfigurationError, 500],
-  [AuthenticationError, 500],
-  [PermissionDeniedError, 500],
-  [RateLimitError, 503],
-  [AbortError, 503],
-  [TimeoutError, 504],
-  [ConnectionError, 503],
-];
+/** The HTTP status by the name of the error's class. For any other error: 502. */
+const statuses: Readonly<Partial<Record<string, CallerStatus>>> = {
+  ValidationError: 400,
+  BadRequestError: 422,
+  UnprocessableEntityError: 422,
+  ConflictError: 409,
+  PaymentVetoedError: 403,
+  ConfigurationError: 500,
+  AuthenticationError: 500,
+  PermissionDeniedError: 500,
+  RateLimitError: 503,
+  AbortError: 503,
+  TimeoutError: 504,
+  ConnectionError: 503,
+};
 
 /**
  * Maps an error to an HTTP status for your own response, such as 202 while a payment is in doubt,
@@ -67,7 +53,7 @@ export function httpStatusOf(
   if (error instanceof NotFoundError && error.code !== undefined) {
     return isCreating(error) ? 422 : 404;
   }
-  return statuses.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 502;
+  return statuses[error.name] ?? 502;
 }
 
 /** The HTTP status for each reason of a WaitError. Any other reason gives 202, like a timeout. */

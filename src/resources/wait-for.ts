@@ -146,12 +146,7 @@ export async function waitForTransfer(
             what: `Waiting stopped because the ${name} could not be read${describeLastStatus()}`,
             hint: 'This does not mean that it failed: fix the cause below and call waitFor again.',
           },
-          {
-            operation: waitCall.operation,
-            outcome: 'unknown',
-            retryable: false,
-            startedAt: unknownOutcome.startedAt,
-          },
+          { ...unknownOutcome, retryable: false },
         );
 
   try {

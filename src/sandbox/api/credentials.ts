@@ -1,10 +1,7 @@
 import { SandboxError } from '../platform/sandbox-error.ts';
 
 /** The API key for the endpoints under `/v0`, and the JWT for all others. */
-interface SandboxCredentials {
-  readonly apiKey: string;
-  readonly jwt: string;
-}
+type SandboxCredentials = ReturnType<typeof resolveCredentials>;
 
 /**
  * Returns the credentials that a sandbox accepts: those in its options, or fixed ones that are
@@ -14,7 +11,7 @@ interface SandboxCredentials {
 export function resolveCredentials(options: {
   apiKey?: string | undefined;
   jwt?: string | undefined;
-}): SandboxCredentials {
+}) {
   const {
     apiKey = 'sk_sandbox_0000000000000000',
     // The default has the form of a JWT, but its signature is the text "no signature".

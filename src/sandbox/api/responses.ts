@@ -53,6 +53,7 @@ export const createErrorReply = (status: number, code: string, message: string):
   errorReply(new SandboxError(message, { code, status }));
 
 type StatusReply = Extract<SandboxReply, { status: number }>;
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * A caller of the sandbox's `fetch` that waits for a response. A signal never aborts after its
@@ -76,10 +77,7 @@ export async function toResponse(response: SandboxReply, caller: Caller): Promis
   caller.signal.throwIfAborted();
   if (response.kind === 'hang') return hang(caller);
   if (response.kind === 'reset') throw createResetError();
-  return respond(response, caller);
-}
-
-function respond({ kind, status, headers, body }: StatusReply, caller: Caller): Response {
+  const { kind, status, headers, body } = response;
   if (body === null) return new Response(null, { status, headers });
   const bytes = new TextEncoder().encode(body);
   return new Response(createContent(kind, bytes, caller), {
@@ -88,11 +86,7 @@ function respond({ kind, status, headers, body }: StatusReply, caller: Caller): 
   });
 }
 
-function createContent(
-  kind: StatusReply['kind'],
-  bytes: Uint8Array<ArrayBuffer>,
-  caller: Caller,
-): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> {
+function createContent(kind: StatusReply['kind'], bytes: Bytes, caller: Caller) {
   if (kind === 'complete') return bytes;
   const half = bytes.subarray(0, bytes.length >> 1);
   return kind === 'truncated' ? truncateStream(half) : stallStream(half, caller);
@@ -136,7 +130,7 @@ const createResetError = () =>
   });
 
 /** Creates a response body that breaks off after these bytes, as if the connection closed. */
-function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+function truncateStream(bytes: Bytes): ReadableStream<Bytes> {
   let wasRead = false;
   return new ReadableStream(
     {
@@ -153,10 +147,7 @@ function truncateStream(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Arr
 }
 
 /** Creates a response body that sends these bytes and then stalls until the signal aborts. */
-function stallStream(
-  bytes: Uint8Array<ArrayBuffer>,
-  caller: Caller,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+function stallStream(bytes: Bytes, caller: Caller): ReadableStream<Bytes> {
   let stopListening: () => void;
   return new ReadableStream({
     start(controller) {

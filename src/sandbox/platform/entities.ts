@@ -11,7 +11,7 @@ import {
   type KycStatus,
   type TosStatus,
 } from '../../schemas/entity.ts';
-import { lazy } from '../../internal/objects.ts';
+import { dropUndefined, lazy } from '../../internal/objects.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import type { Platform } from './platform.ts';
 import { unprocessable } from './sandbox-error.ts';
@@ -76,8 +76,7 @@ export function advanceEntity(platform: Platform, row: Entity): void {
 
 function setStatuses(platform: Platform, row: Entity, update: SandboxEntityUpdate): void {
   const before = toEntity(row);
-  const { status = row.status, kycStatus = row.kycStatus, tosStatus = row.tosStatus } = update;
-  Object.assign(row, { status, kycStatus, tosStatus });
+  Object.assign(row, dropUndefined(update));
   scheduleEntity(platform, row);
   if (stringifyStatuses(row) !== stringifyStatuses(before)) {
     platform.changes.add('entity.status', toEntity, before, row);

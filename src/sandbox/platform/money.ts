@@ -1,11 +1,10 @@
+import { formatAmount, parseAmount } from '../../internal/amounts.ts';
 import { unprocessable } from './sandbox-error.ts';
 
 /*
  * The sandbox counts money in units of 10^-18, as a bigint. Every amount that the API takes is a
  * whole number of these units, so sums are exact.
  */
-const decimalPlaces = 18;
-const unitsPerWhole = 10n ** BigInt(decimalPlaces);
 
 /**
  * Converts an amount above zero to exact units of 10^-18.
@@ -24,16 +23,10 @@ export function parsePositive(text: string): bigint {
 }
 
 /** Converts digits with at most 18 decimals to exact units of 10^-18. */
-export function parseUnits(text: string): bigint {
-  const [whole = '', fraction = ''] = text.split('.');
-  return BigInt(whole) * unitsPerWhole + BigInt(fraction.padEnd(decimalPlaces, '0'));
-}
+export const parseUnits = (text: string): bigint => parseAmount(text) ?? 0n;
 
 /** Converts units of 10^-18 to a decimal string with two decimals, or more if necessary. */
 export function formatDecimal(units: bigint): string {
-  const fraction = String(units % unitsPerWhole)
-    .padStart(decimalPlaces, '0')
-    .replace(/0+$/, '')
-    .padEnd(2, '0');
-  return `${units / unitsPerWhole}.${fraction}`;
+  const [whole, fraction = ''] = formatAmount(units).split('.');
+  return `${whole}.${fraction.padEnd(2, '0')}`;
 }
