@@ -22,10 +22,10 @@ export interface PageSearch {
   readonly onHead: (head: Head, reportDrift: ReportDrift) => void;
 }
 
-/** Creates a list of the API under `/v0`. The queries of its pages differ only in the cursor. */
+/** Creates the list of a noun under `/v0`. The queries of its pages differ only in the cursor. */
 export function listOf<T, Q extends PageQuery>(
   api: RequestPipeline,
-  endpoint: Pick<Call<unknown>, 'operation' | 'path'>,
+  noun: string,
   item: Schema<T>,
   querySchema: Validator<Q>,
   query: Q | undefined,
@@ -41,7 +41,8 @@ export function listOf<T, Q extends PageQuery>(
   const hasNullCursor = (Object(given) as PageQuery).cursor === null;
   const filters = hasNullCursor ? { ...given, cursor: undefined } : given;
   const { cursor: start, limit } = Object(filters) as PageQuery;
-  const call = { ...endpoint, kind: 'safe' as const, method: 'GET' as const };
+  const path = { template: `/${noun}`, resolve: () => `/${noun}` };
+  const call = { operation: `${noun}.list`, kind: 'safe', method: 'GET', path } as const;
   const createPageCall = (cursor: string | undefined): Call<Page<T>, PageBody<T>> => ({
     ...call,
     belongsIn: setForEachPage('cursor'),

@@ -70,14 +70,7 @@ export class Accounts {
    * ```
    */
   list(query?: AccountListQuery, options?: RequestOptions): Pager<Account> {
-    return listOf(
-      this.#api,
-      { operation: 'accounts.list', path: path`/accounts` },
-      accountSchema(),
-      accountListQuerySchema(),
-      query,
-      options,
-    );
+    return listOf(this.#api, 'accounts', accountSchema(), accountListQuerySchema(), query, options);
   }
 
   /**

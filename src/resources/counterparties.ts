@@ -34,7 +34,7 @@ export class Counterparties {
   list(query?: CounterpartyListQuery, options?: RequestOptions): Pager<Counterparty> {
     return listOf(
       this.#api,
-      { operation: 'counterparties.list', path: path`/counterparties` },
+      'counterparties',
       counterpartySchema(),
       counterpartyListQuerySchema(),
       query,

@@ -66,14 +66,7 @@ export class Entities {
    * ```
    */
   list(query?: EntityListQuery, options?: RequestOptions): Pager<Entity> {
-    return listOf(
-      this.#api,
-      { operation: 'entities.list', path: path`/entities` },
-      entitySchema(),
-      entityListQuerySchema(),
-      query,
-      options,
-    );
+    return listOf(this.#api, 'entities', entitySchema(), entityListQuerySchema(), query, options);
   }
 
   /**

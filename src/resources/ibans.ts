@@ -32,14 +32,7 @@ export class Ibans {
    * ```
    */
   list(query?: IbanListQuery, options?: RequestOptions): Pager<Iban> {
-    return listOf(
-      this.#api,
-      { operation: 'ibans.list', path: path`/ibans` },
-      ibanSchema(),
-      ibanListQuerySchema(),
-      query,
-      options,
-    );
+    return listOf(this.#api, 'ibans', ibanSchema(), ibanListQuerySchema(), query, options);
   }
 
   /**

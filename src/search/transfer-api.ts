@@ -36,7 +36,7 @@ export class TransferApi {
   ): Pager<Transfer> {
     return listOf(
       this.#pipeline,
-      { operation: 'transfers.list', path: path`/transfers` },
+      'transfers',
       transferSchema(),
       createListQuerySchema(this.#filter),
       query,
