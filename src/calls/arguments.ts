@@ -3,6 +3,7 @@ import { createError, messagePartsOf } from '../errors/message.ts';
 import { cloneInput, isObject, isPlainObject, withoutMessage } from '../internal/objects.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 import { describeKind, findSimilar, withArticle } from '../internal/text.ts';
+import { fieldOf } from '../internal/thrown.ts';
 import {
   issueAt,
   join,
@@ -186,11 +187,7 @@ function describeUnknownFields(
 }
 
 const valueAt = (value: unknown, keys: readonly PropertyKey[]): unknown =>
-  keys.reduce<unknown>(
-    (inner, key) =>
-      typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
-    value,
-  );
+  keys.reduce<unknown>((inner, key) => fieldOf(inner, key), value);
 
 /** Returns the schema of each field of a zod object schema, by field name. */
 function shapeOf(schema: unknown): Readonly<Record<PropertyKey, unknown>> {

@@ -11,7 +11,7 @@ import {
   type RequestOptions,
   type ResolvedCallOptions,
 } from './options.ts';
-import type { ResolvedPlatform } from './platform.ts';
+import type { PipelineSetup } from './pipeline.ts';
 import { version } from '../version.ts';
 
 interface Parameter {
@@ -19,11 +19,7 @@ interface Parameter {
   readonly value: Exclude<QueryValue, readonly unknown[]>;
 }
 
-interface ClientDefaults {
-  readonly baseUrl: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly platform: Pick<ResolvedPlatform, 'idempotencyHeader'>;
-}
+type ClientDefaults = Pick<PipelineSetup, 'baseUrl' | 'headers' | 'platform'>;
 
 /** Builds the request of a call. Undefined if an argument is invalid; then `issues` says why. */
 export function prepare(

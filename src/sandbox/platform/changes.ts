@@ -56,6 +56,9 @@ export type SandboxChange = {
   [Noun in keyof SandboxChangeRecords]: SandboxChangeOf<Noun>;
 }[keyof SandboxChangeRecords];
 
+type MakeChange = () => SandboxChange;
+type Listener = (makeChange: MakeChange) => void;
+
 /** The maximum of changes that are kept. The oldest are dropped, so that memory is bounded. */
 const maxChanges = 10_000;
 
@@ -64,10 +67,10 @@ export class Changes {
   readonly #clock: Clock;
   readonly #ids: Ids;
   /** Functions that create a change only when code reads the change, because few tests read any. */
-  #entries: (() => SandboxChange)[] = [];
-  readonly #unreported: (() => SandboxChange)[] = [];
+  #entries: MakeChange[] = [];
+  readonly #unreported: MakeChange[] = [];
   #depth = 0;
-  readonly #listeners = new Set<(makeChange: () => SandboxChange) => void>();
+  readonly #listeners = new Set<Listener>();
 
   constructor(clock: Clock, ids: Ids) {
     this.#clock = clock;
@@ -113,7 +116,7 @@ export class Changes {
   }
 
   /** Calls the listener for every change of a record, until you call the returned function. */
-  onChange(listener: (makeChange: () => SandboxChange) => void): () => void {
+  onChange(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
@@ -139,10 +142,7 @@ export class Changes {
  * If a listener throws, the call that made the change still succeeds, because the change has
  * already happened.
  */
-function callListener(
-  listener: (makeChange: () => SandboxChange) => void,
-  makeChange: () => SandboxChange,
-): void {
+function callListener(listener: Listener, makeChange: MakeChange): void {
   try {
     listener(makeChange);
   } catch (cause) {
