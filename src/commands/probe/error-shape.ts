@@ -1,19 +1,12 @@
 import { resolvePlatform } from '../../calls/platform.ts';
 import type { Reading } from './platform.ts';
 
-/** The form that the platform's error bodies have in common. */
-interface ErrorShape {
-  readonly isDocumented: boolean;
-  readonly description: string;
-  /** Source text for the option isErrorBody. Undefined if a proxy's error could look the same. */
-  readonly isErrorBody?: string | undefined;
-}
-
 /**
  * Compares a platform's error bodies with the documented form, or else finds their form. If they
- * have enough fields in common, `isErrorBody` is TypeScript that recognises this form.
+ * have enough fields in common, `isErrorBody` is TypeScript that recognises this form. Undefined if
+ * a proxy's error could look the same.
  */
-export function describeErrorShape(errors: readonly Reading[]): ErrorShape {
+export function describeErrorShape(errors: readonly Reading[]) {
   const accepts = resolvePlatform().isErrorBody;
   const isDocumented = errors.every(({ body }) => accepts(body));
   if (isDocumented) return { isDocumented, description: '' };

@@ -80,14 +80,11 @@ function createDescription(start: string): string {
 
 /** @throws ProbeEnded if the API key cannot read both accounts. No payment was sent then. */
 export async function checkAccounts(platform: Platform, order: PaymentOrder): Promise<void> {
-  for (const [flag, id] of [
-    ['--from', order.from],
-    ['--to', order.to],
-  ] as const) {
-    const { problem } = await platform.get(`/accounts/${id}`);
+  for (const end of ['from', 'to'] as const) {
+    const { problem } = await platform.get(`/accounts/${order[end]}`);
     if (problem === undefined) continue;
     throw new ProbeEnded(
-      `${flag} ${id} is no account that this key can read: ${problem}\nNothing was paid.`,
+      `--${end} ${order[end]} is no account that this key can read: ${problem}\nNothing was paid.`,
     );
   }
 }

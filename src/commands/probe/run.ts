@@ -69,11 +69,8 @@ export async function runProbe(options: ProbeOptions): Promise<Probed> {
     const notTried = unknown(`Not tried: needs ${flag}.`);
     verdicts.set(check, isTried ? await check.decide(payment) : notTried);
   }
-  return createReport(verdicts, {
-    platform: platform.baseUrl,
-    startedAt,
-    requests: platform.requests,
-  });
+  const { baseUrl, requests } = platform;
+  return createReport(verdicts, { platform: baseUrl, startedAt, requests });
 }
 
 /** Creates the report of the checks that were decided, in the order of the checks. */

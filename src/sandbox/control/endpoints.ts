@@ -28,18 +28,11 @@ interface Control extends ControlRequest {
   id: string;
 }
 
-interface Endpoint {
-  readonly method: string;
-  readonly pattern: RegExp;
-  readonly status: number;
-  readonly run: (control: Control) => unknown;
-}
-
 function endpoint(
   methodAndPath: `${'GET' | 'POST' | 'PUT' | 'DELETE'} ${string}`,
   status: number,
   run: (control: Control) => unknown,
-): Endpoint {
+) {
   const [method = '', path = ''] = methodAndPath.split(' ');
   const pattern = new RegExp(`^${controlPath}${path.replace('{id}', '([^/]+)')}$`);
   return { method, pattern, status, run };
@@ -145,7 +138,7 @@ export function readFeed(feed: Feed, sandbox: Sandbox, query: URLSearchParams): 
     .slice(-Math.max(1, latest));
 }
 
-const endpoints: readonly Endpoint[] = [
+const endpoints = [
   ...(['advance', 'fail', 'cancel'] as const).map((verb) =>
     endpoint(`POST transfers/{id}/${verb}`, 200, ({ sandbox, id }) => sandbox.transfers[verb](id)),
   ),
