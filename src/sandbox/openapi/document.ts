@@ -20,11 +20,10 @@ export function createOpenApiReply(
   headers: Record<string, string>,
 ): Reply {
   const url = `http://${host}`;
-  const paths = Object.entries(document.paths).map(([path, item]) => [
-    path,
-    item['servers'] === undefined ? item : { ...item, servers: [{ url }] },
-  ]);
-  const servers = [{ url: `${url}/v0` }];
-  const reply = successReply(200, { ...document, servers, paths: Object.fromEntries(paths) });
+  const paths: Record<string, JsonObject> = {};
+  for (const [path, item] of Object.entries(document.paths)) {
+    paths[path] = item['servers'] === undefined ? item : { ...item, servers: [{ url }] };
+  }
+  const reply = successReply(200, { ...document, servers: [{ url: `${url}/v0` }], paths });
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
