@@ -1,8 +1,8 @@
 import { dropUndefined } from './internal/objects.ts';
 import type { Clock } from './calls/time.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
-import { CreatedIds } from './calls/created-ids.ts';
 import { ReportedValues } from './calls/undocumented-values.ts';
+import { CreatedIds } from './calls/created-ids.ts';
 import { RateLimiter } from './calls/rate-limiter.ts';
 import {
   addEnvironment,

@@ -26,7 +26,7 @@ export interface CallRequest {
    * the platform may ignore the key. `createOnce` searches the list of transfers instead.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Called with the body before `authorize` is asked and anything is sent; may throw. */
+  /** Called with the body just before each attempt, after every wait; may throw. */
   readonly beforeSending?: (body: string) => void;
   /** For writes: a sentence for the error when nobody knows whether the write took effect. */
   readonly ifUnknown?: string;

@@ -5,7 +5,7 @@
  */
 const maxIds = 10_000;
 
-/** The ids of a client's latest creations, to recognise a response that arrives a second time. */
+/** The ids of the latest creations, to recognise a response that arrives a second time. */
 export class CreatedIds {
   #latest = new Map<string, string | undefined>();
   #earlier: ReadonlyMap<string, string | undefined> = new Map();
@@ -27,3 +27,9 @@ export class CreatedIds {
     return true;
   }
 }
+
+/**
+ * The ids that this process was given, after the base URL of their platform. All clients share the
+ * connections of the process, so the response to one client may arrive again at another.
+ */
+export const idsOfProcess = /* @__PURE__ */ new CreatedIds();

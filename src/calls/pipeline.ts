@@ -208,7 +208,6 @@ export class RequestPipeline {
     const running = this.#start(call, prepared, trace, circumstances);
     const { authorize } = this.#setup;
     try {
-      call.beforeSending?.(prepared.body ?? '');
       if (circumstances.needsAuthorization === true && authorize !== undefined) {
         await askAuthorize(running, authorize);
       }
@@ -279,6 +278,7 @@ export class RequestPipeline {
       const token = credential.fixed ?? (await tokenFor(running, clock));
       // Ask the rate limiter without `await` first, because `await` costs a turn of the event loop.
       if (!this.#setup.rateLimiter.tryEnter()) await this.#waitForRateLimit(running);
+      running.call.beforeSending?.(running.prepared.body ?? '');
       const attempt = await this.#attempt(running, token);
       if (attempt.ok) {
         budget.refund(lastCost);

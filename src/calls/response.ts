@@ -9,7 +9,7 @@ import {
   type ReportDrift,
   type ResponseCheck,
 } from './call.ts';
-import type { CreatedIds } from './created-ids.ts';
+import { idsOfProcess, type CreatedIds } from './created-ids.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
 import {
@@ -201,7 +201,9 @@ function describeStray(
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
   // A caller may set the header `idempotency-key` without `platform.idempotencyHeader`.
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
-  const isNew = createdIds.add(id, key);
+  const isNewHere = createdIds.add(id, key);
+  const isNewInProcess = idsOfProcess.add(`${prepared.baseUrl} ${id}`, key);
+  const isNew = isOnUsedConnection ? isNewInProcess : isNewHere;
   if (isNew || !(isOnUsedConnection || call.idempotencyKey !== undefined)) return undefined;
   return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one` };
 }

@@ -234,7 +234,9 @@ export function unusableFailure(
     outcome: 'unknown',
     status: response.status,
     requestId,
-    reason: `status ${status} with an unusable body (${invalid})`,
+    reason: isStray
+      ? `status ${status} with the id of another record; a mock has to give each record an id of its own`
+      : `status ${status} with an unusable body (${invalid})`,
     // A retry helps after a cut-off or misdirected response, but not after one of a wrong shape.
     transient: invalid === 'truncated' || isStray,
     createError: (call) =>

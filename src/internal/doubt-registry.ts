@@ -4,12 +4,16 @@ import { onExit, warn } from './runtime.ts';
 /** A payment that calls of createOnce are making, or have left in doubt. */
 export interface Doubt {
   readonly key: string;
-  readonly termsKey: string;
+  /** The reference for a line on stderr, without credentials. */
   readonly reference: string;
   /** How many calls in this process are making the payment. */
   calls: number;
-  /** Whether a request for the payment may have taken effect. */
-  mayHavePaid: boolean;
+  /** How many of these calls have begun to send the payment. */
+  requests: number;
+  /** Whether a call has ended without knowing whether the payment was made. */
+  isInDoubt: boolean;
+  /** The terms by which a payment with equal terms is noticed, if a request may have paid. */
+  termsKey: string | undefined;
   /** Whether the line about a payment with equal terms was printed. */
   isSaid: boolean;
 }
@@ -17,7 +21,7 @@ export interface Doubt {
 interface Registry {
   /** By platform and reference, the oldest first. */
   readonly payments: Map<string, Doubt>;
-  /** The payments of which no running call knows the outcome, by their terms. */
+  /** The payments that a request may have made, by their terms. */
   readonly inDoubt: Map<string, Set<Doubt>>;
 }
 
@@ -39,7 +43,8 @@ export function openRegistry(): Registry {
 }
 
 function report({ payments }: Registry): void {
-  const count = [...payments.values()].filter(({ mayHavePaid }) => mayHavePaid).length;
+  const mayHavePaid = ({ requests, termsKey }: Doubt) => requests > 0 || termsKey !== undefined;
+  const count = [...payments.values()].filter(mayHavePaid).length;
   if (count === 0) return;
   warn(
     `payments-platform-sdk: this process ends without knowing whether ${count === 1 ? '1 payment' : `${count} payments`} took effect. Call createOnce again with the same reference; payments-journal list shows what is open.`,
@@ -50,9 +55,11 @@ function report({ payments }: Registry): void {
 export const doubtKey = (platform: string, reference: string): string =>
   `${platform} ${journalKey(reference)}`;
 
+/** Forgets a payment, unless a later call has begun a new record for its reference. */
 export function forgetDoubt(doubt: Doubt): void {
   const { payments, inDoubt } = openRegistry();
-  payments.delete(doubt.key);
+  if (payments.get(doubt.key) === doubt) payments.delete(doubt.key);
+  if (doubt.termsKey === undefined) return;
   const equals = inDoubt.get(doubt.termsKey);
   equals?.delete(doubt);
   if (equals?.size === 0) inDoubt.delete(doubt.termsKey);

@@ -15,7 +15,7 @@ import type { TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext } from './context.ts';
 import { createCall, Creation } from './creation.ts';
 import { checkReference, onceOptionChecks, type OnceOptions } from './options.ts';
-import { Payment, type MadePayment } from './payment.ts';
+import { Payment, type ReadPayment } from './payment.ts';
 import type { SharedSearches } from './shared-searches.ts';
 
 /** What `transfers.createOnce` resolves to. */
@@ -76,11 +76,6 @@ export const createOnceEvent = (
 
 type OnceDecision = Pick<OnceEvent, 'result'> & Partial<OnceEvent>;
 
-/** A payment that was made. If the journal records it, `readRecorded` has returned `transfer`. */
-interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
-  readonly transfer: TransferCreated | T;
-}
-
 /** Tries to make a payment, which hooks and traces see as one call. A batch shares its `searches`. */
 export const payOnce = <T>(
   client: ClientContext,
@@ -92,12 +87,7 @@ export const payOnce = <T>(
   client.pipeline.trace(
     createCall,
     (input as Partial<OnceInput> | undefined)?.description,
-    async (trace) => {
-      const made = await checkPayment(client, input, options, trace, searches).make();
-      const { result, transferId } = made;
-      const transfer = made.result === 'recorded' ? await readRecorded(made.read) : made.transfer;
-      return { result, transferId, transfer };
-    },
+    (trace) => checkPayment(client, input, options, trace, searches).make(readRecorded),
   );
 
 /**

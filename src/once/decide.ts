@@ -39,6 +39,7 @@ export async function decide(
   if (issues.length > 0) throw invalidArguments(decideCall, issues, client.pipeline.redact);
   const context = applyOptions(client, onceOptions, { within });
   await new Verdict(decideCall, reference, context).record(verdict, { by, force });
+  forgetPayment(context.baseUrl, reference);
 }
 
 /** An operator's decision on one payment. */
@@ -88,7 +89,6 @@ export class Verdict {
       decided = createPaid(before, { transferId: verdict, at: now, by }, terms);
     }
     if (!(await this.#journal.swap(before, decided))) throw errors.createInProgressError();
-    forgetPayment(this.#context.baseUrl, this.#reference);
   }
 
   async #rejectOtherPayment(id: string, input: OnceInput): Promise<void> {

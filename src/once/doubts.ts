@@ -1,6 +1,8 @@
 import { isOutcomeUnknown } from '../errors/errors.ts';
+import type { Redact } from '../errors/redact.ts';
 import { canonicalAmount } from '../internal/amounts.ts';
 import { doubtKey, forgetDoubt, openRegistry, type Doubt } from '../internal/doubt-registry.ts';
+import { isReference } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import type { TransferCreateInput } from '../schemas/transfer.ts';
 import { defaultCurrency } from '../search/compare.ts';
@@ -26,47 +28,69 @@ const termsKeyOf = (platform: string, input: TransferCreateInput): string =>
     (input.currency ?? defaultCurrency).toUpperCase(),
   ]);
 
-/** Remembers that a call is making a payment, until `endCall`. */
-export function beginCall({ platform, input }: Terms): Doubt {
-  const { payments } = openRegistry();
-  const reference = input.description;
-  const key = doubtKey(platform, reference);
-  const termsKey = termsKeyOf(platform, input);
-  const doubt = payments.get(key) ?? {
-    key,
-    termsKey,
-    reference,
-    calls: 0,
-    mayHavePaid: false,
-    isSaid: false,
-  };
-  doubt.calls += 1;
-  payments.set(key, doubt);
-  const [oldest] = payments.values();
-  if (payments.size > maxPayments && oldest !== undefined) forgetDoubt(oldest);
-  return doubt;
-}
+/** What one call of createOnce adds to what the process remembers of its payment. */
+export class CallDoubt {
+  readonly #doubt: Doubt;
+  readonly #terms: Terms;
+  #mayHavePaid = false;
+  #isSending = false;
 
-/** Remembers that a payment is in doubt, so that a payment with equal terms is noticed. */
-export function markInDoubt(doubt: Doubt): void {
-  doubt.mayHavePaid = true;
-  const { payments, inDoubt } = openRegistry();
-  // Another call may have found out meanwhile that the payment was made.
-  if (payments.get(doubt.key) !== doubt) return;
-  inDoubt.set(doubt.termsKey, (inDoubt.get(doubt.termsKey) ?? new Set()).add(doubt));
-}
-
-/** Ends a call that was making a payment. Without `error` the payment is made. */
-export function endCall(doubt: Doubt, error?: unknown): void {
-  doubt.calls -= 1;
-  if (error !== undefined && isOutcomeUnknown(error)) {
-    if (doubt.mayHavePaid) markInDoubt(doubt);
-    else if (doubt.calls === 0) forgetDoubt(doubt);
-    return;
+  constructor(terms: Terms, redact: Redact) {
+    const { payments } = openRegistry();
+    const { platform, input } = terms;
+    const key = doubtKey(platform, input.description);
+    const doubt = payments.get(key) ?? {
+      key,
+      reference: redact(input.description),
+      calls: 0,
+      requests: 0,
+      isInDoubt: false,
+      termsKey: undefined,
+      isSaid: false,
+    };
+    doubt.calls += 1;
+    payments.set(key, doubt);
+    this.#doubt = doubt;
+    this.#terms = terms;
+    const [oldest] = payments.values();
+    if (payments.size > maxPayments && oldest !== undefined) forgetDoubt(oldest);
   }
-  // A certain failure is told only if no call has paid, but another call may be paying just now.
-  if (error !== undefined && doubt.calls > 0) doubt.mayHavePaid = false;
-  else forgetDoubt(doubt);
+
+  /** The journal has a claim of the payment, whose request may have paid. */
+  addClaim(): void {
+    this.#mayHavePaid = true;
+  }
+
+  /** The call begins to send the payment. */
+  addRequest(): void {
+    this.#isSending = true;
+    this.#doubt.requests += 1;
+  }
+
+  /** The outcome of the call's request is unknown. The search for the payment may take long. */
+  addUnknown(): void {
+    this.#mayHavePaid = true;
+    const { payments, inDoubt } = openRegistry();
+    const doubt = this.#doubt;
+    // Another call may have found out meanwhile that the payment was made.
+    if (payments.get(doubt.key) !== doubt) return;
+    doubt.termsKey ??= termsKeyOf(this.#terms.platform, this.#terms.input);
+    inDoubt.set(doubt.termsKey, (inDoubt.get(doubt.termsKey) ?? new Set()).add(doubt));
+  }
+
+  /** Ends the call. Without `error` the payment is made, and no call is in doubt about it. */
+  end(error?: unknown): void {
+    const doubt = this.#doubt;
+    doubt.calls -= 1;
+    if (this.#isSending) doubt.requests -= 1;
+    if (error !== undefined && isOutcomeUnknown(error)) {
+      doubt.isInDoubt = true;
+      if (this.#mayHavePaid) this.addUnknown();
+      return;
+    }
+    // A certain failure of one call proves nothing about the requests of another.
+    if (error === undefined || (doubt.calls === 0 && !doubt.isInDoubt)) forgetDoubt(doubt);
+  }
 }
 
 /** Forgets a payment about which an operator has decided. */
@@ -79,27 +103,25 @@ export function forgetPayment(platform: string, reference: string): void {
 export const hasDoubts = (): boolean => openRegistry().payments.size > 0;
 
 /** Whether this process is making the payment with a reference, or has left it in doubt. */
-export function hasDoubt(platform: string, reference: unknown): boolean {
-  const { payments } = openRegistry();
-  return typeof reference === 'string' && payments.has(doubtKey(platform, reference));
-}
+export const hasDoubt = (platform: string, reference: unknown): boolean =>
+  typeof reference === 'string' && openRegistry().payments.has(doubtKey(platform, reference));
 
 /** Prints a line for each payment in doubt, once, that may be the payment to be sent now. */
 export function warnOfEqualTerms(
   platform: string,
   input: TransferCreateInput,
-  redact: (text: string) => string,
+  redact: Redact,
 ): void {
   const { inDoubt } = openRegistry();
   if (inDoubt.size === 0) return;
-  const key = doubtKey(platform, String(input.description));
+  const { description } = input;
+  const key = doubtKey(platform, String(description));
+  const name = isReference(description) ? redact(description) : 'a payment';
   for (const doubt of inDoubt.get(termsKeyOf(platform, input)) ?? []) {
     if (doubt.isSaid || doubt.key === key) continue;
     doubt.isSaid = true;
-    const name = input.description === undefined ? 'a payment' : redact(input.description);
-    const other = redact(doubt.reference);
     warn(
-      `payments-platform-sdk: ${name} is sent although ${other}, with the same terms, is in doubt. If it is a retry, both may pay: a retry keeps its reference.`,
+      `payments-platform-sdk: ${name} is sent although ${redact(doubt.reference)}, with the same terms, is in doubt. If it is a retry, both may pay: a retry keeps its reference.`,
     );
   }
 }

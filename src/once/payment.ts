@@ -12,7 +12,6 @@ import {
   type Transfer,
   type TransferCreated,
 } from '../schemas/transfer.ts';
-import type { Doubt } from '../internal/doubt-registry.ts';
 import { warn } from '../internal/runtime.ts';
 import { findDifferingFields } from '../search/compare.ts';
 import { epoch } from '../search/search.ts';
@@ -25,7 +24,7 @@ import {
   type SearchResult,
   type Situation,
 } from './decision.ts';
-import { beginCall, endCall, markInDoubt, warnOfEqualTerms } from './doubts.ts';
+import { CallDoubt, warnOfEqualTerms } from './doubts.ts';
 import {
   createAmbiguous,
   createClaim,
@@ -53,8 +52,13 @@ import { readRecorded } from './recorded.ts';
  * decision.ts decides what to do next, and this file does it.
  */
 
+/** A payment that was made. If the journal records it, `readRecorded` has returned `transfer`. */
+export interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
+  readonly transfer: TransferCreated | T;
+}
+
 /** A payment that this call made, or that is in the platform's list or the journal. */
-export type MadePayment =
+type MadePayment =
   | {
       readonly result: 'created' | 'found';
       readonly transferId: string;
@@ -90,7 +94,7 @@ export class Payment {
   readonly #context: OnceContext;
   readonly #journal: GuardedJournal;
   readonly #search: PaymentSearch;
-  readonly #doubt: Doubt;
+  readonly #doubt: CallDoubt;
 
   constructor(
     call: CallIdentity,
@@ -103,25 +107,32 @@ export class Payment {
     this.#context = context;
     this.#journal = new GuardedJournal(call, input.description, context);
     this.#search = new PaymentSearch(input.description, context, this.#journal);
-    this.#doubt = beginCall(this.#terms);
+    this.#doubt = new CallDoubt(this.#terms, context.pipeline.redactOwn);
   }
 
-  /** Makes the payment, or returns the payment that an earlier call made. */
-  async make(): Promise<MadePayment> {
+  /**
+   * Makes the payment, or returns the payment that an earlier call made. Then `readRecorded`
+   * decides whether to read its transfer.
+   */
+  async make<T>(
+    readRecorded: (read: () => Promise<Transfer>) => Promise<T>,
+  ): Promise<ReadPayment<T>> {
     try {
       const made = await this.#make();
-      endCall(this.#doubt);
-      return made;
+      const { result, transferId } = made;
+      const transfer = made.result === 'recorded' ? await readRecorded(made.read) : made.transfer;
+      this.#doubt.end();
+      return { result, transferId, transfer };
     } catch (error) {
-      endCall(this.#doubt, error);
+      this.#doubt.end(error);
       throw error;
     }
   }
 
   async #make(): Promise<MadePayment> {
     const entry = await this.#journal.readOwn(this.#input.description);
+    if (isOpen(entry)) this.#doubt.addClaim();
     if (entry !== undefined) this.#rejectOtherFields(entry);
-    if (isOpen(entry)) this.#doubt.mayHavePaid = true;
     if (entry?.state === 'paid') return await this.#describeRecorded(entry);
     return await this.#proceed(await this.#findPosition(entry));
   }
@@ -178,10 +189,10 @@ export class Payment {
     const startedAt = clock.elapsed();
     const notAfter = clock.now() + totalTimeout;
     await this.#authorize(before);
+    const claim = await this.#claim(before);
     const { baseUrl, pipeline } = this.#context;
     if (!isOpen(before)) warnOfEqualTerms(baseUrl, this.#input, pipeline.redactOwn);
-    const claim = await this.#claim(before);
-    this.#doubt.mayHavePaid = true;
+    this.#doubt.addRequest();
     let created: TransferCreated;
     try {
       created = await this.#creation.send(totalTimeout - (clock.elapsed() - startedAt), notAfter);
@@ -243,7 +254,7 @@ export class Payment {
     };
     if (!isCertain) {
       // The payment is remembered as in doubt before the list is searched, as the search may fail.
-      markInDoubt(this.#doubt);
+      this.#doubt.addUnknown();
       return await this.#proceed(positionOf(claim));
     }
     const withdrawn = withdrawClaim(before, claim, await this.#journal.readTime());

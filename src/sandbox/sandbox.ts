@@ -266,6 +266,7 @@ export class Sandbox {
    * numbers of ids continue, so that no id is used twice.
    */
   reset(): void {
+    forgetPlatform(this.clientOptions.baseUrl);
     this.#faults.clear();
     this.#log.clear();
     this.#platform.changes.clear();

@@ -1,9 +1,16 @@
-import { PaymentInDoubtError, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
-import { memoryJournal } from 'payments-platform-sdk/journals';
+import {
+  PaymentInDoubtError,
+  PaymentsClient,
+  PaymentsError,
+  PaymentVetoedError,
+  ServerError,
+  type OnceInput,
+} from 'payments-platform-sdk';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { describe, expect, test, vi } from 'vitest';
 import { forgetPlatform, openRegistry } from '../../src/internal/doubt-registry.ts';
-import { beginCall } from '../../src/once/doubts.ts';
+import { CallDoubt, hasDoubt } from '../../src/once/doubts.ts';
 import { failureOf } from '../support/clients.ts';
 
 // What a process remembers of the payments that it is making or has left in doubt.
@@ -87,15 +94,6 @@ describe('create with the reference of a payment of createOnce', () => {
     expect(references()).toHaveLength(1);
   });
 
-  test('asks no authorize function while the payment is in doubt', async () => {
-    const { payments, leaveInDoubt } = setup();
-    await leaveInDoubt('invoice 4711');
-    const authorize = vi.fn(() => true);
-    const { transfers } = payments.withOptions({ authorize });
-    await failureOf(transfers.create(inputOf('invoice 4711')), PaymentInDoubtError);
-    expect(authorize).not.toHaveBeenCalled();
-  });
-
   test('is not sent by another client or another copy of the package', async () => {
     const { options, leaveInDoubt, references } = setup();
     await leaveInDoubt('invoice 4711');
@@ -144,13 +142,59 @@ describe('create with the reference of a payment of createOnce', () => {
     expect(references()).toEqual(['invoice 4711']);
   });
 
-  test('is not sent although a call with other terms has ended as a conflict', async () => {
-    const { transfers, leaveInDoubt } = setup();
+  test('is not sent although another call has failed with certainty', async () => {
+    const { payments, leaveInDoubt, references } = setup();
+    let veto = (): void => undefined;
+    const authorize = () =>
+      new Promise<boolean>((resolve) => {
+        veto = () => resolve(false);
+      });
+    const { transfers } = payments.withOptions({ authorize });
+    const vetoed = transfers.createOnce(inputOf('invoice 4711'));
     await leaveInDoubt('invoice 4711');
-    const other = inputOf('invoice 4711', { amount: '1.00' });
-    const conflict = await failureOf(transfers.createOnce(other), PaymentInDoubtError);
-    expect(conflict.reason).toBe('conflict');
+    veto();
+    await failureOf(vetoed, PaymentVetoedError);
+    const other = payments.withOptions({ journal: memoryJournal(), authorize: () => false });
+    await failureOf(other.transfers.createOnce(inputOf('invoice 4711')), PaymentVetoedError);
+    await failureOf(payments.transfers.create(inputOf('invoice 4711')), PaymentInDoubtError);
+    expect(references()).toEqual(['invoice 4711']);
+  });
+
+  test.each<[string, (journal: Journal) => Partial<Journal>]>([
+    ['the journal cannot be read', () => ({ read: () => Promise.reject(new Error('down')) })],
+    ['another process claims first', () => ({ swap: () => Promise.resolve(false) })],
+    ['the list cannot be searched', () => ({ forgets: true })],
+  ])('is not sent if createOnce is in doubt because %s', async (_, change) => {
+    const { payments, options, references } = setup();
+    const journal = { ...options.journal, ...change(options.journal) };
+    const { transfers } = payments.withOptions({ journal });
+    await failureOf(transfers.createOnce(inputOf('invoice 4711')), PaymentInDoubtError);
     await failureOf(transfers.create(inputOf('invoice 4711')), PaymentInDoubtError);
+    expect(references()).toEqual([]);
+  });
+
+  test('is not sent if createOnce could not read the recorded transfer', async () => {
+    const { transfers, sandbox, references } = setup();
+    sandbox.faults.clear();
+    await transfers.createOnce(inputOf('invoice 4711'));
+    sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'status', status: 503 } });
+    await failureOf(transfers.createOnce(inputOf('invoice 4711')), ServerError);
+    await failureOf(transfers.create(inputOf('invoice 4711')), PaymentInDoubtError);
+    expect(references()).toEqual(['invoice 4711']);
+  });
+
+  test('is not sent if createOnce began while create waited', async () => {
+    const { payments, leaveInDoubt, references } = setup();
+    let permit = (): void => undefined;
+    const authorize = () =>
+      new Promise<boolean>((resolve) => {
+        permit = () => resolve(true);
+      });
+    const waiting = payments.withOptions({ authorize }).transfers.create(inputOf('invoice 4711'));
+    await leaveInDoubt('invoice 4711');
+    permit();
+    await failureOf(waiting, PaymentInDoubtError);
+    expect(references()).toEqual(['invoice 4711']);
   });
 });
 
@@ -195,6 +239,31 @@ describe('a payment with the terms of a payment in doubt', () => {
     expect(lines()).toEqual([]);
   });
 
+  test('causes no line if the payment is vetoed, and a line if it is sent later', async () => {
+    const { payments, transfers, leaveInDoubt, lines } = setup();
+    await leaveInDoubt('invoice 4711');
+    const vetoing = payments.withOptions({ authorize: () => false });
+    await failureOf(vetoing.transfers.create(inputOf('vetoed')), PaymentVetoedError);
+    await failureOf(vetoing.transfers.createOnce(inputOf('vetoed')), PaymentVetoedError);
+    expect(lines()).toEqual([]);
+    await transfers.create({ ...inputOf('sent'), description: 'line\nbreak' });
+    expect(lines()).toEqual([expect.stringContaining('a payment is sent although invoice 4711')]);
+  });
+
+  test('causes a line without the credential that a reference contains', async () => {
+    const { payments, transfers, sandbox, lines } = setup();
+    const key = 'sk_of_another_tenant_1';
+    const tenant = payments.withOptions({ apiKey: key });
+    sandbox.faults.add({
+      operation: 'transfers.create',
+      fault: { kind: 'reset', when: 'after_commit' },
+    });
+    await tenant.transfers.createOnce(inputOf(`of ${key}`)).catch(() => undefined);
+    await transfers.createOnce(inputOf('invoice 4712')).catch(() => undefined);
+    await transfers.createOnce(inputOf('invoice 4713'));
+    expect(lines().join()).not.toContain(key);
+  });
+
   test('causes no line when the same reference is tried again', async () => {
     const { leaveInDoubt, lines } = setup();
     await leaveInDoubt('invoice 4711');
@@ -232,9 +301,26 @@ test('createAllOnce makes 500 payments although 100 of them have equal terms', a
   expect(openRegistry().payments.size).toBe(0);
 });
 
+test('a call that ends late leaves the record of a later call alone', async () => {
+  const platform = 'https://late.invalid/v0';
+  const terms = { platform, input: inputOf('invoice 4711') };
+  const unknown = new PaymentsError('', { outcome: 'unknown' });
+  const early = new CallDoubt(terms, String);
+  forgetPlatform(platform);
+  const late = new CallDoubt(terms, String);
+  late.addRequest();
+  late.end(unknown);
+  early.end();
+  expect(hasDoubt(platform, 'invoice 4711')).toBe(true);
+  forgetPlatform(platform);
+  expect(openRegistry().inDoubt.size).toBe(0);
+});
+
 test('a process remembers 10,000 payments, and forgets the oldest of more', () => {
   const platform = 'https://many.invalid/v0';
-  for (let at = 0; at <= 10_000; at += 1) beginCall({ platform, input: inputOf(`payment ${at}`) });
+  for (let at = 0; at <= 10_000; at += 1) {
+    void new CallDoubt({ platform, input: inputOf(`payment ${at}`) }, String);
+  }
   const { payments } = openRegistry();
   expect(payments.size).toBe(10_000);
   expect(payments.has(`${platform} payment 0`)).toBe(false);

@@ -416,8 +416,7 @@ const verdictOf = (simulation: Simulation, caller: Caller): Verdict =>
   new Verdict(callIdentity, input.description, contextOf(simulation, caller));
 
 async function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated> {
-  const made = await paymentOf(simulation, caller).make();
-  return made.result === 'recorded' ? await made.read() : made.transfer;
+  return (await paymentOf(simulation, caller).make((read) => read())).transfer;
 }
 
 /** Runs all pending microtasks. */

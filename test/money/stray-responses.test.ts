@@ -1,4 +1,4 @@
-import { InvalidResponseError, type PaymentsClient } from 'payments-platform-sdk';
+import { InvalidResponseError, PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { CreatedIds } from '../../src/calls/created-ids.ts';
@@ -98,15 +98,19 @@ test.each(Object.entries(creations))('new connections may repeat %s_1', async (p
   }
 });
 
-test('a clone with the same API key knows the ids of its client’s creations', async () => {
+test.each<[string, (payments: PaymentsClient, options: ClientOptions) => PaymentsClient]>([
+  ['a clone', (payments) => payments.withOptions({ timeout: 1_000 })],
+  ['a clone with another API key', (payments) => payments.withOptions({ apiKey: `${apiKey}_2` })],
+  ['another client', (_, options) => new PaymentsClient(options)],
+])('%s knows the ids that this process was given', async (_, makeOther) => {
   const server = await rawServer(keep(201, createdNumber(1)));
   const payments = clientAt(server);
   await payments.transfers.create(newTransfer);
   await waitForSilence();
-  const clone = payments.withOptions({ timeout: 1_000 });
-  await failureOf(clone.transfers.create(newTransfer), InvalidResponseError);
-  const tenant = payments.withOptions({ apiKey: `${apiKey}_tenant` });
-  expect(await tenant.transfers.create(newTransfer)).toEqual(createdNumber(1));
+  const { baseUrl } = payments.toJSON();
+  const other = makeOther(payments, { baseUrl, apiKey });
+  await failureOf(other.transfers.create(newTransfer), InvalidResponseError);
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
 });
 
 test.each([
