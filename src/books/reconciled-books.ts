@@ -16,7 +16,7 @@ import {
 import type { BooksContext } from './source-books.ts';
 
 /** What you get when you await `reconcileAll` or `waitForAll`. */
-export type ReconciledSummary<Row extends ReconciledRow = ReconciledRow> = {
+type ReconciledSummary<Row extends ReconciledRow = ReconciledRow> = {
   /** For each result, such as `completed`, the number of rows and the sums of their amounts. */
   readonly totals: ReconciledTotals;
   /** The rows whose `result` is not `completed`. */

@@ -37,7 +37,7 @@ export type UnexpectedTransfer = {
 export type ReconciledRow = ReconciledPayment | UnexpectedTransfer;
 
 /** The number of rows with the same `result`, and the sums of their amounts. */
-export type ReconciledTotal = {
+type ReconciledTotal = {
   /** How many rows have this result. */
   readonly count: number;
   /** The exact sum of the rows' amounts in each currency, such as `{ USDC: '1250' }`. */

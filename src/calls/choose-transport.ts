@@ -1,7 +1,7 @@
 import { cannotSend, identity, type CallRequest, type PreparedRequest } from './call.ts';
 import { isBrowser, warnOfReplacedFetch } from '../internal/runtime.ts';
 import { createFetchTransport, createGetWithBodyTransport } from '../transports/fetch.ts';
-import type { PipelineSetup } from './pipeline.ts';
+import type { PipelineSetup } from './setup.ts';
 import { createBodiedGetTransport, createNodeTransport } from '../transports/node-http.ts';
 import type { Transport } from '../transports/transport.ts';
 

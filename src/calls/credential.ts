@@ -1,5 +1,4 @@
 import { describeKind } from '../internal/text.ts';
-import type { RunningCall } from './attempt.ts';
 import { cannotSend, identity, type CallRequest } from './call.ts';
 import { type Clock, Deadline, Stopped } from './time.ts';
 import { PaymentsError } from '../errors/errors.ts';
@@ -196,8 +195,16 @@ export function failWithoutCredential(call: CallRequest, kind: CredentialKind): 
   );
 }
 
+/** The fields of a running call that are needed to get its token. */
+type CallWithToken = Parameters<typeof createCallError>[1] & {
+  readonly credential: Credential;
+  readonly timeout: number;
+  readonly totalTimeout: number;
+  readonly total: Deadline;
+};
+
 /** Gets the token for an attempt. Throws if the credential function exceeds `timeout`. */
-export async function tokenFor(running: RunningCall, clock: Required<Clock>): Promise<string> {
+export async function tokenFor(running: CallWithToken, clock: Required<Clock>): Promise<string> {
   const { credential, timeout, total } = running;
   const allowed = Math.min(timeout, total.remaining);
   const deadline = new Deadline(clock, timeout, 'attempt', { outer: total });
@@ -219,7 +226,7 @@ export async function tokenFor(running: RunningCall, clock: Required<Clock>): Pr
 
 /** Replaces a token that the platform rejected. If that fails, returns a sentence that says why. */
 export async function renewToken(
-  running: RunningCall,
+  running: CallWithToken,
   rejectedToken: string,
   clock: Required<Clock>,
 ): Promise<string | undefined> {

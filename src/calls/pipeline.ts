@@ -16,16 +16,12 @@ import {
 } from './attempt.ts';
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
 import { askAuthorize } from './veto.ts';
-import type { CreatedIds } from './created-ids.ts';
 import { chooseTransport } from './choose-transport.ts';
-import type { resolveOptions } from './client-options.ts';
 import { Deadline, Stopped } from './time.ts';
 import {
   failWithoutCredential,
   renewToken,
   tokenFor,
-  type Credential,
-  type CredentialKind,
 } from './credential.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import { PaymentsError, withReference, type CallIdentity } from '../errors/errors.ts';
@@ -34,12 +30,12 @@ import { createCallError } from '../errors/call-error.ts';
 import { isRejection, unexpectedFailure } from '../errors/failure.ts';
 import type { Kind } from '../errors/outcome.ts';
 import { redactor, type Redact } from '../errors/redact.ts';
-import { RateLimiterWaitTooLong, type RateLimiter } from './rate-limiter.ts';
+import { RateLimiterWaitTooLong } from './rate-limiter.ts';
 import { callHook } from './hooks.ts';
-import type { ReportedValues } from './undocumented-values.ts';
 import { prepare } from './prepare.ts';
 import type { RequestOptions } from './options.ts';
-import { planRetry, type RetryBudget } from './retry.ts';
+import { planRetry } from './retry.ts';
+import type { PipelineSetup } from './setup.ts';
 import { traceCall, type Trace } from './tracing.ts';
 import { isReference } from '../internal/formats.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
@@ -57,22 +53,6 @@ export type WithResponse<T> = {
 export interface ApiCall<T> extends Promise<T> {
   /** Returns the result together with the raw response: status, headers, body. */
   withResponse(): Promise<WithResponse<T>>;
-}
-
-/** The settings for calls to one of the platform's two APIs. */
-export interface PipelineSetup extends Omit<
-  ReturnType<typeof resolveOptions>,
-  'rootUrl' | 'apiKey' | 'jwt' | 'journal' | 'gracePeriod'
-> {
-  readonly credentialKind: CredentialKind;
-  /** The credential for calls. If undefined, every call fails before anything is sent. */
-  readonly credential: Credential | undefined;
-  /** All credentials of the client. A response may quote any of them, and errors must show none. */
-  readonly credentials: readonly Credential[];
-  readonly budget: RetryBudget;
-  readonly rateLimiter: RateLimiter;
-  readonly createdIds: CreatedIds;
-  readonly reportedValues: ReportedValues;
 }
 
 /** Settings of a call that most calls leave out. */

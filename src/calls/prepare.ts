@@ -11,7 +11,7 @@ import {
   type RequestOptions,
   type ResolvedCallOptions,
 } from './options.ts';
-import type { PipelineSetup } from './pipeline.ts';
+import type { PipelineSetup } from './setup.ts';
 import { version } from '../version.ts';
 
 interface Parameter {

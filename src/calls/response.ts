@@ -22,7 +22,7 @@ import {
 import { isHttpsRedirect, statusOutcome } from '../errors/outcome.ts';
 import { redactDeep, type Redact } from '../errors/redact.ts';
 import { callHook, type Hooks, type ResponseEvent } from './hooks.ts';
-import type { PipelineSetup } from './pipeline.ts';
+import type { PipelineSetup } from './setup.ts';
 import { createValueFinder } from './undocumented-values.ts';
 import { forbidsRetry, isTransientStatus, parseRetryAfter } from './retry.ts';
 import { isTruncated, JsonLimitError, parseJson } from '../internal/json.ts';

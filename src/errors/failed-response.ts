@@ -45,7 +45,7 @@ export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Recor
 }
 
 /** Usual headers for the id of a request. The API reference names none: docs/gaps.md, row 53. */
-export const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** Reads the platform's id of a request from the first of the usual headers that is set. */
 export function requestIdOf(headers: Headers, redact: Redact): string | undefined {

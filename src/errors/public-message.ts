@@ -1,10 +1,12 @@
-import type { PaymentsError } from './errors.ts';
-
 /** The fields of an error that decide which message a customer may read. */
-type PublicFacts = Pick<
-  PaymentsError,
-  'name' | 'outcome' | 'operation' | 'method' | 'retryable'
-> & { readonly reason?: string };
+interface PublicFacts {
+  readonly name: string;
+  readonly outcome: string;
+  readonly operation?: string | undefined;
+  readonly method?: string | undefined;
+  readonly retryable: boolean;
+  readonly reason?: string | undefined;
+}
 
 const readOperation = /\.(get|list|build|listUndecided|reconcile|reconcileAll|waitFor)$/;
 

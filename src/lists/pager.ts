@@ -83,7 +83,7 @@ export interface ToArrayOptions {
  * }
  * ```
  */
-export interface PagedList<T, P> extends Awaitable<P>, AsyncIterable<T> {
+interface PagedList<T, P> extends Awaitable<P>, AsyncIterable<T> {
   /** The first page together with its raw response. */
   withResponse(): Promise<WithResponse<P>>;
   /** Iterates over the pages of the list instead of the items. */

@@ -23,7 +23,7 @@ export type TransferredResult = {
 };
 
 /** In a batch, the result of a payment that was not made, or whose outcome is unknown. */
-export type UntransferredResult = {
+type UntransferredResult = {
   /** The `description` that your input had when the batch read it; undefined if not a string. */
   readonly reference: string | undefined;
   /** The input object of this payment, as you passed it. */

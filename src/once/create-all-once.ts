@@ -32,7 +32,7 @@ export interface BatchOptions extends OnceOptions {
 }
 
 /** The count and the sum that you expect of a batch, to detect a wrong list of inputs. */
-export interface ExpectedTotals {
+interface ExpectedTotals {
   /** How many inputs you expect in your array. */
   readonly count?: number | undefined;
   /** The sum that you expect of the inputs' amounts, as an exact decimal string. */

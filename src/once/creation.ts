@@ -83,7 +83,7 @@ const inputHint = 'set it in the input, where transfers.reconcile looks for it';
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
 /** Creates a Transfer. */
-export const creationCall = (
+const creationCall = (
   input: TransferCreateInput,
   { listOrder }: TransferSearch,
 ): Call<TransferCreated> => {

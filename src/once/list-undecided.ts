@@ -31,7 +31,7 @@ export type UndecidedPayment = ClaimedPayment | UnreadablePayment;
  * A journal entry that this SDK cannot read. Restore the entry from a backup, or search the
  * platform's list.
  */
-export type UnreadablePayment = {
+type UnreadablePayment = {
   /** The key of the unreadable entry in the journal. */
   readonly reference: string;
   /** Marks an entry that another program has written or changed, so that it cannot be read. */
@@ -57,7 +57,7 @@ export type PaymentTransition = {
 } & { [Field in keyof Omit<JournalTransition, 'at'>]: JournalTransition[Field] };
 
 /** A payment that `createOnce` has not decided yet. */
-export type ClaimedPayment = {
+type ClaimedPayment = {
   /** The reference of the payment, the `description` of its input. */
   readonly reference: string;
   /** `sending`: a call is paying, or its process has died. `ambiguous`: an operator decides. */

@@ -52,7 +52,7 @@ import { readRecorded } from './recorded.ts';
  * decision.ts decides what to do next, and this file does it.
  */
 
-/** A payment that was made. If the journal records it, `readRecorded` has returned `transfer`. */
+/** A payment that was made. If the journal records it, `readTransfer` has returned `transfer`. */
 export interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
   readonly transfer: TransferCreated | T;
 }
@@ -111,16 +111,16 @@ export class Payment {
   }
 
   /**
-   * Makes the payment, or returns the payment that an earlier call made. Then `readRecorded`
+   * Makes the payment, or returns the payment that an earlier call made. Then `readTransfer`
    * decides whether to read its transfer.
    */
   async make<T>(
-    readRecorded: (read: () => Promise<Transfer>) => Promise<T>,
+    readTransfer: (read: () => Promise<Transfer>) => Promise<T>,
   ): Promise<ReadPayment<T>> {
     try {
       const made = await this.#make();
       const { result, transferId } = made;
-      const transfer = made.result === 'recorded' ? await readRecorded(made.read) : made.transfer;
+      const transfer = made.result === 'recorded' ? await readTransfer(made.read) : made.transfer;
       this.#doubt.end();
       return { result, transferId, transfer };
     } catch (error) {

@@ -14,9 +14,9 @@ import {
 
 export const entityIdSchema = idSchema('ent_');
 
-export const entityTypes = ['individual', 'business'] as const;
+const entityTypes = ['individual', 'business'] as const;
 /** The documented types of an Entity. @useDeclaredType */
-export type EntityType = (typeof entityTypes)[number];
+type EntityType = (typeof entityTypes)[number];
 
 export const entityStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an Entity. @useDeclaredType */

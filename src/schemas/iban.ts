@@ -14,9 +14,9 @@ import {
 
 export const ibanIdSchema = idSchema('iban_');
 
-export const ibanStatuses = ['active', 'inactive'] as const;
+const ibanStatuses = ['active', 'inactive'] as const;
 /** The documented statuses of an IBAN. @useDeclaredType */
-export type IbanStatus = (typeof ibanStatuses)[number];
+type IbanStatus = (typeof ibanStatuses)[number];
 
 /** A fiat bank identifier, linked to an Account and an Entity, that accepts deposits. */
 export interface Iban {

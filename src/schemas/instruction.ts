@@ -93,7 +93,7 @@ export const builtInstructionSchema = lazy((): Schema<BuiltInstruction> =>
 );
 
 /** What the executor of the action `refuelERC20` may charge and spend. */
-export interface RefuelERC20Fee {
+interface RefuelERC20Fee {
   /** Address of the token that the fee is paid in. */
   token: Hex;
   /** Maximum base fee that the executor may pay per unit of gas. */
@@ -121,7 +121,7 @@ export interface RefuelERC20Arguments {
 
 // The API reference shows no action kind but `refuelERC20`: docs/gaps.md, row 16.
 /** Arguments by kind of action. The SDK checks only `refuelERC20`, and sends others as given. */
-export interface ActionArguments {
+interface ActionArguments {
   /** Refills a token balance whenever it falls below a threshold. */
   refuelERC20?: RefuelERC20Arguments | undefined;
   [kind: string]: unknown;

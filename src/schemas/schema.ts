@@ -24,7 +24,7 @@ export type SchemaResult<T> =
     };
 
 /** One issue that a schema found in a value. */
-export type SchemaIssue = {
+type SchemaIssue = {
   /** Code of the issue, as zod names issues: `invalid_type`, `unrecognized_keys`. */
   readonly code: string;
   /** Where in the value the issue is: the keys from the outside in. */
@@ -34,7 +34,7 @@ export type SchemaIssue = {
 };
 
 /** The error that lists all issues of a value. */
-export type SchemaError = {
+type SchemaError = {
   /** Name of the error: `$ZodError` or `ZodError`. */
   readonly name: string;
   /** Text of the issues as JSON. */

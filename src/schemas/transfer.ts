@@ -22,9 +22,9 @@ export const transferIdSchema = idSchema('txfr_');
 /** Whether a value is a well-formed id of a Transfer (`txfr_…`). */
 export const isTransferId = (value: unknown): boolean => isWellFormedId('txfr_', value);
 
-export const transferTypes = ['book', 'wire', 'on_chain'] as const;
+const transferTypes = ['book', 'wire', 'on_chain'] as const;
 /** The documented types of a Transfer. @useDeclaredType */
-export type TransferType = (typeof transferTypes)[number];
+type TransferType = (typeof transferTypes)[number];
 
 export const transferStatuses = [
   'pending',
@@ -52,9 +52,9 @@ export const statusMeaning = ({
 }): StatusMeaning | undefined =>
   Object.hasOwn(statusMeanings, status) ? statusMeanings[status as TransferStatus] : undefined;
 
-export const transferDirections = ['outgoing', 'incoming'] as const;
+const transferDirections = ['outgoing', 'incoming'] as const;
 /** The documented directions of a Transfer. @useDeclaredType */
-export type TransferDirection = (typeof transferDirections)[number];
+type TransferDirection = (typeof transferDirections)[number];
 
 /** The response to `transfers.create`, which has fewer fields than a {@link Transfer}. */
 export interface TransferCreated {

@@ -7,7 +7,7 @@ import { Platform, ProbeEnded, type ProbeClock } from './platform.ts';
 import type { PaymentsClient } from '../../index.ts';
 
 /** The report that `--json` prints. */
-export interface Report {
+interface Report {
   /** The base URL of the platform. */
   readonly platform: string;
   readonly startedAt: string;
