@@ -1,6 +1,6 @@
 import type { SandboxLogEntry } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
-import { Calls, formatCurl, getResult } from '../../src/sandbox/page/attempts.ts';
+import { Calls, getResult } from '../../src/sandbox/page/attempts.ts';
 
 // How the page groups the log. test/full/page.test.ts checks that a browser shows the groups.
 
@@ -101,35 +101,4 @@ test('the web page of the sandbox keeps the latest 10,000 entries of the log', (
   const kept = calls.list();
   expect(kept).toHaveLength(10_000);
   expect([kept[0]?.id, kept.at(-1)?.id]).toEqual([12_000, 2_001]);
-});
-
-test('the web page of the sandbox formats a request as a shell command without its credential', () => {
-  const write = entry(1, {
-    method: 'POST',
-    path: '/v0/transfers',
-    query: { note: 'a b' },
-    body: { description: "it's $HOME", salt: 2n ** 60n },
-  });
-  expect(formatCurl(write, 'http://127.0.0.1:4010').split(' \\\n  ')).toEqual([
-    `curl -X POST 'http://127.0.0.1:4010/v0/transfers?note=a+b'`,
-    `-H "authorization: Bearer $PAYMENTS_API_KEY"`,
-    `-H 'content-type: application/json'`,
-    `--data-raw '{"description":"it'\\''s $HOME","salt":1152921504606846976}'`,
-  ]);
-  const delivery = entry(3, {
-    operation: 'webhook',
-    method: 'POST',
-    path: 'http://h/hook',
-    body: 1,
-  });
-  expect(formatCurl(delivery, 'http://sandbox').split(' \\\n  ')).toEqual([
-    `curl -X POST 'http://h/hook'`,
-    `-H 'content-type: application/json'`,
-    `--data-raw '1'`,
-  ]);
-  const root = entry(2, { path: '/transactions/{x}' });
-  expect(formatCurl(root, 'http://h').split(' \\\n  ')).toEqual([
-    `curl -X GET 'http://h/transactions/%7Bx%7D'`,
-    '-H "authorization: Bearer $PAYMENTS_JWT"',
-  ]);
 });

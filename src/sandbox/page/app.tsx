@@ -95,8 +95,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
     [page],
   );
   const [recordId, closeRecord] = useRecordId();
-  const { state, faults, calls, balances, connection, hasOlderEntries } = pageState;
-  const readWholeLog = useCallback(() => page.readWholeLog(), [page]);
+  const { state, faults, calls, balances, connection } = pageState;
   const noticeView = (
     <div class="notice">
       <p role="status">{notice?.isError === false ? notice.text : ''}</p>
@@ -128,7 +127,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
               />
             </div>
             <div class="column">
-              <Log calls={calls} readOlder={hasOlderEntries ? readWholeLog : undefined} />
+              <Log calls={calls} />
               <Faults faults={faults} />
             </div>
             <div class="column across">

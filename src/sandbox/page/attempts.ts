@@ -99,27 +99,3 @@ export function createRecordFilter(recordId: string): (call: Call) => boolean {
   return ({ text, attempts: [{ operation }] }) =>
     operation?.endsWith('.list') !== true && pattern.test(text);
 }
-
-const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
-/** Returns a curl command that sends the request again, with the credential from the shell. */
-export function formatCurl(entry: SandboxLogEntry, origin: string): string {
-  const { method, path, query, body } = entry;
-  const search = new URLSearchParams(query).toString();
-  // The path of a webhook delivery is its whole URL, and its receiver needs no sandbox credential.
-  const isWebhook = isDelivery(entry);
-  // curl treats brackets and braces in a URL as patterns.
-  const escapedPath = path.replaceAll(/[[\]{}]/g, encodeURIComponent);
-  const key = path.startsWith('/v0') ? 'PAYMENTS_API_KEY' : 'PAYMENTS_JWT';
-  const url = `${isWebhook ? '' : origin}${escapedPath}${search === '' ? '' : `?${search}`}`;
-  const parts = [
-    `curl -X ${method} ${quoteForShell(url)}`,
-    ...(isWebhook ? [] : [`-H "authorization: Bearer $${key}"`]),
-  ];
-  if (body !== undefined) {
-    // curl's option --data would read a file for a string that starts with @.
-    const text = typeof body === 'string' ? body : stringifyJson(body);
-    parts.push(`-H 'content-type: application/json'`, `--data-raw ${quoteForShell(text)}`);
-  }
-  return parts.join(' \\\n  ');
-}

@@ -76,18 +76,7 @@ function describeRule({ operation, times, after, percent, fault }: SandboxFaultR
   return `${operation === '*' ? 'every request' : operation}: ${parts.filter(Boolean).join(', ')}`;
 }
 
-/** Removes one fault rule by removing all rules, the only way there is, and adding the others. */
-async function removeRule(faultRule: SandboxFaultRule): Promise<void> {
-  const text = JSON.stringify(faultRule);
-  const faultRules = JSON.parse(await callControl('GET', 'faults')) as SandboxFaultRule[];
-  const at = faultRules.findIndex((candidate) => JSON.stringify(candidate) === text);
-  if (at < 0) throw new Error('This fault was used up meanwhile.');
-  await callControl('DELETE', 'faults');
-  for (const other of faultRules.toSpliced(at, 1))
-    await callControl('POST', 'faults', JSON.stringify(other));
-}
-
-/** The fault rules, each with a button to remove the rule, and a form for a new rule. */
+/** The fault rules, and a form for a new rule. */
 export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
   const [operation, setOperation] = useState('transfers.create');
   const [pickedKind, setKind] = useState('status');
@@ -111,14 +100,7 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
       {faults.length === 0 && <Empty>Every request gets its normal response.</Empty>}
       <ul class="rows">
         {faults.map((faultRule, at) => (
-          <li key={`${at} ${JSON.stringify(faultRule.fault)}`} class="fault">
-            <span>{describeRule(faultRule)}</span>
-            <Action
-              label="Remove"
-              of={`the fault of ${describeRule(faultRule)}`}
-              onClick={() => run('Removed the fault.', () => removeRule(faultRule))}
-            />
-          </li>
+          <li key={`${at} ${JSON.stringify(faultRule.fault)}`}>{describeRule(faultRule)}</li>
         ))}
       </ul>
       <Form

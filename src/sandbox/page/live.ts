@@ -15,8 +15,6 @@ export interface PageState {
   readonly balances: ReadonlyMap<string, readonly number[]>;
   /** The calls in the sandbox's log, latest first. */
   readonly calls: readonly Call[];
-  /** Whether the sandbox has older log entries that the page has not read. */
-  readonly hasOlderEntries: boolean;
 }
 
 /** How many log entries the page reads at first, because reading all 10,000 can take seconds. */
@@ -57,11 +55,7 @@ export class LivePage {
     faults: [],
     balances: new Map(),
     calls: [],
-    hasOlderEntries: false,
   };
-  #readsWholeLog = false;
-  #hasEntries = false;
-  #events: EventSource | undefined;
   #lastText = '';
   #currentRead: Promise<void> | undefined;
   #timer = 0;
@@ -89,16 +83,9 @@ export class LivePage {
     await (this.#currentRead ??= this.#readState());
   }
 
-  /** Reads the log of the sandbox again from its first entry. */
-  readWholeLog(): void {
-    this.#readsWholeLog = true;
-    this.#followLog();
-  }
-
   #clearLog(): void {
     this.#calls.clear();
-    this.#hasEntries = false;
-    this.#update({ calls: [], hasOlderEntries: false });
+    this.#update({ calls: [] });
   }
 
   #update(part: Partial<PageState>): void {
@@ -150,10 +137,7 @@ export class LivePage {
    * opens a new one after two seconds.
    */
   #followLog(): void {
-    this.#events?.close();
-    const query = this.#readsWholeLog ? '' : `?latest=${maxFirstEntries}`;
-    const events = new EventSource(`/_sandbox/log${query}`);
-    this.#events = events;
+    const events = new EventSource(`/_sandbox/log?latest=${maxFirstEntries}`);
     events.addEventListener('open', () => {
       // After a reconnection the stream can come from another sandbox, so clear the page's log.
       this.#clearLog();
@@ -178,10 +162,6 @@ export class LivePage {
   /** Adds a log entry, and draws the log, but at most once every `redrawMs` milliseconds. */
   #addEntry(json: string): void {
     const entry = parseJson(json) as SandboxLogEntry;
-    // Ids begin at 1, so older entries may exist if the first in the stream has a higher id.
-    const isOlderLeft = Number(entry.id) > 1 && !this.#readsWholeLog;
-    if (!this.#hasEntries && isOlderLeft) this.#update({ hasOlderEntries: true });
-    this.#hasEntries = true;
     this.#calls.add(entry, json);
     if (this.#isDrawPlanned) return;
     this.#isDrawPlanned = true;

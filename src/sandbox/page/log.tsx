@@ -2,18 +2,15 @@ import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { SandboxFault } from '../faults/rule.ts';
 import type { SandboxLogEntry } from '../log.ts';
-import { formatCurl, getResult, isDelivery, type Call, type Result } from './attempts.ts';
+import { getResult, isDelivery, type Call, type Result } from './attempts.ts';
 import {
   Badge,
-  Action,
-  Empty,
   findRecordId,
   Json,
   Linked,
   Panel,
   Rows,
   useFilter,
-  useRun,
   type Filter,
 } from './parts.tsx';
 
@@ -74,13 +71,6 @@ function Attempt({ entry, at, attempts }: { entry: SandboxLogEntry; at: number }
 
 function CallDetails({ attempts }: Attempts) {
   const [first] = attempts;
-  const run = useRun();
-  const copy = () => {
-    const text = formatCurl(first, location.origin);
-    void run('Copied as curl. The shell provides the key.', () =>
-      navigator.clipboard.writeText(text),
-    );
-  };
   return (
     <div class="details">
       {Object.keys(first.query).length > 0 && <h3>Query</h3>}
@@ -92,7 +82,6 @@ function CallDetails({ attempts }: Attempts) {
           <Attempt key={entry.id} entry={entry} at={at} attempts={attempts} />
         ))}
       </ol>
-      <Action label="Copy as curl" of={`${first.method} ${first.path}`} onClick={copy} />
     </div>
   );
 }
@@ -148,38 +137,13 @@ const filters: readonly Filter<Call>[] = [
   ['retried', 'Retried', ({ attempts }) => attempts.length > 1],
 ];
 
-interface LogProps {
-  calls: readonly Call[];
-  /** Makes the page read the older entries of the log; undefined if there are none. */
-  readOlder: (() => void) | undefined;
-}
-
 /** The calls that pass the filter and the search, latest first, up to `maxRows`. */
-export const Log = memo(({ calls, readOlder }: LogProps) => {
-  // While the log is paused: the calls at the moment of the pause.
-  const [pausedCalls, setPausedCalls] = useState<readonly Call[]>();
+export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
   const texts = { of: 'a request', placeholder: 'id, path, text' };
   const { fields, isShown } = useFilter(filters, texts, ({ text }) => text);
-  const shownCalls = (pausedCalls ?? calls).filter(isShown);
+  const shownCalls = calls.filter(isShown);
   return (
-    <Panel
-      id="log"
-      count={calls.length}
-      tools={
-        <>
-          {fields}
-          <button
-            type="button"
-            aria-pressed={pausedCalls !== undefined}
-            onClick={() => {
-              setPausedCalls(pausedCalls === undefined ? calls : undefined);
-            }}
-          >
-            Pause
-          </button>
-        </>
-      }
-    >
+    <Panel id="log" count={calls.length} tools={fields}>
       <Rows
         noun="request"
         isEmpty={calls.length === 0}
@@ -187,12 +151,6 @@ export const Log = memo(({ calls, readOlder }: LogProps) => {
         renderRow={({ id, attempts }) => <CallRow key={id} attempts={attempts} />}
         hint=" calls are shown"
       />
-      {readOlder !== undefined && (
-        <Empty>
-          Older requests are not loaded, and not searched.{' '}
-          <Action label="Load older requests" onClick={readOlder} />
-        </Empty>
-      )}
     </Panel>
   );
 });

@@ -1,6 +1,7 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import { statusMeaning, type Transfer } from '../../schemas/transfer.ts';
+import { idPrefixes } from '../platform/ids.ts';
 import type { SandboxState } from '../state.ts';
 import {
   Badge,
@@ -90,7 +91,8 @@ const Row = memo(
 
 const toTransferInput = ({ destinationId = '', ...input }: Fields) => ({
   ...input,
-  [destinationId.startsWith('acc_') ? 'destinationAccountId' : 'counterpartyId']: destinationId,
+  [destinationId.startsWith(idPrefixes.accounts) ? 'destinationAccountId' : 'counterpartyId']:
+    destinationId,
 });
 
 type Props = Pick<SandboxState, 'transfers' | 'accounts' | 'counterparties'>;

@@ -9,7 +9,7 @@ import type { Transaction } from '../../schemas/transaction.ts';
 import type { TransferStatus, Transfer } from '../../schemas/transfer.ts';
 import { Changes } from './changes.ts';
 import { Clock, type SandboxClock } from './clock.ts';
-import { Ids } from './ids.ts';
+import { idPrefixes, Ids, type Noun } from './ids.ts';
 import { Schedule } from './schedule.ts';
 import { Table, type ListOrder } from './table.ts';
 
@@ -62,15 +62,11 @@ export class Platform {
   readonly changes: Changes;
   /** Schedules the automatic status changes of Transfers and Entities; see auto-advance.ts. */
   readonly schedule: Schedule;
-  readonly entities = new Table<Entity>('ent_', 'entity', () => this.ids.next('entities'));
-  readonly accounts = new Table<AccountRow>('acc_', 'account', () => this.ids.next('accounts'));
-  readonly transfers = new Table<TransferRow>('txfr_', 'transfer', () =>
-    this.ids.next('transfers'),
-  );
-  readonly counterparties = new Table<Counterparty>('cpty_', 'counterparty', () =>
-    this.ids.next('counterparties'),
-  );
-  readonly ibans = new Table<Iban>('iban_', 'iban', () => this.ids.next('ibans'));
+  readonly entities = this.#createTable<Entity>('entities', 'entity');
+  readonly accounts = this.#createTable<AccountRow>('accounts', 'account');
+  readonly transfers = this.#createTable<TransferRow>('transfers', 'transfer');
+  readonly counterparties = this.#createTable<Counterparty>('counterparties', 'counterparty');
+  readonly ibans = this.#createTable<Iban>('ibans', 'iban');
   /** Deleted IBANs, because deposits to them fail with another error than to unknown IBANs. */
   readonly closedIbans = new Map<string, Iban>();
   readonly instructions = new Map<string, InstructionRow>();
@@ -91,5 +87,9 @@ export class Platform {
     this.schedule = new Schedule(this.clock, autoAdvance);
     this.pageSize = pageSize;
     this.settings = createInitialSettings(this.clock.toIsoNow());
+  }
+
+  #createTable<Row extends { readonly id: string }>(noun: Noun, singular: string): Table<Row> {
+    return new Table(idPrefixes[noun], singular, () => this.ids.next(noun));
   }
 }

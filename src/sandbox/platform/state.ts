@@ -33,7 +33,7 @@ import {
 } from '../../schemas/transfer.ts';
 import { toAccount } from './accounts.ts';
 import { restartTimers } from './auto-advance.ts';
-import { idNames, nouns, type IdName, type Noun } from './ids.ts';
+import { idNames, idPrefixes, nouns, type IdName, type Noun } from './ids.ts';
 import { parseUnits } from './money.ts';
 import { createInitialSettings, type Platform } from './platform.ts';
 import { maxProblems, oneOf, validationError } from './validation.ts';
@@ -73,8 +73,9 @@ export interface SandboxRecords {
   ids: Readonly<Record<string, number | undefined>>;
 }
 
-/** Creates a schema for an id with this prefix, followed by the number of the record. */
-const numberedId = (prefix: string): Schema<string> => {
+/** Creates a schema for an id of this noun: its prefix, followed by the number of the record. */
+const numberedId = (noun: Noun): Schema<string> => {
+  const prefix = idPrefixes[noun];
   const idRule = `expected "${prefix}" and digits`;
   return asSchema(z.string(idRule).check(z.regex(new RegExp(`^${prefix}\\d{1,15}$`), idRule)));
 };
@@ -91,7 +92,7 @@ const list = <T>(item: Schema<T>): Schema<T[]> =>
   asSchema(z.prefault(z.array(item, 'expected a list'), []));
 
 const iban = () =>
-  z.strictObject({ ...ibanShape(), id: numberedId('iban_'), accountId: numberedId('acc_') });
+  z.strictObject({ ...ibanShape(), id: numberedId('ibans'), accountId: numberedId('accounts') });
 
 /**
  * The shape of a sandbox's state, without its fault rules. Records have the shape of a response,
@@ -102,7 +103,7 @@ export const platformStateShape = () => ({
   entities: list(
     z.strictObject({
       ...entityShape(),
-      id: numberedId('ent_'),
+      id: numberedId('entities'),
       status: oneOf(entityStatuses),
       kycStatus: oneOf(kycStatuses),
       tosStatus: oneOf(tosStatuses),
@@ -111,7 +112,7 @@ export const platformStateShape = () => ({
   accounts: list(
     z.strictObject({
       ...accountShape(),
-      id: numberedId('acc_'),
+      id: numberedId('accounts'),
       type: oneOf(accountTypes),
       status: oneOf(accountStatuses),
       availableBalance: amount(),
@@ -120,12 +121,14 @@ export const platformStateShape = () => ({
   transfers: list(
     z.strictObject({
       ...transferShape(),
-      id: numberedId('txfr_'),
+      id: numberedId('transfers'),
       status: oneOf(transferStatuses),
       amount: amount(),
     }),
   ),
-  counterparties: list(z.strictObject({ ...counterpartyShape(), id: numberedId('cpty_') })),
+  counterparties: list(
+    z.strictObject({ ...counterpartyShape(), id: numberedId('counterparties') }),
+  ),
   ibans: list(iban()),
   closedIbans: list(iban()),
   instructions: list(

@@ -1,4 +1,3 @@
-import { describeChange } from '../description.ts';
 import { idempotencyHeader, type Creation, type KeyTrial, type Payment } from '../payment.ts';
 import { pays, type Check } from './check.ts';
 import { confirmed, contradicted, finding, formatMs, unknown, type Verdict } from './verdict.ts';
@@ -18,10 +17,12 @@ export const paymentChecks: readonly Check[] = [
     const { listed, record } = watch;
     const row = listed ?? record;
     if (row === undefined) return notSeen(first, 'The transfer could not be read.');
-    const change = describeChange(description, row['description']);
+    const received = row['description'];
     const where = listed === undefined ? 'by its id; not seen in the list' : 'in the list';
-    if (change === undefined) return confirmed('Yes.', `140 characters, ${where}.`);
-    return contradicted(`It comes back ${change.summary}.`, `Seen ${where}.`, change.advice);
+    if (received === description) return confirmed('Yes.', `140 characters, ${where}.`);
+    const shown = typeof received === 'string' ? `"${received.slice(0, 300)}"` : 'nothing';
+    const details = `Sent "${description}", seen ${where} as ${shown}.`;
+    return contradicted('It comes back changed.', details, changedAdvice);
   }),
   // Checks Assumption A2 of docs/proof.md, that the list soon shows a new transfer.
   pays(61, 'How soon is a new transfer listed?', ({ first, watch }) => {
@@ -34,6 +35,9 @@ export const paymentChecks: readonly Check[] = [
     return finding(fact, `After ${formatMs(listedAfterMs)}.`, lateEffectAdvice);
   }),
 ];
+
+const changedAdvice =
+  'createOnce cannot find such a payment, or reports it as ambiguous. Use references that the platform leaves as they are.';
 
 /** Advice for the report, because one transfer's delay does not show how slow a platform can be. */
 const lateEffectAdvice =
