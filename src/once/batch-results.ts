@@ -3,7 +3,7 @@ import type { Awaitable } from '../lists/pager.ts';
 import type { OnceInput, TransferCreated } from '../schemas/transfer.ts';
 
 /** In a batch, the result of a payment of which the platform has the transfer. */
-export type TransferredResult = {
+export type TransferredResult<Result = 'created' | 'found' | 'recorded' | 'failed'> = {
   /** The `description` that your input had when the batch read the input. */
   readonly reference: string;
   /** The input object of this payment, as you passed it. */
@@ -13,7 +13,7 @@ export type TransferredResult = {
    * call, as the journal says. `failed`: the Transfer ended as failed or cancelled, so pay again
    * under a new reference. The other Transfers may still fail, so follow them with `waitForAll`.
    */
-  readonly result: 'created' | 'found' | 'recorded' | 'failed';
+  readonly result: Result;
   /** Id of the Transfer. */
   readonly transferId: string;
   /** The Transfer; absent if the batch read only the journal. */
@@ -23,13 +23,13 @@ export type TransferredResult = {
 };
 
 /** In a batch, the result of a payment that was not made, or whose outcome is unknown. */
-type UntransferredResult = {
+type UntransferredResult<Result> = {
   /** The `description` that your input had when the batch read it; undefined if not a string. */
   readonly reference: string | undefined;
   /** The input object of this payment, as you passed it. */
   readonly input: OnceInput;
   /** `not_paid`: certainly no Transfer. `in_doubt`: nobody knows yet, so run the batch again. */
-  readonly result: 'not_paid' | 'in_doubt';
+  readonly result: Result;
   /** The error that `createOnce` would throw for this payment. */
   readonly error: PaymentsError;
   /** Always absent, because no Transfer is known for this payment. */
@@ -38,8 +38,15 @@ type UntransferredResult = {
   readonly transfer?: undefined;
 };
 
+// Each result is a member of its own, because the compiler narrows in `else` only then.
 /** Result of one payment of a batch. Compare `result` by `===` to narrow the type. */
-export type BatchResult = TransferredResult | UntransferredResult;
+export type BatchResult =
+  | TransferredResult<'created'>
+  | TransferredResult<'found'>
+  | TransferredResult<'recorded'>
+  | TransferredResult<'failed'>
+  | UntransferredResult<'not_paid'>
+  | UntransferredResult<'in_doubt'>;
 
 /** How many payments of a batch are in each state at this moment. */
 export interface BatchCounts {

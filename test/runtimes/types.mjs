@@ -73,6 +73,8 @@ export async function paySalaries(rows: readonly Row[]): Promise<void> {
     description: \`salary \${row.id}\`,
   }));
   for await (const row of payments.transfers.createAllOnce(inputs)) {
+    if (row.result === 'not_paid' || row.result === 'in_doubt') void row.error.message;
+    else void row.transferId.length;
     switch (row.result) {
       case 'created': case 'found': case 'recorded': case 'failed': {
         const id: string = row.transferId;

@@ -185,6 +185,10 @@ test('a switch over the results of a batch and of reconcileAll compiles', () => 
         return row satisfies never;
     }
   };
+  const readId = (row: BatchResult): string => {
+    if (row.result === 'not_paid' || row.result === 'in_doubt') return row.error.message;
+    return row.transferId;
+  };
   const sayBooked = (row: ReconciledRow): string => {
     switch (row.result) {
       case 'completed':
@@ -199,7 +203,7 @@ test('a switch over the results of a batch and of reconcileAll compiles', () => 
         return row satisfies never;
     }
   };
-  expect([sayPaid, sayBooked].every((say) => typeof say === 'function')).toBe(true);
+  expect([sayPaid, readId, sayBooked].every((say) => typeof say === 'function')).toBe(true);
 });
 
 test('calls, lists and pages have their documented types', () => {
