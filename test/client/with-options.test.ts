@@ -50,9 +50,9 @@ const silent = named('silent', () => new Promise<never>(() => undefined)).option
 
 /** Makes the effect of one option visible through a call. */
 interface Effect {
-  readonly one: ClientOptions;
-  readonly other: ClientOptions;
-  /** A value that differs between `one` and `other`. */
+  /** Two values of the option. */
+  readonly values: readonly [one: unknown, other: unknown];
+  /** What differs between the two values. */
   shows(payments: PaymentsClient): Promise<unknown>;
   /** Options that make the effect visible. */
   readonly common?: ClientOptions;
@@ -73,6 +73,17 @@ const history = named('history', ({ url }) => {
   const page = { data, hasMore: !isLast, nextCursor: isLast ? null : 'next' };
   return Response.json(page, { headers: { date: new Date(clock.now()).toUTCString() } });
 });
+/** The last request of a read of the root API. */
+const sentToRoot = async (payments: PaymentsClient) => {
+  await payments.instructions.list({ address: owner });
+  return listing.requests.at(-1);
+};
+/** The requests of a search. */
+const listedFor = async (payments: PaymentsClient) => {
+  history.requests.length = 0;
+  await payments.transfers.reconcile(once, { since: new Date(clock.now()) });
+  return history.requests;
+};
 /** An agent with connections that fail with this code. */
 const agentNamed = (code: string): Agent =>
   Object.assign(new Agent(), {
@@ -97,39 +108,28 @@ type Name = Exclude<keyof ClientOptions, 'platform'> | `platform.${Fact}`;
 
 const effects: Readonly<Record<Name, Effect>> = {
   baseUrl: {
-    one: { baseUrl: 'https://one.example.com/v0' },
-    other: { baseUrl: 'https://other.example.com/v0' },
+    values: ['https://one.example.com/v0', 'https://other.example.com/v0'],
     common: plain.options,
     shows: async (payments) => (await sentFor(payments, plain.requests))[0]?.url,
   },
   rootUrl: {
-    one: { rootUrl: 'https://one.example.com/r' },
-    other: { rootUrl: 'https://other.example.com/r' },
+    values: ['https://one.example.com/r', 'https://other.example.com/r'],
     common: listing.options,
-    shows: async (payments) => {
-      await payments.instructions.list({ address: owner });
-      return listing.requests.at(-1)?.url;
-    },
+    shows: async (payments) => (await sentToRoot(payments))?.url,
   },
   apiKey: {
-    one: { apiKey: 'sk_one' },
-    other: { apiKey: 'sk_other' },
+    values: ['sk_one', 'sk_other'],
     common: plain.options,
     shows: async (payments) =>
       (await sentFor(payments, plain.requests))[0]?.headers['authorization'],
   },
   jwt: {
-    one: { jwt: 'o.n.e' },
-    other: { jwt: () => 'o.t.her' },
+    values: ['o.n.e', () => 'o.t.her'],
     common: listing.options,
-    shows: async (payments) => {
-      await payments.instructions.list({ address: owner });
-      return listing.requests.at(-1)?.headers['authorization'];
-    },
+    shows: async (payments) => (await sentToRoot(payments))?.headers['authorization'],
   },
   allowHttp: {
-    one: { allowHttp: true },
-    other: { allowHttp: false },
+    values: [true, false],
     shows: async (payments) => {
       try {
         return payments.withOptions({ baseUrl: 'http://sandbox:4010/v0' }).toJSON().baseUrl;
@@ -138,21 +138,10 @@ const effects: Readonly<Record<Name, Effect>> = {
       }
     },
   },
-  timeout: {
-    one: { timeout: 1_000 },
-    other: { timeout: 2_000 },
-    common: silent,
-    shows: timeoutOf,
-  },
-  totalTimeout: {
-    one: { totalTimeout: 3_000 },
-    other: { totalTimeout: 4_000 },
-    common: silent,
-    shows: timeoutOf,
-  },
+  timeout: { values: [1_000, 2_000], common: silent, shows: timeoutOf },
+  totalTimeout: { values: [3_000, 4_000], common: silent, shows: timeoutOf },
   maxRetries: {
-    one: { maxRetries: 1 },
-    other: { maxRetries: 3 },
+    values: [1, 3],
     common: failing.options,
     shows: async (payments) => {
       failing.requests.length = 0;
@@ -161,34 +150,35 @@ const effects: Readonly<Record<Name, Effect>> = {
     },
   },
   headers: {
-    one: { headers: { 'x-team': 'one' } },
-    other: { headers: { 'X-Team': 'other' } },
+    values: [{ 'x-team': 'one' }, { 'X-Team': 'other' }],
     common: plain.options,
     shows: async (payments) => (await sentFor(payments, plain.requests))[0]?.headers['x-team'],
   },
   fetch: {
-    one: { fetch: () => Promise.resolve(Response.json({ ...entity, email: 'one' })) },
-    other: { fetch: () => Promise.resolve(Response.json({ ...entity, email: 'other' })) },
+    values: [
+      () => Promise.resolve(Response.json({ ...entity, email: 'one' })),
+      () => Promise.resolve(Response.json({ ...entity, email: 'other' })),
+    ],
     shows: async (payments) => (await payments.entities.get('ent_1')).email,
   },
   getWithBody: {
-    one: { getWithBody: () => Promise.resolve(Response.json([])) },
-    other: { getWithBody: () => Promise.resolve(new Response('{}', { status: 403 })) },
+    values: [
+      () => Promise.resolve(Response.json([])),
+      () => Promise.resolve(new Response('{}', { status: 403 })),
+    ],
     shows: async (payments) => {
       const call = payments.instructions.list({ address: owner });
       return call.catch((error: unknown) => String(error));
     },
   },
   agent: {
-    one: { agent: agentNamed('ONE') },
-    other: { agent: agentNamed('OTHER') },
+    values: [agentNamed('ONE'), agentNamed('OTHER')],
     common: { fetch: undefined },
     shows: async (payments) =>
       (await failureOf(payments.entities.get('ent_1'), ConnectionError)).code,
   },
   validation: {
-    one: { validation: 'report' },
-    other: { validation: 'strict' },
+    values: ['report', 'strict'],
     common: odd.options,
     shows: async (payments) =>
       payments.entities.get('ent_1').then(
@@ -197,14 +187,12 @@ const effects: Readonly<Record<Name, Effect>> = {
       ),
   },
   authorize: {
-    one: { authorize: () => false },
-    other: { authorize: () => true },
+    values: [() => false, () => true],
     common: plain.options,
     shows: async (payments) => payments.transfers.create(newTransfer).catch(String),
   },
   hooks: {
-    one: { hooks: { onRequest: () => heard.push('one') } },
-    other: { hooks: { onResponse: () => heard.push('other') } },
+    values: [{ onRequest: () => heard.push('one') }, { onResponse: () => heard.push('other') }],
     common: plain.options,
     shows: async (payments) => {
       heard.length = 0;
@@ -213,8 +201,7 @@ const effects: Readonly<Record<Name, Effect>> = {
     },
   },
   'platform.idempotencyHeader': {
-    one: { platform: { idempotencyHeader: 'Idempotency-Key' } },
-    other: { platform: { idempotencyHeader: 'X-Once' } },
+    values: ['Idempotency-Key', 'X-Once'],
     common: plain.options,
     shows: async (payments) => {
       plain.requests.length = 0;
@@ -223,8 +210,7 @@ const effects: Readonly<Record<Name, Effect>> = {
     },
   },
   'platform.isErrorBody': {
-    one: { platform: { isErrorBody: () => true } },
-    other: { platform: { isErrorBody: () => false } },
+    values: [() => true, () => false],
     common: missing.options,
     shows: async (payments) => {
       const { outcome } = await failureOf(payments.transfers.create(newTransfer));
@@ -232,8 +218,7 @@ const effects: Readonly<Record<Name, Effect>> = {
     },
   },
   journal: {
-    one: { journal: paidAs('txfr_1') },
-    other: { journal: paidAs('txfr_2') },
+    values: [paidAs('txfr_1'), paidAs('txfr_2')],
     common: plain.options,
     shows: async (payments) => {
       plain.requests.splice(0);
@@ -242,8 +227,7 @@ const effects: Readonly<Record<Name, Effect>> = {
     },
   },
   gracePeriod: {
-    one: { gracePeriod: 1_000 },
-    other: { gracePeriod: 2_000 },
+    values: [1_000, 2_000],
     common: silent,
     shows: async (payments) => {
       const journal = memoryJournal();
@@ -258,28 +242,20 @@ const effects: Readonly<Record<Name, Effect>> = {
     },
   },
   'platform.transfersNewestFirst': {
-    one: { platform: { transfersNewestFirst: true } },
-    other: { platform: { transfersNewestFirst: false } },
+    values: [true, false],
     common: history.options,
-    shows: async (payments) => {
-      history.requests.length = 0;
-      await payments.transfers.reconcile(once, { since: new Date(clock.now()) });
-      return history.requests.length;
-    },
+    shows: async (payments) => (await listedFor(payments)).length,
   },
   'platform.transfersFilter': {
-    one: { platform: { transfersFilter: 'account' } },
-    other: { platform: { transfersFilter: false } },
+    values: ['account', false],
     common: history.options,
     shows: async (payments) => {
-      history.requests.length = 0;
-      await payments.transfers.reconcile(once, { since: new Date(clock.now()) });
-      return [...new URL(history.requests[0]?.url ?? '').searchParams.keys()];
+      const [request] = await listedFor(payments);
+      return [...new URL(request?.url ?? '').searchParams.keys()];
     },
   },
   clock: {
-    one: { clock },
-    other: { clock: otherClock },
+    values: [clock, otherClock],
     common: failing.options,
     shows: async (payments) => {
       const { startedAt } = await failureOf(payments.entities.get('ent_1'));
@@ -317,7 +293,8 @@ test('withOptions throws if the options come from an instance of a class whose f
 });
 
 test.each(names)('withOptions keeps the option %s if other options change', async (name) => {
-  const { one, other, common, shows } = effects[name];
+  const { values, common, shows } = effects[name];
+  const [one, other] = [setOnly(name, values[0]), setOnly(name, values[1])] as const;
   const payments = new PaymentsClient({ ...base, ...common, ...one });
   const expected = await shows(payments);
   // Each other option is set to its current value.
@@ -338,7 +315,8 @@ test.each(names)('withOptions keeps the option %s if other options change', asyn
 });
 
 test.each(names)('withOptions replaces the option %s in the clone only', async (name) => {
-  const { one, other, common, shows } = effects[name];
+  const { values, common, shows } = effects[name];
+  const [one, other] = [setOnly(name, values[0]), setOnly(name, values[1])] as const;
   const payments = new PaymentsClient({ ...base, ...common, ...one });
   const before = await shows(payments);
   const clone = payments.withOptions(other);

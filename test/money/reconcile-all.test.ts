@@ -49,8 +49,11 @@ const pagesOf = (...pages: readonly (readonly Transfer[])[]) => pages;
 
 type Lists = (scan: number, source: string) => readonly (readonly Transfer[])[];
 
-/** A client of a platform that shows the pages of `lists` in each scan. */
-function setup(lists: Lists, options: ClientOptions & { stored?: readonly Transfer[] } = {}) {
+/** A client of a platform that shows the pages of `lists` in each scan, or always one page. */
+function setup(
+  lists: Lists | readonly Transfer[],
+  options: ClientOptions & { stored?: readonly Transfer[] } = {},
+) {
   const { stored = [], ...clientOptions } = options;
   const requests: string[] = [];
   const scans = new Map<string, number>();
@@ -69,7 +72,7 @@ function setup(lists: Lists, options: ClientOptions & { stored?: readonly Transf
     const at = Number(url.searchParams.get('cursor') ?? 0);
     const scan = (scans.get(source) ?? 0) + (at === 0 ? 1 : 0);
     scans.set(source, scan);
-    const pages = lists(scan, source);
+    const pages = typeof lists === 'function' ? lists(scan, source) : [lists];
     const hasMore = at + 1 < pages.length;
     const page = { data: pages[at] ?? [], hasMore, nextCursor: hasMore ? String(at + 1) : null };
     return respond(200, page, headers);
@@ -79,7 +82,8 @@ function setup(lists: Lists, options: ClientOptions & { stored?: readonly Transf
     inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>,
     callOptions?: ReconcileAllOptions,
   ): Promise<ReconciledRow[]> => collect(payments.transfers.reconcileAll(inputs, callOptions));
-  return { payments, rowsOf, requests, headers, scans };
+  const linesOf = async (...args: Parameters<typeof rowsOf>) => outline(await rowsOf(...args));
+  return { payments, rowsOf, linesOf, requests, headers, scans };
 }
 
 /** Each row in short: the last digits of the salary, the result, and the transfers. */
@@ -94,6 +98,8 @@ const outline = (rows: readonly ReconciledRow[]) =>
       .filter((part) => part !== undefined)
       .join(' '),
   );
+
+const unexpected = { unexpected: true };
 
 /** A journal that records the transfers with these ids as the salaries with these numbers. */
 function journalOf(
@@ -141,9 +147,7 @@ describe('the results of reconcileAll', () => {
   });
 
   test('await of reconcileAll resolves to the totals and to the results that are not completed', async () => {
-    const { payments } = setup(() =>
-      pagesOf([listedAs(1), listedAs(2), listedAs(3, { status: 'failed' })]),
-    );
+    const { payments } = setup([listedAs(1), listedAs(2), listedAs(3, { status: 'failed' })]);
     const books = payments.transfers.reconcileAll([1, 2, 3, 4].map((number) => salaryOf(number)));
     expect(books.totals).toEqual(noTotals);
     const { totals, open } = await books;
@@ -161,7 +165,7 @@ describe('the results of reconcileAll', () => {
     const amounts = ['0.1', '0.2', '123456789012345678901234567890.000000000000000001'];
     const inputs = amounts.map((amount, at) => ({ ...salaryOf(at + 1), amount }));
     const euros = { ...salaryOf(4), amount: '7', currency: 'eurc' };
-    const { payments } = setup(() => pagesOf([listedAs(9, { amount: '5', currency: 'EURC' })]));
+    const { payments } = setup([listedAs(9, { amount: '5', currency: 'EURC' })]);
     const { totals } = await payments.transfers.reconcileAll([...inputs, euros], {
       unexpected: true,
     });
@@ -171,7 +175,7 @@ describe('the results of reconcileAll', () => {
   });
 
   test('the totals add the amounts that the inputs had when the generator yielded them, even if the generator yields the same object each time', async () => {
-    const { payments } = setup(() => pagesOf([listedAs(1, { amount: '1' })]));
+    const { payments } = setup([listedAs(1, { amount: '1' })]);
     function* readRows() {
       const row = { ...salaryOf(1), description: '', amount: '' };
       for (const number of [1, 2, 3]) {
@@ -190,7 +194,7 @@ describe('the results of reconcileAll', () => {
   });
 
   test('await and loops over one reconcileAll call count separate totals', async () => {
-    const { payments } = setup(() => pagesOf([listedAs(1), listedAs(2)]));
+    const { payments } = setup([listedAs(1), listedAs(2)]);
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     const [{ totals }] = await Promise.all([books, collect(books)]);
     for await (const _ of books) break;
@@ -212,14 +216,14 @@ describe('the results of reconcileAll', () => {
     const strays = [changes, { id: 'txfr_9', amount: '50.00' }].map((each, at) =>
       listedAs(2, { description: `stray ${at}`, destinationAccountId: 'acc_9', ...each }),
     );
-    const { payments } = setup(() => pagesOf([listedAs(1), ...strays]));
-    const { totals } = await payments.transfers.reconcileAll([salaryOf(1)], { unexpected: true });
+    const { payments } = setup([listedAs(1), ...strays]);
+    const { totals } = await payments.transfers.reconcileAll([salaryOf(1)], unexpected);
     expect(totals.unexpected).toEqual({ count: 2, amounts: { USDC: '50' }, unreadable: 1 });
     expect(totals.completed.unreadable).toBe(0);
   });
 
   test('each loop over one reconcileAll call starts again, and the totals count while the loop runs', async () => {
-    const { payments, scans } = setup(() => pagesOf([listedAs(1), listedAs(2)]));
+    const { payments, scans } = setup([listedAs(1), listedAs(2)]);
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     for (let loop = 1; loop <= 2; loop += 1) {
       const counts: number[] = [];
@@ -247,18 +251,18 @@ describe('the results of reconcileAll', () => {
 
   test('reconcileAll accepts an async iterable, and uses the values that each input had before the list was read', async () => {
     const input = { ...salaryOf(1), amount: '12.50' as string };
-    const { rowsOf } = setup(() => {
+    const { linesOf } = setup(() => {
       input.amount = '99';
       return pagesOf([listedAs(1)]);
     });
     async function* readBooks() {
       yield input as OnceInput;
     }
-    expect(outline(await rowsOf(readBooks()))).toEqual(['1 completed 1']);
+    expect(await linesOf(readBooks())).toEqual(['1 completed 1']);
   });
 
   test('reconcileAll without inputs sends no request', async () => {
-    const { payments, requests } = setup(() => pagesOf([]));
+    const { payments, requests } = setup([]);
     expect(await payments.transfers.reconcileAll([])).toEqual({ totals: noTotals, open: [] });
     expect(requests).toEqual([]);
   });
@@ -273,7 +277,7 @@ describe('a listed transfer whose description is exactly the reference of a paym
     ['no amount', { amount: null }],
     ['an empty id', { id: '' }],
   ])('makes the payment ambiguous if the transfer has %s', async (_, changes) => {
-    const { rowsOf } = setup(() => pagesOf([listedAs(1, changes)]), { validation: 'report' });
+    const { rowsOf } = setup([listedAs(1, changes)], { validation: 'report' });
     const [row] = await rowsOf([salaryOf(1)]);
     expect(row).toMatchObject({ result: 'ambiguous', candidates: [listedAs(1, changes)] });
     expect(row?.transfer).toBeUndefined();
@@ -282,29 +286,29 @@ describe('a listed transfer whose description is exactly the reference of a paym
   test('makes the payment ambiguous if a second transfer has the reference, even with another amount', async () => {
     for (const changes of [{}, { amount: '99' }]) {
       const second = listedAs(1, { id: 'txfr_9', ...changes });
-      const { rowsOf } = setup(() => pagesOf([listedAs(1), second]));
-      expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 19']);
+      const { linesOf } = setup([listedAs(1), second]);
+      expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 19']);
     }
   });
 
   test('makes the payment completed even if the list also shows the incoming side of the same transfer', async () => {
     for (const id of ['txfr_000001', 'txfr_9']) {
       const other = listedAs(1, { id, direction: 'incoming' });
-      const { rowsOf } = setup(() => pagesOf([listedAs(1), other]));
-      expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 completed 1']);
+      const { linesOf } = setup([listedAs(1), other]);
+      expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 completed 1']);
     }
   });
 
   test('makes the payment ambiguous if the list shows only the incoming side of the transfer', async () => {
-    const { rowsOf } = setup(() => pagesOf([listedAs(1, { direction: 'incoming' })]));
-    expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
+    const { linesOf } = setup([listedAs(1, { direction: 'incoming' })]);
+    expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 1']);
   });
 
   test('does not belong to the payment payroll-1 if the description is payroll-10', async () => {
     const short = { ...salaryOf(1), description: 'payroll-1' };
     const long = { ...short, description: 'payroll-10' };
-    const { rowsOf } = setup(() => pagesOf([listedAs(2, { description: long.description })]));
-    expect(outline(await rowsOf([short, long]))).toEqual(['1 missing', '0 completed 2']);
+    const { linesOf } = setup([listedAs(2, { description: long.description })]);
+    expect(await linesOf([short, long])).toEqual(['1 missing', '0 completed 2']);
   });
 });
 
@@ -312,64 +316,47 @@ describe('a listed transfer whose description is only similar to the reference o
   const rewritten = listedAs(9, { description: 'SALARY000001' });
 
   test('makes the payment ambiguous if no transfer has the exact reference', async () => {
-    const { rowsOf } = setup(() => pagesOf([rewritten]));
-    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 ambiguous 9']);
+    const { linesOf } = setup([rewritten]);
+    expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 ambiguous 9']);
   });
 
   test.each([
     ['before', [rewritten, listedAs(1)]],
     ['after', [listedAs(1), rewritten]],
   ])('is unexpected %s a transfer with the exact reference', async (_, page) => {
-    const { rowsOf } = setup(() => pagesOf(page));
-    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
-      '1 completed 1',
-      'unexpected 9',
-    ]);
+    const { linesOf } = setup(page);
+    expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 completed 1', 'unexpected 9']);
   });
 
   test('is one of at most ten candidates for the payment, even if the list shows 30 similar transfers', async () => {
     const similar = Array.from({ length: 30 }, (_, at) => ({ ...rewritten, id: `txfr_${at}` }));
-    const { rowsOf } = setup(() => pagesOf(similar as Transfer[]));
-    const rows = await rowsOf([salaryOf(1)], { unexpected: true });
+    const { rowsOf } = setup(similar as Transfer[]);
+    const rows = await rowsOf([salaryOf(1)], unexpected);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.candidates).toHaveLength(10);
   });
 
   test('is no candidate for the payment if the journal records the transfer for another payment', async () => {
     const neighbour = listedAs(9, { description: 'salary 000001 b 000009' });
-    const { rowsOf } = setup(() => pagesOf([neighbour]), {
-      journal: journalOf({ 9: 'txfr_000009' }),
-    });
-    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
-      '1 missing',
-      'unexpected 9',
-    ]);
+    const { linesOf } = setup([neighbour], { journal: journalOf({ 9: 'txfr_000009' }) });
+    expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 missing', 'unexpected 9']);
   });
 });
 
 describe('a payment in reconcileAll that has a journal entry', () => {
   test('is not matched with an input that has the same reference in capitals', async () => {
-    const { rowsOf } = setup(() => pagesOf([listedAs(1, { description: null, amount: '9.99' })]), {
+    const { linesOf } = setup([listedAs(1, { description: null, amount: '9.99' })], {
       journal: journalOf({ 1: 'txfr_000001' }),
     });
     const books = [{ ...salaryOf(1), description: 'SALARY 000001' }];
-    expect(outline(await rowsOf(books))).toEqual(['1 missing']);
+    expect(await linesOf(books)).toEqual(['1 missing']);
   });
 
   test('is found by the transfer id if the platform has rewritten the description', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
-    const { rowsOf } = setup(
-      () =>
-        pagesOf([
-          listedAs(1, { description: null }),
-          listedAs(2, { description: 'SALARY 000002' }),
-        ]),
-      { journal },
-    );
-    expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
-      '1 completed 1',
-      '2 completed 2',
-    ]);
+    const rewritten = listedAs(2, { description: 'SALARY 000002' });
+    const { linesOf } = setup([listedAs(1, { description: null }), rewritten], { journal });
+    expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(['1 completed 1', '2 completed 2']);
     expect(journal.reads).toEqual([salaryOf(1).description, salaryOf(2).description]);
   });
 
@@ -393,10 +380,8 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     ['the reference and more words', `${firstReference} and more`],
   ])('has the status of its transfer if the description became %s', async (_, description) => {
     const journal = await journalWith({ [firstReference]: 'txfr_000001' });
-    const { rowsOf } = setup(() => pagesOf([listedAs(1, { description, status: 'failed' })]), {
-      journal,
-    });
-    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual(['1 failed 1']);
+    const { linesOf } = setup([listedAs(1, { description, status: 'failed' })], { journal });
+    expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 failed 1']);
   });
 
   test.each([
@@ -409,26 +394,26 @@ describe('a payment in reconcileAll that has a journal entry', () => {
       [firstReference]: 'txfr_000001',
       'rent 2026-01': 'txfr_000009',
     });
-    const { rowsOf } = setup(() => pagesOf([listedAs(1, changes)]), { journal });
-    expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 1']);
+    const { linesOf } = setup([listedAs(1, changes)], { journal });
+    expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 1']);
   });
 
   test('is ambiguous, as is a second payment, if the recorded transfer has the reference of that second payment', async () => {
     const journal = await journalWith({ [firstReference]: 'txfr_000001' });
     const transfer = listedAs(1, { description: salaryOf(2).description });
-    const { rowsOf } = setup(() => pagesOf([transfer]), { journal });
+    const { linesOf } = setup([transfer], { journal });
     const books = [salaryOf(1), salaryOf(2)];
-    expect(outline(await rowsOf(books))).toEqual(['1 ambiguous 1', '2 ambiguous 1']);
+    expect(await linesOf(books)).toEqual(['1 ambiguous 1', '2 ambiguous 1']);
   });
 
   test('is ambiguous if the recorded transfer has the reference of an input with another source account', async () => {
     const journal = await journalWith({ [firstReference]: 'txfr_000001' });
     const transfer = listedAs(1, { description: salaryOf(2).description });
-    const { rowsOf } = setup((_, source) => pagesOf(source === otherCompany ? [] : [transfer]), {
+    const { linesOf } = setup((_, source) => pagesOf(source === otherCompany ? [] : [transfer]), {
       journal,
     });
     const books = [salaryOf(1), salaryOf(2, otherCompany)];
-    expect(outline(await rowsOf(books))).toEqual(['1 ambiguous 1', '2 missing']);
+    expect(await linesOf(books)).toEqual(['1 ambiguous 1', '2 missing']);
   });
 
   test.each([
@@ -439,34 +424,30 @@ describe('a payment in reconcileAll that has a journal entry', () => {
       [firstReference]: 'txfr_000001',
       [salaryOf(2).description]: 'txfr_000001',
     });
-    const { rowsOf } = setup(() => pagesOf([listedAs(1, { description })]), { journal });
-    expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual(expected);
+    const { linesOf } = setup([listedAs(1, { description })], { journal });
+    expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(expected);
   });
 
   test('is ambiguous if a transfer with another id has the reference, too', async () => {
     const journal = journalOf({ 1: 'txfr_000001' });
     const twice = listedAs(1, { id: 'txfr_9' });
-    const { rowsOf } = setup(() => pagesOf([twice, listedAs(1)]), { journal });
-    expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 ambiguous 91']);
+    const { linesOf } = setup([twice, listedAs(1)], { journal });
+    expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 91']);
   });
 
   test('is read by the transfer id if the list does not show the transfer', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
-    const { rowsOf, requests } = setup(() => pagesOf([]), { journal, stored: [listedAs(1)] });
-    expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
-      '1 completed 1',
-      '2 missing',
-    ]);
+    const { linesOf, requests } = setup([], { journal, stored: [listedAs(1)] });
+    expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(['1 completed 1', '2 missing']);
     expect(requests.slice(1)).toEqual(['GET /transfers/txfr_000001', 'GET /transfers/txfr_000002']);
   });
 
   test('is searched by reference and amount if the journal entry belongs to another platform', async () => {
     const journal = journalOf({ 1: 'txfr_000009' }, 'https://other.example.com/v0');
-    const { rowsOf } = setup(
-      () => pagesOf([listedAs(1), listedAs(9, { description: 'rent 2026-01' })]),
-      { journal },
-    );
-    expect(outline(await rowsOf([salaryOf(1)]))).toEqual(['1 completed 1']);
+    const { linesOf } = setup([listedAs(1), listedAs(9, { description: 'rent 2026-01' })], {
+      journal,
+    });
+    expect(await linesOf([salaryOf(1)])).toEqual(['1 completed 1']);
   });
 
   test('does not match a listed transfer that an operator has ruled out with not_paid', async () => {
@@ -481,16 +462,13 @@ describe('a payment in reconcileAll that has a journal entry', () => {
         dismissed: ['txfr_000001'],
       }),
     };
-    const { rowsOf } = setup(() => pagesOf([listedAs(1)]), { journal });
-    expect(outline(await rowsOf([salaryOf(1)], { unexpected: true }))).toEqual([
-      'unexpected 1',
-      '1 missing',
-    ]);
+    const { linesOf } = setup([listedAs(1)], { journal });
+    expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['unexpected 1', '1 missing']);
   });
 
   test('makes reconcileAll reject with the outcome unknown if the journal or the read of the transfer fails', async () => {
     const failing = { ...memoryJournal(), read: () => Promise.reject(new Error('down')) };
-    const broken = setup(() => pagesOf([]), { journal: failing });
+    const broken = setup([], { journal: failing });
     const error = await failureOf(broken.rowsOf([salaryOf(1)]));
     expect(error).toMatchObject({
       reason: 'journal',
@@ -532,9 +510,9 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
       other(5, { sourceAccountId: null, direction: 'incoming' }),
       listedAs(6),
     ];
-    const { rowsOf } = setup(() => pagesOf(page), { validation: 'report' });
-    expect(outline(await rowsOf([salaryOf(6)]))).toEqual(['6 completed 6']);
-    expect(outline(await rowsOf([salaryOf(6)], { unexpected: true }))).toEqual([
+    const { linesOf } = setup(page, { validation: 'report' });
+    expect(await linesOf([salaryOf(6)])).toEqual(['6 completed 6']);
+    expect(await linesOf([salaryOf(6)], unexpected)).toEqual([
       'unexpected 1',
       'unexpected 4',
       '6 completed 6',
@@ -550,7 +528,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
       other(5, { createdAt: 'yesterday' }),
       listedAs(6, { createdAt: day(1) }),
     ];
-    const { rowsOf } = setup(() => pagesOf(page));
+    const { rowsOf } = setup(page);
     const bounded = await rowsOf([salaryOf(6)], {
       since: day(10),
       until: new Date(day(20)),
@@ -562,7 +540,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
       'unexpected 5',
       '6 completed 6',
     ]);
-    const all = await rowsOf([salaryOf(6)], { unexpected: true });
+    const all = await rowsOf([salaryOf(6)], unexpected);
     expect(all).toHaveLength(6);
   });
 
@@ -586,7 +564,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     '2025-11-31T10:00:00Z',
     { seconds: 1_768_435_200 },
   ])('is reported for every range if createdAt is unreadable: %j', async (createdAt) => {
-    const { rowsOf } = setup(() => pagesOf([other(1, { createdAt }), listedAs(6)]));
+    const { rowsOf } = setup([other(1, { createdAt }), listedAs(6)]);
     const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
     expect(outline(rows)).toEqual(['unexpected 1', '6 completed 6']);
   });
@@ -598,20 +576,17 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ['2026-01-14t23:59z', '2026-01-15t00:00z', '2026-01-16T00:00Z'],
   ])('is reported in the range only: not %s, but %s, not %s', async (before, inside, after) => {
     const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
-    const { rowsOf } = setup(() => pagesOf(page));
-    expect(outline(await rowsOf([salaryOf(6)], dayOfJanuary))).toEqual([
-      'unexpected 2',
-      '6 missing',
-    ]);
+    const { linesOf } = setup(page);
+    expect(await linesOf([salaryOf(6)], dayOfJanuary)).toEqual(['unexpected 2', '6 missing']);
   });
 
   test('is reported if createdAt has no seconds or no fractional seconds, and so may be later than the option since', async () => {
     const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
       (createdAt, at) => other(at + 1, { createdAt }),
     );
-    const { rowsOf } = setup(() => pagesOf(page));
+    const { linesOf } = setup(page);
     const since = '2026-01-15T10:00:30.500Z';
-    expect(outline(await rowsOf([salaryOf(6)], { since, unexpected: true }))).toEqual([
+    expect(await linesOf([salaryOf(6)], { since, unexpected: true })).toEqual([
       'unexpected 1',
       'unexpected 3',
       '6 missing',
@@ -619,14 +594,14 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
   });
 
   test('is reported for each account in the option accounts, even if no input pays from the account', async () => {
-    const { rowsOf, scans } = setup((_, source) =>
+    const { rowsOf, linesOf, scans } = setup((_, source) =>
       source === otherCompany ? pagesOf([other(1, { sourceAccountId: source })]) : pagesOf([]),
     );
     const accounts = [otherCompany, 'acc_000001', otherCompany] as const;
     const rows = await rowsOf([salaryOf(6)], { unexpected: true, accounts: [...accounts] });
     expect(outline(rows)).toEqual(['6 missing', 'unexpected 1']);
     expect(Object.fromEntries(scans)).toEqual({ acc_000001: 1, [otherCompany]: 1 });
-    expect(outline(await rowsOf([], { unexpected: true, accounts: [otherCompany] }))).toEqual([
+    expect(await linesOf([], { unexpected: true, accounts: [otherCompany] })).toEqual([
       'unexpected 1',
     ]);
   });
@@ -638,11 +613,8 @@ describe('the list of transfers that reconcileAll reads', () => {
     scan === 1 ? pagesOf([listedAs(1)], [listedAs(1)]) : pagesOf([listedAs(1)], [listedAs(2)]);
 
   test('is read again, with pages of another size, if the list changed during the reading and a payment is missing', async () => {
-    const { rowsOf, requests } = setup(moving);
-    expect(outline(await rowsOf([salaryOf(1), salaryOf(2)]))).toEqual([
-      '1 completed 1',
-      '2 completed 2',
-    ]);
+    const { linesOf, requests } = setup(moving);
+    expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(['1 completed 1', '2 completed 2']);
     expect(requests.filter((request) => !request.includes('cursor'))).toEqual([
       'GET /transfers?limit=100&accountId=acc_000001',
       'GET /transfers?limit=99&accountId=acc_000001',
@@ -656,26 +628,19 @@ describe('the list of transfers that reconcileAll reads', () => {
   });
 
   test('yields an unexpected transfer only once even if the list is read again', async () => {
-    const { rowsOf } = setup(moving);
-    expect(outline(await rowsOf([salaryOf(3)], { unexpected: true }))).toEqual([
+    const { linesOf } = setup(moving);
+    expect(await linesOf([salaryOf(3)], unexpected)).toEqual([
       'unexpected 1',
       'unexpected 2',
       '3 missing',
     ]);
   });
 
-  test('makes reconcileAll reject, instead of reporting a payment as missing, if the list changes in three readings', async () => {
-    const { payments, scans } = setup(() => pagesOf([listedAs(1)], [listedAs(1)]));
-    const error = await failureOf(payments.transfers.reconcileAll([salaryOf(2)]));
-    expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcileAll' });
-    expect(error.message).toContain('changed while it was read, in each of 3 scans');
-    expect([...scans.values()]).toEqual([3]);
-  });
-
   test.each([
+    ['changes', () => pagesOf([listedAs(1)], [listedAs(1)])],
     ['has an empty page before its end', () => pagesOf([listedAs(1)], [], [listedAs(2)])],
     ['has an item that is no transfer', () => pagesOf(['x' as unknown as Transfer])],
-  ])('makes reconcileAll reject if the list %s in three readings', async (_, lists) => {
+  ])('makes reconcileAll reject if the list %s in three readings', async (way, lists) => {
     const { payments, scans } = setup(lists, { validation: 'report' });
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(3)]);
     const error = await failureOf(books);
@@ -685,21 +650,23 @@ describe('the list of transfers that reconcileAll reads', () => {
       startedAt: expect.any(String) as string,
     });
     expect(error.message).toContain('Call reconcileAll again: it sends nothing.');
+    if (way === 'changes')
+      expect(error.message).toMatch(/changed while it was read, in each of 3 scans/);
     expect(books.totals).toEqual(noTotals);
     expect([...scans.values()]).toEqual([3]);
   });
 
   test('is read again if the first reading has an empty page before the end', async () => {
-    const { rowsOf } = setup((scan) =>
+    const { linesOf } = setup((scan) =>
       scan === 1
         ? pagesOf([listedAs(1)], [], [listedAs(2)])
         : pagesOf([listedAs(1)], [listedAs(2)]),
     );
-    expect(outline(await rowsOf([salaryOf(2)]))).toEqual(['2 completed 2']);
+    expect(await linesOf([salaryOf(2)])).toEqual(['2 completed 2']);
   });
 
   test('makes reconcileAll reject if a page comes from a cache', async () => {
-    const { rowsOf, headers, scans } = setup(() => pagesOf([listedAs(1)]));
+    const { rowsOf, headers, scans } = setup([listedAs(1)]);
     headers['age'] = '7';
     const error = await failureOf(rowsOf([salaryOf(1)]), PaymentsError);
     expect(error.message).toContain('has a page from a cache (header age)');
@@ -748,7 +715,7 @@ test.each([
   ['an unknown option', [], { sinse: day(1) }, ['options.sinse']],
 ])('reconcileAll rejects %s before it reads anything', async (_, inputs, options, paths) => {
   const journal = journalOf({});
-  const { rowsOf, requests } = setup(() => pagesOf([]), { journal });
+  const { rowsOf, requests } = setup([], { journal });
   const error = await failureOf(rowsOf(inputs as never, options as never), ValidationError);
   expect(error.issues.map(({ path }) => path)).toEqual(paths);
   expect(error).toMatchObject({ operation: 'transfers.reconcileAll', outcome: 'not_sent' });
@@ -757,7 +724,7 @@ test.each([
 });
 
 test('the error of reconcileAll names both inputs if a reference occurs twice', async () => {
-  const { rowsOf } = setup(() => pagesOf([]));
+  const { rowsOf } = setup([]);
   const books = [salaryOf(1), salaryOf(2), { ...salaryOf(3), description: 'SALARY 000001' }];
   const error = await failureOf(rowsOf(books), ValidationError);
   expect(error.message).toMatch(
@@ -779,7 +746,7 @@ test('break in a loop over reconcileAll ends the reading of the list', async () 
   const { payments, requests } = setup(() =>
     Array.from({ length: 50 }, (_, at) => [listedAs(at, { description: `by hand ${at}` })]),
   );
-  const books = payments.transfers.reconcileAll([salaryOf(1)], { unexpected: true });
+  const books = payments.transfers.reconcileAll([salaryOf(1)], unexpected);
   for await (const { result } of books) {
     expect(result).toBe('unexpected');
     break;

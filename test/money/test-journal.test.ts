@@ -18,20 +18,21 @@ type Entry = Parameters<Swap>[1];
 /** Makes a handle with a wrong `read`, `swap` or `now` from a right journal. */
 type WrongJournal = (right: Journal) => Partial<Journal>;
 
-const mapReference = ({ read, swap }: Journal, map: (reference: string) => string) => ({
-  read: ((reference) => read(map(reference))) satisfies Read,
-  swap: ((reference, before, after) => swap(map(reference), before, after)) satisfies Swap,
-});
+const mapReference =
+  (map: (reference: string) => string): WrongJournal =>
+  ({ read, swap }) => ({
+    read: (reference) => read(map(reference)),
+    swap: (reference, before, after) => swap(map(reference), before, after),
+  });
 
 /** Changes the stored JSON of each entry, as a column of the wrong type does. */
-const mapText = ({ swap }: Journal, map: (text: string) => string): Partial<Journal> => ({
-  swap: (reference, before, after) =>
-    swap(
-      reference,
-      before && JSON.parse(map(JSON.stringify(before))),
-      after && JSON.parse(map(JSON.stringify(after))),
-    ),
-});
+const replaceText = (find: RegExp, replacement: string): WrongJournal => {
+  const change = (entry: Entry): Entry =>
+    entry && JSON.parse(JSON.stringify(entry).replace(find, replacement));
+  return ({ swap }) => ({
+    swap: (reference, before, after) => swap(reference, change(before), change(after)),
+  });
+};
 
 /** Writes without a comparison. */
 async function write({ read, swap }: Journal, reference: string, after: Entry): Promise<true> {
@@ -44,6 +45,8 @@ const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.st
 const removed = createClaim(newInput());
 const stored = new Map<string, Entry>();
 let clocks = 0;
+const keepsText = /an entry keeps its text/;
+const distinguishes = /differ in one character/;
 
 const wrongJournals: readonly (readonly [title: string, make: WrongJournal, report: RegExp])[] = [
   [
@@ -149,62 +152,58 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
         return text && JSON.parse(text.slice(0, 1_024));
       },
     }),
-    /an entry keeps its text/,
+    keepsText,
   ],
   [
     'the text of an entry loses its non-ASCII characters',
-    (right) => mapText(right, (text) => text.replaceAll(/[^\x20-\x7f]/g, '?')),
-    /an entry keeps its text/,
+    replaceText(/[^\x20-\x7f]/g, '?'),
+    keepsText,
   ],
   [
     'the text of an entry loses its emoji',
-    (right) => mapText(right, (text) => text.replaceAll(/\p{Extended_Pictographic}/gu, '?')),
-    /an entry keeps its text/,
+    replaceText(/\p{Extended_Pictographic}/gu, '?'),
+    keepsText,
   ],
-  [
-    'the text of an entry loses the spaces at its end',
-    (right) => mapText(right, (text) => text.replaceAll(/ +"/g, '"')),
-    /an entry keeps its text/,
-  ],
+  ['the text of an entry loses the spaces at its end', replaceText(/ +"/g, '"'), keepsText],
   [
     'numbers in an entry lose their decimals',
-    (right) => mapText(right, (text) => text.replaceAll(/\.\d+(?=[,}])/g, '')),
+    replaceText(/\.\d+(?=[,}])/g, ''),
     /the entry of read\('…0'\)\.claimedAt is 1764000000123 instead of 1764000000123\.456/,
   ],
   [
     'large numbers in an entry lose their last digit',
-    (right) => mapText(right, (text) => text.replaceAll(/(\d{15})\d\b/g, '$10')),
+    replaceText(/(\d{15})\d\b/g, '$10'),
     /keeps every digit/,
   ],
   [
     'an ambiguous entry loses its candidates',
-    (right) => mapText(right, (text) => text.replace(/,"candidates":\[.*\]/, '')),
+    replaceText(/,"candidates":\[.*\]/, ''),
     /every state is kept[^]*candidates is undefined instead of/,
   ],
   [
     'an array in an entry becomes an object',
-    (right) => mapText(right, (text) => text.replace(/\["(\w+)","(\w+)"\]/, '{"0":"$1","1":"$2"}')),
+    replaceText(/\["(\w+)","(\w+)"\]/, '{"0":"$1","1":"$2"}'),
     /every state is kept[^]*candidates is {"0":"txfr_000001","1":"txfr_000002"} instead of \[/,
   ],
   [
     'references are compared without case',
-    (right) => mapReference(right, (reference) => reference.toLowerCase()),
+    mapReference((name) => name.toLowerCase()),
     /differ in one character[^]*swap\('…INV-1', undefined, one \(sending\)\) resolved to false/,
   ],
   [
     'references are cut at 128 characters',
-    (right) => mapReference(right, (reference) => reference.slice(0, 128)),
-    /differ in one character/,
+    mapReference((name) => name.slice(0, 128)),
+    distinguishes,
   ],
   [
     'references lose double spaces',
-    (right) => mapReference(right, (reference) => reference.trim().replaceAll(/ +/g, ' ')),
-    /differ in one character/,
+    mapReference((name) => name.trim().replaceAll(/ +/g, ' ')),
+    distinguishes,
   ],
   [
     'references lose the characters that file names cannot have',
-    (right) => mapReference(right, (reference) => reference.replaceAll(/[^\w. %*-]/g, '_')),
-    /differ in one character/,
+    mapReference((name) => name.replaceAll(/[^\w. %*-]/g, '_')),
+    distinguishes,
   ],
   [
     'a reference cannot contain a quote',
