@@ -1,5 +1,5 @@
 import { memo } from 'preact/compat';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { callControl } from './live.ts';
 import { Action, Panel, usePost, useRun } from './parts.tsx';
 
@@ -9,30 +9,6 @@ const steps = [
   ['1 hour', 60 * minute],
   ['1 day', 24 * 60 * minute],
 ] as const;
-
-const formatTime = (offsetMs: number) =>
-  new Date(Date.now() + offsetMs).toISOString().slice(0, 19).replace('T', ' ');
-
-/** Shows the time of the sandbox, which is `offsetMs` ahead of the browser's clock. */
-function Clock({ offsetMs }: { offsetMs: number }) {
-  const [text, setText] = useState(formatTime(offsetMs));
-  useEffect(() => {
-    const tick = () => {
-      setText(formatTime(offsetMs));
-    };
-    tick();
-    const timer = setInterval(tick, 1_000);
-    return () => {
-      clearInterval(timer);
-    };
-  }, [offsetMs]);
-  return (
-    <p class="clock">
-      <time>{text} UTC</time>
-      {offsetMs > 0 && <small> {Math.round(offsetMs / minute)} minutes ahead</small>}
-    </p>
-  );
-}
 
 export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
   const run = useRun();
@@ -54,7 +30,9 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
   };
   return (
     <Panel id="clock">
-      <Clock offsetMs={offsetMs} />
+      <p class="clock">
+        {offsetMs === 0 ? 'Not advanced' : `${Math.round(offsetMs / minute)} minutes ahead`}
+      </p>
       <div class="actions" role="group" aria-label="Advance the clock">
         {steps.map(([name, ms]) => (
           <Action

@@ -3,16 +3,7 @@ import { useState } from 'preact/hooks';
 import type { SandboxFault } from '../faults/rule.ts';
 import type { SandboxLogEntry } from '../log.ts';
 import { getResult, isDelivery, type Call, type Result } from './attempts.ts';
-import {
-  Badge,
-  findRecordId,
-  Json,
-  Linked,
-  Panel,
-  Rows,
-  useFilter,
-  type Filter,
-} from './parts.tsx';
+import { Badge, findRecordId, Json, Linked, Panel, Rows, useSearch } from './parts.tsx';
 
 const tones: Readonly<Record<Result, string>> = {
   responded: 'good',
@@ -125,25 +116,12 @@ export const CallRow = memo(({ attempts }: Attempts) => {
   );
 });
 
-const filters: readonly Filter<Call>[] = [
-  ['all', 'All', () => true],
-  ['writes', 'Writes', ({ attempts: [{ method }] }) => method !== 'GET'],
-  [
-    'failed',
-    'With a failure',
-    ({ attempts }) => attempts.some((one) => getResult(one) !== 'responded'),
-  ],
-  ['deliveries', 'Webhook deliveries', ({ attempts: [entry] }) => isDelivery(entry)],
-  ['retried', 'Retried', ({ attempts }) => attempts.length > 1],
-];
-
-/** The calls that pass the filter and the search, latest first, up to `maxRows`. */
+/** The calls that pass the search, latest first, up to `maxRows`. */
 export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
-  const texts = { of: 'a request', placeholder: 'id, path, text' };
-  const { fields, isShown } = useFilter(filters, texts, ({ text }) => text);
+  const { field, isShown } = useSearch<Call>('a request', 'id, path, text', ({ text }) => text);
   const shownCalls = calls.filter(isShown);
   return (
-    <Panel id="log" count={calls.length} tools={fields}>
+    <Panel id="log" count={calls.length} tools={field}>
       <Rows
         noun="request"
         isEmpty={calls.length === 0}

@@ -236,7 +236,7 @@ export function Create(props: {
 
 export function Choice(props: {
   label: string;
-  name?: string;
+  name: string;
   options: readonly (readonly [value: string, text: string])[];
   value?: string;
   onPick?: (value: string) => void;
@@ -279,7 +279,7 @@ export const getLatest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-maxR
 /** The rows of a list, up to `maxRows`, or a sentence that says why there are none. */
 export function Rows<Row>(props: {
   noun: string;
-  /** Whether the list is empty without its filter, too. */
+  /** Whether the list is empty without its search, too. */
   isEmpty: boolean;
   shown: readonly Row[];
   renderRow: (row: Row) => ComponentChildren;
@@ -306,7 +306,7 @@ export function RecordPanel<Row>(props: {
   id: Noun;
   noun: string;
   rows: readonly Row[];
-  /** The rows that pass the filter. Default: all. */
+  /** The rows that pass the search. Default: all. */
   shown?: readonly Row[];
   tools?: ComponentChildren;
   hint?: string | undefined;
@@ -339,47 +339,29 @@ export const Who = (props: { name: string; id: string; class?: string }) => (
   </div>
 );
 
-/** A filter of a list: its name, its label, and which items it keeps. */
-export type Filter<Item> = readonly [name: string, text: string, keeps: (item: Item) => boolean];
-
 /**
- * Keeps the filter and the search text of a list. Returns their fields, and a function that says
- * whether the list shows an item; `getText` returns the lower-case text that is searched.
+ * Keeps the search text of a list. Returns its field, and a function that says whether the list
+ * shows an item; `getText` returns the lower-case text that is searched.
  */
-export function useFilter<Item>(
-  filters: readonly Filter<Item>[],
-  { of, placeholder }: { of: string; placeholder: string },
-  getText: (item: Item) => string,
-) {
-  const [name, setName] = useState('all');
+export function useSearch<Item>(of: string, placeholder: string, getText: (item: Item) => string) {
   const [search, setSearch] = useState('');
-  const keeps = filters.find(([each]) => each === name)?.[2] ?? (() => true);
   const searchText = search.trim().toLowerCase();
-  const fields = (
-    <>
-      <Choice
-        label="Show"
-        options={filters.map(([key, text]) => [key, text])}
-        value={name}
-        onPick={setName}
+  const field = (
+    <label>
+      <span>Find</span>
+      <input
+        type="search"
+        aria-label={`Find ${of}`}
+        value={search}
+        placeholder={placeholder}
+        onInput={({ currentTarget }) => {
+          setSearch(currentTarget.value);
+        }}
       />
-      <label>
-        <span>Find</span>
-        <input
-          type="search"
-          aria-label={`Find ${of}`}
-          value={search}
-          placeholder={placeholder}
-          onInput={({ currentTarget }) => {
-            setSearch(currentTarget.value);
-          }}
-        />
-      </label>
-    </>
+    </label>
   );
-  const isShown = (item: Item): boolean =>
-    keeps(item) && (searchText === '' || getText(item).includes(searchText));
-  return { fields, isShown };
+  const isShown = (item: Item): boolean => searchText === '' || getText(item).includes(searchText);
+  return { field, isShown };
 }
 
 /** Keeps the keyboard focus in a row of a list when the focused button disappears. */

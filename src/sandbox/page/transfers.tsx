@@ -11,11 +11,10 @@ import {
   listChoices,
   RecordLink,
   RecordPanel,
-  useFilter,
+  useSearch,
   usePost,
   useRowFocus,
   type Fields,
-  type Filter,
 } from './parts.tsx';
 
 const tones: Readonly<Record<string, string>> = {
@@ -26,13 +25,6 @@ const tones: Readonly<Record<string, string>> = {
 };
 
 const isOpen = (transfer: Transfer) => statusMeaning(transfer) === 'open';
-
-const filters: readonly Filter<Transfer>[] = [
-  ['all', 'All', () => true],
-  ['open', 'Open', isOpen],
-  ['completed', 'Completed', (transfer) => statusMeaning(transfer) === 'arrived'],
-  ['ended', 'Failed or cancelled', (transfer) => statusMeaning(transfer) === 'failed'],
-];
 
 export const TransferStatus = ({ status }: Pick<Transfer, 'status'>) => (
   <Badge text={status} tone={tones[status] ?? 'wait'} />
@@ -97,14 +89,13 @@ const toTransferInput = ({ destinationId = '', ...input }: Fields) => ({
 
 type Props = Pick<SandboxState, 'transfers' | 'accounts' | 'counterparties'>;
 
-/** The Transfers that pass the filter and the search, latest first, and a form for a new one. */
+/** The Transfers that pass the search, latest first, and a form for a new one. */
 export const Transfers = memo(({ transfers, accounts, counterparties }: Props) => {
   const [pickedId, setPickedId] = useState<string>();
   const accountChoices = listChoices(accounts);
   // The picked Account may be gone after a reset. The form then shows the first Account.
   const sourceId = (accounts.find(({ id }) => id === pickedId) ?? accounts[0])?.id ?? '';
-  const texts = { of: 'a Transfer', placeholder: 'id, amount, text' };
-  const { fields, isShown } = useFilter(filters, texts, (transfer) =>
+  const { field, isShown } = useSearch<Transfer>('a Transfer', 'id, amount, text', (transfer) =>
     Object.values(transfer).join(' ').toLowerCase(),
   );
   return (
@@ -113,7 +104,7 @@ export const Transfers = memo(({ transfers, accounts, counterparties }: Props) =
       noun="Transfer"
       rows={transfers}
       shown={transfers.filter(isShown)}
-      tools={fields}
+      tools={field}
       hint=" are shown; Find searches all"
       renderRow={(transfer) => <Row key={transfer.id} transfer={transfer} />}
       toInput={toTransferInput}
