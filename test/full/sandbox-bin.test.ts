@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,31 +31,47 @@ function run(...args: string[]) {
       child.kill(signal);
       return ended;
     },
-    /** The variables that it prints once it listens. */
-    variables: async () => {
+    /** The variables that it prints once it listens, and a fetch of the versioned API. */
+    listens: async () => {
       await expect.poll(() => output.out, { timeout: 10_000 }).toContain('Stop it');
-      return Object.fromEntries(
-        [...output.out.matchAll(/^export (PAYMENTS_\w+)=(.+)$/gm)].map(([, name, value]) => [
-          name,
-          value,
-        ]),
-      ) as Record<string, string>;
+      const lines = output.out.matchAll(/^export PAYMENTS_(\w+)=(.+)$/gm);
+      const variables = Object.fromEntries([...lines].map(([, ...pair]) => pair)) as Variables;
+      const headers = { authorization: `Bearer ${variables.API_KEY}` };
+      const api = (path: string, init: RequestInit = {}) =>
+        fetch(`${variables.BASE_URL}${path}`, { headers, ...init });
+      return { ...variables, variables, api };
     },
   };
+}
+type Variables = Record<'BASE_URL' | 'ROOT_URL' | 'API_KEY' | 'JWT', string>;
+
+/** A folder with this module for --webhook, or without one. */
+function webhookModule(source?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const module = join(folder, 'webhook.mjs');
+  if (source !== undefined) writeFileSync(module, source);
+  return module;
+}
+
+/** The port of a server on the loopback address that lives as long as the test. */
+async function portOf(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 test('payments-sandbox ends at once on SIGTERM while the handler of a webhook hangs', async () => {
   let arrive: (() => void) | undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
-  const handler = createServer(() => arrive?.());
-  await new Promise<void>((resolve) => handler.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    handler.closeAllConnections();
-    handler.close();
-  });
-  const { port } = handler.address() as AddressInfo;
+  const port = await portOf(createServer(() => arrive?.()));
   const sandbox = run('--port', '0', '--seed', 'demo', '--auto', 'off');
-  const { PAYMENTS_BASE_URL: baseUrl, PAYMENTS_API_KEY: apiKey } = await sandbox.variables();
+  const { BASE_URL: baseUrl, API_KEY: apiKey } = await sandbox.listens();
   const payments = new PaymentsClient({ baseUrl, apiKey, jwt: null });
   await payments.settings.update({ webhookUrl: `http://127.0.0.1:${port}/` });
   await payments.entities.create({ email: 'ada@example.com' });
@@ -71,21 +87,13 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   async (signal) => {
     const sandbox = run('--port', '0', '--seed', 'demo', '--auto', 'off');
     // Each line can be pasted into a shell, and sets a variable that the client reads.
-    const variables = await sandbox.variables();
-    expect(Object.keys(variables)).toEqual([
-      'PAYMENTS_BASE_URL',
-      'PAYMENTS_ROOT_URL',
-      'PAYMENTS_API_KEY',
-      'PAYMENTS_JWT',
-    ]);
-    const response = await fetch(`${variables['PAYMENTS_BASE_URL']}/transfers`, {
-      headers: { authorization: `Bearer ${variables['PAYMENTS_API_KEY']}` },
-    });
-    const { data } = (await response.json()) as { data: unknown[] };
+    const { variables, api } = await sandbox.listens();
+    expect(Object.keys(variables)).toEqual(['BASE_URL', 'ROOT_URL', 'API_KEY', 'JWT']);
+    const { data } = (await (await api('/transfers')).json()) as { data: unknown[] };
     expect(data).toHaveLength(5);
-    const built = await fetch(`${variables['PAYMENTS_ROOT_URL']}/instruction/build`, {
+    const built = await fetch(`${variables.ROOT_URL}/instruction/build`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${variables['PAYMENTS_JWT']}` },
+      headers: { authorization: `Bearer ${variables.JWT}` },
       body: '{}',
     });
     expect(built.status).toBe(422);
@@ -95,30 +103,24 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 
 test('payments-sandbox starts empty without --seed, on the host of --host', async () => {
   const sandbox = run('--port=0', '--host', 'localhost');
-  const variables = await sandbox.variables();
-  expect(variables['PAYMENTS_BASE_URL']).toMatch(/^http:\/\/localhost:\d+\/v0$/);
-  const response = await fetch(`${variables['PAYMENTS_BASE_URL']}/entities`, {
-    headers: { authorization: `Bearer ${variables['PAYMENTS_API_KEY']}` },
-  });
-  expect(await response.json()).toMatchObject({ data: [] });
+  const { BASE_URL: baseUrl, api } = await sandbox.listens();
+  expect(baseUrl).toMatch(/^http:\/\/localhost:\d+\/v0$/);
+  expect(await (await api('/entities')).json()).toMatchObject({ data: [] });
   await sandbox.stop('SIGTERM');
 });
 
 test('payments-sandbox lists its accounts and prints a line for each request', async () => {
   const sandbox = run('--port', '0', '--seed', 'demo', '--auto', '50', '--latency', '20');
-  const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key, ...rest } = await sandbox.variables();
-  const headers = { authorization: `Bearer ${key}` };
+  const { ROOT_URL: rootUrl, api } = await sandbox.listens();
   const statuses = async () => {
-    const { data } = (await (await fetch(`${url}/transfers`, { headers })).json()) as {
-      data: { status: string }[];
-    };
-    return data.map(({ status }) => status);
+    const page = (await (await api('/transfers')).json()) as { data: { status: string }[] };
+    return page.data.map(({ status }) => status);
   };
   await expect.poll(statuses).not.toContain('pending');
-  await fetch(`${rest['PAYMENTS_ROOT_URL']}/_sandbox/state`);
+  await fetch(`${rootUrl}/_sandbox/state`);
   const fault = '{"operation":"*","fault":{"kind":"reset","when":"before_commit"}}';
-  await fetch(`${rest['PAYMENTS_ROOT_URL']}/_sandbox/faults`, { method: 'POST', body: fault });
-  await expect(fetch(`${url}/accounts`, { headers })).rejects.toThrow('fetch failed');
+  await fetch(`${rootUrl}/_sandbox/faults`, { method: 'POST', body: fault });
+  await expect(api('/accounts')).rejects.toThrow('fetch failed');
   const { out } = await sandbox.stop('SIGTERM');
   expect(out).toMatch(/^Accounts with money:\n {2}acc_000001 {2}19919\.60 USDC {2}Operating$/m);
   expect(out).toMatch(/^ {2}cpty_000002 {2}a wallet {2}Treasury wallet$/m);
@@ -136,11 +138,10 @@ test('payments-sandbox lists its accounts and prints a line for each request', a
 test('payments-sandbox --failures with the same seed makes the same requests fail in every run, and --quiet prints no request', async () => {
   const play = async () => {
     const sandbox = run('--port', '0', '--quiet', '--failures', '40', '--failures-seed', '7');
-    const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key } = await sandbox.variables();
-    const headers = { authorization: `Bearer ${key}` };
+    const { api } = await sandbox.listens();
     const seen: (number | string)[] = [];
     for (let call = 0; call < 40; call += 1) {
-      const response = await fetch(`${url}/entities`, { headers }).catch(() => undefined);
+      const response = await api('/entities').catch(() => undefined);
       seen.push(response?.status ?? 'reset');
     }
     const { out } = await sandbox.stop('SIGTERM');
@@ -153,30 +154,18 @@ test('payments-sandbox --failures with the same seed makes the same requests fai
 });
 
 test('payments-sandbox prints why a request was rejected, and sends webhooks in the shape that the module of --webhook returns', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
-  const module = join(folder, 'webhook.mjs');
-  writeFileSync(module, 'export default ({ type, after }) => ({ body: { type, of: after.id } });');
+  const source = 'export default ({ type, after }) => ({ body: { type, of: after.id } });';
   const bodies: string[] = [];
   const handler = createServer((request, response) => {
     void text(request).then((body) => bodies.push(body));
     response.writeHead(204).end();
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    handler.close();
   });
-  await once(handler, 'listening');
-  const { port } = handler.address() as AddressInfo;
-  const sandbox = run('--port', '0', '--webhook', module, '--webhook-host', 'payments');
-  const { PAYMENTS_BASE_URL: url, PAYMENTS_API_KEY: key } = await sandbox.variables();
+  const port = await portOf(handler);
+  const webhook = ['--webhook', webhookModule(source), '--webhook-host', 'payments'];
+  const sandbox = run('--port', '0', ...webhook);
+  const { api } = await sandbox.listens();
   const call = (method: string, path: string, body: unknown) =>
-    fetch(`${url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}` },
-      body: JSON.stringify(body),
-    });
+    api(path, { method, body: JSON.stringify(body) });
   await call('POST', '/accounts', { entityId: 'ent_9' });
   await call('PATCH', '/platform/settings', { webhookUrl: `http://127.0.0.1:${port}/` });
   await call('POST', '/entities', { email: 'a@b.example' });
@@ -196,22 +185,15 @@ test.each([
   ['a module that does not exist', undefined, 'cannot be loaded'],
   ['a module without a function', 'export default 5;', 'has no function as its default export'],
 ])('payments-sandbox --webhook ends with status 1 for %s', async (_name, source, message) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
-  const module = join(folder, 'webhook.mjs');
-  if (source !== undefined) writeFileSync(module, source);
+  const module = webhookModule(source);
   const { code, err } = await run('--port', '0', '--webhook', module).ended;
-  expect([code, err]).toEqual([
-    1,
-    expect.stringContaining(`The webhook module ${module} ${message}`),
-  ]);
+  expect(code).toBe(1);
+  expect(err).toContain(`The webhook module ${module} ${message}`);
 });
 
 test('payments-sandbox responds with 403 to a Host header that --allow-host does not name', async () => {
   const sandbox = run('--port', '0', '--allow-host', 'platform', '--allow-host', 'other');
-  const { port } = new URL(String((await sandbox.variables())['PAYMENTS_BASE_URL']));
+  const { port } = new URL((await sandbox.listens()).BASE_URL);
   const statusUnder = async (host: string) => {
     const request = httpRequest({ port, path: '/_sandbox/log', headers: { host } }).end();
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -280,12 +262,7 @@ test.each([
 );
 
 test('payments-sandbox ends with status 1 if another process uses the port', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    other.close();
-  });
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
+  const port = await portOf(createServer());
   const { code, out, err } = await run('--port', String(port)).ended;
   expect([code, out]).toEqual([1, '']);
   expect(err).toBe(
