@@ -30,14 +30,17 @@ const expiring = (at: number, name = 'x'): string => {
   return `eyJhbGciOiJub25lIn0.${claims}.c2ln`;
 };
 
-/** A function that returns a new key for each call. */
-const numbered = () => {
+/** A function that returns a new token for each call. */
+const numbered = (prefix = 'sk_number_') => {
   let count = 0;
-  return vi.fn(() => {
-    count += 1;
-    return Promise.resolve(`sk_number_${count}`);
-  });
+  return vi.fn(() => Promise.resolve(`${prefix}${(count += 1)}`));
 };
+
+const bearersOf = (requests: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
+  requests.map(({ headers }) => headers['authorization']?.replace('Bearer ', ''));
+
+/** What a function that never ends returns. */
+const never = (): Promise<string> => new Promise(() => undefined);
 
 /** A platform that accepts one key only. */
 const accepting =
@@ -69,9 +72,7 @@ test.each([
   expect(source).not.toHaveBeenCalled();
   for (let turn = 0; turn < 10; turn += 1) await payments.transfers.get('txfr_1');
   expect(source).toHaveBeenCalledTimes(1);
-  for (const { headers } of requests) {
-    expect(headers['authorization']).toBe('Bearer sk_from_function');
-  }
+  expect(bearersOf(requests)).toEqual(Array(10).fill('sk_from_function'));
 });
 
 test('fifty concurrent calls share one call of the credential function', async () => {
@@ -128,9 +129,8 @@ test('fifty concurrent 401s fetch a single new token', async () => {
   const { payments, requests } = clientOf(accepting('sk_number_2'), { apiKey: source });
   await Promise.all(Array.from({ length: 50 }, () => payments.transfers.create(newTransfer)));
   expect(source).toHaveBeenCalledTimes(2);
-  const tokens = requests.map(({ headers }) => headers['authorization']);
-  expect(tokens.filter((token) => token === 'Bearer sk_number_1')).toHaveLength(50);
-  expect(tokens.filter((token) => token === 'Bearer sk_number_2')).toHaveLength(50);
+  const sent = ['sk_number_1', 'sk_number_2'].flatMap((token) => Array<string>(50).fill(token));
+  expect(bearersOf(requests).toSorted()).toEqual(sent);
 });
 
 test('a late 401 to a request with an old token does not discard the new token', async () => {
@@ -222,11 +222,8 @@ test('error.cause copies what a credential function rejected with', async () => 
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(thrown) });
   const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
   expect(error.cause).not.toBe(thrown);
-  expect(error.cause).toMatchObject({
-    name: 'TypeError',
-    message: 'no route',
-    code: 'EHOSTUNREACH',
-  });
+  const copied = { name: 'TypeError', message: 'no route', code: 'EHOSTUNREACH' };
+  expect(error.cause).toMatchObject(copied);
   expect(error.cause).not.toHaveProperty('request');
 });
 
@@ -261,12 +258,8 @@ test.each([
   [{ totalTimeout: 1_000 }, 1_000],
 ])('a credential function that never returns ends in a TimeoutError: %j', async (options, ms) => {
   const clock = new VirtualClock();
-  const never = (): Promise<string> => new Promise(() => undefined);
-  const { payments, requests } = clientOf(() => respond(200), {
-    clock,
-    apiKey: never,
-    ...options,
-  });
+  const source = { clock, apiKey: never, ...options };
+  const { payments, requests } = clientOf(() => respond(200), source);
   const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
   await clock.advance(ms - 1);
   expect(clock.pending).toBeGreaterThan(0);
@@ -292,8 +285,7 @@ test('a credential function that did not return is called again', async () => {
   first.resolve('sk_first');
   await flushPromises();
   await payments.transfers.get('txfr_1');
-  const tokens = requests.map(({ headers }) => headers['authorization']);
-  expect(tokens).toEqual(['Bearer sk_second', 'Bearer sk_second']);
+  expect(bearersOf(requests)).toEqual(['sk_second', 'sk_second']);
 });
 
 test('a hanging credential function is retried after one timeout', async () => {
@@ -304,11 +296,8 @@ test('a hanging credential function is retried after one timeout', async () => {
     .fn<() => Promise<string>>()
     .mockReturnValueOnce(first.promise)
     .mockReturnValueOnce(second.promise);
-  const { payments, requests } = clientOf(() => respond(200, transfer), {
-    clock,
-    apiKey: source,
-    timeout: 300,
-  });
+  const options = { clock, apiKey: source, timeout: 300 };
+  const { payments, requests } = clientOf(() => respond(200, transfer), options);
   const get = () => payments.transfers.get('txfr_1');
   const hung = failureOf(get(), TimeoutError);
   await clock.advance(200);
@@ -328,7 +317,7 @@ test('a hanging credential function is retried after one timeout', async () => {
   await clock.advance(100);
   await late;
   expect(source).toHaveBeenCalledTimes(2);
-  expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk_first']);
+  expect(bearersOf(requests)).toEqual(['sk_first']);
 });
 
 test('if a slow call of a credential function returns an invalid token, a newer call of the function goes on, and API calls continue to share the newer call', async () => {
@@ -352,10 +341,8 @@ test('if a slow call of a credential function returns an invalid token, a newer 
   await flushPromises();
   expect(source).toHaveBeenCalledTimes(2);
   await clock.advance(100);
-  expect(await Promise.all([second, third])).toMatchObject([
-    { phase: 'credential' },
-    { phase: 'credential' },
-  ]);
+  const phase = 'credential';
+  expect(await Promise.all([second, third])).toMatchObject([{ phase }, { phase }]);
 });
 
 test('an error redacts the token in use even if the credential function returned many older tokens late', async () => {
@@ -410,7 +397,6 @@ test('an error redacts every token that the failed call has used, even if other 
 });
 
 test('a call that waits for the credential function rejects with an AbortError if the caller aborts', async () => {
-  const never = (): Promise<string> => new Promise(() => undefined);
   const { payments } = clientOf(() => respond(200), { apiKey: never });
   const controller = new AbortController();
   const { signal } = controller;
@@ -427,10 +413,8 @@ test.each<[string, () => string | Promise<string>, string]>([
 ])('a call rejects with the 401 if the call for a new token %s', async (_, give, reason) => {
   const clock = new VirtualClock();
   const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
-  const { payments, requests } = clientOf(() => respond(401, errorBody), {
-    clock,
-    apiKey: source,
-  });
+  const options = { clock, apiKey: source };
+  const { payments, requests } = clientOf(() => respond(401, errorBody), options);
   const error = await clock.runTimersDuring(
     failureOf(payments.transfers.create(newTransfer), AuthenticationError),
   );
@@ -473,15 +457,9 @@ test('if a credential function fails, every concurrent call that waits for the f
 });
 
 test('an error after a token was renewed shows neither the old nor the new token', async () => {
-  let count = 0;
   const { payments } = clientOf(
     () => respond(401, { error: 'not token-1 nor token-2', code: 'token-1', details: ['token-2'] }),
-    {
-      jwt: () => {
-        count += 1;
-        return `token-${count}`;
-      },
-    },
+    { jwt: numbered('token-') },
   );
   const error = await failureOf(payments.instructions.list(list), AuthenticationError);
   expect(inspect(error, { depth: 9 })).not.toMatch(/token-\d/);
@@ -493,12 +471,8 @@ test('an error redacts every part of a token of more than 1,000 characters', asy
   const long = `abc.${Array.from({ length: 300 }, (_, index) => index.toString(36)).join('-_')}.end`;
   expect(long.length).toBeGreaterThan(1_000);
   const echoedText = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
-  const { payments } = clientOf(
-    () => respond(401, { error: echoedText, code: long, details: [long] }),
-    {
-      jwt: long,
-    },
-  );
+  const body = { error: echoedText, code: long, details: [long] };
+  const { payments } = clientOf(() => respond(401, body), { jwt: long });
   const error = await failureOf(payments.instructions.list(list), AuthenticationError);
   for (const view of [inspect(error, { depth: 9 }), JSON.stringify(error)]) {
     for (const piece of [long.slice(0, 20), long.slice(500, 520), long.slice(-20)]) {
@@ -524,29 +498,19 @@ test('a client and a clone from withOptions share a token if both have the same 
   expect(source).toHaveBeenCalledTimes(1);
   await payments.withOptions({ apiKey: () => 'sk_other' }).transfers.get('txfr_1');
   await payments.transfers.get('txfr_1');
-  expect(requests.map(({ headers }) => headers['authorization'])).toEqual([
-    'Bearer sk_number_1',
-    'Bearer sk_number_1',
-    'Bearer sk_other',
-    'Bearer sk_number_1',
-  ]);
+  const one = 'sk_number_1';
+  expect(bearersOf(requests)).toEqual([one, one, 'sk_other', one]);
 });
 
 test('an error redacts the four tokens that a credential function has returned last', async () => {
-  const words = Array.from({ length: 6 }, (_, number) => `token-${number}`).join(' ');
-  let count = 0;
-  const { payments } = clientOf(() => respond(401, { error: words }), {
-    clock: new VirtualClock(),
-    jwt: () => {
-      count += 1;
-      return `token-${count - 1}`;
-    },
-  });
+  const words = Array.from({ length: 6 }, (_, at) => `token-${at + 1}`).join(' ');
+  const options = { clock: new VirtualClock(), jwt: numbered('token-') };
+  const { payments } = clientOf(() => respond(401, { error: words }), options);
   const messages: string[] = [];
   for (let turn = 0; turn < 4; turn += 1) {
     messages.push((await failureOf(payments.instructions.list(list))).message);
   }
-  expect(messages.at(-1)).toContain('token-0 [redacted] [redacted] [redacted] [redacted] token-5');
+  expect(messages.at(-1)).toContain('token-1 [redacted] [redacted] [redacted] [redacted] token-6');
 });
 
 test('an error still redacts an earlier token even if the credential function has returned the same newer token many times', async () => {

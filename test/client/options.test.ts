@@ -401,6 +401,10 @@ describe('an option of the client', () => {
 });
 
 describe('the environment', () => {
+  /** Sets the variables of a client, where an empty text leaves one unset. */
+  const stubVariables = (...values: readonly string[]) => {
+    for (const [at, name] of variables.entries()) vi.stubEnv(name, values[at] || undefined);
+  };
   const sentBy = async (options: ClientOptions) => {
     const { payments, requests } = clientOf(() => Response.json([]), {
       baseUrl: undefined,
@@ -436,10 +440,7 @@ describe('the environment', () => {
   });
 
   test('PAYMENTS_ROOT_URL is used only together with PAYMENTS_BASE_URL', async () => {
-    vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
-    vi.stubEnv('PAYMENTS_ROOT_URL', 'https://root.example.com/r');
-    vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
-    vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
+    stubVariables('https://env.example.com/v0', 'https://root.example.com/r', 'sk_env', 'e.n.v');
     const explicitOptions = { baseUrl: 'https://given.example.com/v0', jwt: 'g.i.ven' };
     const root = 'https://given.example.com/instructions/all Bearer g.i.ven';
     expect((await sentBy(explicitOptions)).requests).toContain(root);
@@ -471,15 +472,11 @@ describe('the environment', () => {
   });
 
   test('environment variables are read only when a client is created', async () => {
-    vi.stubEnv('PAYMENTS_BASE_URL', 'https://env.example.com/v0');
-    vi.stubEnv('PAYMENTS_API_KEY', 'sk_env');
-    vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
+    stubVariables('https://env.example.com/v0', '', 'sk_env', 'e.n.v');
     const { payments, again } = await sentBy({});
     const before = await again();
-    vi.stubEnv('PAYMENTS_BASE_URL', 'https://later.example.com/v0');
-    vi.stubEnv('PAYMENTS_ROOT_URL', 'https://later.example.com');
-    vi.stubEnv('PAYMENTS_API_KEY', 'sk_later');
-    vi.stubEnv('PAYMENTS_JWT', 'l.a.ter');
+    const later = 'https://later.example.com';
+    stubVariables(`${later}/v0`, later, 'sk_later', 'l.a.ter');
     expect(await again()).toBe(before);
     expect(payments.toJSON()).toEqual({
       baseUrl: 'https://env.example.com/v0',
