@@ -27,6 +27,7 @@ import {
 } from '../support/values.ts';
 import { version } from '../../src/version.ts';
 
+const baseUrl = 'https://api.example.com/v0';
 const transports = [
   {
     way: 'node:http',
@@ -138,9 +139,7 @@ test('on an unknown runtime a client uses the global fetch even if that fetch wa
   const server = await rawServer(responseBytes(500));
   const payments = clientAt(server);
   leaveNode();
-  const stub = vi
-    .fn<typeof fetch>()
-    .mockImplementation(() => Promise.resolve(respond(200, transfer)));
+  const stub = vi.fn<typeof fetch>(() => Promise.resolve(respond(200, transfer)));
   vi.stubGlobal('fetch', stub);
   expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
   expect(stub).toHaveBeenCalledTimes(1);
@@ -156,7 +155,7 @@ test('a read and a batch work in the edge runtime of Next.js, where functions of
   // Modules of Node are also looked up while the SDK is loaded.
   vi.resetModules();
   const sdk = await import('payments-platform-sdk');
-  const options = { baseUrl: 'https://api.example.com/v0', apiKey, journal: memoryJournal() };
+  const options = { baseUrl, apiKey, journal: memoryJournal() };
   const payments = new sdk.PaymentsClient(options);
   expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
   expect((await payments.transfers.createAllOnce([])).counts.total).toBe(0);
@@ -176,11 +175,8 @@ test.each(['option', 'global'])('a refused creation over %s fetch is unknown', a
     leaveNode();
     vi.stubGlobal('fetch', send);
   }
-  const payments = new PaymentsClient({
-    baseUrl: 'https://api.example.com/v0',
-    apiKey,
-    ...(how === 'option' ? { fetch: send } : {}),
-  });
+  const option = how === 'option' ? { fetch: send } : {};
+  const payments = new PaymentsClient({ baseUrl, apiKey, ...option });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   // Such a fetch may have sent the request twice, and report only the second attempt.
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
@@ -261,13 +257,7 @@ const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcom
 };
 
 test('on Node.js every call has the outcome not_sent if the connection is refused', async () => {
-  expect(await refusedEverywhere()).toEqual({
-    'safe GET': 'not_sent',
-    'safe POST': 'not_sent',
-    PATCH: 'not_sent',
-    DELETE: 'not_sent',
-    'once POST': 'not_sent',
-  });
+  expect(new Set(Object.values(await refusedEverywhere()))).toEqual(new Set(['not_sent']));
 });
 
 /** Makes the global fetch look like that of another runtime. */
@@ -324,7 +314,7 @@ test.each([
   }
   vi.stubGlobal('Blob', CountedBlob);
   const payments = new Fresh({
-    baseUrl: 'https://api.example.com/v0',
+    baseUrl,
     apiKey,
     fetch: async (request, init) => {
       inits.push(init);
@@ -359,7 +349,7 @@ test('the client does not pass the option cache to fetch if the Request of the r
   const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
   vi.stubGlobal('Request', RejectingRequest);
   const payments = new Fresh({
-    baseUrl: 'https://api.example.com/v0',
+    baseUrl,
     apiKey,
     fetch: (_, init) => {
       seen.push(init);
@@ -372,7 +362,7 @@ test('the client does not pass the option cache to fetch if the Request of the r
 
 test('a creation in a runtime without fetch rejects with a ConfigurationError, and nothing is sent', async () => {
   const { payments: sandboxed } = clientOf(() => respond(200, transfer));
-  const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
+  const payments = new PaymentsClient({ baseUrl, apiKey });
   leaveNode();
   vi.stubGlobal('fetch', undefined);
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
@@ -499,11 +489,7 @@ test('a call does not wait for a body that it does not use', async () => {
 
 test('a creation has the outcome not_sent and is not retried if its Request cannot be constructed', async () => {
   const customFetch = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
-  const payments = new PaymentsClient({
-    baseUrl: 'https://api.example.com/v0',
-    apiKey,
-    fetch: customFetch,
-  });
+  const payments = new PaymentsClient({ baseUrl, apiKey, fetch: customFetch });
   vi.stubGlobal('Request', () => {
     throw new TypeError('no request');
   });

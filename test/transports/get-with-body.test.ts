@@ -65,6 +65,11 @@ const expectedBytes = (port: number, target: string, body: string): string =>
     body,
   ].join('\r\n');
 
+const beginBody = ({ write }: Exchange): void => {
+  write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
+};
+const once = { maxRetries: 0 };
+
 const transports = [
   { transport: 'node:http on Node', isNode: true, choose: () => undefined },
   { transport: 'node:http on Bun', isNode: false, choose: () => vi.stubGlobal('Bun', {}) },
@@ -130,10 +135,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     const server = await rawServer(
       responseBytes(200, 'not compressed', { 'content-encoding': coding }),
     );
-    const error = await failureOf(
-      both[0].send(clientAt(server), { maxRetries: 0 }),
-      InvalidResponseError,
-    );
+    const error = await failureOf(both[0].send(clientAt(server), once), InvalidResponseError);
     expect(error).toMatchObject({ reason: 'not_json', status: 200, outcome: 'unknown' });
   });
 
@@ -151,9 +153,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
   });
 
   test('an abort while the body arrives closes the connection', async () => {
-    const server = await rawServer(({ write }) => {
-      write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
-    });
+    const server = await rawServer(beginBody);
     const controller = new AbortController();
     const headersArrived = headersReceived();
     const call = both[0].send(clientAt(server), { signal: controller.signal });
@@ -178,14 +178,9 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
 
   test('a timeout while the body arrives closes the connection', async () => {
     const clock = new VirtualClock();
-    const server = await rawServer(({ write }) => {
-      write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[');
-    });
+    const server = await rawServer(beginBody);
     const headersArrived = headersReceived();
-    const failed = failureOf(
-      both[0].send(clientAt(server, { clock, maxRetries: 0 })),
-      TimeoutError,
-    );
+    const failed = failureOf(both[0].send(clientAt(server, { clock }), once), TimeoutError);
     await headersArrived;
     await clock.advance(defaultTimeout);
     expect(await failed).toMatchObject({ phase: 'body', outcome: 'unknown' });
@@ -221,10 +216,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     ['a response that is not HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
   ])('%s rejects the call with a ConnectionError', async (_, bytes) => {
     const server = await rawServer(bytes);
-    const error = await failureOf(
-      both[0].send(clientAt(server), { maxRetries: 0 }),
-      ConnectionError,
-    );
+    const error = await failureOf(both[0].send(clientAt(server), once), ConnectionError);
     expect(error.outcome).toBe('unknown');
   });
 
@@ -271,12 +263,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
   test('a GET with a body is sent over the getWithBody option and not over the fetch option', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const fetch = vi.fn<(request: Request) => Promise<Response>>();
-    const customRequests: {
-      method: string;
-      url: string;
-      body: string;
-      authorization: string | null;
-    }[] = [];
+    const customRequests: object[] = [];
     const payments = clientAt(server, {
       fetch,
       getWithBody: (request, body) => {
