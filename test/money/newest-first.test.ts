@@ -254,26 +254,15 @@ test.each<readonly [string, World, number]>([
   ['the 99 oldest items come first', { arrange: withOldGroup(99), pageSize: 99 }, 1],
   ['the ten oldest items come first', { arrange: withOldGroup(10), pageSize: 10 }, 1],
   ['no response has a Date header', { hasDate: false }, 0],
+  ['a late clock sends no Date header', { hasDate: false, platformLead: -day }, 0],
+  ['an item is too old', { arrange: withOlderBefore(2 * minute + 1), pageSize: 151 }, 1],
+  ['the option is false', { options: { platform: { transfersNewestFirst: false } } }, 0],
 ])('a search newest first reads the whole list if %s', async (title, world, drifts) => {
   const lists = Math.ceil(751 / (world.pageSize ?? 100));
   // With such times, reconcile takes the payment for another one.
-  const isOld = /equal|apart|rises/.test(title);
+  const isOld = /equal|apart|rises|late clock/.test(title);
   for (const name of isOld ? (['claim', 'since'] as const) : searches) {
     expect(await findPayment(name, world), name).toEqual({ lists, drifts });
-  }
-});
-
-test('a list search with transfersNewestFirst reads the whole list if an item is more than two minutes out of order', async () => {
-  const world = { arrange: withOlderBefore(2 * minute + 1), pageSize: 151 };
-  for (const name of searches) {
-    expect(await findPayment(name, world), name).toEqual({ lists: 5, drifts: 1 });
-  }
-});
-
-test('a list search with transfersNewestFirst reads the whole list if the platform’s clock is a day behind and sends no Date header', async () => {
-  const world = { platformLead: -day, hasDate: false };
-  for (const name of ['claim', 'since'] as const) {
-    expect(await findPayment(name, world), name).toEqual({ lists: whole, drifts: 0 });
   }
 });
 
@@ -315,13 +304,6 @@ test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
   };
   expect(await test.pay({ journal: slow })).toMatchObject({ id });
   expect(test.counts.creations).toBe(0);
-});
-
-test('a list search without transfersNewestFirst reads the whole list', async () => {
-  const options = { platform: { transfersNewestFirst: false } };
-  for (const name of searches) {
-    expect(await findPayment(name, { options }), name).toEqual({ lists: whole, drifts: 0 });
-  }
 });
 
 test('createOnce with transfersNewestFirst requests only three pages in each of its two searches after an expired claim', async () => {
@@ -646,40 +628,20 @@ const rowsAt = (...times: readonly string[]): Transfer[] =>
   times.map((createdAt) => ({ ...transfer, createdAt }));
 const repeat = (count: number, ms: number): string[] =>
   Array.from({ length: count }, () => toTime(ms));
+/** Times that fall by an hour, and then rise by these milliseconds. */
+const rising = (...steps: readonly number[]): string[] => [
+  ...repeat(99, moment + hour),
+  ...[0, ...steps].map((ms) => toTime(moment + ms)),
+];
 
 test.each<readonly [string, readonly string[], boolean, boolean]>([
   ['100 items fall by more', [...repeat(99, moment + 2 * minute + 1), toTime(moment)], true, false],
   ['99 items fall by more', [...repeat(98, moment + 2 * minute + 1), toTime(moment)], false, false],
   ['100 items fall by 2 min', [...repeat(99, moment + 2 * minute), toTime(moment)], false, false],
-  [
-    'the time of an item rises by exactly two minutes',
-    [...repeat(99, moment + hour), toTime(moment), toTime(moment + 2 * minute)],
-    true,
-    false,
-  ],
-  [
-    'the time of an item rises by more than two minutes',
-    [...repeat(99, moment + hour), toTime(moment), toTime(moment + 2 * minute + 1)],
-    false,
-    true,
-  ],
-  [
-    'the times of two items rise by more than two minutes in two steps',
-    [
-      ...repeat(99, moment + hour),
-      toTime(moment),
-      ...repeat(1, moment + minute),
-      toTime(moment + 2 * minute + 1),
-    ],
-    false,
-    true,
-  ],
-  [
-    'a time has no offset',
-    [...repeat(99, moment + hour), toTime(moment), '2026-01-01T00:00:00'],
-    false,
-    false,
-  ],
+  ['the time of an item rises by exactly two minutes', rising(2 * minute), true, false],
+  ['the time of an item rises by more than two minutes', rising(2 * minute + 1), false, true],
+  ['two items rise by more than two minutes', rising(minute, 2 * minute + 1), false, true],
+  ['a time has no offset', [...rising(), '2026-01-01T00:00:00'], false, false],
 ])('OrderCheck proves or contradicts the order if %s', (_, times, isShown, isContradicted) => {
   const order = new OrderCheck();
   order.read(rowsAt(...times));

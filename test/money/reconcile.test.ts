@@ -601,6 +601,8 @@ test.each([
   expect(response.result).toBe(same ? 'found' : 'not_found');
 });
 
+const rent: TransferCreateInput = { ...newTransfer, description: 'Rent' };
+const carRent = { description: 'Car rent' };
 const toCounterparty: TransferCreateInput = {
   sourceAccountId: 'acc_1',
   counterpartyId: 'cpty_1',
@@ -620,30 +622,15 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['the default currency, but another was paid', { ...newTransfer, currency: 'EURC' }, {}, false],
   ['the currency of the payment', { ...newTransfer, currency: 'EURC' }, { currency: 'EURC' }, true],
   ['a description, although the payment has none', newTransfer, { description: 'Rent' }, false],
-  ['another description', { ...newTransfer, description: 'Rent' }, { description: 'Lease' }, false],
-  [
-    'another description, and an amount that cannot be read',
-    { ...newTransfer, description: 'Rent' },
-    { description: 'Lease', amount: '12,50' },
-    false,
-  ],
-  [
-    'a longer description, and another amount',
-    { ...newTransfer, description: 'Rent' },
-    { description: 'Rent for June', amount: '99' },
-    false,
-  ],
+  ['another description', rent, { description: 'Lease' }, false],
+  ['another text, unreadable amount', rent, { description: 'Lease', amount: '12,50' }, false],
+  ['a longer text, another amount', rent, { description: 'Rent for June', amount: '99' }, false],
   ['only punctuation and another amount', newTransfer, { description: '---', amount: '99' }, false],
-  ['another amount and no text', { ...newTransfer, description: 'Rent' }, { amount: '99' }, false],
+  ['another amount and no text', rent, { amount: '99' }, false],
   ['one number in common', { ...newTransfer, description: '7/3' }, { description: '12/7' }, false],
   ['other digits', { ...newTransfer, description: 'A&4711;B' }, { description: 'A&4712;B' }, false],
-  [
-    'a last word that is the first word of the payment’s description',
-    { ...newTransfer, description: 'Rent for June' },
-    { description: 'Car rent' },
-    false,
-  ],
-  ['the same description', { ...newTransfer, description: 'Rent' }, { description: 'Rent' }, true],
+  ['our first word as its last', { ...rent, description: 'Rent for June' }, carRent, false],
+  ['the same description', rent, { description: 'Rent' }, true],
   ['a description of null', newTransfer, { description: null }, true],
   ['an empty description', newTransfer, { description: '' }, true],
   ['a status of failed', newTransfer, { status: 'failed' }, true],
