@@ -18,11 +18,7 @@ import { identity, type Call, type CallRequest, type PreparedRequest } from './c
 import { askAuthorize } from './veto.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { Deadline, Stopped } from './time.ts';
-import {
-  failWithoutCredential,
-  renewToken,
-  tokenFor,
-} from './credential.ts';
+import { failWithoutCredential, renewToken, tokenFor } from './credential.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import { PaymentsError, withReference, type CallIdentity } from '../errors/errors.ts';
 import type { Issue } from '../internal/issues.ts';

@@ -27,6 +27,11 @@ export interface PlatformFacts {
    */
   transfersFilter?: string | false | undefined; // The API reference does not name the account filter: docs/gaps.md, row 6
   /**
+   * How the list shows descriptions: `as_sent` if unchanged, as `payments-probe --pay` finds out.
+   * Searches compare descriptions in any case, so this fact changes nothing yet.
+   */
+  descriptions?: 'as_sent' | undefined; // The API reference does not say whether a description comes back unchanged: docs/gaps.md, row 60
+  /**
    * Returns true if the JSON of an error response comes from the platform. If not, the outcome of a
    * write is mostly `unknown`, because a proxy may have responded.
    * @default an object with strings in `error` and `code`
@@ -66,6 +71,7 @@ const describeFilterProblem = (name: unknown): Problem | undefined =>
 const factChecks = (): OptionChecks<PlatformFacts> => ({
   transfersNewestFirst: isBoolean,
   transfersFilter: checkBy(describeFilterProblem),
+  descriptions: optionalCheck("'as_sent'", (value) => value === 'as_sent'),
   isErrorBody: optionalCheck(
     'a function',
     (value) => value === null || typeof value === 'function',

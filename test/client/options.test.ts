@@ -326,6 +326,7 @@ describe('an option of the client', () => {
   const wrongFacts: Readonly<Record<keyof NonNullable<ClientOptions['platform']>, unknown[]>> = {
     transfersNewestFirst: [null, 'true', 1],
     transfersFilter: [null, true, '', 'account id', 'cursor', 'limit'],
+    descriptions: [null, true, 'masked'],
     isErrorBody: [true, {}, 'error'],
     idempotencyHeader: [true, '', 'Idempotency Key', 'a:b'],
   };

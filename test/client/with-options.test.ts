@@ -102,7 +102,7 @@ const paidAs = (transferId: string): Journal => ({
 });
 const once = { ...newTransfer, description: 'invoice 4711' };
 
-type Fact = keyof NonNullable<ClientOptions['platform']>;
+type Fact = Exclude<keyof NonNullable<ClientOptions['platform']>, 'descriptions'>;
 /** An option of a client, or a field of its option `platform`. */
 type Name = Exclude<keyof ClientOptions, 'platform'> | `platform.${Fact}`;
 
@@ -483,7 +483,7 @@ test('a client keeps the facts of its platform if the caller changes the object 
   const { requests, options } = named('later', ({ headers }) =>
     Response.json({ ...transfer, id: `txfr_${headers.get('x-once')?.slice(0, 8)}` }),
   );
-  const platform = { idempotencyHeader: 'X-Once' };
+  const platform = { idempotencyHeader: 'X-Once', descriptions: 'as_sent' as const };
   const payments = new PaymentsClient({ ...base, ...options, platform });
   platform.idempotencyHeader = 'X-Other';
   for (const client of [payments, payments.withOptions({})]) {

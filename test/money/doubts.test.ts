@@ -273,11 +273,10 @@ describe('a payment with the terms of a payment in doubt', () => {
 
   test('causes a line before the search for the payment in doubt has ended', async () => {
     const { transfers, sandbox, lines } = setup();
-    const search = { kind: 'hang' } as const;
     sandbox.faults.clear();
     const fault = { kind: 'reset', when: 'after_commit' } as const;
     sandbox.faults.add({ operation: 'transfers.create', fault });
-    sandbox.faults.add({ operation: 'transfers.list', fault: search });
+    sandbox.faults.add({ operation: 'transfers.list', fault: { kind: 'hang' } });
     const end = new AbortController();
     const running = transfers.createOnce(inputOf('invoice 4711'), { signal: end.signal });
     await vi.waitFor(() => expect(sandbox.log.at(-1)?.operation).toBe('transfers.list'));
