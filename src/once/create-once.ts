@@ -87,7 +87,8 @@ export const payOnce = <T>(
   client.pipeline.trace(
     createCall,
     (input as Partial<OnceInput> | undefined)?.description,
-    (trace) => checkPayment(client, input, options, trace, searches).make(readRecorded),
+    // The function is async, so that an invalid argument rejects inside of the trace.
+    async (trace) => checkPayment(client, input, options, trace, searches).make(readRecorded),
   );
 
 /**
