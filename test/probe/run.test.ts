@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checks } from '../../src/commands/probe/checks.ts';
-import { Platform, ProbeEnded } from '../../src/commands/probe/platform.ts';
+import { PlatformReader, ProbeEnded } from '../../src/commands/probe/platform-reader.ts';
 import { formatReport } from '../../src/commands/probe/report.ts';
 import { deviatingPlatforms, recognise } from './deviations.ts';
 import {
@@ -149,7 +149,7 @@ describe('the requests of payments-probe, the command that tries how a platform 
 
   test('the probe sends no 101st read, and 80 more requests for a payment', async () => {
     const { payments, probeClock, requests } = setup({ transfers: 1 });
-    const platform = new Platform(payments, probeClock);
+    const platform = new PlatformReader(payments, probeClock);
     const readAll = async () => {
       while ((await platform.read('/transfers', { limit: 1 })).problem === undefined);
     };

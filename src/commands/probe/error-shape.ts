@@ -1,5 +1,5 @@
 import { resolvePlatform } from '../../calls/platform.ts';
-import type { Reading } from './platform.ts';
+import type { Reading } from './platform-reader.ts';
 
 /**
  * Compares a platform's error bodies with the documented form, or else finds their form. If they

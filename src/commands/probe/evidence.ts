@@ -1,6 +1,6 @@
 import { isFilled } from './checks/verdict.ts';
 import { createUnknownId, readTransfers, type Listing } from './lists.ts';
-import type { Platform, Reading } from './platform.ts';
+import type { PlatformReader, Reading } from './platform-reader.ts';
 
 /** How many transfers the probe reads of the whole list, to find their order. */
 export const sampleSize = 1_000;
@@ -10,9 +10,9 @@ const accountPages = 10;
 
 /** What checks read from the platform. A request is sent only when a check needs its response. */
 export class Evidence {
-  readonly platform: Platform;
+  readonly platform: PlatformReader;
 
-  constructor(platform: Platform) {
+  constructor(platform: PlatformReader) {
     this.platform = platform;
   }
 

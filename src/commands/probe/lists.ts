@@ -1,5 +1,5 @@
 import { isObject } from '../../internal/objects.ts';
-import type { Platform, Reading } from './platform.ts';
+import type { PlatformReader, Reading } from './platform-reader.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export interface Listing {
 
 /** Reads the list page by page, until it ends or the given number of pages or rows is read. */
 export async function readTransfers(
-  platform: Platform,
+  platform: PlatformReader,
   {
     filter = {},
     pages,

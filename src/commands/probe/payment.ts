@@ -7,7 +7,7 @@ import {
 } from '../../index.ts';
 import { extractLetters } from '../../search/compare.ts';
 import { readEnvelope, readTransfers, type Row } from './lists.ts';
-import { ProbeEnded, type Platform, type Reading } from './platform.ts';
+import { ProbeEnded, type PlatformReader, type Reading } from './platform-reader.ts';
 
 /** The transfer that `--pay` makes after the operator has confirmed. */
 export interface PaymentOrder {
@@ -79,7 +79,7 @@ function createDescription(start: string): string {
 }
 
 /** @throws ProbeEnded if the API key cannot read both accounts. No payment was sent then. */
-export async function checkAccounts(platform: Platform, order: PaymentOrder): Promise<void> {
+export async function checkAccounts(platform: PlatformReader, order: PaymentOrder): Promise<void> {
   for (const end of ['from', 'to'] as const) {
     const { problem } = await platform.get(`/accounts/${order[end]}`);
     if (problem === undefined) continue;
@@ -95,7 +95,7 @@ export async function checkAccounts(platform: Platform, order: PaymentOrder): Pr
  * @param onPaying is called before the first byte is sent. `search` says how to find the transfer
  */
 export async function makePayment(
-  platform: Platform,
+  platform: PlatformReader,
   order: PaymentOrder,
   onPaying: (search: string) => void,
 ): Promise<Payment> {
@@ -130,7 +130,7 @@ export async function makePayment(
  * the key.
  */
 async function sendAgain(
-  platform: Platform,
+  platform: PlatformReader,
   watch: Watch,
   {
     input,
@@ -166,7 +166,7 @@ async function sendAgain(
  * came of the request, even if the request failed.
  */
 async function create(
-  platform: Platform,
+  platform: PlatformReader,
   input: TransferCreateInput,
   key: string | undefined,
 ): Promise<Creation> {
@@ -208,7 +208,7 @@ async function create(
 
 /** Looks for the transfer in the list, until the list shows it. */
 class Watch {
-  readonly #platform: Platform;
+  readonly #platform: PlatformReader;
   /** The account filter of the list. Empty after the platform has rejected the filter. */
   #filter: { readonly accountId?: string };
   readonly #letters: string;
@@ -223,7 +223,7 @@ class Watch {
   /** Cursor of the last page so far, where a list that is oldest first shows new transfers. */
   #tail: string | undefined;
 
-  constructor(platform: Platform, from: string, id: string | undefined, letters: string) {
+  constructor(platform: PlatformReader, from: string, id: string | undefined, letters: string) {
     this.#platform = platform;
     this.#filter = { accountId: from };
     this.#id = id;

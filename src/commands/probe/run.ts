@@ -3,7 +3,7 @@ import type { Check } from './checks/check.ts';
 import { unknown, type Result, type Suggestion, type Verdict } from './checks/verdict.ts';
 import { Evidence } from './evidence.ts';
 import { checkAccounts, makePayment, type PaymentOrder } from './payment.ts';
-import { Platform, ProbeEnded, type ProbeClock } from './platform.ts';
+import { PlatformReader, ProbeEnded, type ProbeClock } from './platform-reader.ts';
 import type { PaymentsClient } from '../../index.ts';
 
 /** The report that `--json` prints. */
@@ -48,7 +48,7 @@ interface ProbeOptions {
 export async function runProbe(options: ProbeOptions): Promise<Probed> {
   const { payments, clock, order, onPaying = () => {} } = options;
   const startedAt = new Date(clock.now()).toISOString();
-  const platform = new Platform(payments, clock);
+  const platform = new PlatformReader(payments, clock);
   const seen = new Evidence(platform);
   if (order !== undefined) await checkAccounts(platform, order);
   const [first] = (await seen.transfers()).readings;

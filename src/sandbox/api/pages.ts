@@ -1,6 +1,6 @@
 import type { Page } from '../../schemas/page.ts';
 import type { PageQuery } from '../../schemas/primitives.ts';
-import { fingerprint } from '../platform/fingerprint.ts';
+import { hashToHex } from '../platform/hash.ts';
 import { SandboxError } from '../platform/sandbox-error.ts';
 import type { ListOrder, Table } from '../platform/table.ts';
 
@@ -86,8 +86,8 @@ function decodeBase64Url(cursor: string): string {
 
 /** Joins the parts of a cursor by dots. The last part is a checksum of the others. */
 function encodeCursor({ position, hop }: Point, scope: string, limit: number): string {
-  const content = [position, hop, limit, fingerprint(scope, 8)].join('.');
-  return encodeBase64Url(`${content}.${fingerprint(content, 8)}`);
+  const content = [position, hop, limit, hashToHex(scope, 8)].join('.');
+  return encodeBase64Url(`${content}.${hashToHex(content, 8)}`);
 }
 
 /**
@@ -105,11 +105,11 @@ function decodeCursor(cursor: string, scope: string, limit: number | undefined) 
   const [content = '', checksum] = decodeBase64Url(cursor).split(/\.(?=[^.]*$)/); // at the last dot
   // Several base64 texts decode to the same characters, but only one of them was returned.
   const isCanonical = encodeBase64Url(`${content}.${checksum}`) === cursor;
-  if (checksum !== fingerprint(content, 8) || !isCanonical) {
+  if (checksum !== hashToHex(content, 8) || !isCanonical) {
     throw reject('this Platform never returned it as a nextCursor');
   }
   const [position, hop, cursorLimit, cursorScope] = content.split('.');
-  if (cursorScope !== fingerprint(scope, 8)) {
+  if (cursorScope !== hashToHex(scope, 8)) {
     throw reject('it belongs to another list, or to the same list with other filters');
   }
   if (limit !== undefined && cursorLimit !== String(limit)) {

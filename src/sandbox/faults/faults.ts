@@ -2,7 +2,7 @@ import { bodylessStatuses } from '../../internal/http.ts';
 import { createErrorReply, type Reply, type SandboxReply } from '../api/responses.ts';
 import type { PageFault } from '../api/pages.ts';
 import type { Route } from '../api/routes.ts';
-import { fingerprint } from '../platform/fingerprint.ts';
+import { hashToHex } from '../platform/hash.ts';
 import { checkFaultRule, canApply, type SandboxFault, type SandboxFaultRule } from './rule.ts';
 
 /** Rules that make requests to a sandbox fail, or that delay or change their responses. */
@@ -115,7 +115,7 @@ export class FaultQueue implements SandboxFaults {
 function isSelectedByChance(pending: Pending): boolean {
   const { percent = 100, seed = 1 } = pending.faultRule;
   pending.requestCount += 1;
-  return Number(`0x${fingerprint(`${seed} ${pending.requestCount}`, 8)}`) / 2 ** 32 < percent / 100;
+  return Number(`0x${hashToHex(`${seed} ${pending.requestCount}`, 8)}`) / 2 ** 32 < percent / 100;
 }
 
 /**

@@ -8,7 +8,7 @@ import { entityIdSchema } from '../../schemas/entity.ts';
 import { lazy } from '../../internal/objects.ts';
 import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
 import { getEntity } from './entities.ts';
-import { fingerprint } from './fingerprint.ts';
+import { hashToHex } from './hash.ts';
 import type { Platform } from './platform.ts';
 import { failTransfersTo } from './transfers.ts';
 import { oneOf, parseInput } from './validation.ts';
@@ -117,7 +117,7 @@ export class SandboxCounterparties {
     const createdAt = platform.clock.toIsoNow();
     const row = platform.counterparties.add((id): Counterparty => {
       // Absent numbers of a bank account are parts of these digits, which depend only on the id.
-      const digits = BigInt(`0x${fingerprint(id, 16)}`)
+      const digits = BigInt(`0x${hashToHex(id, 16)}`)
         .toString()
         .padStart(18, '0');
       const typeFields =
@@ -126,7 +126,7 @@ export class SandboxCounterparties {
               bankName: null,
               accountNumber: null,
               routingNumber: null,
-              walletAddress: fields.walletAddress ?? `0x${fingerprint(id, 40)}`,
+              walletAddress: fields.walletAddress ?? `0x${hashToHex(id, 40)}`,
               chain: fields.chain ?? platform.settings.defaultChain,
             }
           : {

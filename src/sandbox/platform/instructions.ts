@@ -18,7 +18,7 @@ import {
 import type { Transaction } from '../../schemas/transaction.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { lazy } from '../../internal/objects.ts';
-import { fingerprint } from './fingerprint.ts';
+import { hashToHex } from './hash.ts';
 import type { InstructionRow, Platform } from './platform.ts';
 import { conflict, notFound } from './sandbox-error.ts';
 import { normalizeHex, recordTransaction } from './transactions.ts';
@@ -121,7 +121,7 @@ export function buildInstruction({
   return {
     salt,
     maxExecutions,
-    action: `0x${fingerprint(`action ${kind}`, 40)}`,
+    action: `0x${hashToHex(`action ${kind}`, 40)}`,
     arguments: encodeArguments(actionArguments),
   };
 }
@@ -184,7 +184,7 @@ export class SandboxInstructions {
     const chainId = fields.chainId ?? 8453; // the chain Base
     // The id depends only on these fields, so the same Instruction cannot be registered twice.
     const idFields = [owner, chainId, salt, maxExecutions, action, encoded];
-    const instructionId: Hex = `0x${fingerprint(idFields.join(' '), 64)}`;
+    const instructionId: Hex = `0x${hashToHex(idFields.join(' '), 64)}`;
     if (platform.instructions.has(instructionId)) {
       throw conflict(
         'instruction_exists',

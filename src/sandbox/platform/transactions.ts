@@ -1,5 +1,5 @@
 import type { Transaction, TransactionListInput } from '../../schemas/transaction.ts';
-import { fingerprint } from './fingerprint.ts';
+import { hashToHex } from './hash.ts';
 import type { InstructionRow, Platform } from './platform.ts';
 import { validationError } from './validation.ts';
 
@@ -34,8 +34,8 @@ export function recordTransaction(
     finishedAtUnix: seconds,
     startedAtBlock,
     finishedAtBlock: startedAtBlock + 1,
-    transactionHash: `0x${fingerprint(`transaction ${number} ${instructionId}`, 64)}`,
-    blockHash: `0x${fingerprint(`block ${startedAtBlock + 1}`, 64)}`,
+    transactionHash: `0x${hashToHex(`transaction ${number} ${instructionId}`, 64)}`,
+    blockHash: `0x${hashToHex(`block ${startedAtBlock + 1}`, 64)}`,
     instructionId,
     chainId,
     address,

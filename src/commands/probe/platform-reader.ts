@@ -47,7 +47,7 @@ const maxSilent = 3;
 type Query = NonNullable<AnyRequest['query']>;
 
 /** Sends all requests of the probe, at a limited rate, and counts and retries the requests. */
-export class Platform {
+export class PlatformReader {
   readonly clock: ProbeClock;
   requests = 0;
   readonly #cache = new Map<string, Promise<Reading>>();

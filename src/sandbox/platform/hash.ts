@@ -3,7 +3,7 @@
  * sandbox makes up addresses, ids and checksums from them, the same in every run. Secrecy is not
  * needed, and the cryptographic hashes of web standards are asynchronous.
  */
-export function fingerprint(text: string, digits: number): string {
+export function hashToHex(text: string, digits: number): string {
   let result = '';
   // Each round adds the eight digits of one 32-bit hash (FNV-1a), with a start of its own.
   for (let round = 0; result.length < digits; round += 1) {
