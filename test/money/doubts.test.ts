@@ -13,8 +13,6 @@ import { forgetPlatform, openRegistry } from '../../src/internal/doubt-registry.
 import { CallDoubt, hasDoubt } from '../../src/once/doubts.ts';
 import { failureOf } from '../support/clients.ts';
 
-// What a process remembers of the payments that it is making or has left in doubt.
-
 const inputOf = (description: string, changes: Partial<OnceInput> = {}): OnceInput =>
   ({
     sourceAccountId: 'acc_000001',
