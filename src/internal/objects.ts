@@ -34,6 +34,16 @@ export function isDate(value: unknown): value is Date {
   }
 }
 
+/** Whether two values of JSON are equal, whatever the order of their fields is. */
+export const isEqual = (one: unknown, other: unknown): boolean => {
+  if (typeof one !== 'object' || typeof other !== 'object') return one === other;
+  if (one === null || other === null || Array.isArray(one) !== Array.isArray(other)) {
+    return one === other;
+  }
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].every((name) => isEqual(Reflect.get(one, name), Reflect.get(other, name)));
+};
+
 export const dropUndefined = <T extends object>(fields: T | undefined): Partial<T> =>
   isPlainObject(fields)
     ? (Object.fromEntries(

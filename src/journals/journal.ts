@@ -28,18 +28,12 @@ interface CommonEntry {
    * another program wrote the entry.
    */
   readonly history?: readonly JournalTransition[] | undefined;
-}
-
-/** Fields of an entry that later entries of the same payment copy, until the payment is paid. */
-interface UnpaidEntry extends CommonEntry {
-  /** Time when a call first claimed this payment. 0 if that time is not known. */
-  readonly firstClaimedAt: number;
   /** Ids of at most 1,000 transfers that were listed when an operator recorded `not_paid`. */
   readonly dismissed?: readonly string[] | undefined;
 }
 
 /** Fields that a call adds to the entry when the call claims the payment. */
-interface ClaimedEntry extends UnpaidEntry {
+interface ClaimedEntry extends CommonEntry {
   /** Unique id of the call that claimed the payment. */
   readonly claimId: string;
   /** Name of the machine that the claiming call ran on. */
@@ -47,10 +41,22 @@ interface ClaimedEntry extends UnpaidEntry {
   /** Time when the call claimed the payment, in milliseconds by the journal's clock. */
   readonly claimedAt: number;
   /**
+   * Time when the claim's request ends, in milliseconds by the journal's clock. Absent in an entry
+   * of 0.4.0.
+   */
+  readonly deadline?: number | undefined;
+  /**
    * Time after which the claim's request can no longer make a transfer, in milliseconds by the
    * journal's clock. Null with `gracePeriod: Infinity`.
    */
   readonly expiresAt: number | null;
+  /** Time of the first claim since the latest `not_paid`, by the journal's clock. */
+  readonly firstClaimedAt: number;
+  /**
+   * The platform's latest `Date` that the process of the first claim had seen, in milliseconds.
+   * Absent if that process had no response of the platform yet.
+   */
+  readonly platformTime?: number | undefined;
 }
 
 /** Entry of a payment that a call has claimed and may be sending. */
@@ -65,6 +71,11 @@ export interface AmbiguousEntry extends ClaimedEntry {
   readonly state: 'ambiguous';
   /** Ids of the transfers that may be the payment, at most ten. */
   readonly candidates: readonly string[];
+  /**
+   * The reference of another payment that the journal records with the one candidate. Then only
+   * `transfers.decide`, or a listed transfer with this very reference, ends the doubt.
+   */
+  readonly sharedWith?: string | undefined;
 }
 
 /** Entry of a payment that was made. */
@@ -80,7 +91,7 @@ export interface PaidEntry extends CommonEntry {
 }
 
 /** Entry of a payment that an operator recorded as not paid. The next `createOnce` pays. */
-export interface NotPaidEntry extends UnpaidEntry {
+export interface NotPaidEntry extends CommonEntry {
   /** State of a payment that was not made, as an operator decided. */
   readonly state: 'not_paid';
   /** Operator who recorded that the payment was not made. */
@@ -102,6 +113,14 @@ export interface OpenPayment {
   /** The entry of the payment at the moment when the journal read the entry. */
   readonly entry: OpenEntry;
 }
+
+/**
+ * When `createOnce` searches the platform's list before it claims a payment of which the store has
+ * no entry, because the store may have lost it. `always`: if the store may lose what it has
+ * acknowledged, or after a backup was restored. `first_day`: until a day after the store's first
+ * claim, as the store may be new because an older one was lost. `never`: if neither is possible.
+ */
+export type SearchFirst = 'always' | 'first_day' | 'never';
 
 /** Options of `Journal.prune`. */
 export interface PruneOptions {
@@ -156,10 +175,17 @@ export interface Journal {
    */
   prune?(options: PruneOptions): Promise<number>;
   /**
-   * Whether the store may lose entries. If so, `createOnce` searches the platform's list of
-   * transfers before every first claim of a payment.
+   * Finds the reference of the paid entry that names this platform and transfer. Undefined if there
+   * is none. With it, no two payments are recorded with one transfer, in any process.
    */
-  readonly forgets?: boolean;
+  find?(platform: string, transferId: string): Promise<string | undefined>;
+  /**
+   * Reads when the store got its first entry, in milliseconds by the journal's clock. Undefined if
+   * the store has never had one, 0 if that time is unknown. Needed for `searchFirst: 'first_day'`.
+   */
+  firstClaimAt?(): Promise<number | undefined>;
+  /** When `createOnce` searches the platform's list before a first claim. Default: `never`. */
+  readonly searchFirst?: SearchFirst;
 }
 
 /** A journal of this package, which can always list open payments and prune paid ones. */
@@ -168,6 +194,12 @@ export interface FullJournal extends Journal {
   open(): AsyncIterable<OpenPayment>;
   /** Removes `paid` entries in steps, and resolves to how many were removed. */
   prune(options: PruneOptions): Promise<number>;
+  /** Finds the payment whose paid entry names a transfer of a platform. */
+  find(platform: string, transferId: string): Promise<string | undefined>;
+  /** Reads when the store got its first entry; 0 if that time is unknown. */
+  firstClaimAt(): Promise<number | undefined>;
+  /** When `createOnce` searches the list before a first claim, as the option says. */
+  readonly searchFirst: SearchFirst;
 }
 
 /**

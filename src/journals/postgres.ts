@@ -6,6 +6,7 @@ import {
   serializeEntry,
   storedTextOf,
   type FullJournal,
+  type SearchFirst,
   type JournalEntry,
   type OpenEntry,
 } from './journal.ts';
@@ -78,14 +79,14 @@ const insideTransaction =
 export function postgresJournal(
   query: PostgresQuery,
   {
-    forgets = false,
+    searchFirst = 'first_day',
     table = 'payments_journal',
   }: {
     /**
      * Whether a fail-over may lose an entry. If so, `createOnce` searches the platform's list
      * before every first claim. Default: false.
      */
-    forgets?: boolean | undefined;
+    searchFirst?: SearchFirst | undefined;
     /**
      * Name of the table, as SQL spells it. Add the schema, so that no `search_path` selects another
      * table of that name. Default: `payments_journal`.
@@ -187,7 +188,9 @@ export function postgresJournal(
     throw problem;
   };
   return {
-    forgets,
+    searchFirst,
+    find: () => Promise.resolve(undefined),
+    firstClaimAt: () => Promise.resolve(0),
     read: async (reference) => {
       const sql = `SELECT entry FROM ${table} WHERE reference = $1`;
       const [row] = await queryRows('entry', sql, reference);

@@ -8,6 +8,7 @@ import {
   serializeEntry,
   storedTextOf,
   type FullJournal,
+  type SearchFirst,
   type JournalEntry,
   type OpenPayment,
 } from './journal.ts';
@@ -87,14 +88,14 @@ const timeScript = "return redis.call('TIME')";
 export function redisJournal(
   command: RedisCommand,
   {
-    forgets = true,
+    searchFirst = 'always',
     keepPaidFor,
   }: {
     /**
      * Whether Redis may lose an entry, by its settings, a fail-over or a FLUSHALL. If so,
      * `createOnce` searches the platform's list before every first claim. Default: true.
      */
-    forgets?: boolean | undefined;
+    searchFirst?: SearchFirst | undefined;
     /**
      * How many milliseconds Redis keeps a paid entry. After that, `createOnce` with the same
      * reference pays again. Default: permanently.
@@ -134,7 +135,9 @@ export function redisJournal(
     }
   }
   return {
-    forgets,
+    searchFirst,
+    find: () => Promise.resolve(undefined),
+    firstClaimAt: () => Promise.resolve(0),
     read,
     swap: async (reference, before, after) => {
       const reply = await command(

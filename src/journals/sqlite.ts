@@ -7,6 +7,7 @@ import {
   serializeEntry,
   storedTextOf,
   type FullJournal,
+  type SearchFirst,
   type OpenEntry,
 } from './journal.ts';
 import { memoryMark } from './memory.ts';
@@ -227,7 +228,7 @@ export function sqliteJournal(
   path: string,
   {
     create = true,
-    forgets = false,
+    searchFirst = 'first_day',
   }: {
     /** Whether to create the file and its table. With false, both must exist. Default: true. */
     create?: boolean | undefined;
@@ -235,7 +236,7 @@ export function sqliteJournal(
      * Whether the file may have lost entries, for example if you restored a backup. If so,
      * `createOnce` searches the platform's list before every first claim. Default: false.
      */
-    forgets?: boolean | undefined;
+    searchFirst?: SearchFirst | undefined;
   } = {},
 ): FullJournal & { close(): void } {
   const database = openDatabase(path, create);
@@ -256,7 +257,9 @@ export function sqliteJournal(
   const hasChanged = ({ changes }: { changes: number | bigint }): boolean => Number(changes) === 1;
   return {
     ...(path === ':memory:' && { [memoryMark]: true }),
-    forgets,
+    searchFirst,
+    find: () => Promise.resolve(undefined),
+    firstClaimAt: () => Promise.resolve(0),
     read: async (reference) => {
       const row = await retryWhileBusy(() => prepare().read.get(reference));
       return row ? parseEntry((row as { entry: string }).entry) : undefined;

@@ -62,11 +62,11 @@ const createClaim = (
 /** Creates one entry for each state of a payment. */
 function createEntries(reference: string) {
   const sending = createClaim(reference, 'one');
-  const { input, platform, firstClaimedAt } = sending;
+  const { input, platform } = sending;
   return {
     sending,
     ambiguous: { ...sending, state: 'ambiguous', candidates: ['txfr_000001', 'txfr_000002'] },
-    not_paid: { state: 'not_paid', resolvedAt: 3, firstClaimedAt, platform, input },
+    not_paid: { state: 'not_paid', resolvedAt: 3, platform, input },
     paid: {
       state: 'paid',
       transferId: 'txfr_000001',

@@ -27,8 +27,8 @@ export const batchCall: CallIdentity = {
 
 /** Makes the payments of one batch. Payments from one account share the searches of its list. */
 export class BatchPayments {
-  /** Whether the journal can lose entries, so that each first claim needs a search of the list. */
-  readonly canForget: boolean;
+  /** Whether a first claim may need a search of the list. */
+  readonly searchesFirst: boolean;
   readonly #client: ClientContext;
   readonly #options: OnceOptions;
   readonly #context: OnceContext;
@@ -45,7 +45,7 @@ export class BatchPayments {
     this.#client = client;
     this.#options = options;
     this.#context = applyOptions(client, callOptions, { since: requestedAt });
-    this.canForget = new GuardedJournal(batchCall, '', this.#context).canForget();
+    this.searchesFirst = new GuardedJournal(batchCall, '', this.#context).searchFirst !== 'never';
     this.#searches = new SharedSearches(client.transferSearch, {
       paging: { ...selectReadOptions(callOptions), signal: this.#leaving.signal },
       clock: client.clock,
@@ -57,7 +57,7 @@ export class BatchPayments {
 
   /** Adds a payment that was read ahead to the next search of its account's list. */
   announce(copy: OnceInput): void {
-    if (this.canForget && isValid(copy)) this.#searches.addUnclaimed(copy);
+    if (this.searchesFirst && isValid(copy)) this.#searches.addUnclaimed(copy);
   }
 
   async pay(copy: OnceInput): Promise<Omit<TransferredResult, 'input'>> {
@@ -88,7 +88,7 @@ export class BatchPayments {
 
   /** Reports a result by `hooks.onOnce`; `ms` is the time since the first try of the payment. */
   report(result: BatchResult, copy: OnceInput, ms: number): void {
-    if (this.canForget && isValid(copy)) this.#searches.drop(copy);
+    if (this.searchesFirst && isValid(copy)) this.#searches.drop(copy);
     callHook(this.#client.hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
   }
 

@@ -147,7 +147,7 @@ function createRun(
     inputs: copies === undefined ? readInputs() : [...(inputs as readonly OnceInput[])],
     copy: (input: OnceInput) => nextCopies?.next().value ?? readOnceInput(input),
     concurrency,
-    readAhead: payments.canForget ? maxReadAhead : concurrency,
+    readAhead: payments.searchesFirst ? maxReadAhead : concurrency,
     retryTimeout,
     signal: onceOptions.signal,
     clock: client.clock,

@@ -23,9 +23,11 @@ export type Terms = Pick<JournalEntry, 'input' | 'platform'>;
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
 
-/** The time of the payment's first claim; 1970 if the journal has dropped this field. */
-export const readFirstClaim = ({ firstClaimedAt }: { firstClaimedAt?: number }): number =>
-  firstClaimedAt ?? epoch;
+/** The time of the entry's first change; 1970 if the entry does not say. It bounds searches. */
+export const readFirstTime = (entry: JournalEntry): number => {
+  const at: unknown = readHistory(entry)[0]?.at ?? (isOpen(entry) ? entry.firstClaimedAt : epoch);
+  return typeof at === 'number' && Number.isFinite(at) ? at : epoch;
+};
 
 /**
  * How long the request of a claim may still run, and how long the request may still take effect.
@@ -77,14 +79,14 @@ export const createClaim = (
   terms: Terms,
 ): SendingEntry => {
   const claimId = crypto.randomUUID();
-  const earlierClaimAt = before === undefined ? claimedAt : readFirstClaim(before);
+  const { firstClaimedAt = claimedAt } = isOpen(before) ? before : {};
   return {
     state: 'sending',
     claimId,
     host: hostName(),
     claimedAt,
     expiresAt,
-    firstClaimedAt: Math.min(earlierClaimAt, claimedAt, Math.floor(requestedAt)),
+    firstClaimedAt: Math.min(firstClaimedAt, claimedAt, Math.floor(requestedAt)),
     // A transfer that an operator has declared to be another payment is ignored in later calls.
     ...(before?.dismissed !== undefined && { dismissed: before.dismissed }),
     ...terms,
@@ -174,7 +176,6 @@ export function createNotPaid(
     ...terms,
     ...(by !== undefined && { resolvedBy: by }),
     resolvedAt,
-    firstClaimedAt: readFirstClaim(before),
     ...(dismissed.length > 0 && { dismissed: dismissed.slice(0, maxCandidates) }),
     history: addTransition(before, {
       at: resolvedAt,

@@ -11,9 +11,11 @@ import type {
   OpenEntry,
   OpenPayment,
   PaidEntry,
+  SearchFirst,
   SendingEntry,
 } from '../journals/journal.ts';
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
+import { epoch } from '../search/search.ts';
 import type { RecordedPayment } from '../books/source-books.ts';
 import type { JournalContext } from './context.ts';
 import { correctClaim, isOpen } from './entries.ts';
@@ -28,6 +30,10 @@ import { isUnreachable } from '../calls/client-options.ts';
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
   'payments-platform-sdk: a journal in memory ends with this process, and the next one pays again. Use another journal in production.';
+
+/** The time of each store's first entry, which never changes. */
+const firstClaims = new WeakMap<Journal, number>();
+const dayMs = 86_400_000;
 
 const workingJournals = new WeakSet<Journal>();
 /** For each journal, a running or finished check that the journal still has its first claim. */
@@ -81,12 +87,28 @@ export class GuardedJournal {
     this.#phase = this.#createPhase(signal, timeout);
   }
 
-  canForget(): boolean {
+  /** When the store needs a search of the list before a first claim. */
+  get searchFirst(): SearchFirst {
     try {
-      return this.#journal.forgets === true;
+      return this.#journal.searchFirst ?? 'never';
     } catch (error) {
-      throw this.errors.createJournalError('forgets failed', error);
+      throw this.errors.createJournalError('searchFirst failed', error);
     }
+  }
+
+  /** Whether a payment without an entry may have been paid, because the store may have lost it. */
+  async searchesFirst(): Promise<boolean> {
+    const { searchFirst } = this;
+    if (searchFirst !== 'first_day') return searchFirst === 'always';
+    const known = firstClaims.get(this.#journal);
+    const readFirst = (journal: Journal) => journal.firstClaimAt?.() ?? Promise.resolve(undefined);
+    const isTime = (time: unknown) => time === undefined || Number.isFinite(time);
+    const firstAt = known ?? (await this.#callJournal('firstClaimAt', readFirst, isTime));
+    if (firstAt === undefined) return true;
+    firstClaims.set(this.#journal, firstAt);
+    // A store that has entries of unknown age is not new.
+    if (firstAt === epoch) return false;
+    return (this.estimateTime() ?? (await this.now())) - firstAt < dayMs;
   }
 
   read(reference = this.#key): Promise<JournalEntry | undefined> {

@@ -3,7 +3,7 @@ import { isTransferId, type OnceInput, type Transfer } from '../schemas/transfer
 import { maxCandidates } from '../search/search.ts';
 import type { OnceContext } from './context.ts';
 import type { SearchResult } from './decision.ts';
-import { isOpen, readFirstClaim, type Before } from './entries.ts';
+import { isOpen, readFirstTime, type Before } from './entries.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
 /** Searches the platform's list of the source account's transfers for one payment. */
@@ -74,8 +74,8 @@ export class PaymentSearch {
     const { since } = this.#context;
     if (entry === undefined) return since;
     // A journal that can lose entries may have lost an earlier claim, so no time is certain.
-    if (since === undefined && this.#journal.canForget()) return undefined;
-    const claimedAt = this.#journal.toLocalTime(readFirstClaim(entry));
+    if (since === undefined && this.#journal.searchFirst !== 'never') return undefined;
+    const claimedAt = this.#journal.toLocalTime(readFirstTime(entry));
     return Math.min(since ?? claimedAt, claimedAt);
   }
 

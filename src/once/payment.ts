@@ -31,7 +31,7 @@ import {
   createPaid,
   findTimeLeft,
   isOpen,
-  readFirstClaim,
+  readFirstTime,
   withdrawClaim,
   type Before,
 } from './entries.ts';
@@ -139,7 +139,7 @@ export class Payment {
 
   /** Finds the situation of a payment that the journal does not record as made. */
   async #findPosition(stored: Before): Promise<Position> {
-    const canForget = this.#journal.canForget();
+    const canForget = await this.#journal.searchesFirst();
     if (stored === undefined) {
       return { situation: findSituation(undefined, canForget), entry: undefined };
     }
@@ -148,7 +148,7 @@ export class Payment {
     // transfer may appear too late for the search to see it.
     const now = await this.#journal.now();
     const entry = await this.#journal.correctTimes(stored, now);
-    this.#rejectLaterSince(readFirstClaim(entry), now);
+    this.#rejectLaterSince(readFirstTime(entry), now);
     const left = isOpen(entry) ? findTimeLeft(entry, now, this.#context) : undefined;
     return { situation: findSituation(left, canForget), entry };
   }

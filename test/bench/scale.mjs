@@ -133,9 +133,9 @@ for (const history of [0, 100_000]) {
 }
 {
   const platform = createPlatform({ history: 100_000 });
-  const payments = setup(platform, { journal: redisJournal(command, { forgets: false }) });
+  const payments = setup(platform, { journal: redisJournal(command, { searchFirst: 'never' }) });
   for (const input of payrollOf('jobs', 2_000)) await payments.transfers.createOnce(input);
-  addRow('2,000 `createOnce`, Redis with `{ forgets: false }`', platform.counts.requests);
+  addRow('2,000 `createOnce`, Redis with `searchFirst: 'never'`', platform.counts.requests);
 }
 {
   const clock = new VirtualClock();
@@ -161,7 +161,7 @@ for (const history of [0, 100_000]) {
   const now = () => clock.now();
   const wait = () => new Promise((resolve) => clock.setTimeout(resolve, 100));
   const platform = createPlatform({ history: 300_000, newestFirst: false, now, wait });
-  const journal = { ...memoryJournal({ now }), forgets: true };
+  const journal = { ...memoryJournal({ now }), searchFirst: 'always' };
   const payments = setup(platform, { journal, clock });
   await clock.runTimersDuring(payAll(payments, [inputOf('slow list')]));
   const minutes = (clock.passed / 60_000).toFixed(1);

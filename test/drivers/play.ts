@@ -285,7 +285,10 @@ async function makeCall(
   }));
 }
 
-const createJournal = ({ forgets }: SearchPlan): Journal => ({ ...memoryJournal(), forgets });
+const createJournal = ({ forgets }: SearchPlan): Journal => ({
+  ...memoryJournal(),
+  searchFirst: forgets ? 'always' : 'never',
+});
 
 /** Counts the listeners on a signal. */
 function countListeners(signal: AbortSignal): () => number {

@@ -67,7 +67,7 @@ const withFault =
     return call(context);
   };
 const lost = (when: 'before_commit' | 'after_commit') => ({ kind: 'reset', when }) as const;
-const forgetful: ClientOptions = { journal: { ...memoryJournal(), forgets: true } };
+const forgetful: ClientOptions = { journal: { ...memoryJournal(), searchFirst: 'always' } };
 const busy = { kind: 'status', status: 503 } as const;
 
 const cases: readonly Case[] = [

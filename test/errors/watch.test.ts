@@ -341,7 +341,7 @@ test('every hook runs in the AsyncLocalStorage store that a subscriber bound to 
   const payments = new PaymentsClient({
     baseUrl: server.baseUrl,
     apiKey: sandbox.apiKey,
-    journal: { ...memoryJournal(), forgets: true },
+    journal: { ...memoryJournal(), searchFirst: 'always' },
     hooks: { onRequest: ({ method }) => seen.push(`${method} in ${store.getStore()}`) },
   });
   sandbox.faults.add(lost);

@@ -340,7 +340,9 @@ describe.skipIf(missing.length > 0)(
       servers.push(standby);
       const standbyPool = poolOf(standby);
       const openJournal = (pool: Pool, forgets: boolean) =>
-        postgresJournal((text, values) => pool.query(text, values), { forgets });
+        postgresJournal((text, values) => pool.query(text, values), {
+          searchFirst: forgets ? 'always' : 'never',
+        });
 
       // The standby receives what the primary wrote before the connection was cut.
       const earlier = newInput();

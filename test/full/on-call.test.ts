@@ -170,7 +170,7 @@ function createSqlite(): Store {
     open: (forgets = false) => {
       const journal = sqliteJournal(path);
       opened.push(journal);
-      return { ...journal, forgets };
+      return { ...journal, searchFirst: forgets ? 'always' : 'never' };
     },
     backUp: async () => {
       rmSync(backup, { force: true });
@@ -207,7 +207,9 @@ async function createPostgres(): Promise<Store> {
       'await pool.end();',
     ],
     open: (forgets = false) =>
-      postgresJournal((text, values) => pool.query(text, values), { forgets }),
+      postgresJournal((text, values) => pool.query(text, values), {
+        searchFirst: forgets ? 'always' : 'never',
+      }),
     backUp: async () => {
       await pool.query('CREATE TABLE backup AS SELECT * FROM payments_journal');
       return async () => {

@@ -68,9 +68,9 @@ export function setupBatch(
   clock.jump(history > 0 ? 3_600_000 : 0);
   let steps = 0;
   const memory = memoryJournal({ now: () => clock.now() });
-  const inner = {
+  const inner: Journal = {
     ...memory,
-    forgets,
+    searchFirst: forgets ? 'always' : 'never',
     swap: (...call: Parameters<Journal['swap']>) => {
       steps += 1;
       return memory.swap(...call);

@@ -15,7 +15,10 @@ function setup(headers: readonly Record<string, string>[] = [], forgets = false)
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const sandbox = new Sandbox({ clock: () => clock.now() });
   createAccounts(sandbox);
-  const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets };
+  const journal: Journal = {
+    ...memoryJournal({ now: () => clock.now() }),
+    searchFirst: forgets ? 'always' : 'never',
+  };
   const limits: string[] = [];
   const requests: Request[] = [];
   const payments = new PaymentsClient({

@@ -476,7 +476,7 @@ describe('faults during createAllOnce', () => {
         const payments = world.payments.withOptions({
           fetch: (request: Request) => act(() => sandbox.fetch(request)),
           journal: {
-            forgets,
+            searchFirst: forgets ? 'always' : 'never',
             read: (reference) => act(() => journal.read(reference)),
             swap: (...call) => act(() => journal.swap(...call)),
             now: (reference) => act(() => journal.now(reference)),

@@ -160,7 +160,7 @@ describe('create with the reference of a payment of createOnce', () => {
   test.each<[string, (journal: Journal) => Partial<Journal>]>([
     ['the journal cannot be read', () => ({ read: () => Promise.reject(new Error('down')) })],
     ['another process claims first', () => ({ swap: () => Promise.resolve(false) })],
-    ['the list cannot be searched', () => ({ forgets: true })],
+    ['the list cannot be searched', () => ({ searchFirst: 'always' })],
   ])('is not sent if createOnce is in doubt because %s', async (_, change) => {
     const { payments, options, references } = setup();
     const journal = { ...options.journal, ...change(options.journal) };

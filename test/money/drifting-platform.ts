@@ -119,7 +119,7 @@ async function playRun(random: () => number): Promise<Omit<DriftReport, 'runs'>>
       },
     });
   const journal = memoryJournal({ now: () => clock.now() });
-  if (random() < 0.4) Object.assign(journal, { forgets: true });
+  if (random() < 0.4) Object.assign(journal, { searchFirst: 'always' });
   const isNewestFirst = random() < 0.5;
 
   const inputs = Array.from({ length: pick(1, 2, 12) }, (_, number): OnceInput => {

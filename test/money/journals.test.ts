@@ -398,19 +398,22 @@ test('the reference column of postgresJournalTable has the collation C', () => {
   expect(postgresJournalTable).toContain('reference text COLLATE "C" PRIMARY KEY');
 });
 
-test('`journal.forgets` is true by default for redisJournal, and for no other journal of the package', () => {
-  expect(redisJournal(async () => null).forgets).toBe(true);
-  expect(postgresJournal(async () => []).forgets).toBe(false);
-  expect([memory.forgets, open().forgets]).toEqual([undefined, false]);
+test('searchFirst is always for redisJournal, never for memoryJournal, else first_day', () => {
+  expect(redisJournal(async () => null).searchFirst).toBe('always');
+  expect(postgresJournal(async () => []).searchFirst).toBe('first_day');
+  expect([memory.searchFirst, open().searchFirst]).toEqual(['never', 'first_day']);
 });
 
-test.each([true, false])('journal.forgets is the option forgets of a journal: %o', (forgets) => {
-  expect(redisJournal(async () => null, { forgets }).forgets).toBe(forgets);
-  expect(postgresJournal(async () => [], { forgets }).forgets).toBe(forgets);
-  const sqlite = sqliteJournal(join(folder, 'forgets.db'), { forgets });
-  expect(sqlite.forgets).toBe(forgets);
-  sqlite.close();
-});
+test.each(['always', 'first_day', 'never'] as const)(
+  'each store takes the option searchFirst: %s',
+  (searchFirst) => {
+    expect(redisJournal(async () => null, { searchFirst }).searchFirst).toBe(searchFirst);
+    expect(postgresJournal(async () => [], { searchFirst }).searchFirst).toBe(searchFirst);
+    const sqlite = sqliteJournal(join(folder, 'first.db'), { searchFirst });
+    expect(sqlite.searchFirst).toBe(searchFirst);
+    sqlite.close();
+  },
+);
 
 // Redis would report a wrong keepPaidFor only after a payment was made.
 test.each([0, -1, 1.5, Number.NaN, 2 ** 60])('redisJournal rejects the keepPaidFor %o', (ms) => {

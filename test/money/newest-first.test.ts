@@ -103,7 +103,10 @@ function setup(world: World = {}) {
     const date = new Date(trueTime() + platformLead).toUTCString();
     return respond(200, body, hasDate ? { date } : {});
   };
-  const journal = { ...memoryJournal({ now: () => trueTime() + journalLead }), forgets };
+  const journal = {
+    ...memoryJournal({ now: () => trueTime() + journalLead }),
+    searchFirst: forgets ? ('always' as const) : ('never' as const),
+  };
   const payments = new PaymentsClient({
     baseUrl,
     apiKey: 'sk_test_0001',
@@ -403,7 +406,7 @@ test('if an ambiguous createOnce call had no option since, later searches with t
   await failureOf(pay(), PaymentInDoubtError);
   expect(await read()).toMatchObject({ state: 'ambiguous', firstClaimedAt: 0 });
   payOthers();
-  const trusting = payments.withOptions({ journal: { ...journal, forgets: false } });
+  const trusting = payments.withOptions({ journal: { ...journal, searchFirst: 'never' as const } });
   const error = await failureOf(trusting.transfers.createOnce(input), PaymentInDoubtError);
   expect(error.reason).toBe('ambiguous');
   // If the time of the first claim is unknown, no since can contradict that time.

@@ -192,7 +192,7 @@ class Simulation {
     this.isUnclaimed = isEmpty;
     this.journal = {
       ...journal,
-      forgets,
+      searchFirst: forgets ? 'always' : 'never',
       swap: async (reference, before, after) => {
         this.backups.set(withoutHistory(after), after);
         const stored = await journal.read(reference);
@@ -367,7 +367,7 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
       read: (reference) => withFaults('read', () => journal.read(reference)),
       swap: (...swapped) => withFaults('swap', () => journal.swap(...swapped)),
       now: (reference) => withFaults('now', () => readTime(reference)),
-      forgets: journal.forgets === true,
+      searchFirst: journal.searchFirst ?? 'never',
     },
     gracePeriod,
     totalTimeout,

@@ -450,7 +450,10 @@ test.each(['txfr_000001', 'not_paid'] as const)(
 
 test('createOnce writes an ambiguous entry that an operator can resolve if its search before the first claim is ambiguous', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
-  const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
+  const journal: Journal = {
+    ...memoryJournal({ now: () => clock.now() }),
+    searchFirst: 'always' as const,
+  };
   const { pay, sandbox, payments, made } = setup({ journal, clock });
   const { id } = sandbox.transfers.create(similar);
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
@@ -581,7 +584,9 @@ test('createOnce finds a payment that was made after a verdict of not_paid, even
   const { id } = await pay();
   const latest = await memory.read(input.description);
   expect(await memory.swap(input.description, latest, backup)).toBe(true);
-  const forgetful = payments.withOptions({ journal: { ...memory, forgets: true } });
+  const forgetful = payments.withOptions({
+    journal: { ...memory, searchFirst: 'always' as const },
+  });
   expect(await forgetful.transfers.createOnce(input)).toMatchObject({ id });
   expect(await memory.read(input.description)).toMatchObject({ state: 'paid', transferId: id });
   expect(made()).toHaveLength(1);
@@ -589,7 +594,7 @@ test('createOnce finds a payment that was made after a verdict of not_paid, even
 
 test('createOnce ignores a listed transfer that an operator has ruled out with not_paid, even if the journal may lose entries', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
-  const journal = { ...memoryJournal({ now: () => clock.now() }), forgets: true };
+  const journal = { ...memoryJournal({ now: () => clock.now() }), searchFirst: 'always' as const };
   const { pay, payments, sandbox, made } = setup({ journal, clock });
   const listed = sandbox.transfers.create(similar).id;
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [listed] });
@@ -867,7 +872,7 @@ test('the error of createOnce names both transfers if the journal lost the claim
   const entries = memoryJournal();
   let isFirst = true;
   const { pay, sandbox, made, payments } = setup({
-    journal: { ...entries, forgets: true },
+    journal: { ...entries, searchFirst: 'always' as const },
     fetch: async (request) => {
       if (request.method !== 'POST' || !isFirst) return sandbox.fetch(request);
       isFirst = false;
@@ -919,8 +924,8 @@ test('createOnce with idempotencyHeader sends its reference as the idempotency k
   expect(keys).toEqual(['invoice 4711']);
 });
 
-test('createOnce rejects and sends nothing if the getter of `journal.forgets` throws', async () => {
-  const journal = Object.defineProperty(memoryJournal(), 'forgets', {
+test('createOnce rejects and sends nothing if the getter of `journal.searchFirst` throws', async () => {
+  const journal = Object.defineProperty(memoryJournal(), 'searchFirst', {
     get: () => {
       throw new Error('no connection');
     },
@@ -1001,7 +1006,7 @@ test('createOnce resolves to a recorded transfer that has failed, and does not p
 });
 
 test('createOnce searches the list before the first claim of a payment if the journal may lose entries', async () => {
-  const journal = { ...memoryJournal(), forgets: true };
+  const journal = { ...memoryJournal(), searchFirst: 'always' as const };
   const { pay, sandbox, operations, made } = setup({ journal });
   const { id } = sandbox.transfers.create(input);
   expect(await pay()).toMatchObject({ id });
@@ -1112,7 +1117,7 @@ test('createOnce sends extra headers with its search, but extra query and body f
   const seen: string[] = [];
   const { sandbox } = setup();
   const { pay } = setup({
-    journal: { ...memoryJournal(), forgets: true },
+    journal: { ...memoryJournal(), searchFirst: 'always' as const },
     fetch: async (request) => {
       const { method, url, headers } = request;
       const body = method === 'POST' ? await request.clone().text() : '';
@@ -1157,7 +1162,7 @@ function setupAltered(change: (scan: number, data: Transfer[]) => Transfer[]) {
   for (let number = 1; number <= 120; number += 1) {
     world.sandbox.transfers.create({ ...input, amount: '1.00', description: `earlier ${number}` });
   }
-  const journal = { ...world.journal, forgets: true };
+  const journal = { ...world.journal, searchFirst: 'always' as const };
   const made = () => world.made().filter(({ description }) => description === input.description);
   return { ...world, pay: () => world.pay({}, { journal }), journal, made };
 }

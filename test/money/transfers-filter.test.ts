@@ -23,7 +23,7 @@ function setup(options: ClientOptions) {
     if (!hides || !url.pathname.endsWith('/transfers')) return response;
     return Response.json({ data: [], hasMore: false, nextCursor: null }, response);
   };
-  const journal = { ...memoryJournal(), forgets: true };
+  const journal = { ...memoryJournal(), searchFirst: 'always' as const };
   const { clientOptions } = sandbox;
   const payments = new PaymentsClient({ ...clientOptions, fetch, journal, ...options });
   const made = () =>

@@ -140,7 +140,7 @@ describe('the events of hooks', () => {
     const failing = (name: string) => new Error(`${name}: redis://user:${apiKey}@host ${jwt}`);
     const journals: readonly Journal[] = [
       memoryJournal(),
-      { ...memoryJournal(), forgets: true },
+      { ...memoryJournal(), searchFirst: 'always' },
       { ...memoryJournal(), read: () => Promise.reject(failing('read')) },
       { ...memoryJournal(), swap: () => Promise.reject(failing('swap')) },
     ];

@@ -11,7 +11,7 @@ export const mysqlJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   INDEX (state)
 ) ENGINE = InnoDB`;
 
-/** Needs `innodb_flush_log_at_trx_commit = 1`. With asynchronous fail-over, add `forgets: true`. */
+/** Needs `innodb_flush_log_at_trx_commit = 1`. With asynchronous fail-over, add `searchFirst: 'always'`. */
 export function mysqlJournal(pool: Pool): Journal {
   const query = async (sql: string, ...values: string[]) =>
     (await pool.execute<RowDataPacket[]>(sql, values))[0];
