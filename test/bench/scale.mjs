@@ -135,7 +135,7 @@ for (const history of [0, 100_000]) {
   const platform = createPlatform({ history: 100_000 });
   const payments = setup(platform, { journal: redisJournal(command, { searchFirst: 'never' }) });
   for (const input of payrollOf('jobs', 2_000)) await payments.transfers.createOnce(input);
-  addRow('2,000 `createOnce`, Redis with `searchFirst: 'never'`', platform.counts.requests);
+  addRow("2,000 `createOnce`, Redis with `searchFirst: 'never'`", platform.counts.requests);
 }
 {
   const clock = new VirtualClock();
