@@ -12,9 +12,10 @@ afterEach(() => {
 // All clients of a worker share the payments in doubt, which would stop equal payments of the next file.
 afterAll(() => {
   const registry: unknown = Reflect.get(globalThis, Symbol.for('payments-platform-sdk:doubts'));
-  const { payments, inDoubt } = (registry ?? {}) as Partial<ReturnType<typeof openRegistry>>;
+  const { payments, inDoubt, dates } = (registry ?? {}) as Partial<ReturnType<typeof openRegistry>>;
   payments?.clear();
   inDoubt?.clear();
+  dates?.clear();
 });
 
 // The validator of the responses generates code, which full/no-eval.test.ts forbids.

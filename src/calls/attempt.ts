@@ -6,7 +6,13 @@ import type { Attempt, Outcome } from '../errors/errors.ts';
 import type { RequestEvent } from './hooks.ts';
 import type { Trace } from './tracing.ts';
 import { redactHeader, type Redact } from '../errors/redact.ts';
-import type { BodyFault, Transport, Body, TransportResponse } from '../transports/transport.ts';
+import type {
+  Body,
+  BodyFault,
+  Scan,
+  Transport,
+  TransportResponse,
+} from '../transports/transport.ts';
 import {
   abortedFailure,
   disconnectedFailure,
@@ -31,6 +37,7 @@ export interface RunningCall<C extends CallRequest = CallRequest> {
   readonly maxRetries: number;
   readonly total: Deadline;
   readonly prefetch: ((text: string) => boolean) | undefined;
+  readonly scan: Scan | undefined;
   /** The attempts of this call that have failed so far. */
   readonly attempts: Attempt[];
   /** The tokens of all attempts, because a late response may quote a token that was replaced. */
@@ -70,6 +77,7 @@ interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
+  readonly date?: string;
   readonly isOnUsedConnection?: boolean;
   closeConnection?(): void;
 }
@@ -101,6 +109,11 @@ export class ReceivedResponse {
     return this.#head.headers;
   }
 
+  /** The header `date`, which says the platform's time. */
+  get date(): string | null {
+    return this.#head.date ?? this.headers.get('date');
+  }
+
   /** Closes the connection on which the response arrived, if the transport can. */
   closeConnection(): void {
     this.#head.closeConnection?.();
@@ -123,7 +136,7 @@ export async function sendAttempt(
   token: string,
   clock: Required<Clock>,
 ): Promise<AttemptResult> {
-  const { call, prepared, transport } = running;
+  const { call, prepared, transport, scan } = running;
   const { method } = call;
   const { url, body } = prepared;
   const headers = { ...prepared.headers, authorization: `Bearer ${token}` };
@@ -140,7 +153,7 @@ export async function sendAttempt(
     // From here on, only the transport may know whether the request was sent.
     evidence.started = undefined;
     try {
-      return await transport.send({ method, url, headers, body, stop }, built, evidence);
+      return await transport.send({ method, url, headers, body, stop, scan }, built, evidence);
     } catch (error) {
       transportError = error;
       throw error;

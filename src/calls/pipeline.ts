@@ -17,7 +17,7 @@ import {
 import { identity, type Call, type CallRequest, type PreparedRequest } from './call.ts';
 import { askAuthorize } from './veto.ts';
 import { chooseTransport } from './choose-transport.ts';
-import { Deadline, Stopped } from './time.ts';
+import { Deadline, parseHttpDate, Stopped } from './time.ts';
 import { failWithoutCredential, renewToken, tokenFor } from './credential.ts';
 import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import { PaymentsError, withReference, type CallIdentity } from '../errors/errors.ts';
@@ -33,9 +33,11 @@ import type { RequestOptions } from './options.ts';
 import { planRetry } from './retry.ts';
 import type { PipelineSetup } from './setup.ts';
 import { traceCall, type Trace } from './tracing.ts';
+import { openRegistry } from '../internal/doubt-registry.ts';
 import { isReference } from '../internal/formats.ts';
 import { showsAwaiting } from '../internal/runtime.ts';
 import type { Schema } from '../schemas/primitives.ts';
+import type { Scan } from '../transports/transport.ts';
 
 /** The result of a call with the raw response. */
 export type WithResponse<T> = {
@@ -66,6 +68,7 @@ interface Circumstances {
    * request the next page early. Returns whether a request was sent.
    */
   readonly prefetch?: ((text: string) => boolean) | undefined;
+  readonly scan?: Scan | undefined;
 }
 
 /** The number of the latest call. Events of hooks carry the number of their call. */
@@ -85,6 +88,12 @@ export class RequestPipeline {
 
   #getSecrets(): string[] {
     return this.#setup.credentials.flatMap(({ secrets }) => secrets);
+  }
+
+  /** The time of the platform at its latest successful response; undefined if there was none. */
+  platformTime(): number | undefined {
+    const time = parseHttpDate(openRegistry().dates.get(this.#setup.baseUrl) ?? null);
+    return Number.isNaN(time) ? undefined : time;
   }
 
   /** Prepares a call without sending it. Undefined if an argument is invalid; see `issues`. */
@@ -214,7 +223,7 @@ export class RequestPipeline {
     call: Call<T, A>,
     prepared: PreparedRequest,
     trace: Trace,
-    { cancel, prefetch, notAfter }: Circumstances & { readonly notAfter?: number },
+    { cancel, prefetch, scan, notAfter }: Circumstances & { readonly notAfter?: number },
   ): RunningCall<Call<T, A>> {
     const { options } = prepared;
     const totalTimeout = options.totalTimeout ?? this.#setup.totalTimeout;
@@ -234,6 +243,7 @@ export class RequestPipeline {
         notAfter,
       }),
       prefetch,
+      scan,
       attempts: [],
       tokens,
       redact: (text) => redactor([...tokens, ...this.#getSecrets()])(text),
@@ -319,7 +329,11 @@ export class RequestPipeline {
     if (trace.isReported) {
       trace.requestId = describeAttempt(attempt, redact).requestId ?? trace.requestId;
     }
-    if (attempt.ok) return attempt;
+    if (attempt.ok) {
+      const { date } = attempt.response;
+      if (date) openRegistry().dates.set(this.#setup.baseUrl, date);
+      return attempt;
+    }
     const { failure } = attempt;
     if (isRejection(failure) && failure.status === 429) rateLimiter.close(startedAt, failure);
     const { outcome, status, requestId, reason } = failure;

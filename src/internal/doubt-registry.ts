@@ -23,6 +23,8 @@ interface Registry {
   readonly payments: Map<string, Doubt>;
   /** The payments that a request may have made, by their terms. */
   readonly inDoubt: Map<string, Set<Doubt>>;
+  /** The header `date` of the latest successful response of each platform. */
+  readonly dates: Map<string, string>;
 }
 
 /** All copies of this package in the process share one registry, so the key is global. */
@@ -33,7 +35,7 @@ export function openRegistry(): Registry {
   // If the global object is sealed, each copy of the package keeps a registry of its own.
   const shared = (Reflect.get(globalThis, registryKey) as Registry | undefined) ?? ownRegistry;
   if (shared !== undefined) return shared;
-  const registry: Registry = { payments: new Map(), inDoubt: new Map() };
+  const registry: Registry = { payments: new Map(), inDoubt: new Map(), dates: new Map() };
   Reflect.defineProperty(globalThis, registryKey, { value: registry, configurable: true });
   ownRegistry = registry;
   onExit(() => {
@@ -65,8 +67,9 @@ export function forgetDoubt(doubt: Doubt): void {
   if (equals?.size === 0) inDoubt.delete(doubt.termsKey);
 }
 
-/** Forgets all payments of a platform. A new sandbox is a new platform at the same base URL. */
+/** Forgets the time and all payments of a platform, because a new sandbox has the same base URL. */
 export function forgetPlatform(platform: string): void {
+  openRegistry().dates.delete(platform);
   for (const doubt of openRegistry().payments.values()) {
     if (doubt.key.startsWith(`${platform} `)) forgetDoubt(doubt);
   }

@@ -62,7 +62,11 @@ export function listOf<T, Q extends PageQuery>(
     maxStalePages: 1_000,
     redact: api.redactOwn,
     fetch: (cursor, site, iteration) => {
-      const circumstances = { site, within: search?.within, cancel: iteration?.cancel };
+      const cancel = iteration?.cancel;
+      // Each loop has a signal of its own, which identifies the scan. A page of another list that a
+      // faulty proxy sends a second time must not hide a payment from a search.
+      const scan = search && cancel;
+      const circumstances = { site, within: search?.within, cancel, scan };
       const prefetch = iteration && prefetchNext(iteration);
       return api.call(createPageCall(cursor), options, { ...circumstances, prefetch });
     },

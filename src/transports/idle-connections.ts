@@ -1,6 +1,7 @@
 import type * as NodeHttp from 'node:http';
 import type { Socket } from 'node:net';
 import { maxIdleMs } from './agents.ts';
+import type { Scan, TransportRequest } from './transport.ts';
 
 /*
  * Decides which used connection may take the next request. A faulty server or proxy may send a
@@ -31,15 +32,21 @@ interface Idleness {
   /** How long the connection has to be silent before a write may use the connection. */
   readonly silenceMs: number;
   readonly bytesRead: number;
+  /** The scan that has sent all requests on the connection; undefined if there is none. */
+  readonly scan: Scan | undefined;
+  /** Whether the connection has carried a read. */
+  readonly hasRead: boolean;
 }
 
 const idle = new WeakMap<Socket, Idleness>();
+
+type Request = Pick<TransportRequest, 'method' | 'scan'>;
 
 /**
  * Records that a connection is idle, because the response to a request that was written at
  * `startedAt` has ended.
  */
-export function markIdle(socket: Socket, startedAt: number): void {
+export function markIdle(socket: Socket, startedAt: number, { method, scan }: Request): void {
   const endedAt = performance.now();
   const roundTripMs = endedAt - startedAt;
   const previous = idle.get(socket);
@@ -52,14 +59,16 @@ export function markIdle(socket: Socket, startedAt: number): void {
     roundTripMs,
     silenceMs: longerMs + delayedAckMs,
     bytesRead: socket.bytesRead,
+    scan: previous === undefined || previous.scan === scan ? scan : undefined,
+    hasRead: method === 'GET' || previous?.hasRead === true,
   });
 }
 
 /** Whether a response has ended on this connection. */
 export const isUsed = (socket: Socket): boolean => idle.has(socket);
 
-/** Whether a used connection may take a request with this method. */
-export function canReuse(socket: Socket, method: string): boolean {
+/** Whether a used connection may take a request. */
+export function canReuse(socket: Socket, { method, scan }: Request): boolean {
   const idleness = idle.get(socket);
   // Bytes that arrived on the connection since the last response may be a surplus response.
   if (idleness === undefined || idleness.bytesRead !== socket.bytesRead) return false;
@@ -68,7 +77,8 @@ export function canReuse(socket: Socket, method: string): boolean {
   const idleMs = Date.now() - idleness.endedAtWallTime;
   const isRead = method === 'GET';
   if (!(idleMs >= 0 && idleMs <= maxIdleMs[isRead ? 'read' : 'write'])) return false;
-  return isRead || isSilent(idleness);
+  if (isRead) return scan === undefined || idleness.scan === scan;
+  return !idleness.hasRead && isSilent(idleness);
 }
 
 /** Measures a connection's silence by the monotonic clock, as the wall clock may be set forward. */
@@ -81,16 +91,23 @@ interface Pool {
   readonly sockets?: NodeJS.ReadOnlyDict<Socket[]>;
   readonly maxSockets?: number;
   readonly maxTotalSockets?: number;
-  /** Whether the agent uses the latest free connection first (`lifo`), or the oldest (`fifo`). */
-  readonly scheduling?: 'lifo' | 'fifo';
 }
 
 /**
- * Opens a write on a used connection that has been silent for long enough, or on a new connection.
- * So writes in a series need not wait, and connections that are not silent yet stay open.
+ * Opens a write on a used connection of writes that has been silent for long enough, or on a new
+ * connection. So writes in a series need not wait, and connections that are not silent yet stay
+ * open.
  */
 export const openWrite = <T>(agent: NodeHttp.Agent, open: () => T): T =>
-  openOn(agent, (idleness) => idleness === undefined || isSilent(idleness), open);
+  openOn(
+    agent,
+    (idleness) => idleness === undefined || (!idleness.hasRead && isSilent(idleness)),
+    open,
+  );
+
+/** Opens a request of a scan on a connection that only this scan has used, or on a new one. */
+export const openScan = <T>(agent: NodeHttp.Agent, scan: Scan, open: () => T): T =>
+  openOn(agent, (idleness) => idleness?.scan === scan, open);
 
 /** Opens a request on a new connection. */
 export const openFresh = <T>(agent: NodeHttp.Agent, open: () => T): T =>
@@ -108,15 +125,12 @@ function openOn<T>(
 ): T {
   const pool: Pool = agent;
   const { freeSockets = {} } = pool;
-  const hidden: [origin: string, sockets: Socket[]][] = [];
+  const hidden: [origin: string, sockets: Iterable<Socket>][] = [];
   for (const [origin, sockets = []] of Object.entries(freeSockets)) {
-    // An agent appends a free connection, so those after an unsuitable one have been free
-    // for less time, and are hidden, too. A fifo agent takes the first, so only the first matters.
-    const candidates = pool.scheduling === 'fifo' ? sockets.slice(0, 1) : sockets;
-    const firstUnsuitable = candidates.findIndex((socket) => !suits(idle.get(socket)));
-    if (firstUnsuitable >= 0 && canGrow(pool, origin)) {
-      hidden.push([origin, sockets.splice(firstUnsuitable)]);
-    }
+    const unsuitable = new Set(sockets.filter((socket) => !suits(idle.get(socket))));
+    if (unsuitable.size === 0 || !canGrow(pool, origin)) continue;
+    hidden.push([origin, unsuitable]);
+    sockets.push(...sockets.splice(0).filter((socket) => !unsuitable.has(socket)));
   }
   try {
     return open();

@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Evidence } from '../errors/outcome.ts';
 import { builtinModule, isBrowser, requiredModule, runtime } from '../internal/runtime.ts';
 import { createFreshAgent, loadOrigin, type HttpAgent } from './agents.ts';
-import { canReuse, isUsed, markIdle, openFresh, openWrite } from './idle-connections.ts';
+import { canReuse, isUsed, markIdle, openFresh, openScan, openWrite } from './idle-connections.ts';
 import { PushedResponse } from './pushed-response.ts';
 import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
 
@@ -134,7 +134,7 @@ class Exchange {
    * uses a connection of the agent, and without (on Bun and Deno) a new connection.
    */
   constructor(request: TransportRequest, { evidence, agent }: ExchangeOptions = {}) {
-    const { method, stop } = request;
+    const { method, stop, scan } = request;
     this.#request = request;
     this.#evidence = evidence;
     this.#body = request.body;
@@ -158,7 +158,9 @@ class Exchange {
         evidence === undefined ? createFreshAgent(http) : ((agent ?? ownAgent) as NodeHttp.Agent),
     };
     const open = (): NodeHttp.ClientRequest => http.request(options);
-    this.#open = method === 'GET' ? open : () => openWrite(options.agent, open);
+    this.#open = open;
+    if (method !== 'GET') this.#open = () => openWrite(options.agent, open);
+    else if (scan !== undefined) this.#open = () => openScan(options.agent, scan, open);
     this.#openFresh = () => openFresh(options.agent, open);
     if (evidence !== undefined) evidence.started = false;
     this.#removeListener = stop.onStop((reason) => {
@@ -241,9 +243,8 @@ class Exchange {
       else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', end);
       return;
     }
-    const { method } = this.#request;
-    if (!canReuse(socket, method)) this.#reconnect(outgoing);
-    else if (method === 'GET') {
+    if (!canReuse(socket, this.#request)) this.#reconnect(outgoing);
+    else if (this.#request.method === 'GET') {
       this.#bytesBefore = socket.bytesRead;
       // While other requests wait for a response, this read waits one turn of the event loop, so
       // that all requests of the turn are written together and wake up an idle server only once.
@@ -348,7 +349,7 @@ class Exchange {
     });
     incoming.on('end', () => {
       // Makes the connection free for another request, or closes the connection.
-      if (isOwn(socket) && !this.#isBodiedGet) markIdle(socket, this.#startedAt);
+      if (isOwn(socket) && !this.#isBodiedGet) markIdle(socket, this.#startedAt, this.#request);
       else socket?.destroy();
       this.#outgoing = undefined;
       written.delete(this);

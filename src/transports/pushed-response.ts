@@ -52,6 +52,10 @@ export class PushedResponse implements TransportResponse {
     return this.#headers;
   }
 
+  get date(): string {
+    return findHeader(this.#rawHeaders, 'date');
+  }
+
   completeBody(limit: number): Body | undefined {
     this.#limit = limit;
     // The whole body may have arrived before the caller set the size limit, so check the size now.

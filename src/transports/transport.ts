@@ -25,7 +25,16 @@ export interface TransportRequest {
   readonly body: string | undefined;
   /** Notifies the transport when to end the request and the response body. */
   readonly stop: Stop;
+  /** The scan of a list that the request is part of, if it needs connections of its own. */
+  readonly scan?: Scan | undefined;
 }
+
+/**
+ * Identifies one scan of a list whose requests use only connections that no other request has used.
+ * So a stray response can only be a copy of an earlier page of the scan, whose cursor shows that.
+ * Only the identity of the object counts. A transport that cannot choose connections ignores it.
+ */
+export type Scan = object;
 
 /** The part of a response body that has been read, and what is wrong with the body. */
 export interface Body {
@@ -39,6 +48,8 @@ export interface TransportResponse {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
+  /** The header `date`, if the transport reads it without creating `headers`. */
+  readonly date?: string;
   /**
    * Whether an earlier request was sent on the connection of this response, so that the response
    * may be a late copy of an earlier one. Absent if the transport does not know.

@@ -1,4 +1,5 @@
 import { InvalidResponseError, PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
+import { Agent } from 'node:http';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { CreatedIds } from '../../src/calls/created-ids.ts';
@@ -155,3 +156,101 @@ test('CreatedIds remembers the last 10,000 ids, and never more than 20,000', () 
   expect(isNew(0)).toBe(true);
   expect(isNew(10_001)).toBe(false);
 });
+
+const payoutOf = (account: string) =>
+  ({ ...newTransfer, sourceAccountId: account, description: `payout of ${account}` }) as const;
+
+interface Listing {
+  readonly transfers: readonly object[];
+  readonly pageSize?: number;
+  /** Before the response to a request, sends the response to the one before once more. */
+  readonly isDoubled?: boolean;
+  /** What the server says about each connection before it ends the connection. */
+  readonly connection?: string;
+}
+
+/** A server that lists the transfers of the account that the query names. */
+function listingServer({ transfers, pageSize = 100, isDoubled, connection: end }: Listing) {
+  const latest = new Map<number, Uint8Array>();
+  return rawServer(({ target, connection, write, reply }) => {
+    const query = new URL(target, 'http://localhost').searchParams;
+    const from = Number(query.get('cursor'));
+    const source = query.get('accountId');
+    const rows = transfers.filter((row) => Reflect.get(row, 'sourceAccountId') === source);
+    const next = from + pageSize < rows.length ? `${from + pageSize}` : null;
+    const response = responseBytes(200, page(rows.slice(from, from + pageSize), next), {
+      connection: end ?? 'keep-alive',
+    });
+    const stray = latest.get(connection);
+    latest.set(connection, response);
+    if (isDoubled === true && stray !== undefined) write(stray);
+    if (end === undefined) write(response);
+    else reply(response);
+  });
+}
+
+const accounts = Array.from({ length: 5 }, (_, number) => `acc_${number + 1}`);
+const payouts = accounts.map((account, number) => ({
+  ...transferNumber(number),
+  ...payoutOf(account),
+}));
+/** 250 transfers of an account. */
+const history = Array.from({ length: 250 }, (_, number) => transferNumber(number));
+
+test.each([
+  ['the agents of the SDK', undefined],
+  ['an agent of the caller', new Agent({ keepAlive: true })],
+  ['an agent with one connection', new Agent({ keepAlive: true, maxSockets: 1 })],
+])('a search reads no copy of another list over %s', async (_, agent) => {
+  const server = await listingServer({ transfers: payouts, isDoubled: true });
+  const payments = clientAt(server, { agent });
+  for (const account of accounts) {
+    const { result } = await payments.transfers.reconcile(payoutOf(account));
+    expect(result).toBe('found');
+  }
+});
+
+test('a search fails if a page of its own comes again', async () => {
+  const server = await listingServer({ transfers: history, isDoubled: true });
+  const search = clientAt(server).transfers.reconcile(payoutOf('acc_1'));
+  expect(await failureOf(search)).toMatchObject({ reason: 'cursor_loop', outcome: 'unknown' });
+});
+
+test('a search reads its pages on one new connection, which later reads use', async () => {
+  const server = await listingServer({ transfers: history });
+  const payments = clientAt(server);
+  for (let count = 0; count < 2; count += 1) {
+    await payments.transfers.list({ accountId: 'acc_1' });
+    await payments.transfers.reconcile(payoutOf('acc_1'));
+  }
+  const connections = server.arrivals.map(({ connection }) => connection);
+  expect(connections).toEqual([0, 1, 1, 1, 1, 2, 2, 2]);
+  expect(server.connections.map(({ closed }) => closed)).toEqual([false, false, false]);
+});
+
+test('a search leaves a connection that another read has used meanwhile', async () => {
+  const server = await listingServer({ transfers: history });
+  const { transfers } = clientAt(server, { agent: new Agent({ keepAlive: true, maxSockets: 1 }) });
+  const search = transfers.reconcile(payoutOf('acc_1'));
+  await server.arrived(1);
+  await Promise.all([search, transfers.list({ accountId: 'acc_2' })]);
+  const arrivals = server.arrivals.map(({ target, connection }) => [
+    new URL(target, server.origin).searchParams.get('accountId'),
+    connection,
+  ]);
+  expect(arrivals).toEqual([
+    ['acc_1', 0],
+    ['acc_2', 0],
+    ['acc_1', 1],
+    ['acc_1', 1],
+  ]);
+});
+
+test.each(['close', 'keep-alive'])(
+  'a search goes on if its server ends each connection and says %s',
+  async (connection) => {
+    const server = await listingServer({ transfers: [...history, ...payouts], connection });
+    const { result } = await clientAt(server).transfers.reconcile(payoutOf('acc_1'));
+    expect(result).toBe('found');
+  },
+);

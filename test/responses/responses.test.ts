@@ -10,8 +10,17 @@ import { clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { responseBytes, type Exchange, type RawServer } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { instruction, settings, transactionNumber } from '../support/records.ts';
-import { address, html, newTransfer, page, transfer, transferCreated } from '../support/values.ts';
+import {
+  address,
+  errorBody,
+  html,
+  newTransfer,
+  page,
+  transfer,
+  transferCreated,
+} from '../support/values.ts';
 import type { DriftEvent } from '../../src/calls/hooks.ts';
+import { openRegistry } from '../../src/internal/doubt-registry.ts';
 
 const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
@@ -371,3 +380,23 @@ test('the validation of a response with 50,000 fields and items takes linear tim
     await payments.transfers.list();
   }
 }, 30_000);
+
+test.each(['node:http', 'fetch'])(
+  'the date of the latest successful response over %s is kept for its base URL',
+  async (transport) => {
+    const dates = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sun, 06 Nov 1994 08:49:38 GMT'];
+    const server = await rawServer(
+      responseBytes(200, transfer, { date: dates[0] ?? '' }),
+      responseBytes(200, transfer, { date: dates[1] ?? '' }),
+      responseBytes(200, transfer),
+      responseBytes(404, errorBody, { date: 'Sun, 06 Nov 1994 08:49:39 GMT' }),
+    );
+    const payments = clientAt(server, transport === 'fetch' ? { fetch: globalThis.fetch } : {});
+    const { baseUrl } = payments.toJSON();
+    await payments.transfers.get('txfr_1');
+    expect(openRegistry().dates.get(baseUrl)).toBe(dates[0]);
+    for (let count = 0; count < 2; count += 1) await payments.transfers.get('txfr_1');
+    await failureOf(payments.transfers.get('txfr_1'));
+    expect(openRegistry().dates.get(baseUrl)).toBe(dates[1]);
+  },
+);
