@@ -42,8 +42,8 @@ const salaries = csv.map((line): OnceInput => {
   return { sourceAccountId: source, counterpartyId: staff, amount, description };
 });
 
-// The control total comes with the file: with a line too many or too few, nothing is paid.
-const expect = { count: 200, total: '420000.00' };
+// The control totals come with the file: with a line too many or too few, nothing is paid.
+const expect = { count: 200, totals: { USDC: '420000.00' } };
 const [shutdown, end] = [new AbortController(), new AbortController()];
 const batch = payments.transfers.createAllOnce(salaries, { expect, signal: end.signal });
 process.once('SIGTERM', () => {

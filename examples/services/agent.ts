@@ -30,17 +30,22 @@ export interface Invoice {
   readonly text: string;
 }
 
+/** All terms that an operator has seen: the invoice, and the account that pays it. */
+export interface Approval extends Omit<Invoice, 'text'> {
+  readonly account: string;
+}
+
 /** Your own books. Only your own programs write to them. */
 export interface Books {
   readonly account: string;
-  /** A payment of a larger amount needs an approval. */
-  readonly limit: string;
+  /** A payment of a larger amount, or in another currency, needs an approval. */
+  readonly limit: { readonly amount: string; readonly currency: string };
   findInvoice(number: string): Promise<Invoice | undefined>;
   listOpenInvoices(): Promise<readonly Invoice[]>;
   /** Marks an invoice as paid, so that it is not listed as open. */
   recordPaid(number: string, transferId: string): Promise<void>;
   /** The terms that an operator has approved for an invoice, from a place that this process can only read. */
-  findApproval(number: string): Promise<Pick<Invoice, 'payee' | 'amount' | 'currency'> | undefined>;
+  findApproval(number: string): Promise<Approval | undefined>;
 }
 
 class ApprovalNeeded extends Error {}
@@ -58,11 +63,17 @@ const authorizeBy =
     if (names.some((name) => input[name] !== terms[name])) {
       throw new Error(`The payment differs from ${reference}.`);
     }
-    if (compareAmounts(invoice.amount, books.limit) <= 0) return true;
+    const { limit } = books;
+    // Amounts of two currencies cannot be compared, so the currency comes first.
+    const isSmall =
+      invoice.currency === limit.currency && compareAmounts(invoice.amount, limit.amount) <= 0;
+    if (isSmall) return true;
     const approval = await books.findApproval(reference);
     // An approval is for these terms; after a change of the invoice, the operator looks again.
     const isApproved =
-      approval?.payee === invoice.payee &&
+      approval?.account === books.account &&
+      approval.number === invoice.number &&
+      approval.payee === invoice.payee &&
       approval.currency === invoice.currency &&
       compareAmounts(approval.amount, invoice.amount) === 0;
     if (!isApproved) throw new ApprovalNeeded(`${reference} needs the approval of an operator.`);
@@ -190,7 +201,7 @@ function createDemo(): { books: Books; payments: PaymentsClient } {
   const paid = new Map<string, string>();
   const books: Books = {
     account: 'acc_000001',
-    limit: '100.00',
+    limit: { amount: '100.00', currency: 'USDC' },
     findInvoice: async (number) => invoices.get(number),
     listOpenInvoices: async () => [...invoices.values()].filter(({ number }) => !paid.has(number)),
     recordPaid: async (number, transferId) => {

@@ -1,5 +1,5 @@
-import { argument, readInput, validate } from '../calls/arguments.ts';
-import { findInputsIssues, type Inputs } from '../calls/inputs.ts';
+import { argument, validate } from '../calls/arguments.ts';
+import { findInputsIssues, type Inputs, type ReadInput } from '../calls/inputs.ts';
 import type { Issue } from '../errors/errors.ts';
 import { describeReferenceProblem, journalKey } from '../internal/formats.ts';
 import { issueAt, maxIssues } from '../internal/issues.ts';
@@ -19,15 +19,15 @@ export interface BookedInputs {
  */
 export async function readInputsOfBooks(
   inputs: Inputs<OnceInput>,
-  readInputs: () => Inputs<OnceInput>,
+  readInputs: () => Inputs<ReadInput<OnceInput>>,
   issues: Issue[],
 ): Promise<BookedInputs> {
   issues.push(...findInputsIssues(inputs));
   const sources = new Map<string, BookedPayment[]>();
   const references = new Map<string, string>();
   let at = 0;
-  for await (const callerInput of issues.length === 0 ? readInputs() : []) {
-    const input = checkInput(callerInput, `inputs[${at}]`, references, issues);
+  for await (const { input: callerInput, copy } of issues.length === 0 ? readInputs() : []) {
+    const input = checkInput(copy, `inputs[${at}]`, references, issues);
     at += 1;
     if (issues.length >= maxIssues) break;
     if (input === undefined) continue;
@@ -39,16 +39,15 @@ export async function readInputsOfBooks(
 }
 
 /**
- * Copies and checks one input, and adds its problems to `issues` and its reference to `references`.
- * Returns undefined only if the input does not match its schema.
+ * Checks one input, and adds its problems to `issues` and its reference to `references`. Returns
+ * undefined only if the input does not match its schema.
  */
 function checkInput(
-  callerInput: OnceInput,
+  copy: OnceInput,
   at: string,
   references: Map<string, string>,
   issues: Issue[],
 ): OnceInput | undefined {
-  const copy = readInput(callerInput, transferCreateInputSchema());
   if (validate(argument(transferCreateInputSchema(), copy, at), issues) === undefined) {
     return undefined;
   }

@@ -10,7 +10,7 @@ import {
   type OptionChecks,
   type RequestOptions,
 } from '../calls/options.ts';
-import type { Inputs } from '../calls/inputs.ts';
+import type { Inputs, ReadInput } from '../calls/inputs.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
 import { describeIdProblem } from '../internal/formats.ts';
 import { join } from '../internal/issues.ts';
@@ -80,7 +80,7 @@ export function reconcileAll(
 async function readBooks(
   context: BooksContext,
   inputs: Inputs<OnceInput>,
-  readInputs: () => Inputs<OnceInput>,
+  readInputs: () => Inputs<ReadInput<OnceInput>>,
   options: ReconcileAllOptions | undefined,
 ): Promise<{ sources: BookedInputs['sources']; books: Books }> {
   const issues: Issue[] = [];

@@ -1,11 +1,11 @@
 import { invalidArguments } from '../calls/arguments.ts';
-import { createInputReader, type Inputs } from '../calls/inputs.ts';
+import { createInputReader, type Inputs, type ReadInput } from '../calls/inputs.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { PaymentsError, type CallIdentity } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import { expectStart } from '../internal/unstarted.ts';
 import { createLazy, type Awaitable } from '../lists/pager.ts';
-import type { OnceInput } from '../schemas/transfer.ts';
+import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
 import {
   addRow,
   createTotals,
@@ -35,13 +35,13 @@ export function createReconciledBooks<Row extends ReconciledRow>(
   context: BooksContext,
   call: CallIdentity,
   inputs: Inputs<OnceInput>,
-  readRows: (readInputs: () => Inputs<OnceInput>) => AsyncIterable<CountedRow<Row>>,
+  readRows: (readInputs: () => Inputs<ReadInput<OnceInput>>) => AsyncIterable<CountedRow<Row>>,
 ): ReconciledBooks<Row> {
   const site = captureCallSite();
   const start = expectStart(call.operation);
   /** The totals of the latest loop, in the object that the caller holds. */
   const totals = createTotals();
-  const readInputs = createInputReader(inputs, (issues) =>
+  const readInputs = createInputReader(inputs, transferCreateInputSchema, (issues) =>
     invalidArguments(call, issues, context.redact),
   );
   // Each loop counts in its own totals, so that two loops at the same time do not add up.

@@ -1,4 +1,5 @@
 import type { DetailedIssue } from '../internal/issues.ts';
+import { readInput, type Validator } from './arguments.ts';
 
 /** The inputs of a method that makes or checks many payments. */
 export type Inputs<T> = Iterable<T> | AsyncIterable<T>;
@@ -23,21 +24,29 @@ const lastIterators = new WeakMap<object, unknown>();
 /** Whether inputs are a stream. Loops over a stream share its items, so each misses some. */
 const isStream = (inputs: object): boolean => 'readableFlowing' in inputs || 'getReader' in inputs;
 
+/** An input as the caller passed it, and a copy whose fields were each read once. */
+export interface ReadInput<T> {
+  readonly input: T;
+  readonly copy: T;
+}
+
 /**
- * Returns a function that returns the inputs for one loop. If an earlier loop has read a generator
- * or a stream, reading throws, because the remaining items would look like a complete batch, or
- * like a day without payments.
+ * Returns a function that returns the inputs for one loop, each with a copy. The rows of an array
+ * are copied at once, because the caller may change the array during the loop. Other inputs are
+ * copied when the loop reads them. If an earlier loop has read a generator or a stream, reading
+ * throws, because the remaining items would look like a complete batch, or like a day without
+ * payments.
  */
 export function createInputReader<T>(
   inputs: Inputs<T>,
+  schema: () => Validator<unknown>,
   createError: (issues: DetailedIssue[]) => Error,
-): () => Inputs<T> {
+): () => Inputs<ReadInput<T>> {
   /** Whether an earlier loop, or this one, has read an input. */
   let wasFilled = false;
+  const read = (input: T): ReadInput<T> => ({ input, copy: readInput(input, schema()) });
   return () => {
-    // Return an array as it is, because a second loop can read an array again.
-    const isArray: boolean = Array.isArray(inputs);
-    if (isArray) return inputs;
+    if (Array.isArray(inputs)) return Array.from(inputs as readonly T[], read);
     const isAsync = Symbol.asyncIterator in inputs;
     const createIterator = () => {
       const last = lastIterators.get(inputs);
@@ -47,10 +56,13 @@ export function createInputReader<T>(
       lastIterators.set(inputs, iterator);
       /** Whether this loop has read no input yet. */
       let isEmpty = true;
-      const rejectSpentInputs = (step: IteratorResult<T>): IteratorResult<T> => {
+      const readStep = (step: IteratorResult<T, undefined>): IteratorResult<ReadInput<T>> => {
+        if (step.done !== true) {
+          [isEmpty, wasFilled] = [false, true];
+          return { done: false, value: read(step.value) };
+        }
         // A database cursor creates a new iterator for each loop, but returns its rows only once.
-        if (step.done === true && isEmpty && wasFilled) throw createError([spentInputs]);
-        if (step.done !== true) [isEmpty, wasFilled] = [false, true];
+        if (isEmpty && wasFilled) throw createError([spentInputs]);
         return step;
       };
       const close = iterator.return?.bind(iterator);
@@ -58,13 +70,13 @@ export function createInputReader<T>(
         // The cast is safe, because `isAsync` shows whether the iterator is asynchronous.
         next: () =>
           isAsync
-            ? Promise.resolve(iterator.next()).then(rejectSpentInputs)
-            : rejectSpentInputs(iterator.next() as IteratorResult<T>),
+            ? Promise.resolve(iterator.next()).then(readStep)
+            : readStep(iterator.next() as IteratorResult<T, undefined>),
         ...(close && { return: close }),
       };
     };
     // Do not make a synchronous iterable asynchronous, because an `await` for each item is slow.
     const method = isAsync ? Symbol.asyncIterator : Symbol.iterator;
-    return { [method]: createIterator } as unknown as Inputs<T>;
+    return { [method]: createIterator } as unknown as Inputs<ReadInput<T>>;
   };
 }

@@ -55,6 +55,11 @@ export const isOnCalendar = (dateTime: string): boolean => {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };
 
+/** Matches the code of a currency. Which currencies exist is not documented: docs/gaps.md, row 10. */
+export const currencyPattern = /^[A-Za-z0-9]{2,12}$/;
+export const isCurrency = (value: unknown): value is string =>
+  typeof value === 'string' && currencyPattern.test(value);
+
 /** A reference is printable ASCII, because banks change and stores may reject other characters. */
 const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 

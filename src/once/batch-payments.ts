@@ -1,4 +1,4 @@
-import { invalidArguments, readInput } from '../calls/arguments.ts';
+import { invalidArguments } from '../calls/arguments.ts';
 import { callHook } from '../calls/hooks.ts';
 import {
   AbortError,
@@ -123,10 +123,6 @@ const duplicateIssue = {
 
 const abortMessage =
   'The batch was aborted by its signal.\nPayments without a result may have been made: run the batch again with the same inputs.';
-
-/** Copies an input, because the caller may change the object before the batch makes the payment. */
-export const readOnceInput = (input: OnceInput): OnceInput =>
-  readInput(input, transferCreateInputSchema());
 
 const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);

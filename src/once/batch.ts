@@ -1,3 +1,4 @@
+import type { Inputs, ReadInput } from '../calls/inputs.ts';
 import type { Clock } from '../calls/time.ts';
 import { AbortError, ApiError, PaymentsError, PaymentInDoubtError } from '../errors/errors.ts';
 import { journalKey } from '../internal/formats.ts';
@@ -18,9 +19,7 @@ interface Job {
 }
 
 interface BatchSetup {
-  readonly inputs: Iterable<OnceInput> | AsyncIterable<OnceInput>;
-  /** Copies an input, or returns the copy that was made when the control totals were checked. */
-  readonly copy: (input: OnceInput) => OnceInput;
+  readonly inputs: Inputs<ReadInput<OnceInput>>;
   readonly concurrency: number;
   /** How many inputs to read ahead, so that one search of the list serves all of them. */
   readonly readAhead: number;
@@ -123,7 +122,7 @@ export class BatchRun {
    */
   #startReading(): () => Promise<void> {
     const { inputs, readAhead } = this.#setup;
-    let iterator: Iterator<OnceInput> | AsyncIterator<OnceInput> | undefined;
+    let iterator: Iterator<ReadInput<OnceInput>> | AsyncIterator<ReadInput<OnceInput>> | undefined;
     /** False when the iterator has ended or thrown, and so needs no closing. */
     let hasMore = true;
     /** Whether a call of the iterator's `next` is pending. */
@@ -140,7 +139,10 @@ export class BatchRun {
         const next = iterator.next();
         // The caller's iterator is not awaited if it is synchronous, so that the first search of the
         // list searches for the payments of a whole array.
-        const step = (isAsync ? await next : next) as IteratorResult<OnceInput, undefined>;
+        const step = (isAsync ? await next : next) as IteratorResult<
+          ReadInput<OnceInput>,
+          undefined
+        >;
         isReading = false;
         hasMore = step.done !== true;
         if (step.done === true) return;
@@ -168,8 +170,7 @@ export class BatchRun {
    * Queues the payment of an input. If an earlier input has the same reference, the duplicate is
    * queued, too, so that it gets its own result, which is an error.
    */
-  #addJob(input: OnceInput): void {
-    const copy = this.#setup.copy(input);
+  #addJob({ input, copy }: ReadInput<OnceInput>): void {
     const description: unknown = (copy as Partial<OnceInput> | undefined)?.description;
     const reference = typeof description === 'string' ? description : undefined;
     const key = reference && journalKey(reference);

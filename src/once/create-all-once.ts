@@ -1,5 +1,7 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
+import { isCurrency } from '../internal/formats.ts';
 import { maxIssues, type DetailedIssue } from '../internal/issues.ts';
+import { isObject, isPlainObject } from '../internal/objects.ts';
 import { argument, invalidArguments, validate } from '../calls/arguments.ts';
 import {
   parseSince,
@@ -9,14 +11,20 @@ import {
   optionalCheck,
   type OptionChecks,
 } from '../calls/options.ts';
-import { createInputReader, findInputsIssues, type Inputs } from '../calls/inputs.ts';
+import {
+  createInputReader,
+  findInputsIssues,
+  type Inputs,
+  type ReadInput,
+} from '../calls/inputs.ts';
 import { warn } from '../internal/runtime.ts';
 import { expectStart } from '../internal/unstarted.ts';
 import { createLazy } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
+import { defaultCurrency } from '../search/compare.ts';
 import { BatchRun, isPaid, type LiveCounts } from './batch.ts';
-import { batchCall, BatchPayments, readOnceInput } from './batch-payments.ts';
+import { batchCall, BatchPayments } from './batch-payments.ts';
 import type { Batch, BatchResult, BatchSummary } from './batch-results.ts';
 import type { ClientContext } from './context.ts';
 import { onceOptionChecks, type OnceOptions } from './options.ts';
@@ -31,12 +39,12 @@ export interface BatchOptions extends OnceOptions {
   expect?: ExpectedTotals | undefined;
 }
 
-/** The count and the sum that you expect of a batch, to detect a wrong list of inputs. */
+/** The count and the sums that you expect of a batch, to detect a wrong list of inputs. */
 interface ExpectedTotals {
   /** How many inputs you expect in your array. */
   readonly count?: number | undefined;
-  /** The sum that you expect of the inputs' amounts, as an exact decimal string. */
-  readonly total?: string | undefined;
+  /** For each currency of your inputs, the exact sum of the amounts: `{ USDC: '1250.00' }`. */
+  readonly totals?: Readonly<Record<string, string>> | undefined;
 }
 
 /** How many inputs to read ahead if the journal may lose entries, so that one search serves all. */
@@ -62,9 +70,13 @@ const expectChecks = (): OptionChecks<ExpectedTotals> => ({
     'a whole number, 0 or more',
     (value) => Number.isInteger(value) && Number(value) >= 0,
   ),
-  total: optionalCheck(
-    "an exact decimal string, such as '1250.00'",
-    (value) => parseAmount(value) !== undefined,
+  totals: optionalCheck(
+    "exact decimal strings by currency, such as { USDC: '1250.00' }",
+    (value) =>
+      isPlainObject(value) &&
+      Object.entries(value).every(
+        ([currency, total]) => isCurrency(currency) && parseAmount(total) !== undefined,
+      ),
   ),
 });
 
@@ -78,7 +90,7 @@ export function createAllOnce(
   options: BatchOptions | undefined,
 ): Batch {
   const site = captureCallSite();
-  const readInputs = createInputReader(inputs, (issues) =>
+  const readInputs = createInputReader(inputs, transferCreateInputSchema, (issues) =>
     invalidArguments(batchCall, issues, client.pipeline.redact),
   );
   const start = expectStart(batchCall.operation);
@@ -126,7 +138,7 @@ const createCounts = (inputs: Inputs<OnceInput>): LiveCounts => ({
 function createRun(
   client: ClientContext,
   inputs: Inputs<OnceInput>,
-  readInputs: () => Inputs<OnceInput>,
+  readInputs: () => Inputs<ReadInput<OnceInput>>,
   options: BatchOptions | undefined,
   counts: LiveCounts,
 ): BatchRun {
@@ -134,18 +146,13 @@ function createRun(
   const checked = checkOptions(batchOptionChecks, options, issues);
   const { concurrency = 16, retryTimeout = 1_800_000, expect, ...onceOptions } = checked;
   const requestedAt = parseSince(onceOptions.since, client.clock.now(), issues);
-  // If there are control totals, the batch copies all inputs now and pays these copies, so that the
-  // totals are those of the payments that are made.
-  const copies =
-    expect !== undefined && Array.isArray(inputs) ? inputs.map(readOnceInput) : undefined;
-  if (issues.length === 0) issues.push(...findInputIssues(inputs, copies, expect));
+  if (issues.length === 0) issues.push(...findInputsIssues(inputs));
+  const rows = issues.length === 0 ? readInputs() : [];
+  if (issues.length === 0) issues.push(...findTotalsIssues(rows, expect));
   if (issues.length > 0) throw invalidArguments(batchCall, issues, client.pipeline.redact);
   const payments = new BatchPayments(client, onceOptions, requestedAt);
-  // The batch reads the inputs in their order, so the next copy is always that of the next input.
-  const nextCopies = copies?.values();
   const setup = {
-    inputs: copies === undefined ? readInputs() : [...(inputs as readonly OnceInput[])],
-    copy: (input: OnceInput) => nextCopies?.next().value ?? readOnceInput(input),
+    inputs: rows,
     concurrency,
     readAhead: payments.searchesFirst ? maxReadAhead : concurrency,
     retryTimeout,
@@ -155,26 +162,26 @@ function createRun(
   return new BatchRun(setup, payments, counts);
 }
 
-/** Checks that inputs are iterable and match the control totals; if totals differ, each input. */
-function findInputIssues(
-  inputs: unknown,
-  copies: readonly (Partial<OnceInput> | undefined)[] | undefined,
+/** Compares the inputs with the control totals. If they differ, checks each input, too. */
+function findTotalsIssues(
+  rows: Inputs<ReadInput<OnceInput>>,
   expect: ExpectedTotals | undefined,
 ): DetailedIssue[] {
-  const issues = findInputsIssues(inputs);
-  if (issues.length > 0 || expect === undefined) return issues;
-  if (copies === undefined) {
+  if (expect === undefined) return [];
+  if (!Array.isArray(rows)) {
     return [{ path: 'options.expect', message: 'expected inputs that are an array' }];
   }
-  const { count = copies.length, total } = expect;
+  const array: readonly ReadInput<Partial<OnceInput> | undefined>[] = rows;
+  const copies = array.map(({ copy }) => copy);
+  const { count = copies.length, totals } = expect;
+  const issues: DetailedIssue[] = [];
   if (count !== copies.length) {
     const message = `got ${copies.length} inputs; expected ${count}`;
     issues.push({ path: 'options.expect.count', message });
   }
-  const sum = sumInputs(copies);
-  if (total !== undefined && parseAmount(total) !== sum) {
-    const message = `got inputs of ${formatAmount(sum)} in total; expected ${total}`;
-    issues.push({ path: 'options.expect.total', message });
+  if (totals !== undefined) {
+    const expected = Object.entries(totals).map(([currency, amount]) => ({ currency, amount }));
+    issues.push(...compareSums(sumByCurrency(copies), sumByCurrency(expected)));
   }
   if (issues.length === 0) return issues;
   // An invalid input may be the reason for other totals, so the error lists invalid inputs, too.
@@ -187,6 +194,36 @@ function findInputIssues(
   return issues;
 }
 
-/** Sums all amounts. An invalid amount counts as 0, because its input is reported anyway. */
-const sumInputs = (inputs: readonly (Partial<OnceInput> | undefined)[]): bigint =>
-  inputs.reduce((sum, input) => sum + (parseAmount(input?.amount) ?? 0n), 0n);
+/** Sums the amounts by currency. An invalid amount counts as 0, because its input is reported anyway. */
+function sumByCurrency(
+  inputs: readonly (Partial<OnceInput> | undefined)[],
+): ReadonlyMap<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const input of inputs) {
+    if (!isObject(input)) continue;
+    const { currency = defaultCurrency, amount } = input;
+    const name = isCurrency(currency) ? currency.toUpperCase() : 'an invalid currency';
+    sums.set(name, (sums.get(name) ?? 0n) + (parseAmount(amount) ?? 0n));
+  }
+  return sums;
+}
+
+/** Names each currency whose sum is not the expected one. */
+function* compareSums(
+  sums: ReadonlyMap<string, bigint>,
+  expected: ReadonlyMap<string, bigint>,
+): Generator<DetailedIssue> {
+  const path = 'options.expect.totals';
+  for (const [currency, sum] of sums) {
+    const total = expected.get(currency);
+    if (total === sum) continue;
+    const expectedSum = total === undefined ? 'none' : formatAmount(total);
+    const message = `got inputs of ${formatAmount(sum)} in ${currency}; expected ${expectedSum}`;
+    yield { path, message };
+  }
+  for (const [currency, total] of expected) {
+    // A total of 0 says that no input has this currency.
+    if (sums.has(currency) || total === 0n) continue;
+    yield { path, message: `got no inputs in ${currency}; expected ${formatAmount(total)}` };
+  }
+}

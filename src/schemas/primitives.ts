@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { expectation } from '../internal/issues.ts';
 import { isPlainObject, isUnsafe, unsafeRule, lazy } from '../internal/objects.ts';
 import {
+  currencyPattern,
   describeIdProblem,
   isWellFormedId,
   type IdPrefix,
@@ -102,12 +103,28 @@ const amountMessage = {
       typeof input === 'string'
         ? 'No comma, sign, exponent or leading zero, at most 30 digits before the point'
         : 'Write it as a string: a number loses digits, as 0.1 + 0.2 is 0.30000000000000004';
-    // White space, such as the line break of a CRLF file, would be invisible in the error message.
-    const isPadded = typeof input === 'string' && input.trim() !== input;
-    const got = isPadded ? 'white space at the start or end' : undefined;
-    return expectation({ got, expected: 'a decimal string above zero, such as "12.50"', hint });
+    const expected = 'a decimal string above zero, such as "12.50"';
+    return expectation({ got: describePadding(input), expected, hint });
   },
 };
+
+/** White space, such as the line break of a CRLF file, would be invisible in an error message. */
+const describePadding = (input: unknown): string | undefined =>
+  typeof input === 'string' && input.trim() !== input
+    ? 'white space at the start or end'
+    : undefined;
+
+const currencyMessage = {
+  error: ({ input }: { readonly input?: unknown }): string =>
+    expectation({
+      got: describePadding(input),
+      expected: 'a currency code of 2 to 12 letters and digits, such as "USDC"',
+    }),
+};
+
+/** Schema of the code of a currency to send. */
+export const currencyCode = (): Schema<string> =>
+  z.string(currencyMessage).check(z.regex(currencyPattern, currencyMessage));
 
 /** Schema of a payment's amount: an exact decimal string above zero. See docs/gaps.md, row 9. */
 export const positiveAmount = (): Schema<string> =>

@@ -7,8 +7,8 @@ import { counterpartyIdSchema } from './counterparty.ts';
 import {
   anyString,
   closedObject,
+  currencyCode,
   enumString,
-  nonEmptyString,
   idSchema,
   asSchema,
   pageQueryShape,
@@ -126,7 +126,7 @@ export type TransferCreateInput =
       counterpartyId?: undefined;
       /** Decimal string above zero, such as `'12.50'`. A number cannot hold every decimal. */
       amount: string;
-      /** Currency code of the amount. If you leave it out, the platform uses `USDC`. */
+      /** Currency code of 2 to 12 letters and digits. If you leave it out, `USDC` is used. */
       currency?: string | undefined;
       /** Your own unique reference, by which `transfers.reconcile` finds the Transfer. */
       description?: string | undefined;
@@ -140,7 +140,7 @@ export type TransferCreateInput =
       counterpartyId: string;
       /** Decimal string above zero, such as `'12.50'`. A number cannot hold every decimal. */
       amount: string;
-      /** Currency code of the amount. If you leave it out, the platform uses `USDC`. */
+      /** Currency code of 2 to 12 letters and digits. If you leave it out, `USDC` is used. */
       currency?: string | undefined;
       /** Your own unique reference, by which `transfers.reconcile` finds the Transfer. */
       description?: string | undefined;
@@ -171,7 +171,7 @@ export const transferCreateInputShape = () => ({
   amount: positiveAmount(),
   destinationAccountId: z.optional(accountIdSchema()),
   counterpartyId: z.optional(counterpartyIdSchema()),
-  currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
+  currency: z.optional(currencyCode()),
   description: z.optional(stringInput()),
 });
 export const transferCreateInputSchema = lazy((): Schema<TransferCreateInput> =>

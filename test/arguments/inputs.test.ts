@@ -1,9 +1,13 @@
-import type { SettingsUpdateInput, TransferCreateInput } from 'payments-platform-sdk';
+import {
+  ValidationError,
+  type SettingsUpdateInput,
+  type TransferCreateInput,
+} from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
 import { memoryJournal } from 'payments-platform-sdk/journals';
-import { clientOf } from '../support/clients.ts';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
-import { newTransfer } from '../support/values.ts';
+import { newTransfer, transferCreated } from '../support/values.ts';
 import { rejection, table, type Row } from './invalid-arguments.ts';
 
 describe('transfers.create', () => {
@@ -78,6 +82,20 @@ describe('transfers.create', () => {
       ['no source', { ...newTransfer, sourceAccountId: undefined }, 'sourceAccountId', /^missing;/],
       ['an empty currency', { ...newTransfer, currency: '' }, 'currency', /such as "USDC"/],
       ['a currency of null', { ...newTransfer, currency: null }, 'currency', /currency code/],
+      ...['USDC\r', ' USDC', '\uFEFFUSDC'].map((currency): Row => [
+        `the currency ${JSON.stringify(currency)}`,
+        { ...newTransfer, currency },
+        'currency',
+        /^got white space at the start or end; expected a currency code of 2 to 12 letters/,
+      ]),
+      ...['€', 'U', '$', 'USD C', 'USDC.e', 'USDC/JPYC', 'ＵＳＤＣ', 'A'.repeat(13), 840].map(
+        (currency): Row => [
+          `the currency ${currency}`,
+          { ...newTransfer, currency },
+          'currency',
+          /expected a currency code of 2 to 12 letters and digits, such as "USDC"/,
+        ],
+      ),
       ['a number as the description', { ...newTransfer, description: 7 }, 'description', /string/],
       ['half a character', { ...newTransfer, description: 'a\ud800b' }, 'description', /surrogate/],
       [
@@ -93,6 +111,34 @@ describe('transfers.create', () => {
       ['a function', () => newTransfer, '', /got a function; expected an object/],
     ],
     'transfers.create',
+  );
+
+  test('every method that takes a payment rejects a currency with a line break before a request', async () => {
+    const input = { ...newTransfer, currency: 'USDC\r', description: 'invoice 4711' };
+    const { payments, requests } = clientOf(undefined, { journal: memoryJournal() });
+    const { transfers } = payments;
+    const { unpaid } = await transfers.createAllOnce([input]);
+    const errors = [
+      unpaid[0]?.error,
+      await failureOf(transfers.createOnce(input)),
+      await failureOf(transfers.reconcile(input)),
+      await failureOf(Promise.resolve(transfers.reconcileAll([input]))),
+      await failureOf(Promise.resolve(transfers.waitForAll([input]))),
+    ];
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(ValidationError);
+      expect(error?.message).toMatch(/currency( in .+)?: got white space at the start or end/);
+    }
+    expect(requests).toEqual([]);
+  });
+
+  test.each(['USDC', 'usdc', '1INCH', 'EUR', 'A1', 'A'.repeat(12)])(
+    'transfers.create sends the currency %s as it is',
+    async (currency) => {
+      const { payments, requests } = clientOf(() => respond(201, transferCreated));
+      await payments.transfers.create({ ...newTransfer, currency });
+      expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ currency });
+    },
   );
 
   test('the error of transfers.create names all mistakes in the input and the options', async () => {

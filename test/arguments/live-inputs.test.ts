@@ -72,6 +72,30 @@ const payment = {
   description: 'payroll-0017',
 };
 
+test.each(['reconcileAll', 'waitForAll'] as const)(
+  '%s compares the array that it was given, even if the caller replaces its rows meanwhile',
+  async (method) => {
+    const sandbox = seedDemo(new Sandbox({ autoAdvance: 1 }));
+    const { transfers } = new PaymentsClient({
+      ...sandbox.clientOptions,
+      journal: memoryJournal(),
+    });
+    const numbers = ['00171', '00172', '00173'];
+    const rows = numbers.map((number): OnceInput => ({ ...payment, description: `pay-${number}` }));
+    await transfers.createAllOnce(rows);
+    const expected = rows.map(({ description }) => description);
+    const options = method === 'waitForAll' ? { interval: 5 } : {};
+    const reading = transfers[method](rows, options)[Symbol.asyncIterator]();
+    const first = reading.next();
+    for (const at of rows.keys()) rows[at] = { ...payment, description: `other-${at}-0001` };
+    const seen: (string | undefined)[] = [];
+    for (let step = await first; step.done !== true; step = await reading.next()) {
+      seen.push(step.value.reference);
+    }
+    expect(seen.toSorted()).toEqual(expected);
+  },
+);
+
 describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
   const calls: Readonly<
     Record<
@@ -183,7 +207,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     );
     const batch = payments.transfers.createAllOnce(inputs, {
       concurrency: 1,
-      expect: { count: 3, total: '3' },
+      expect: { count: 3, totals: { USDC: '3' } },
     });
     for await (const { error } of batch) {
       expect(error).toBeUndefined();

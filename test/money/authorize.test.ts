@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   AbortError,
+  compareAmounts,
   httpStatusOf,
   PaymentInDoubtError,
   type PaymentsClient,
@@ -10,6 +11,7 @@ import {
   type ClientOptions,
   type PaymentsError,
   type ProposedPayment,
+  type TransferCreateInput,
 } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
@@ -301,4 +303,54 @@ test('the authorize function of docs/paying-once.md permits a payment only if ea
     expect(await compose([() => true, () => verdict])()).toBe(false);
   }
   expect(await compose([() => true, () => Promise.resolve(true)])()).toBe(true);
+});
+
+test('the checks of docs/paying-once.md permit only the payment whose terms all fit', async () => {
+  const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
+  const [code = ''] = /const parties =[^]*?(?=\nconst checks)/.exec(guide) ?? [];
+  const names = '{ limit, allowList, fourEyes, seen, state }';
+  const body = `${code.replaceAll(': Authorize', '')}\nreturn ${names};`;
+  const module = encodeURIComponent(`export default (compareAmounts) => {${body}};`);
+  type Check = (payment: { input: object }) => boolean;
+  const { default: create } = (await import(`data:text/javascript,${module}`)) as {
+    default: (compare: typeof compareAmounts) => Record<
+      'limit' | 'allowList' | 'fourEyes',
+      Check
+    > & {
+      seen: TransferCreateInput;
+      state: { approvals: object[] };
+    };
+  };
+  const { limit: isSmall, allowList, fourEyes, seen, state } = create(compareAmounts);
+  const isPermitted = (changes: object): boolean => {
+    const input = { ...seen, ...changes };
+    try {
+      return [isSmall, allowList, fourEyes].every((check) => check({ input }));
+    } catch {
+      return false;
+    }
+  };
+  expect(isPermitted({})).toBe(false);
+  state.approvals.push({ ...state.approvals[0] });
+  expect(isPermitted({})).toBe(false);
+  state.approvals.push({ ...state.approvals[0], by: 'bob' });
+  expect([{}, { amount: '125.5' }, { currency: undefined }].map(isPermitted)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  const changes = [
+    { sourceAccountId: 'acc_000002' },
+    { counterpartyId: 'cpty_000002' },
+    { counterpartyId: undefined, destinationAccountId: 'acc_000002' },
+    { amount: '125.500000000000000001' },
+    { amount: 'NaN' },
+    { amount: '9999.990000000000000001' },
+    { currency: 'JPYC' },
+    { currency: 'BTC' },
+    { description: 'invoice 4712' },
+    { description: undefined },
+  ];
+  expect(changes.filter(isPermitted)).toEqual([]);
+  expect(isSmall({ input: { ...seen, currency: 'BTC' } })).toBe(false);
 });

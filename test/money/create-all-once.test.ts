@@ -300,18 +300,6 @@ describe('results of createAllOnce', () => {
     expect(single).toMatchObject({ reason: 'conflict' });
   });
 
-  test('a batch reports the second of two payments as ambiguous if the journal records both with the same transfer id', async () => {
-    const { payAll, journal } = setupBatch();
-    await payAll(createSalaries(2));
-    const { description } = salaryOf(2);
-    const entry = await journal.read(description);
-    await journal.swap(description, entry, { ...entry, transferId: 'txfr_000001' } as JournalEntry);
-    const results = await payAll(createSalaries(2), { concurrency: 1 });
-    expect(results.map(({ result }) => result)).toEqual(['recorded', 'in_doubt']);
-    expect(results[1]?.error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001'] });
-    expect(results[1]?.error?.message).toContain('salary 000001');
-  });
-
   test.each([false, true])('two concurrent batches pay once (forgets: %s)', async (forgets) => {
     const { payments, run, paid } = setupBatch({ forgets });
     const salaries = createSalaries(40);
@@ -385,37 +373,100 @@ describe('inputs of createAllOnce', () => {
       ...salaryOf(at),
       amount,
     }));
-    const expected = { count: 3, total: '1000000000000000000000.30' };
+    const expected = { count: 3, totals: { usdc: '1000000000000000000000.30' } };
     expect(await payAll(inputs, { expect: expected })).toHaveLength(3);
   });
 
-  test('a batch with the option expect ignores inputs that the caller adds to the array during the loop', async () => {
-    const { payments, run, paid } = setupBatch();
-    const salaries = createSalaries(3);
-    const batch = payments.transfers.createAllOnce(salaries, {
-      concurrency: 1,
-      expect: { count: 3 },
-    });
-    await run(
-      (async () => {
-        for await (const { error } of batch) {
+  test.each<[string, (inputs: OnceInput[]) => unknown]>([
+    ['replaces a row', (inputs) => (inputs[2] = { ...salaryOf(7), amount: '900.00' })],
+    ['changes a row', (inputs) => Object.assign(inputs[2] ?? {}, { amount: '900.00' })],
+    ['adds a row', (inputs) => inputs.push(salaryOf(inputs.length + 10))],
+    ['removes the rows', (inputs) => inputs.splice(0)],
+    ['sorts the rows', (inputs) => inputs.splice(0, 4, ...createSalaries(4).toReversed())],
+    ['reuses one row', (inputs) => inputs.fill(salaryOf(9))],
+  ])(
+    'a batch pays the array that it was given if the caller %s during the loop',
+    async (_, change) => {
+      const { payments, run, sandbox } = setupBatch();
+      const salaries = createSalaries(4).map((salary) => ({ ...salary }));
+      const pay = async () => {
+        for await (const { error } of payments.transfers.createAllOnce(salaries, {
+          concurrency: 1,
+        })) {
           expect(error).toBeUndefined();
-          salaries.push(salaryOf(salaries.length + 10));
+          change(salaries);
         }
-      })(),
-    );
-    expect(paid()).toHaveLength(3);
+      };
+      await run(pay());
+      const paid = sandbox.transfers.list().map(({ description, amount }) => [description, amount]);
+      expect(paid).toEqual(createSalaries(4).map(({ description }) => [description, '12.50']));
+    },
+  );
+
+  test('expect compares sums by currency, so exchanged currencies and a lost column send nothing', async () => {
+    const expected = { count: 2, totals: { USDC: '1250.00', JPYC: '300000' } };
+    const pay = async (first: object, second: object) => {
+      const { payAll, operations } = setupBatch();
+      const rows = [
+        { ...salaryOf(1), amount: '1250', ...first },
+        { ...salaryOf(2), amount: '300000.0', ...second },
+      ];
+      const error = await payAll(rows, { expect: expected }).catch((reason: unknown) => reason);
+      const sent = operations().length;
+      return { sent, issues: error instanceof ValidationError ? error.issues : [] };
+    };
+    // The demo accounts hold no JPYC, so the sandbox rejects the second payment.
+    expect(await pay({}, { currency: 'JPYC' })).toEqual({ sent: 2, issues: [] });
+    expect(await pay({ currency: 'usdc' }, { currency: 'jpyc' })).toMatchObject({ issues: [] });
+    const path = 'options.expect.totals';
+    expect(await pay({}, {})).toEqual({
+      sent: 0,
+      issues: [
+        { path, message: 'got inputs of 301250 in USDC; expected 1250' },
+        { path, message: 'got no inputs in JPYC; expected 300000' },
+      ],
+    });
+    expect(await pay({ currency: 'JPYC' }, { currency: 'USDC' })).toEqual({
+      sent: 0,
+      issues: [
+        { path, message: 'got inputs of 1250 in JPYC; expected 300000' },
+        { path, message: 'got inputs of 300000 in USDC; expected 1250' },
+      ],
+    });
+    const { sent, issues } = await pay({}, { currency: 'JPYC\r' });
+    expect([sent, issues.map((issue) => issue.path)]).toEqual([
+      0,
+      [path, path, 'inputs[1].currency'],
+    ]);
+    expect(issues[0]?.message).toBe('got inputs of 300000 in an invalid currency; expected none');
   });
 
   test.each<[string, BatchOptions['expect'], string, string]>([
     ['the number of inputs', { count: 2 }, 'options.expect.count', 'got 3 inputs; expected 2'],
     [
-      'the last digit of the total',
-      { total: '37.500000000000000001' },
-      'options.expect.total',
-      'got inputs of 37.5 in total; expected 37.500000000000000001',
+      'the last digit of a total',
+      { totals: { USDC: '37.500000000000000001' } },
+      'options.expect.totals',
+      'got inputs of 37.5 in USDC; expected 37.500000000000000001',
     ],
-    ['the total, because it is 0', { total: '0' }, 'options.expect.total', 'got inputs of 37.5'],
+    [
+      'a total of 0',
+      { totals: { USDC: '0' } },
+      'options.expect.totals',
+      'got inputs of 37.5 in USDC; expected 0',
+    ],
+    [
+      'a currency that the totals lack',
+      { totals: {} },
+      'options.expect.totals',
+      'got inputs of 37.5 in USDC; expected none',
+    ],
+    [
+      'a currency that the inputs lack',
+      { totals: { USDC: '37.50', JPYC: '300000' } },
+      'options.expect.totals',
+      'got no inputs in JPYC; expected 300000',
+    ],
   ])('a batch sends nothing if expect differs in %s', async (_, expected, path, message) => {
     const { payAll, operations } = setupBatch();
     const error = await failureOf(payAll(createSalaries(3), { expect: expected }), ValidationError);
@@ -434,10 +485,10 @@ describe('inputs of createAllOnce', () => {
   ])('the error about the total of expect names the amount %j', async (amount, message) => {
     const { payAll, operations } = setupBatch();
     const inputs = createSalaries(3).map((input, at) => (at === 1 ? input : { ...input, amount }));
-    const wrong = payAll(inputs as OnceInput[], { expect: { total: '37.5' } });
+    const wrong = payAll(inputs as OnceInput[], { expect: { totals: { USDC: '37.5' } } });
     const error = await failureOf(wrong, ValidationError);
     expect(error.issues).toMatchObject([
-      { path: 'options.expect.total', message: 'got inputs of 12.5 in total; expected 37.5' },
+      { path: 'options.expect.totals', message: 'got inputs of 12.5 in USDC; expected 37.5' },
       { path: 'inputs[0].amount', message: expect.stringContaining(message) as string },
       { path: 'inputs[2].amount', message: expect.stringContaining(message) as string },
     ]);
@@ -463,8 +514,15 @@ describe('inputs of createAllOnce', () => {
     ['a concurrency of a half', [], { concurrency: 1.5 }, 'options.concurrency'],
     ['a retryTimeout that is a string', [], { retryTimeout: '1m' }, 'options.retryTimeout'],
     ['an unknown option', [], { retries: 1 }, 'options.retries'],
-    ['an expected total that is a number', [], { expect: { total: 12.5 } }, 'options.expect.total'],
-    ['an expected total with a sign', [], { expect: { total: '-1' } }, 'options.expect.total'],
+    ['one expected total', [], { expect: { total: '12.5' } }, 'options.expect.total'],
+    ...[[], '12.5', { USDC: 12.5 }, { USDC: '-1' }, { 'USDC\r': '1' }, { '€': '1' }].map(
+      (totals): [string, unknown, unknown, string] => [
+        `expected totals of ${JSON.stringify(totals)}`,
+        [],
+        { expect: { totals } },
+        'options.expect.totals',
+      ],
+    ),
     ['a negative expected count', [], { expect: { count: -1 } }, 'options.expect.count'],
     ['an unknown field of the option expect', [], { expect: { sum: '1' } }, 'options.expect.sum'],
     ['expect for a generator', createSalaries(1).values(), { expect: {} }, 'options.expect'],

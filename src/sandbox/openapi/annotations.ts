@@ -140,7 +140,7 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
   'Account.holdingBalance': decimal,
   'Account.metadata': nullable,
   'TransferCreateInput.amount': decimal,
-  'TransferCreateInput.currency': { minLength: 1, 'x-gap': 10 },
+  'TransferCreateInput.currency': { 'x-gap': 10 },
   'TransferCreateInput.description': {
     description: 'Your own unique reference, by which you find the Transfer in the list.',
     'x-gap': 60,

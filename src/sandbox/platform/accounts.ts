@@ -11,7 +11,13 @@ import {
   type AccountStatus,
   type AccountType,
 } from '../../schemas/account.ts';
-import { nonEmptyString, metadata, type Metadata, type Schema } from '../../schemas/primitives.ts';
+import {
+  currencyCode,
+  nonEmptyString,
+  metadata,
+  type Metadata,
+  type Schema,
+} from '../../schemas/primitives.ts';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { lazy } from '../../internal/objects.ts';
 import type { Chain } from '../../schemas/settings.ts';
@@ -33,7 +39,7 @@ const createSchema = lazy((): Schema<SandboxAccountInput> =>
   z.strictObject({
     ...accountCreateInputShape(),
     type: z.optional(oneOf(accountTypes)),
-    currency: z.optional(nonEmptyString('a currency code, such as "USDC"')),
+    currency: z.optional(currencyCode()),
     chain: z.optional(nonEmptyString('a chain, such as "base"')),
   }),
 );

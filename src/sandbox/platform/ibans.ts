@@ -3,7 +3,7 @@ import { accountIdSchema, type Account } from '../../schemas/account.ts';
 import { entityIdSchema } from '../../schemas/entity.ts';
 import type { Iban } from '../../schemas/iban.ts';
 import { lazy } from '../../internal/objects.ts';
-import { nonEmptyString, type Schema } from '../../schemas/primitives.ts';
+import { currencyCode, nonEmptyString, type Schema } from '../../schemas/primitives.ts';
 import { toAccount, updateBalances } from './accounts.ts';
 import { getEntity } from './entities.ts';
 import { parsePositive } from './money.ts';
@@ -33,7 +33,7 @@ const createSchema = lazy((): Schema<SandboxIbanInput> =>
     iban: z.optional(nonEmptyString('an IBAN')),
     bic: z.optional(nonEmptyString('a BIC')),
     bankName: z.optional(nonEmptyString('a name')),
-    currency: z.optional(nonEmptyString('a currency code, such as "EUR"')),
+    currency: z.optional(currencyCode()),
   }),
 );
 
