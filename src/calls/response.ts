@@ -63,10 +63,25 @@ export function readResponse<T, A>(
   { response }: Extract<AttemptResult, { ok: true }>,
   setup: ReadingSetup,
 ): AttemptOutcome<T> {
+  const result = readSuccess(running, response, setup);
+  // An error has no id, so its late copy would be believed as the response to the next payment. An
+  // unusable response may belong to an earlier request, and then the right response comes next.
+  const isRead = running.call.method === 'GET';
+  if (!result.ok && (!isRead || isSuccess(response))) response.closeConnection();
+  return result;
+}
+
+const isSuccess = ({ status }: ReceivedResponse): boolean => status >= 200 && status <= 299;
+
+function readSuccess<T, A>(
+  running: RunningCall<Call<T, A>>,
+  response: ReceivedResponse,
+  setup: ReadingSetup,
+): AttemptOutcome<T> {
   const { call, redact } = running;
   // Read `headers` only where necessary, because creating them costs a seventh of a GET.
   const { status, text, fault } = response;
-  if (status < 200 || status > 299) {
+  if (!isSuccess(response)) {
     return { ok: false, failure: readRejection(running, response, setup) };
   }
   // The cast is safe, because a call without a response body has the result type void.
@@ -83,11 +98,7 @@ export function readResponse<T, A>(
   if (!body.ok) {
     return { ok: false, failure: unusableFailure(response, body.reason, body.explanation, redact) };
   }
-  const result = checkBody(running, response, body.parsed, call.response, setup);
-  // The response may belong to an earlier request. Then the right response comes next, and a later
-  // request must not receive it, so close the connection.
-  if (!result.ok) response.closeConnection();
-  return result;
+  return checkBody(running, response, body.parsed, call.response, setup);
 }
 
 /** Describes an error response, from the platform or from a proxy in front of it. */

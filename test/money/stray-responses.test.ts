@@ -3,10 +3,18 @@ import { Agent } from 'node:http';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { CreatedIds } from '../../src/calls/created-ids.ts';
-import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
+import { apiKey, clientAt, clientOf, failureOf, jwt, respond } from '../support/clients.ts';
 import { responseBytes, type Exchange } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { createdNumber, newTransfer, page, transfer, transferNumber } from '../support/values.ts';
+import {
+  createdNumber,
+  errorBody,
+  newInstruction,
+  newTransfer,
+  page,
+  transfer,
+  transferNumber,
+} from '../support/values.ts';
 
 // A faulty server or proxy answers a request with the response to another request.
 
@@ -254,3 +262,52 @@ test.each(['close', 'keep-alive'])(
     expect(result).toBe('found');
   },
 );
+
+type Failing = (payments: PaymentsClient) => PromiseLike<unknown>;
+const writes: Readonly<Record<string, Failing>> = {
+  'transfers.create': ({ transfers }) => transfers.create(newTransfer),
+  'accounts.update': ({ accounts }) => accounts.update('acc_1', { name: 'x' }),
+  'counterparties.delete': ({ counterparties }) => counterparties.delete('cpty_1'),
+  'instructions.build': ({ instructions }) => instructions.build(newInstruction),
+};
+
+test.each(Object.entries(writes))('a %s that fails closes its connection', async (_, write) => {
+  for (const [status, body] of [
+    [422, errorBody],
+    [429, errorBody],
+    [500, errorBody],
+    [204, undefined],
+    [200, 'no record'],
+  ] as const) {
+    const server = await rawServer(keep(status, body));
+    const payments = clientAt(server, { maxRetries: 0, jwt, rootUrl: server.origin });
+    const isSuccess = await write(payments).then(
+      () => true,
+      () => false,
+    );
+    if (!isSuccess) await server.closed(0);
+    else expect(server.connections[0]?.closed).toBe(false);
+  }
+});
+
+const build: Failing = ({ instructions }) => instructions.build(newInstruction);
+const get: Failing = ({ transfers }) => transfers.get('txfr_1');
+const pay: Failing = ({ transfers }) => transfers.create(newTransfer);
+
+test.each<[string, Failing, Agent?]>([
+  ['payment', pay],
+  ['payment over an agent of the caller', pay, new Agent({ keepAlive: true })],
+  ['instruction', build],
+  ['read over an agent of the caller', get, new Agent({ keepAlive: true })],
+  ['read over one connection', get, new Agent({ keepAlive: true, maxSockets: 1 })],
+])('a late copy of a rejected %s does not reject the next payment', async (_, send, agent) => {
+  const server = await rawServer(keep(422, errorBody), ({ connection, write }) => {
+    // The copy was on its way when the payment was sent.
+    if (connection === 0) write(responseBytes(422, errorBody, keepAlive));
+    write(responseBytes(201, createdNumber(1), keepAlive));
+  });
+  const payments = clientAt(server, { agent, jwt, rootUrl: server.origin });
+  expect(await failureOf(Promise.resolve(send(payments)))).toMatchObject({ status: 422 });
+  await waitForSilence();
+  expect(await payments.transfers.create(newTransfer)).toEqual(createdNumber(1));
+});
