@@ -63,12 +63,24 @@ export const isCurrency = (value: unknown): value is string =>
 /** A reference is printable ASCII, because banks change and stores may reject other characters. */
 const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
-/** Matches text that a template makes of a missing value, so that payments share a reference. */
-const missingValue = /undefined|\[object Object\]|(?<![A-Za-z])(?:null|NaN)(?![A-Za-z])/;
+/** Match text that a template makes of a missing value, so that payments share a reference. */
+const missingValues = [
+  /undefined|Invalid Date|\[object [A-Za-z ]+\]/,
+  // An id in base58 may have NaN between two digits.
+  /(?<![A-Za-z\d])(?:null|NaN)(?![A-Za-z])|(?<![A-Za-z])(?:null|NaN)(?![A-Za-z\d])/,
+  // The text of a function that was not called.
+  /\(\) ?(?:=>|\{)|\bfunction\b[^(]*\([^)]*\) ?\{/,
+  // A placeholder that no value has replaced.
+  /\$\{|\{\{|<%|(?<![A-Za-z\d])%[ds](?![A-Za-z\d])/,
+];
+const findMissingValue = (reference: string): string | undefined =>
+  missingValues.map((pattern) => pattern.exec(reference)?.[0]).find((text) => text !== undefined);
 
 /** Whether a value can be the reference of a payment, by which createOnce pays once. */
 export const isReference = (value: unknown): value is string =>
-  typeof value === 'string' && referencePattern.test(value) && !missingValue.test(value);
+  typeof value === 'string' &&
+  referencePattern.test(value) &&
+  findMissingValue(value) === undefined;
 
 /**
  * Returns the key under which a journal stores a reference. Upper and lower case do not count,
@@ -93,7 +105,7 @@ export function describeReferenceProblem(value: unknown): Problem | undefined {
     return { got, expected: 'printable ASCII characters', hint };
   }
   if (value.length > 140) return { ...referenceProblem, got: `${value.length} characters` };
-  const [missing] = missingValue.exec(value) ?? [];
+  const missing = findMissingValue(value);
   if (missing !== undefined) {
     const hint =
       'A value was missing when this reference was made, so other payments would get it, too';
