@@ -1,6 +1,7 @@
 import { describeKind } from '../internal/text.ts';
 import { cannotSend, identity, type CallRequest } from './call.ts';
 import { type Clock, Deadline, Stopped } from './time.ts';
+import { keepContext } from './tracing.ts';
 import { PaymentsError } from '../errors/errors.ts';
 import { createCallError } from '../errors/call-error.ts';
 import { noCredentialFailure, timeoutFailure } from '../errors/failure.ts';
@@ -73,6 +74,13 @@ export function findCredentialProblem(kind: CredentialKind, value: unknown): Pro
   }
   return undefined;
 }
+
+/**
+ * Runs a credential function outside of every request, in the context in which this module was
+ * loaded, because all callers share the result. A function that reads the tenant of a request from
+ * an AsyncLocalStorage fails there. In the request, its key would pay for other tenants, too.
+ */
+const runOutsideRequests = /* @__PURE__ */ keepContext();
 
 /** The SDK fetches a new JWT this many milliseconds before the old one expires. */
 const expirySlack = 30_000;
@@ -150,7 +158,7 @@ export class Credential {
   /** Call this after `#token` was cleared. Returns the token to send, which is then also stored. */
   async #fetchAndStore(): Promise<string> {
     const source = this.#source;
-    const value: unknown = typeof source === 'string' ? source : await source();
+    const value: unknown = typeof source === 'string' ? source : await runOutsideRequests(source);
     const problem = findCredentialProblem(this.kind, value);
     if (typeof value !== 'string' || problem !== undefined) throw new UnusableCredential(problem);
     // A call of the credential function that started later has stored its token meanwhile.

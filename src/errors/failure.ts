@@ -392,7 +392,9 @@ export const noCredentialFailure = (
     const result = problem === undefined ? 'failed' : `returned ${describeProblem(problem)}`;
     const words = {
       what: `The function in the option ${option} ${result}`,
-      hint: problem?.hint,
+      hint:
+        problem?.hint ??
+        `The function runs outside of your requests. For several tenants, use withOptions({ ${option} })`,
       reported: oneLine(cause?.message ?? ''),
       isInline: true,
     };

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
 import {
   AbortError,
@@ -520,4 +521,53 @@ test('an error still redacts an earlier token even if the credential function ha
   expect(source).toHaveBeenCalledTimes(6);
   const error = await failureOf(payments.transfers.get('txfr_1'), AuthenticationError);
   expect(error.message).toContain('not [redacted]');
+});
+
+test.each(['apiKey', 'jwt'] as const)(
+  'a function in the option %s does not see the request that calls it',
+  async (option) => {
+    const tenants = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const source = async (): Promise<string> => {
+      seen.push(tenants.getStore());
+      await Promise.resolve();
+      seen.push(tenants.getStore());
+      return option === 'jwt' ? expiring(Date.now(), `${seen.length}`) : `sk_${seen.length}`;
+    };
+    let rejections = 0;
+    const { payments } = clientOf(
+      ({ url }) => {
+        // The first token expires.
+        if ((rejections += 1) === 2) return respond(401, errorBody);
+        return respond(200, url.endsWith('/all') ? [instruction] : transfer);
+      },
+      { [option]: source },
+    );
+    const call = (): PromiseLike<unknown> =>
+      option === 'jwt' ? payments.instructions.list(list) : payments.transfers.get('txfr_1');
+    await tenants.run('tenant A', call);
+    await tenants.run('tenant B', call);
+    expect(seen).toEqual([undefined, undefined, undefined, undefined]);
+  },
+);
+
+test('a credential function that reads the tenant of a request fails and names withOptions', async () => {
+  const tenants = new AsyncLocalStorage<{ key: string }>();
+  const sources = [
+    () => tenants.getStore()?.key as string,
+    () => {
+      const tenant = tenants.getStore();
+      if (tenant === undefined) throw new Error('no tenant');
+      return tenant.key;
+    },
+  ];
+  for (const source of sources) {
+    const { payments, requests } = clientOf(undefined, { apiKey: source });
+    const error = await tenants.run({ key: 'sk_of_tenant_a' }, () =>
+      failureOf(payments.transfers.create(newTransfer), ConfigurationError),
+    );
+    expect(error.message).toContain('For several tenants, use withOptions({ apiKey })');
+    expect(error.outcome).toBe('not_sent');
+    expect(requests).toEqual([]);
+  }
 });
