@@ -2,10 +2,11 @@ import { plans, type Situation } from '../../src/once/decision.ts';
 
 const meanings: Record<Situation, string> = {
   free: 'no call has claimed it',
-  perhaps_claimed: 'the same in a journal that forgets',
+  perhaps_claimed: 'the same, and the store searches first',
   claimed: 'another call may be sending it',
   in_grace_period: 'the request of another call may still take effect',
   expired: 'no request can take effect any more',
+  shared: 'the platform has one transfer for it and another payment',
   rejected: 'this call’s request was rejected or not sent',
   takeover_rejected: 'the same after a takeover',
   unknown: 'the outcome of this call’s request is unknown',
@@ -14,14 +15,15 @@ const meanings: Record<Situation, string> = {
 const searches = {
   none: '',
   once: '1 scan',
-  confirmed: '2 scans, 1 of a list of one page',
-  twice: '2 scans',
+  confirmed: '2 scans that agree, 1 of a list of one page',
+  twice: '2 scans that agree',
 };
 
 const ends = {
   send: 'claim and send',
   in_progress: '`in_progress`',
   in_doubt: '`in_doubt`',
+  ask_again: '`ambiguous`',
   fail: 'that error',
 };
 

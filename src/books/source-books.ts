@@ -21,6 +21,7 @@ import {
   movingList,
   type TransferSearch,
 } from '../search/search.ts';
+import type { ScanRows } from '../search/scan-rows.ts';
 import type { TransferApi } from '../search/transfer-api.ts';
 import type { CountedRow, ReconciledPayment, UnexpectedTransfer } from './rows.ts';
 
@@ -109,7 +110,7 @@ export class SourceBooks {
     this.#books = books;
     this.#source = source;
     this.#payments = payments;
-    this.#pageSize = books.pageSize ?? largestPage();
+    this.#pageSize = books.pageSize ?? largestPage;
     this.#index = new InputIndex(payments);
     this.#byReference = new Map(payments.map((payment) => [payment.input.description, payment]));
   }
@@ -150,7 +151,7 @@ export class SourceBooks {
       this.#payments.every((payment) => findRecorded(payment) !== undefined);
     if (maxPages > 0) {
       let pages = 0;
-      const list = transferSearch.scan(this.#source, Number.NEGATIVE_INFINITY, scan, state);
+      const list = transferSearch.scan(this.#source, () => Number.NEGATIVE_INFINITY, scan, state);
       for await (const transfers of list) {
         pages += 1;
         // waitForAll asks for no unexpected transfers, so one `next` runs the generator to its end.
@@ -206,24 +207,29 @@ export class SourceBooks {
   }
 
   /**
-   * Reads the list of transfers, and again if the list changed during the scan and lacks a payment.
-   * With `unexpected`, any change is a reason to read the list again. Throws if the list has
-   * changed in the last of `maxScans` scans, too.
+   * Reads the list of transfers. If a payment is missing from a list of several pages, reads the
+   * list until two scans agree, because after `missing` somebody may pay again. Throws if no two of
+   * `maxScans` scans agree.
    */
   async *#readList(): AsyncGenerator<UnexpectedRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
     const state = createScanState();
+    const bound = (ahead = Number.POSITIVE_INFINITY) => since - defaultClockSkew - ahead;
+    let previous: ScanRows | undefined;
     for (let scan = 1; ; scan += 1) {
-      const earliest = since - defaultClockSkew;
+      let pages = 0;
       const options = { paging, pageSize: this.#nextPageSize };
-      const pages = transferSearch.scan(this.#source, earliest, options, state);
-      for await (const transfers of pages) {
+      for await (const transfers of transferSearch.scan(this.#source, bound, options, state)) {
+        pages += 1;
         for (const transfer of transfers) yield* this.#assign(transfer);
       }
       if (state.problem === undefined) {
         await this.#readUnlisted();
-        const isComplete = !this.#books.unexpected && !this.#payments.some(isUnlisted);
-        if (isComplete || !state.hasMoved) return;
+        const isBounded = bound(state.ahead) > Number.NEGATIVE_INFINITY;
+        if (pages <= 1 || previous?.agreesWith(state.rows, isBounded) === true) return;
+        const isMissing = this.#payments.some(isUnlisted);
+        if (!isMissing && !(this.#books.unexpected && state.rows.hasRepeats)) return;
+        previous = state.rows;
       }
       if (state.isCached || scan === maxScans) {
         throw createListError(state.problem ?? movingList);

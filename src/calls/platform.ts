@@ -28,7 +28,7 @@ export interface PlatformFacts {
   transfersFilter?: string | false | undefined; // The API reference does not name the account filter: docs/gaps.md, row 6
   /**
    * How the list shows descriptions: `as_sent` if unchanged, as `payments-probe --pay` finds out.
-   * Searches compare descriptions in any case, so this fact changes nothing yet.
+   * Without it, a payment in doubt is not sent again if any transfer has its terms.
    */
   descriptions?: 'as_sent' | undefined; // The API reference does not say whether a description comes back unchanged: docs/gaps.md, row 60
   /**
@@ -104,11 +104,13 @@ export const mergePlatform = (
 export const resolvePlatform = ({
   transfersNewestFirst = false,
   transfersFilter = 'accountId',
+  descriptions,
   isErrorBody,
   idempotencyHeader,
 }: PlatformFacts = {}) => ({
   transfersNewestFirst,
   transfersFilter,
+  descriptions,
   isErrorBody: isErrorBody ?? isDocumentedErrorBody,
   idempotencyHeader: idempotencyHeader ?? undefined,
 });

@@ -348,6 +348,8 @@ export class PaymentInDoubtError extends PaymentsError {
   declare readonly reference: string;
   /** When a call claimed the payment in the journal, in ISO 8601; absent without a claim. */
   declare readonly claimedAt?: string;
+  /** Until when an earlier request may still take effect, in ISO 8601; absent if it has no end. */
+  declare readonly until?: string;
   /** For reason `ambiguous`: ids of the transfers that may be the payment, at most ten. */
   declare readonly candidates: readonly string[] | undefined;
 }

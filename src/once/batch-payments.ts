@@ -16,6 +16,7 @@ import { createOnceEvent, describeEnd, payOnce } from './create-once.ts';
 import { createCall } from './creation.ts';
 import { GuardedJournal, hasWorked } from './guarded-journal.ts';
 import { PaymentErrors } from './payment-errors.ts';
+import { createOwnerCheck } from './payment-search.ts';
 import { selectReadOptions, type OnceOptions } from './options.ts';
 import { SharedSearches } from './shared-searches.ts';
 
@@ -51,6 +52,8 @@ export class BatchPayments {
       clock: client.clock,
       freshMs: this.#context.totalTimeout,
       since: requestedAt,
+      isOtherPayment: () =>
+        createOwnerCheck(() => new GuardedJournal(batchCall, '', this.#context)),
     });
     this.#startedAt = new Date(client.clock.now()).toISOString();
   }

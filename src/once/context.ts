@@ -2,14 +2,15 @@ import { maxTimerMs } from '../internal/runtime.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import type { Hooks } from '../calls/hooks.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
+import type { ResolvedPlatform } from '../calls/platform.ts';
 import type { Clock } from '../calls/time.ts';
 import type { Trace } from '../calls/tracing.ts';
 import type { Journal } from '../journals/journal.ts';
 import type { OnceInput, Transfer } from '../schemas/transfer.ts';
 import {
   createPageSizes,
-  largestPage,
   requireResult,
+  type IsOtherPayment,
   type Reconciliation,
   type Search,
   type TransferSearch,
@@ -33,6 +34,7 @@ export interface JournalContext {
 /** The client's settings for `createOnce`, `createAllOnce`, `decide` and `listUndecided`. */
 export interface ClientContext extends JournalContext {
   readonly pipeline: RequestPipeline;
+  readonly platform: Pick<ResolvedPlatform, 'descriptions'>;
   readonly hooks: Hooks;
   readonly api: TransferApi;
   readonly transferSearch: TransferSearch;
@@ -40,6 +42,9 @@ export interface ClientContext extends JournalContext {
 
 /** The client's settings, with the options of one call of `createOnce` applied. */
 export interface OnceContext extends JournalContext {
+  readonly platform: Pick<ResolvedPlatform, 'descriptions'>;
+  /** The latest `Date` of a response of this platform in this process; undefined without one. */
+  readonly readPlatformTime: () => number | undefined;
   /** How long a search of the platform's list may take, in milliseconds. */
   readonly searchTimeout: number;
   /** When the payment was first requested, as the caller states by the option `since`. */
@@ -50,10 +55,9 @@ export interface OnceContext extends JournalContext {
 interface PaymentSearchOptions {
   /** Whether the journal has no entry of the payment. If so, a recent search's result may be used. */
   readonly isUnclaimed: boolean;
-  /** Whether a search says `not_found` only after two scans, if the list has several pages. */
-  readonly confirms: boolean;
   readonly signal: AbortSignal;
   readonly onPage: () => void;
+  readonly isOtherPayment: IsOtherPayment;
 }
 
 /** Reads transfers with the options of one call. A batch's payments share searches of the list. */
@@ -62,7 +66,7 @@ class PaymentReads {
   readonly #options: RequestOptions;
   readonly #within: Trace | undefined;
   readonly #sharedSearches: SharedSearches | undefined;
-  readonly #openPageSize = createPageSizes();
+  readonly #pageSize = createPageSizes();
 
   constructor(
     client: ClientContext,
@@ -90,19 +94,21 @@ class PaymentReads {
    */
   async search(
     search: Search<OnceInput>,
-    { isUnclaimed, confirms, signal, onPage }: PaymentSearchOptions,
+    { isUnclaimed, signal, onPage, isOtherPayment }: PaymentSearchOptions,
   ): Promise<Reconciliation> {
     if (this.#sharedSearches !== undefined) {
       return isUnclaimed
         ? await this.#sharedSearches.searchUnclaimed(search)
-        : await this.#sharedSearches.search(search, { confirms });
+        : await this.#sharedSearches.search(search);
     }
     const searches: readonly [Search] = [search];
-    const pageSize = isUnclaimed ? largestPage : this.#openPageSize;
     const paging = { ...this.#options, signal };
-    const options = { paging, pageSize, confirms, onPage, within: this.#within };
-    const { sourceAccountId } = search.input;
-    const [result] = await this.#client.transferSearch.search(sourceAccountId, searches, options);
+    const circumstances = { onPage, isOtherPayment, within: this.#within };
+    const [result] = await this.#client.transferSearch.search(
+      search.input.sourceAccountId,
+      searches,
+      { paging, pageSize: this.#pageSize, ...circumstances },
+    );
     return requireResult(result);
   }
 }
@@ -132,6 +138,8 @@ export function applyOptions(
     searchTimeout: searches === undefined ? totalTimeout : maxTimerMs,
     since,
     signal: options.signal,
+    readPlatformTime: () =>
+      (client.pipeline as { platformTime?(): number | undefined }).platformTime?.(),
     reads: new PaymentReads(client, selectReadOptions(options), within, searches),
   };
 }

@@ -2,15 +2,21 @@ import { invalidArguments } from '../calls/arguments.ts';
 import { checkBy, checkOptions, defaultGracePeriod } from '../calls/options.ts';
 import type { Trace } from '../calls/tracing.ts';
 import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
-import type { NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts';
-import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
-import { isCertainlyOther } from '../search/compare.ts';
+import type { JournalEntry, NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts';
+import {
+  isTransferId,
+  transferCreateInputSchema,
+  type OnceInput,
+  type Transfer,
+} from '../schemas/transfer.ts';
+import { isCertainlyOther, isFilled } from '../search/compare.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { forgetPayment } from './doubts.ts';
 import { createNotPaid, createPaid, isOpen } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { checkReference, decideOptionChecks, type DecideOptions } from './options.ts';
-import { PaymentSearch, transferIdsOf } from './payment-search.ts';
+import { maxShownCandidates } from './payment.ts';
+import { createOwnerCheck, PaymentSearch, transfersOf } from './payment-search.ts';
 
 export const decideCall: CallIdentity = {
   operation: 'transfers.decide',
@@ -42,6 +48,11 @@ export async function decide(
   forgetPayment(context.baseUrl, reference);
 }
 
+interface DecisionOptions {
+  readonly by?: string | undefined;
+  readonly force?: boolean | undefined;
+}
+
 /** An operator's decision on one payment. */
 export class Verdict {
   readonly #reference: string;
@@ -53,110 +64,164 @@ export class Verdict {
     this.#reference = reference;
     this.#context = context;
     this.#journal = new GuardedJournal(call, reference, context);
-    this.#search = new PaymentSearch(reference, context, this.#journal);
+    this.#search = new PaymentSearch(context, this.#journal);
   }
 
   /**
    * Records an operator's decision: the id of the transfer that is the payment, or `not_paid`.
-   * Throws if the journal or the platform contradicts the decision. `force` skips the check that
-   * the entry belongs to this platform and, for `not_paid`, the checks in `#listDismissed`.
+   * Throws if the journal or the platform contradicts the decision. `force` replaces a recorded
+   * transfer, skips the check that the entry belongs to this platform, and the checks that
+   * `#findCandidates` names.
    */
-  async record(
-    verdict: string,
-    { by, force = false }: { by?: string | undefined; force?: boolean | undefined },
-  ): Promise<void> {
+  async record(verdict: string, { by, force = false }: DecisionOptions): Promise<void> {
     const { errors } = this.#journal;
     const stored = await this.#journal.readOwn(this.#reference);
-    if (stored === undefined) throw errors.createReferenceError();
-    if (stored.state === 'paid') {
-      if (stored.transferId === verdict) return;
+    const decided = stored?.state === 'paid' ? stored.transferId : stored?.state;
+    if (decided === verdict) return;
+    if (stored?.state === 'paid' && !force) {
       throw errors.createConflictError(`The payment was made (${stored.transferId})`);
     }
-    if (stored.state === verdict) return;
-    if (!force) this.#journal.rejectOtherPlatform(stored);
+    if (isOpen(stored) && !force) this.#journal.rejectOtherPlatform(stored);
     // Read the journal's time before the search. If a claim expires only during the search, its
     // transfer may appear too late for the search to see it.
     const now = await this.#journal.now();
-    const before = await this.#journal.correctTimes(stored, now);
-    const { input } = before;
-    const terms = { input, platform: this.#context.baseUrl };
-    let decided: NotPaidEntry | PaidEntry;
-    if (verdict === 'not_paid') {
-      const listed = await this.#listDismissed(before, now, force);
-      decided = createNotPaid(before, now, { listed, by }, terms);
-    } else {
-      await this.#rejectOtherPayment(verdict, input);
-      decided = createPaid(before, { transferId: verdict, at: now, by }, terms);
-    }
-    if (!(await this.#journal.swap(before, decided))) throw errors.createInProgressError();
+    const before = stored && (await this.#journal.correctTimes(stored, now));
+    const after =
+      verdict === 'not_paid'
+        ? await this.#decideNotPaid(before, now, { by, force })
+        : await this.#decidePaid(before, verdict, now, { by, force });
+    if (!(await this.#journal.swap(before, after))) throw errors.createInProgressError();
   }
 
-  async #rejectOtherPayment(id: string, input: OnceInput): Promise<void> {
+  async #decideNotPaid(
+    before: JournalEntry | undefined,
+    now: number,
+    { by, force }: DecisionOptions,
+  ): Promise<NotPaidEntry> {
+    if (before === undefined) throw this.#journal.errors.createReferenceError();
+    const { input } = before;
+    const recorded = before.state === 'paid' ? [before.transferId] : [];
+    const listed = await this.#findCandidates(before, now, { force, except: recorded });
+    listed.push(...recorded);
+    return createNotPaid(before, now, { listed, by }, { input, platform: this.#context.baseUrl });
+  }
+
+  async #decidePaid(
+    before: JournalEntry | undefined,
+    id: string,
+    now: number,
+    { by, force }: DecisionOptions,
+  ): Promise<PaidEntry> {
     const { errors } = this.#journal;
     const transfer = await this.#context.reads.get(id);
-    if (isCertainlyOther(transfer, input)) {
+    const input = before?.input ?? readInputOf(transfer, this.#reference);
+    if (input === undefined || isCertainlyOther(transfer, input)) {
       throw errors.createConflictError(`${id} is another payment, by its terms and description`);
     }
-    if (await this.#search.isOfAnotherReference(transfer)) {
-      throw errors.createConflictError(
-        `${id} was made for another reference (${transfer.description})`,
-      );
+    const isOtherPayment = createOwnerCheck(() => this.#journal);
+    if (await isOtherPayment(transfer, input)) {
+      throw errors.createConflictError(`${id} was made for another reference of this journal`);
     }
+    if (transfer.description !== this.#reference) {
+      if (before === undefined && force !== true) {
+        throw errors.createConflictError(
+          `The journal has no entry of this payment, and ${id} has another description.\nCheck the reference; force records the transfer all the same`,
+        );
+      }
+      // A request of the payment may still take effect, beside the transfer that the operator names.
+      const except = before?.state === 'paid' ? [id, before.transferId] : [id];
+      if (before !== undefined) await this.#findCandidates(before, now, { force, except });
+    }
+    const terms = { input, platform: this.#context.baseUrl };
+    return createPaid(before, { transferId: id, at: now, by }, terms);
   }
 
   /**
-   * Returns the ids of the listed transfers that `not_paid` dismisses. Without `force`, throws if
-   * the list cannot be read or shows the payment, or if a request may still take effect.
+   * Searches as before a takeover, and returns the ids of the listed transfers that may be the
+   * payment. Transfers in `except` count only if they have exactly the reference. Throws if there
+   * are any, if the list cannot be read, or if a request may still take effect. With `force`, an
+   * open payment is decided all the same, but not before its claim's request has ended.
    */
-  async #listDismissed(
-    entry: OpenEntry | NotPaidEntry,
+  async #findCandidates(
+    entry: JournalEntry,
     now: number,
-    force: boolean,
+    {
+      force = false,
+      except,
+    }: { readonly force?: boolean | undefined; readonly except: readonly string[] },
   ): Promise<string[]> {
-    if (!isOpen(entry)) return [];
+    const { errors } = this.#journal;
+    if (entry.state === 'not_paid') return [];
     const ids: string[] = [];
+    const canIgnore = force && isOpen(entry);
     try {
-      if (!force) await this.#rejectForeignKey(entry);
-      // The list is searched twice, as `createOnce` does before it takes over an expired claim.
-      for (let count = 1; count <= 2; count += 1)
-        ids.push(...(await this.#findListed(entry, force)));
+      if (!canIgnore) await this.#rejectForeignKey(entry);
+      const found = await this.#search.run(entry, entry.input, { scans: 'twice' });
+      const others = transfersOf(found).filter(
+        ({ id, description }) => !except.includes(id) || description === this.#reference,
+      );
+      ids.push(...others.map(({ id }) => id).filter(isTransferId));
     } catch (error) {
-      if (!force) throw error;
+      if (!canIgnore) throw error;
       this.#journal.startPhase(this.#context.signal);
     }
-    const { totalTimeout } = this.#context;
-    // An operator may decide about a claim without an end after the default grace period.
-    const decidableAt = entry.expiresAt ?? entry.claimedAt + totalTimeout + defaultGracePeriod;
-    const timeLeft = decidableAt - now;
-    if (timeLeft > 0 && !force) {
-      throw this.#journal.errors.createInDoubtError(entry, undefined, '', timeLeft);
-    }
-    return ids;
-  }
-
-  async #findListed(entry: OpenEntry, force: boolean): Promise<string[]> {
-    const found = await this.#search.run(entry, entry.input);
-    if (found.result === 'found' && !force) {
-      throw this.#journal.errors.createConflictError(
-        `The list shows the payment (${found.transfer.id})`,
+    if (ids.length > 0 && !canIgnore) {
+      throw errors.createConflictError(
+        `The list shows what may be the payment (${ids.slice(0, maxShownCandidates).join(', ')}).\nIf it is, record its id`,
       );
     }
-    return transferIdsOf(found);
+    if (!isOpen(entry)) return ids;
+    const endsAt = this.#findEnd(entry, force);
+    if (now >= endsAt) return ids;
+    throw errors.createInDoubtError(entry, undefined, '', {
+      retryAfterMs: endsAt - now,
+      claimedAt: entry.claimedAt,
+      endsAt,
+    });
+  }
+
+  /** The time, by the journal's clock, from which an operator may decide about a claim. */
+  #findEnd(claim: OpenEntry, force: boolean): number {
+    const { claimedAt, expiresAt } = claim;
+    const { gracePeriod, totalTimeout } = this.#context;
+    const deadline = claim.deadline ?? Math.min(claimedAt + totalTimeout, expiresAt ?? Infinity);
+    if (force) return deadline;
+    // A claim without an end, or an operator's own client without one, counts the default time.
+    const graceEndsAt = Number.isFinite(gracePeriod) ? deadline + gracePeriod : 0;
+    const defaultEndsAt = deadline + defaultGracePeriod;
+    return Math.max(
+      graceEndsAt,
+      expiresAt ?? defaultEndsAt,
+      gracePeriod === Infinity ? defaultEndsAt : 0,
+    );
   }
 
   /** Throws if the credential cannot read the source account, because its list would seem empty. */
-  async #rejectForeignKey(entry: OpenEntry): Promise<void> {
+  async #rejectForeignKey(entry: JournalEntry): Promise<void> {
     const { sourceAccountId } = entry.input;
     const { errors } = this.#journal;
     try {
       await this.#context.reads.getAccount(sourceAccountId);
     } catch (error) {
-      if (!(error instanceof PaymentsError) || error.retryable)
-        throw errors.createInDoubtError(entry, error);
+      if (!(error instanceof PaymentsError) || error.retryable) {
+        throw errors.createInDoubtError(isOpen(entry) ? entry : undefined, error);
+      }
       throw errors.createConflictError(
         `The source account (${sourceAccountId}) cannot be read: its list proves nothing.\nUse the credential of the payment`,
         error,
       );
     }
   }
+}
+
+/** The input of a payment that was made by hand, as far as its transfer shows the terms. */
+function readInputOf(transfer: Transfer, description: string): OnceInput | undefined {
+  const { sourceAccountId, destinationAccountId, counterpartyId, amount, currency } = transfer;
+  const input = { sourceAccountId, destinationAccountId, counterpartyId, amount, currency };
+  const filled = Object.entries(input).filter(([, value]) => isFilled(value));
+  const parsed = transferCreateInputSchema().safeParse({
+    ...Object.fromEntries(filled),
+    description,
+  });
+  return parsed.success ? ({ ...parsed.data, description } as OnceInput) : undefined;
 }

@@ -1,5 +1,5 @@
-import { defaultGracePeriod } from '../calls/options.ts';
 import type { Transfer } from '../schemas/transfer.ts';
+import type { Scans } from '../search/search.ts';
 
 /** A payment's state as one call knows it, from the journal's entry or the call's own request. */
 export type Situation = keyof typeof plans;
@@ -8,7 +8,7 @@ export type Situation = keyof typeof plans;
 export const plans = {
   // No call has claimed the payment, or an operator's `not_paid` is the latest decision.
   free: { search: 'none', next: 'send' },
-  // The journal has no claim of the payment but can lose entries, so an earlier call may have paid.
+  // The journal has no claim of the payment but may have lost one, so an earlier call may have paid.
   perhaps_claimed: { search: 'confirmed', next: 'send' },
   // Another call has claimed the payment, and its request may still be running.
   claimed: { search: 'once', next: 'in_progress' },
@@ -17,6 +17,9 @@ export const plans = {
   // The claim of another call has expired, so no request of that call can take effect any more.
   // Assumption A2: docs/proof.md.
   expired: { search: 'twice', next: 'send' },
+  // The platform has one transfer for this and another payment of the journal. Nobody but an
+  // operator knows whether a second one was meant to be made.
+  shared: { search: 'once', next: 'ask_again' },
   // The request of this call, the only one so far, certainly had no effect.
   rejected: { search: 'none', next: 'fail' },
   // This call took over an expired claim, and the platform rejected its request, perhaps because
@@ -25,13 +28,6 @@ export const plans = {
   // The request of this call may have taken effect.
   unknown: { search: 'once', next: 'in_doubt' },
 } as const;
-
-/**
- * How many searches of the platform's list a payment needs. One scan can miss a transfer that moves
- * to another page meanwhile, so a `confirmed` search has two scans in a row, if the list has several
- * pages. The search itself repeats that scan, so that the payments of a batch share it.
- */
-const searchCounts = { none: 0, once: 1, confirmed: 1, twice: 2 };
 
 /** What a search of the list found for one payment. Transfers of other payments are left out. */
 export type SearchResult =
@@ -43,17 +39,16 @@ export type SearchResult =
 export type Step =
   | { readonly next: 'record'; readonly transfer: Transfer }
   | { readonly next: 'ask'; readonly candidates: readonly Transfer[] }
-  | { readonly next: 'search'; readonly isConfirmed: boolean }
+  | { readonly next: 'search'; readonly scans: Scans }
   | { readonly next: (typeof plans)[Situation]['next'] };
 
-/** Returns a call's next step from the payment's state and the searches of the list so far. */
-export function findNextStep(situation: Situation, searches: readonly SearchResult[]): Step {
-  const last = searches.at(-1);
-  if (last?.result === 'found') return { next: 'record', transfer: last.transfer };
-  if (last?.result === 'ambiguous') return { next: 'ask', candidates: last.candidates };
+/** Returns a call's next step from the payment's state and from what a search has found, if any. */
+export function findNextStep(situation: Situation, found: SearchResult | undefined): Step {
+  if (found?.result === 'found') return { next: 'record', transfer: found.transfer };
+  if (found?.result === 'ambiguous') return { next: 'ask', candidates: found.candidates };
   const { search, next } = plans[situation];
-  if (searches.length === searchCounts[search]) return { next };
-  return { next: 'search', isConfirmed: search === 'confirmed' };
+  if (search === 'none' || found !== undefined) return { next };
+  return { next: 'search', scans: search };
 }
 
 /** What is left of a claim's two time limits, in milliseconds; 0 or less if a limit has passed. */
@@ -67,9 +62,21 @@ export interface TimeLeft {
   readonly toTakeEffect: number;
 }
 
-/** Measure a claim's time `left` before you search the list, because the search may take long. */
-export function findSituation(left: TimeLeft | undefined, canForget: boolean): Situation {
-  if (left === undefined) return canForget ? 'perhaps_claimed' : 'free';
+/**
+ * Finds a payment's state from what its entry says. Measure a claim's time `left` before you search
+ * the list, because the search may take long. Without a claim, `searchesFirst` counts.
+ */
+export function findSituation({
+  left,
+  isShared = false,
+  searchesFirst,
+}: {
+  readonly left: TimeLeft | undefined;
+  readonly isShared?: boolean;
+  readonly searchesFirst: boolean;
+}): Situation {
+  if (left === undefined) return searchesFirst ? 'perhaps_claimed' : 'free';
+  if (isShared) return 'shared';
   if (left.toTakeEffect <= 0) return 'expired';
   return left.toRun > 0 ? 'claimed' : 'in_grace_period';
 }
@@ -85,20 +92,16 @@ export function findSituationAfterRequest({
 
 /** Retry delay in milliseconds if another call claimed the payment, but its claim was not read. */
 export const inProgressRetryMs = 1_000;
-const minRetryMs = 5_000;
-/** The longest retry delay for a payment whose requests can no longer take effect. */
-const maxExpiredRetryMs = 60_000;
+export const minRetryMs = 5_000;
+const maxRetryMs = 900_000;
+/** The retry delay for a payment whose requests can no longer take effect. */
+const expiredRetryMs = 60_000;
 
 /**
  * Milliseconds until it makes sense to call `createOnce` again. The delay grows with the age of the
  * claim, so that many payments in doubt do not flood the platform.
  */
-export function findRetryDelay(
-  claim: { readonly claimedAt: number; readonly expiresAt: number | null } | undefined,
-  now: number | undefined,
-): number {
-  if (claim === undefined || now === undefined) return minRetryMs;
-  const timeLeft = claim.expiresAt === null ? defaultGracePeriod : claim.expiresAt - now;
-  const age = Math.max(minRetryMs, now - claim.claimedAt);
-  return Math.min(age, timeLeft > 0 ? timeLeft : maxExpiredRetryMs);
+export function findRetryDelay(age: number, { toTakeEffect }: TimeLeft): number {
+  if (toTakeEffect <= 0) return expiredRetryMs;
+  return Math.min(Math.max(minRetryMs, age), toTakeEffect, maxRetryMs);
 }

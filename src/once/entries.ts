@@ -23,6 +23,11 @@ export type Terms = Pick<JournalEntry, 'input' | 'platform'>;
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
 
+/** The time of the first claim since the latest `not_paid`, from which an open payment's age counts. */
+export const readFirstClaim = ({ firstClaimedAt, claimedAt }: OpenEntry): number =>
+  // Another program may have written the entry without this field.
+  Number.isFinite(firstClaimedAt) ? firstClaimedAt : claimedAt;
+
 /** The time of the entry's first change; 1970 if the entry does not say. It bounds searches. */
 export const readFirstTime = (entry: JournalEntry): number => {
   const at: unknown = readHistory(entry)[0]?.at ?? (isOpen(entry) ? entry.firstClaimedAt : epoch);
@@ -30,18 +35,23 @@ export const readFirstTime = (entry: JournalEntry): number => {
 };
 
 /**
- * How long the request of a claim may still run, and how long the request may still take effect.
- * The latter has no end if the claim or this call has `gracePeriod: Infinity`.
+ * How long the request of a claim may still run, and how long the request may still take effect:
+ * until the end of the claim's grace period or of this call's, whichever is later.
+ * Assumption A2: docs/proof.md.
  */
 export function findTimeLeft(
-  { claimedAt, expiresAt }: OpenEntry,
+  { claimedAt, deadline, expiresAt }: OpenEntry,
   now: number,
   { totalTimeout, gracePeriod }: Pick<JournalContext, 'totalTimeout' | 'gracePeriod'>,
 ): TimeLeft {
-  if (expiresAt === null || !Number.isFinite(gracePeriod)) {
-    return { toRun: claimedAt + totalTimeout - now, toTakeEffect: Number.POSITIVE_INFINITY };
+  const endsAt = expiresAt ?? Number.POSITIVE_INFINITY;
+  // A claim of version 0.4.0 says only when its grace period ends.
+  if (deadline === undefined) {
+    const toRun = Math.min(claimedAt + totalTimeout, endsAt) - now;
+    const toTakeEffect = Number.isFinite(gracePeriod) ? endsAt - now : Number.POSITIVE_INFINITY;
+    return { toRun, toTakeEffect };
   }
-  return { toRun: expiresAt - gracePeriod - now, toTakeEffect: expiresAt - now };
+  return { toRun: deadline - now, toTakeEffect: Math.max(endsAt, deadline + gracePeriod) - now };
 }
 
 /** Reads an entry's history. Leaves out what is no object, because the SDK writes only objects. */
@@ -65,34 +75,45 @@ function addTransition(
     : [...all.slice(0, 1), ...all.slice(1 - maxTransitions)];
 }
 
-/**
- * The journal entry of a call that will send the payment. `requestedAt` is when the payment was
- * first requested, as the caller states; `Infinity` if the caller does not.
- */
+/** How long the request of a new claim may run and take effect, by the journal's clock. */
+export interface ClaimTimes {
+  readonly claimedAt: number;
+  readonly totalTimeout: number;
+  readonly gracePeriod: number;
+  /** The latest time of the platform that this process knows. */
+  readonly platformTime: number | undefined;
+}
+
+/** The journal entry of a call that will send the payment. */
 export const createClaim = (
   before: Before,
-  {
-    claimedAt,
-    expiresAt,
-    requestedAt,
-  }: Pick<OpenEntry, 'claimedAt' | 'expiresAt'> & { readonly requestedAt: number },
+  { claimedAt, totalTimeout, gracePeriod, platformTime }: ClaimTimes,
   terms: Terms,
 ): SendingEntry => {
   const claimId = crypto.randomUUID();
-  const { firstClaimedAt = claimedAt } = isOpen(before) ? before : {};
+  const deadline = claimedAt + totalTimeout;
+  const first = isOpen(before)
+    ? { firstClaimedAt: readFirstClaim(before), platformTime: before.platformTime }
+    : { firstClaimedAt: claimedAt, platformTime };
   return {
     state: 'sending',
     claimId,
     host: hostName(),
     claimedAt,
-    expiresAt,
-    firstClaimedAt: Math.min(firstClaimedAt, claimedAt, Math.floor(requestedAt)),
-    // A transfer that an operator has declared to be another payment is ignored in later calls.
-    ...(before?.dismissed !== undefined && { dismissed: before.dismissed }),
+    deadline,
+    // If a claim never expires, the entry has `null`, because JSON has no Infinity.
+    expiresAt: Number.isFinite(gracePeriod) ? deadline + gracePeriod : null,
+    firstClaimedAt: first.firstClaimedAt,
+    ...(first.platformTime !== undefined && { platformTime: first.platformTime }),
+    ...keepDismissed(before),
     ...terms,
     history: addTransition(before, { at: claimedAt, state: 'sending', claimId }),
   };
 };
+
+/** A transfer that an operator has declared to be another payment is ignored in later calls. */
+const keepDismissed = (before: JournalEntry | undefined) =>
+  before?.dismissed !== undefined && { dismissed: before.dismissed };
 
 /**
  * The entry that replaces a claim whose request was rejected. The entry from before the claim is
@@ -108,13 +129,19 @@ export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): 
     }),
   };
 
-/** Sets a claim's time to `now` and shifts its end, because the clock that dated it was ahead. */
-export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => ({
-  ...claim,
-  claimedAt: now,
-  expiresAt: claim.expiresAt === null ? null : now + claim.expiresAt - claim.claimedAt,
-  firstClaimedAt: epoch,
-});
+/** Moves a claim's times to the present, because the clock that dated the claim was ahead. */
+export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => {
+  const { claimedAt, deadline, expiresAt } = claim;
+  const ahead = claimedAt - now;
+  return {
+    ...claim,
+    claimedAt: now,
+    ...(deadline !== undefined && { deadline: deadline - ahead }),
+    expiresAt: expiresAt === null ? null : expiresAt - ahead,
+    firstClaimedAt: readFirstClaim(claim) - ahead,
+    history: readHistory(claim).map((change) => ({ ...change, at: change.at - ahead })),
+  };
+};
 
 /**
  * The journal entry of a payment that an operator has to decide. `claim` is passed beside `before`,
@@ -125,8 +152,9 @@ export const createAmbiguous = (
   {
     claim,
     candidates,
+    sharedWith,
     at,
-  }: Pick<AmbiguousEntry, 'candidates'> & {
+  }: Pick<AmbiguousEntry, 'candidates' | 'sharedWith'> & {
     readonly claim: OpenEntry;
     readonly at: number;
   },
@@ -134,6 +162,7 @@ export const createAmbiguous = (
   ...claim,
   state: 'ambiguous',
   candidates,
+  ...(sharedWith !== undefined && { sharedWith }),
   history: addTransition(before, { at, state: 'ambiguous', claimId: claim.claimId }),
 });
 
@@ -151,6 +180,7 @@ export const createPaid = (
   ...terms,
   transferId,
   paidAt: Math.floor(at),
+  ...keepDismissed(before),
   ...(by !== undefined && { resolvedBy: by }),
   history: addTransition(before, {
     at,
@@ -165,7 +195,7 @@ export const createPaid = (
  * entry keeps these transfers in `dismissed`, so that no later search takes one for the payment.
  */
 export function createNotPaid(
-  before: OpenEntry | NotPaidEntry,
+  before: JournalEntry,
   resolvedAt: number,
   { listed, by }: { readonly listed: readonly string[]; readonly by: string | undefined },
   terms: Terms,

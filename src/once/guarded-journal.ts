@@ -1,4 +1,4 @@
-import { isObject } from '../internal/objects.ts';
+import { isEqual, isObject } from '../internal/objects.ts';
 import { cannotSend } from '../calls/call.ts';
 import { defaultClockSkew } from '../calls/options.ts';
 import { Deadline, Stopped } from '../calls/time.ts';
@@ -18,11 +18,10 @@ import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
 import { epoch } from '../search/search.ts';
 import type { RecordedPayment } from '../books/source-books.ts';
 import type { JournalContext } from './context.ts';
-import { correctClaim, isOpen } from './entries.ts';
+import { correctClaim, isOpen, readFirstClaim } from './entries.ts';
 import { describeCause, PaymentErrors } from './payment-errors.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
-import { stringifyJson } from '../internal/json.ts';
 import { fieldOf, isError } from '../internal/thrown.ts';
 import { isUnreachable } from '../calls/client-options.ts';
 
@@ -34,6 +33,14 @@ const memoryWarning =
 /** The time of each store's first entry, which never changes. */
 const firstClaims = new WeakMap<Journal, number>();
 const dayMs = 86_400_000;
+
+/** For a journal without `find`: the references of this process's payments, by their transfers. */
+const owners = new WeakMap<Journal, Map<string, string>>();
+const ownersIn = (journal: Journal): Map<string, string> => {
+  const known = owners.get(journal) ?? new Map<string, string>();
+  owners.set(journal, known);
+  return known;
+};
 
 const workingJournals = new WeakSet<Journal>();
 /** For each journal, a running or finished check that the journal still has its first claim. */
@@ -115,6 +122,14 @@ export class GuardedJournal {
     return this.#callJournal('read', (journal) => journal.read(journalKey(reference)), isEntry);
   }
 
+  /** Gives up the transfer of a paid entry, which from then on belongs to another platform. */
+  async release(entry: PaidEntry, platform: string): Promise<void> {
+    const key = journalKey(entry.input.description);
+    const run = (journal: Journal) => journal.swap(key, entry, { ...entry, platform });
+    await this.#callJournal('swap', run, (result) => typeof result === 'boolean');
+    ownersIn(this.#journal).delete(`${entry.platform} ${entry.transferId}`);
+  }
+
   /** Reads the payment's entry. Rejects if the journal spells the reference differently. */
   async readOwn(reference: string): Promise<JournalEntry | undefined> {
     const entry = await this.read();
@@ -134,26 +149,44 @@ export class GuardedJournal {
 
   /**
    * If the journal's clock was ahead when a claim was written, the claim would block the payment
-   * until that time. So the claim is written again with the present time, and expires like every
-   * other claim. But when the payment was first claimed is then not known.
+   * until that time. So the claim is written again with its times moved to the present, and expires
+   * like every other claim.
    */
-  async correctTimes<T extends OpenEntry | NotPaidEntry>(entry: T, now: number): Promise<T> {
+  async correctTimes<T extends JournalEntry>(entry: T, now: number): Promise<T> {
     if (!isOpen(entry) || entry.claimedAt - now <= defaultClockSkew) return entry;
-    const corrected = correctClaim(entry, now);
+    const corrected: T = correctClaim(entry, now);
     if (!(await this.swap(entry, corrected))) throw this.errors.createInProgressError();
     return corrected;
   }
 
-  tryToRead(): Promise<JournalEntry | undefined> {
-    return this.read().catch(() => undefined);
+  /**
+   * Replaces the payment's entry. Returns false if another call has changed the entry, or if
+   * another payment has the transfer that `after` names.
+   */
+  async swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
+    const key = this.#key;
+    const owners = this.#journal.find === undefined ? ownersIn(this.#journal) : undefined;
+    const transfer = after?.state === 'paid' ? `${after.platform} ${after.transferId}` : undefined;
+    if (transfer !== undefined && ![undefined, key].includes(owners?.get(transfer))) return false;
+    const run = (journal: Journal) => journal.swap(key, before, after);
+    const isWon = await this.#callJournal('swap', run, (result) => typeof result === 'boolean');
+    if (isWon && transfer !== undefined) owners?.set(transfer, key);
+    return isWon;
   }
 
-  async swap(before: JournalEntry | undefined, after: JournalEntry | undefined): Promise<boolean> {
-    if (before?.state === 'paid') {
-      throw this.#fail('entry says that the payment was made', undefined, false);
-    }
-    const run = (journal: Journal) => journal.swap(this.#key, before, after);
-    return await this.#callJournal('swap', run, (result) => typeof result === 'boolean');
+  /** Finds the payment that the journal records with a transfer of this platform. */
+  async findPaid(transferId: string): Promise<PaidEntry | undefined> {
+    const { baseUrl } = this.#context;
+    const find = (journal: Journal) =>
+      journal.find?.(baseUrl, transferId) ??
+      Promise.resolve(ownersIn(journal).get(`${baseUrl} ${transferId}`));
+    const isKey = (key: unknown) => key === undefined || typeof key === 'string';
+    const key = await this.#callJournal('find', find, isKey);
+    if (key === undefined) return undefined;
+    // What `find` returns counts only if that payment's entry says so, too.
+    const entry = await this.read(key);
+    const isOfTransfer = entry?.state === 'paid' && entry.transferId === transferId;
+    return isOfTransfer && entry.platform === baseUrl ? entry : undefined;
   }
 
   /**
@@ -169,7 +202,7 @@ export class GuardedJournal {
       if (!(error instanceof PaymentInDoubtError) || !error.retryable) throw error;
       failure = error;
     }
-    const entry = await this.tryToRead();
+    const entry = await this.read().catch(() => undefined);
     if (entry?.state === 'sending' && entry.claimId === claim.claimId) return true;
     if (failure !== undefined) throw failure;
     return false;
@@ -222,7 +255,7 @@ export class GuardedJournal {
     return {
       open: rows
         .filter((row): row is OpenPayment => isReadable(row) && isOpen(row.entry))
-        .toSorted((one, other) => one.entry.claimedAt - other.entry.claimedAt),
+        .toSorted((one, other) => readFirstClaim(one.entry) - readFirstClaim(other.entry)),
       unreadable: rows.filter((row) => !isReadable(row)).map(({ reference }) => reference),
     };
   }
@@ -336,18 +369,19 @@ function findDifference(claim: SendingEntry, entry: JournalEntry | undefined): s
   if (entry === undefined) return ['it is gone'];
   const { history: _, ...fields } = claim;
   return Object.entries(fields)
-    .filter(([name, value]) => stringifyJson(value) !== stringifyJson(fieldOf(entry, name)))
+    .filter(([name, value]) => !isEqual(value, fieldOf(entry, name)))
     .map(([name]) => name);
 }
 
 /** Whether a value from a journal is undefined or an entry with the fields that its state needs. */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;
-  const { state, claimedAt, expiresAt, candidates, dismissed, transferId, input } =
+  const { state, claimedAt, deadline, expiresAt, candidates, dismissed, transferId, input } =
     entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
   if (!hasTermFields(input) || !Array.isArray(dismissed ?? [])) return false;
   // The end of a claim is null if the claim has no end.
-  const hasTimes = Number.isFinite(claimedAt) && (expiresAt === null || Number.isFinite(expiresAt));
+  const times = [claimedAt, deadline ?? claimedAt, expiresAt === null ? claimedAt : expiresAt];
+  const hasTimes = times.every(Number.isFinite);
   switch (state) {
     case 'paid':
       return isTransferId(transferId);
@@ -372,8 +406,12 @@ type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry | 
 const hasReference = (row: unknown): boolean =>
   typeof (Object(row) as Partial<JournalRow>).reference === 'string';
 
+/** Whether a row is a payment. A key with capitals is of version 0.3.0, and no call reads it. */
 const isReadable = ({ reference, entry }: JournalRow): boolean =>
-  isReference(reference) && entry !== undefined && isEntry(entry);
+  entry !== undefined &&
+  isEntry(entry) &&
+  isReference(entry.input.description) &&
+  reference === journalKey(entry.input.description);
 
 /** Returns a function that reads what the journal records of a payment, if there is a journal. */
 export function createRecordReader(

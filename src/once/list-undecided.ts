@@ -13,12 +13,12 @@ import { formatTime } from '../internal/text.ts';
 import type { Journal, JournalTransition, OpenEntry } from '../journals/journal.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import { GuardedJournal } from './guarded-journal.ts';
-import { readHistory } from './entries.ts';
+import { readFirstClaim, readHistory } from './entries.ts';
 import type { ClientContext } from './context.ts';
 
 /** Options of `transfers.listUndecided`. */
 export interface ListUndecidedOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
-  /** Lists only payments claimed more than this many milliseconds ago, by the journal's clock. */
+  /** Lists only payments first claimed more than this many milliseconds ago, by the journal's clock. */
   olderThan?: number | undefined;
   /** The journal to list, which needs the method `open`. Default: the client's journal. */
   journal?: Journal | undefined;
@@ -38,6 +38,8 @@ type UnreadablePayment = {
   readonly state: 'unreadable';
   /** Always absent, because the journal entry cannot be read. */
   readonly claimedAt?: undefined;
+  /** Always absent, because the journal entry cannot be read. */
+  readonly firstClaimedAt?: undefined;
   /** Always absent, because the journal entry cannot be read. */
   readonly expiresAt?: undefined;
   /** Always absent, because the journal entry cannot be read. */
@@ -62,8 +64,10 @@ type ClaimedPayment = {
   readonly reference: string;
   /** `sending`: a call is paying, or its process has died. `ambiguous`: an operator decides. */
   readonly state: OpenEntry['state'];
-  /** When a call claimed the payment, in ISO 8601 by the journal's clock. */
+  /** When the latest call claimed the payment, in ISO 8601 by the journal's clock. */
   readonly claimedAt: string;
+  /** When a call first claimed the payment, since the latest `not_paid`. */
+  readonly firstClaimedAt: string;
   /** Until when the claim's request may take effect; null with `gracePeriod: Infinity`. */
   readonly expiresAt: string | null;
   /** The host name of the machine that claimed the payment. */
@@ -125,11 +129,12 @@ async function readUndecided(
     claimedBefore = (await guarded.now(oldest.reference)) - olderThan;
   }
   const claimed = open
-    .filter(({ entry }) => entry.claimedAt < claimedBefore)
+    .filter(({ entry }) => readFirstClaim(entry) < claimedBefore)
     .map(({ entry }) => ({
       reference: entry.input.description,
       state: entry.state,
       claimedAt: formatTime(entry.claimedAt),
+      firstClaimedAt: formatTime(readFirstClaim(entry)),
       expiresAt: entry.expiresAt === null ? null : formatTime(entry.expiresAt),
       host: entry.host,
       input: entry.input,

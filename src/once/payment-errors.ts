@@ -12,13 +12,22 @@ import { formatTime } from '../internal/text.ts';
 import { fieldOf, innermostMessageOf, messageOf } from '../internal/thrown.ts';
 import type { OpenEntry } from '../journals/journal.ts';
 import type { JournalContext } from './context.ts';
-import { findRetryDelay, inProgressRetryMs } from './decision.ts';
+import { findRetryDelay, inProgressRetryMs, minRetryMs } from './decision.ts';
+import { findTimeLeft } from './entries.ts';
+
+/** When to call again about a payment in doubt, and the times of its claim by the journal's clock. */
+export interface DoubtTimes {
+  readonly retryAfterMs?: number | undefined;
+  readonly claimedAt?: number | undefined;
+  /** Until when an earlier request may take effect; `Infinity` if that has no end. */
+  readonly endsAt?: number | undefined;
+}
 
 /** Creates the errors of one call of createOnce, decide or listUndecided. */
 export class PaymentErrors {
   readonly #call: CallIdentity;
   readonly #reference: string;
-  readonly #pipeline: JournalContext['pipeline'];
+  readonly #context: JournalContext;
   readonly #startedAt: number;
   readonly #journalTime: () => number | undefined;
 
@@ -26,13 +35,13 @@ export class PaymentErrors {
   constructor(
     call: CallIdentity,
     reference: string,
-    { pipeline, clock }: JournalContext,
+    context: JournalContext,
     journalTime: () => number | undefined = () => undefined,
   ) {
     this.#call = call;
     this.#reference = reference;
-    this.#pipeline = pipeline;
-    this.#startedAt = clock.now();
+    this.#context = context;
+    this.#startedAt = context.clock.now();
     this.#journalTime = journalTime;
   }
 
@@ -52,11 +61,8 @@ export class PaymentErrors {
   /** Creates the error if another call has claimed the payment. Omit `claim` if it was not read. */
   createInProgressError(claim?: OpenEntry): PaymentInDoubtError {
     const description = 'Another call is making this payment, or was interrupted';
-    return this.createError('in_progress', description, {
-      retryAfterMs: claim ? findRetryDelay(claim, this.#journalTime()) : inProgressRetryMs,
-      claimedAt: claim?.claimedAt,
-      expiresAt: claim?.expiresAt,
-    });
+    const times = claim ? this.#timesOf(claim) : { retryAfterMs: inProgressRetryMs };
+    return this.createError('in_progress', description, times);
   }
 
   /**
@@ -67,7 +73,7 @@ export class PaymentErrors {
     claim: OpenEntry | undefined,
     cause?: unknown,
     detail = '',
-    retryAfterMs = findRetryDelay(claim, this.#journalTime()),
+    times: DoubtTimes = this.#timesOf(claim),
   ): PaymentInDoubtError {
     const reason =
       cause instanceof PaymentsError ? (cause.attempts.at(-1)?.reason ?? cause.name) : '';
@@ -76,12 +82,22 @@ export class PaymentErrors {
       reason && `The cause: ${reason}`,
       detail,
     ];
-    return this.createError('in_doubt', lines.filter(Boolean).join('.\n'), {
-      retryAfterMs,
-      cause,
-      claimedAt: claim?.claimedAt,
-      expiresAt: claim?.expiresAt,
-    });
+    return this.createError('in_doubt', lines.filter(Boolean).join('.\n'), { ...times, cause });
+  }
+
+  /** When to call again about a claim, and how long its request may still take effect. */
+  #timesOf(claim: OpenEntry | undefined): DoubtTimes {
+    const now = this.#journalTime();
+    if (claim === undefined || now === undefined) {
+      return { retryAfterMs: minRetryMs, claimedAt: claim?.claimedAt };
+    }
+    const left = findTimeLeft(claim, now, this.#context);
+    const endsAt = now + left.toTakeEffect;
+    return {
+      retryAfterMs: findRetryDelay(now - claim.claimedAt, left),
+      claimedAt: claim.claimedAt,
+      endsAt: left.toTakeEffect > 0 ? endsAt : undefined,
+    };
   }
 
   /** Creates the error if the caller's arguments contradict the journal or the platform. */
@@ -93,7 +109,7 @@ export class PaymentErrors {
     const message = 'the journal has no entry for it';
     const hint = 'Check its spelling and the journal';
     const issue = { path: 'reference', message, hint };
-    return invalidArguments(this.#call, [issue], this.#pipeline.redact);
+    return invalidArguments(this.#call, [issue], this.#context.pipeline.redact);
   }
 
   /** Creates the error if `since` is after `claimedAt`, the first claim by this machine's clock. */
@@ -101,7 +117,7 @@ export class PaymentErrors {
     const message = `expected the time at which this payment was first requested; an earlier call claimed it at ${formatTime(claimedAt)}`;
     const hint = 'Pass the timestamp of its job, the same at every call';
     const issue = { path: 'options.since', message, hint };
-    const error = invalidArguments(this.#call, [issue], this.#pipeline.redact);
+    const error = invalidArguments(this.#call, [issue], this.#context.pipeline.redact);
     const parts = {
       what: 'Whether the payment was made is not known yet',
       hint: 'Fix the arguments and call createOnce again',
@@ -118,23 +134,19 @@ export class PaymentErrors {
     description: string,
     {
       claimedAt,
-      expiresAt,
+      endsAt,
       // A retry is no use if an operator has to decide or the caller has to pass another input.
       retryable = reason !== 'ambiguous' && reason !== 'conflict',
       ...otherFields
-    }: Partial<Pick<PaymentInDoubtError, 'retryAfterMs' | 'candidates' | 'cause' | 'retryable'>> & {
-      /** The time of the payment's claim, by the journal's clock. */
-      readonly claimedAt?: number | undefined;
-      readonly expiresAt?: number | null | undefined;
-    } = {},
+    }: DoubtTimes & Partial<Pick<PaymentInDoubtError, 'candidates' | 'cause' | 'retryable'>> = {},
   ): PaymentInDoubtError {
-    const { redact, redactOwn } = this.#pipeline;
+    const { redact, redactOwn } = this.#context.pipeline;
     const { cause } = otherFields;
     const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
     const reference = redactOwn(this.#reference);
     const firstLine = `${redact(description)}.`;
     const message = [firstLine, reference && `Reference: ${reference}.`].concat(
-      this.#adviseOnTime(retryAfterMs, expiresAt),
+      this.#adviseOnTime(retryAfterMs, endsAt),
     );
     const fields = {
       ...this.#call,
@@ -143,6 +155,7 @@ export class PaymentErrors {
       reason,
       reference,
       ...(claimedAt === undefined ? {} : { claimedAt: formatTime(claimedAt) }),
+      ...(Number.isFinite(endsAt) ? { until: formatTime(Number(endsAt)) } : {}),
       ...otherFields,
       retryAfterMs,
       ...(cause instanceof PaymentsError
@@ -153,7 +166,7 @@ export class PaymentErrors {
   }
 
   /** Lines of an error message: when to call again, and how long a request may take effect. */
-  #adviseOnTime(retryAfterMs: number | undefined, expiresAt: number | null | undefined): string[] {
+  #adviseOnTime(retryAfterMs: number | undefined, endsAt: number | undefined): string[] {
     const [, method = ''] = this.#call.operation.split('.');
     const advice: string[] = [];
     if (retryAfterMs !== undefined) {
@@ -161,10 +174,10 @@ export class PaymentErrors {
         `Call ${method} again in ${retryAfterMs} ms (retryAfterMs) with this reference; a new one pays again.`,
       );
     }
-    if (expiresAt === null) {
+    if (endsAt === Number.POSITIVE_INFINITY) {
       advice.push('It is never sent again by itself: an operator decides with transfers.decide.');
-    } else if (expiresAt !== undefined) {
-      advice.push(`Until ${formatTime(expiresAt)}, an earlier request may still take effect.`);
+    } else if (endsAt !== undefined) {
+      advice.push(`Until ${formatTime(endsAt)}, an earlier request may still take effect.`);
     }
     return advice;
   }
@@ -176,7 +189,7 @@ export class PaymentErrors {
     retryable = fieldOf(cause, 'retryable') !== false,
   ): PaymentInDoubtError {
     const description = `The journal's ${problem}, so nothing more was sent; an earlier call may have paid`;
-    const copy = redactError(cause, createPasswordRedactor(this.#pipeline.redact));
+    const copy = redactError(cause, createPasswordRedactor(this.#context.pipeline.redact));
     const reason = copy && `The cause: ${describeCause(copy)}`;
     const lines = [description, reason].filter(Boolean).join('.\n');
     return this.createError('journal', lines, { cause, retryable });

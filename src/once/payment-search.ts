@@ -1,98 +1,136 @@
-import { isReference } from '../internal/formats.ts';
+import { isReference, journalKey } from '../internal/formats.ts';
+import { PaymentInDoubtError } from '../errors/errors.ts';
 import { isTransferId, type OnceInput, type Transfer } from '../schemas/transfer.ts';
-import { maxCandidates } from '../search/search.ts';
+import { hasEqualTerms } from '../search/compare.ts';
+import {
+  epoch,
+  type IsOtherPayment,
+  type Scans,
+  type Search,
+  type Takeover,
+} from '../search/search.ts';
 import type { OnceContext } from './context.ts';
 import type { SearchResult } from './decision.ts';
-import { isOpen, readFirstTime, type Before } from './entries.ts';
+import { isOpen, readFirstClaim, readFirstTime } from './entries.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
+import type { JournalEntry } from '../journals/journal.ts';
 
 /** Searches the platform's list of the source account's transfers for one payment. */
 export class PaymentSearch {
-  readonly #reference: string;
   readonly #context: OnceContext;
   readonly #journal: GuardedJournal;
 
-  constructor(reference: string, context: OnceContext, journal: GuardedJournal) {
-    this.#reference = reference;
+  constructor(context: OnceContext, journal: GuardedJournal) {
     this.#context = context;
     this.#journal = journal;
   }
 
   /**
-   * Searches the platform's list once, and leaves out transfers that the journal records as other
-   * payments. `cause` is the error that led to the search, if there is one.
+   * Searches the platform's list, with as many scans as `scans` says, and leaves out transfers that
+   * the journal records as other payments. Throws a PaymentInDoubtError if the search fails or takes
+   * longer than `searchTimeout`. Its cause is `cause`, the error that led to the search, or else the
+   * error of the search.
    */
   async run(
-    entry: Before,
+    entry: JournalEntry | undefined,
     input: OnceInput,
-    { cause, isConfirmed = false }: { cause?: unknown; isConfirmed?: boolean } = {},
+    { cause, scans }: { readonly cause?: unknown; readonly scans: Scans },
   ): Promise<SearchResult> {
-    const { signal } = this.#context;
-    const result = await this.#searchList(entry, input, cause, isConfirmed);
-    this.#journal.startPhase(signal);
-    if (result.result !== 'ambiguous') return result;
-    // The search stops at so many candidates, so the payment may be among the unread transfers.
-    if (result.candidates.length >= maxCandidates) return result;
-    const candidates: Transfer[] = [];
-    for (const transfer of result.candidates) {
-      if (!(await this.isOfAnotherReference(transfer))) candidates.push(transfer);
-    }
-    return candidates.length > 0 ? { ...result, candidates } : { result: 'not_found' };
-  }
-
-  /**
-   * Searches the list with a deadline of its own, `searchTimeout`. Throws a PaymentInDoubtError if
-   * the search fails or takes longer. Its cause is `cause` or else the error of the search.
-   */
-  #searchList(entry: Before, input: OnceInput, cause: unknown, isConfirmed: boolean) {
     const { signal, searchTimeout } = this.#context;
     const { errors } = this.#journal;
+    const search: Search<OnceInput> = {
+      input,
+      scans,
+      earliest: await this.#estimateEarliest(entry),
+      dismissed: new Set(entry?.dismissed),
+      takeover: scans === 'twice' ? this.#describeTakeover(entry) : undefined,
+    };
     this.#journal.startPhase(signal, searchTimeout);
-    const earliest = this.#estimateEarliest(entry);
-    const dismissed = new Set(entry?.dismissed);
-    const isUnclaimed = isConfirmed && entry === undefined;
+    const isUnclaimed = entry === undefined && scans === 'confirmed';
     const claim = isOpen(entry) ? entry : undefined;
     let pages = 0;
     const onPage = (): void => {
       pages += 1;
     };
-    return this.#journal.runInTime(
+    const isOtherPayment = createOwnerCheck(() => this.#journal);
+    const result = await this.#journal.runInTime(
       (deadline) =>
-        this.#context.reads.search(
-          { input, earliest, dismissed },
-          { isUnclaimed, confirms: isConfirmed, signal: deadline.signal, onPage },
-        ),
-      (failure) =>
-        'error' in failure
-          ? errors.createInDoubtError(claim, cause ?? failure.error)
-          : errors.createInDoubtError(claim, cause, describeSlowSearch(searchTimeout, pages)),
+        this.#context.reads.search(search, {
+          isUnclaimed,
+          signal: deadline.signal,
+          onPage,
+          isOtherPayment,
+        }),
+      (failure) => {
+        if (!('error' in failure)) {
+          return errors.createInDoubtError(claim, cause, describeSlowSearch(searchTimeout, pages));
+        }
+        const isJournals = failure.error instanceof PaymentInDoubtError;
+        return isJournals
+          ? failure.error
+          : errors.createInDoubtError(claim, cause ?? failure.error);
+      },
     );
+    this.#journal.startPhase(signal);
+    return result;
   }
 
   /** The earliest time at which the payment can have been made, by this machine's clock. */
-  #estimateEarliest(entry: Before): number | undefined {
+  async #estimateEarliest(entry: JournalEntry | undefined): Promise<number | undefined> {
     const { since } = this.#context;
-    if (entry === undefined) return since;
-    // A journal that can lose entries may have lost an earlier claim, so no time is certain.
-    if (since === undefined && this.#journal.searchFirst !== 'never') return undefined;
-    const claimedAt = this.#journal.toLocalTime(readFirstTime(entry));
-    return Math.min(since ?? claimedAt, claimedAt);
+    // A store that may have lost an earlier claim does not know when the payment was first claimed.
+    if (entry === undefined || (await this.#journal.searchesFirst())) return since;
+    const firstAt = this.#journal.toLocalTime(readFirstTime(entry));
+    return Math.min(since ?? firstAt, firstAt);
   }
 
-  /** Whether the journal records a transfer as the payment of another reference. */
-  async isOfAnotherReference({ id, description }: Transfer): Promise<boolean> {
-    // A journal contains only valid references, and a store may throw on any other string.
-    if (!isReference(description) || description === this.#reference) return false;
-    const entry = await this.#journal.read(description);
-    return entry?.state === 'paid' && entry.transferId === id;
+  /** Since when a request of a payment that is taken over, or decided, may have taken effect. */
+  #describeTakeover(entry: JournalEntry | undefined): Takeover {
+    const comparesTerms = this.#context.platform.descriptions !== 'as_sent';
+    if (entry === undefined) return { since: epoch, isPlatformTime: false, comparesTerms };
+    const firstAt = isOpen(entry) ? readFirstClaim(entry) : readFirstTime(entry);
+    // An earlier series of claims, which an operator has ended, may have another platform time.
+    const isFirst = isOpen(entry) && readFirstTime(entry) >= firstAt;
+    if (isFirst && entry.platformTime !== undefined) {
+      return { since: entry.platformTime, isPlatformTime: true, comparesTerms };
+    }
+    const since = this.#journal.toLocalTime(firstAt);
+    return { since, isPlatformTime: false, comparesTerms };
   }
 }
 
-export function transferIdsOf(found: SearchResult): string[] {
+/**
+ * Returns a function that finds out whether the journal records a transfer as another payment: by
+ * the transfer's id, or because its description is exactly another payment's reference. The journal
+ * is asked once for each transfer.
+ */
+export function createOwnerCheck(getJournal: () => GuardedJournal): IsOtherPayment {
+  const owners = new Map<string, Promise<string | undefined>>();
+  return async (transfer, { description = '' }) => {
+    const { id } = transfer;
+    if (!isTransferId(id)) return false;
+    const owner = owners.get(id) ?? findOwner(getJournal(), transfer);
+    owners.set(id, owner);
+    return ![undefined, journalKey(description)].includes(await owner);
+  };
+}
+
+/** The key of the payment that a transfer is, as far as the journal knows. */
+async function findOwner(journal: GuardedJournal, transfer: Transfer): Promise<string | undefined> {
+  const { id, description } = transfer;
+  const recorded = await journal.findPaid(id);
+  if (recorded !== undefined) return journalKey(recorded.input.description);
+  // A journal contains only valid references, and a store may throw on any other string.
+  if (!isReference(description)) return undefined;
+  const entry = await journal.read(description);
+  const isExact = entry?.input.description === description && hasEqualTerms(transfer, entry.input);
+  return isExact ? journalKey(description) : undefined;
+}
+
+export function transfersOf(found: SearchResult): readonly Transfer[] {
   if (found.result === 'not_found') return [];
-  const transfers = found.result === 'found' ? [found.transfer] : found.candidates;
-  return transfers.map(({ id }) => id).filter(isTransferId);
+  return found.result === 'found' ? [found.transfer] : found.candidates;
 }
 
 const describeSlowSearch = (timeout: number, pages: number): string =>
-  `The search of the list did not end within ${timeout} ms (totalTimeout); it read ${pages} pages.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce, a journal that does not forget, or a larger totalTimeout`;
+  `The search of the list did not end within ${timeout} ms (totalTimeout); it read ${pages} pages.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce, a journal with searchFirst: 'never', or a larger totalTimeout`;

@@ -12,6 +12,7 @@ import {
   type Transfer,
   type TransferCreated,
 } from '../schemas/transfer.ts';
+import { isEqual } from '../internal/objects.ts';
 import { warn } from '../internal/runtime.ts';
 import { findDifferingFields } from '../search/compare.ts';
 import { epoch } from '../search/search.ts';
@@ -36,7 +37,7 @@ import {
   type Before,
 } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
-import { PaymentSearch, transferIdsOf } from './payment-search.ts';
+import { PaymentSearch, transfersOf } from './payment-search.ts';
 import { readRecorded } from './recorded.ts';
 
 /*
@@ -79,11 +80,14 @@ interface Position {
   readonly error?: unknown;
 }
 
-const maxShownCandidates = 10;
+/** How many candidates an entry and an error name, because an operator cannot use more. */
+export const maxShownCandidates = 10;
 /** If a payment is older than this, print a warning, because a retry hardly comes so late. */
 const oldPaymentMs = 604_800_000;
 const oldPayment =
   'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
+const repeatedIds =
+  'payments-platform-sdk: the platform has given a new transfer an id that the journal has of an earlier payment, as a sandbox does that was restarted without --state. The earlier payment keeps its entry, as one of the platform before it was reset.';
 /** How many times to try to record a payment as made, because other calls may change its entry. */
 const maxRecordTries = 3;
 
@@ -106,7 +110,7 @@ export class Payment {
     this.#creation = creation;
     this.#context = context;
     this.#journal = new GuardedJournal(call, input.description, context);
-    this.#search = new PaymentSearch(input.description, context, this.#journal);
+    this.#search = new PaymentSearch(context, this.#journal);
     this.#doubt = new CallDoubt(this.#terms, context.pipeline.redactOwn);
   }
 
@@ -139,9 +143,9 @@ export class Payment {
 
   /** Finds the situation of a payment that the journal does not record as made. */
   async #findPosition(stored: Before): Promise<Position> {
-    const canForget = await this.#journal.searchesFirst();
+    const searchesFirst = await this.#journal.searchesFirst();
     if (stored === undefined) {
-      return { situation: findSituation(undefined, canForget), entry: undefined };
+      return { situation: findSituation({ left: undefined, searchesFirst }), entry: undefined };
     }
     this.#journal.rejectOtherPlatform(stored);
     // Read the journal's time before the search. If a claim expires only during the search, its
@@ -150,25 +154,26 @@ export class Payment {
     const entry = await this.#journal.correctTimes(stored, now);
     this.#rejectLaterSince(readFirstTime(entry), now);
     const left = isOpen(entry) ? findTimeLeft(entry, now, this.#context) : undefined;
-    return { situation: findSituation(left, canForget), entry };
+    const isShared = entry.state === 'ambiguous' && entry.sharedWith !== undefined;
+    return { situation: findSituation({ left, isShared, searchesFirst }), entry };
   }
 
   /** Searches, sends or records, step by step, until the payment is made or this call gives up. */
   async #proceed({ situation, entry, error }: Position): Promise<MadePayment> {
     const claim = isOpen(entry) ? entry : undefined;
-    const searches: SearchResult[] = [];
+    let found: SearchResult | undefined;
     for (;;) {
-      const step = findNextStep(situation, searches);
+      const step = findNextStep(situation, found);
       switch (step.next) {
-        case 'search': {
-          const options = { cause: error, isConfirmed: step.isConfirmed };
-          searches.push(await this.#search.run(entry, this.#input, options));
+        case 'search':
+          found = await this.#search.run(entry, this.#input, { cause: error, scans: step.scans });
           break;
-        }
         case 'record':
           return await this.#recordFound(entry, step.transfer);
         case 'ask':
           throw await this.#recordAmbiguous(entry, step.candidates);
+        case 'ask_again':
+          throw this.#createSharedError(entry);
         case 'send':
           return await this.#send(entry);
         case 'fail':
@@ -226,10 +231,9 @@ export class Payment {
   async #claim(before: Before): Promise<SendingEntry> {
     const { totalTimeout, gracePeriod } = this.#context;
     const claimedAt = await this.#journal.now();
-    // If a claim never expires, the entry has `null`, because JSON has no Infinity.
-    const expiresAt = Number.isFinite(gracePeriod) ? claimedAt + totalTimeout + gracePeriod : null;
-    const requestedAt = this.#requestedAt(claimedAt) ?? Number.POSITIVE_INFINITY;
-    const claim = createClaim(before, { claimedAt, expiresAt, requestedAt }, this.#terms);
+    const platformTime = this.#context.readPlatformTime();
+    const times = { claimedAt, totalTimeout, gracePeriod, platformTime };
+    const claim = createClaim(before, times, this.#terms);
     if (!(await this.#journal.claim(before, claim)))
       throw this.#journal.errors.createInProgressError();
     try {
@@ -258,26 +262,21 @@ export class Payment {
       return await this.#proceed(positionOf(claim));
     }
     const withdrawn = withdrawClaim(before, claim, await this.#journal.readTime());
-    const isWithdrawn = (await this.#journal.tryToSwap(claim, withdrawn)) === true;
-    if (!isWithdrawn) {
+    if ((await this.#journal.tryToSwap(claim, withdrawn)) !== true) {
+      // A certain failure is told only if nobody else had paid when the claim was withdrawn.
       this.#journal.startPhase();
-      const entry = await this.#journal.tryToRead();
+      const entry = await this.#journal.read().catch(() => claim);
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
-      // If the entry has another claim, another call took over while this process was suspended.
-      const isTakenOver = isOpen(entry) && entry.claimId !== claim.claimId;
-      if (isTakenOver) return await this.#proceed(positionOf(entry, true));
+      if (!isEqual(entry, withdrawn)) {
+        this.#doubt.addClaim();
+        return await this.#proceed(positionOf(entry, true));
+      }
     }
     return await this.#proceed(positionOf(withdrawn));
   }
 
   get #terms() {
     return { input: this.#input, platform: this.#context.baseUrl };
-  }
-
-  /** When the payment was first requested: the option `since`, converted to the journal's clock. */
-  #requestedAt(now: number): number | undefined {
-    const { clock, since } = this.#context;
-    return since === undefined ? undefined : now - (clock.now() - since);
   }
 
   #rejectOtherFields({ input: recorded }: JournalEntry): void {
@@ -339,11 +338,10 @@ export class Payment {
 
   /** Creates an expired claim for a payment that the journal has no claim of. */
   async #createExpiredClaim(before: Before): Promise<OpenEntry> {
-    const now = await this.#journal.now();
-    // The journal may have lost an earlier claim, so only the caller can know when the payment was
-    // first requested.
-    const requestedAt = this.#requestedAt(now) ?? epoch;
-    return createClaim(before, { claimedAt: now, expiresAt: now, requestedAt }, this.#terms);
+    const claimedAt = await this.#journal.now();
+    const platformTime = this.#context.readPlatformTime();
+    const times = { claimedAt, totalTimeout: 0, gracePeriod: 0, platformTime };
+    return createClaim(before, times, this.#terms);
   }
 
   /** Records a transfer that a search found. If the caller aborts, the next call finds it again. */
@@ -355,21 +353,29 @@ export class Payment {
   /**
    * Records that the payment was made. If the journal fails, the list still shows the transfer.
    * `isFound` means that this call sent nothing, because the list shows the transfer. Throws if
-   * another call has changed the entry meanwhile, unless that call recorded the same transfer.
+   * another call has changed the entry meanwhile, unless that call recorded the same transfer, and
+   * if the transfer is another payment of the journal.
    */
   async #recordPaid(
     before: Before,
-    { id }: TransferCreated,
+    transfer: TransferCreated,
     { isFound = false } = {},
   ): Promise<void> {
+    const { id } = transfer;
     const at = await this.#journal.readTime();
     const claimId = isOpen(before) ? before.claimId : undefined;
     let current: JournalEntry | undefined = before;
     for (let tries = 1; tries <= maxRecordTries; tries += 1) {
       const paid = createPaid(current, { transferId: id, at }, this.#terms);
-      // The swap is false if another call has changed the entry. It is undefined if the journal
-      // fails, and this call then gives up.
-      if ((await this.#journal.tryToSwap(current, paid)) !== false) return;
+      const isWon = await this.#journal.tryToSwap(current, paid);
+      if (isWon === true) return;
+      const owner = await this.#journal.findPaid(id).catch(() => undefined);
+      if (owner !== undefined && owner.input.description !== this.#input.description) {
+        await this.#settleShared(current, isFound ? transfer : { id }, owner);
+        continue;
+      }
+      // The swap is undefined if the journal fails, and this call then gives up.
+      if (isWon === undefined) return;
       current = await this.#journal.read().catch(() => paid);
       if (current?.state === 'paid') break;
       // The call that now has the claim has made the payment, too, or sees it in the list.
@@ -385,9 +391,54 @@ export class Payment {
     );
   }
 
+  /**
+   * Settles that the journal has recorded this call's transfer as the payment of another reference,
+   * `owner`. If the transfer has this payment's reference, the platform was reset and gives its ids
+   * again, so `owner` gives up the id. Otherwise the platform has taken the two payments for one,
+   * and an operator decides. Throws in that case, and if the transfer cannot be read.
+   */
+  async #settleShared(
+    current: JournalEntry | undefined,
+    { id, description }: Partial<Transfer> & Pick<Transfer, 'id'>,
+    owner: PaidEntry,
+  ): Promise<void> {
+    const { reads, baseUrl } = this.#context;
+    const before = current?.state === 'paid' ? undefined : current;
+    const claim = isOpen(before) ? before : await this.#createExpiredClaim(before);
+    const readDescription = async () => (await reads.get(id)).description;
+    const shown =
+      description ??
+      (await readDescription().catch((error: unknown) => {
+        throw this.#journal.errors.createInDoubtError(claim, error);
+      }));
+    if (shown === this.#input.description) {
+      warn(repeatedIds);
+      await this.#journal.release(owner, `${baseUrl} before it was reset`);
+      return;
+    }
+    const at = await this.#journal.readTime();
+    const sharedWith = owner.input.description;
+    const entry = createAmbiguous(before, { claim, candidates: [id], sharedWith, at });
+    await this.#journal.tryToSwap(before, entry);
+    throw this.#createSharedError(entry);
+  }
+
+  /** Creates the error if the platform has one transfer for this and another payment. */
+  #createSharedError(entry: Before): PaymentInDoubtError {
+    const { candidates = [], sharedWith = '' } = entry?.state === 'ambiguous' ? entry : {};
+    return this.#journal.errors.createError(
+      'ambiguous',
+      `The platform has one transfer (${candidates.join()}) for this payment and for ${sharedWith}: an operator decides with transfers.decide, first of ${sharedWith}`,
+      { candidates },
+    );
+  }
+
   /** Ids of other transfers by which another call may have made the same payment. */
   async #findOtherIds(entry: JournalEntry | undefined): Promise<readonly string[]> {
     if (entry?.state === 'paid') return [entry.transferId];
-    return transferIdsOf(await this.#search.run(undefined, this.#input));
+    const found = await this.#search.run(undefined, this.#input, { scans: 'once' });
+    return transfersOf(found)
+      .map(({ id }) => id)
+      .filter(isTransferId);
   }
 }

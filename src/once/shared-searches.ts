@@ -5,9 +5,9 @@ import { PaymentsError } from '../errors/errors.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import {
   createPageSizes,
-  largestPage,
   requireResult,
   type Finding,
+  type IsOtherPayment,
   type Reconciliation,
   type Search,
   type TransferSearch,
@@ -17,10 +17,6 @@ type Request = Search<OnceInput>;
 
 interface Waiter {
   readonly request: Request;
-  /** Whether the payment may have been sent before. */
-  readonly isOpen: boolean;
-  /** Whether a search says `not_found` only after two scans, if the list has several pages. */
-  readonly confirms: boolean;
   readonly resolve: (finding: Finding) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -36,6 +32,7 @@ interface EarlyResult {
 
 /** The payments of a batch from one source account, which share the searches of its list. */
 interface Source {
+  readonly pageSize: () => number;
   waiters: Waiter[];
   /** Payments without a claim that no search of the list has searched for yet. */
   unsearched: Map<string, OnceInput>;
@@ -55,9 +52,9 @@ export class SharedSearches {
   /** How many milliseconds the result of a search may be used for a payment without a claim. */
   readonly #freshMs: number;
   readonly #since: number | undefined;
+  readonly #isOtherPayment: () => IsOtherPayment;
   readonly #sources = new Map<string, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
-  readonly #openPageSize = createPageSizes();
   /** Runs a search in the async context of the caller's loop, because many payments share it. */
   readonly #runInContext = keepContext();
 
@@ -68,11 +65,14 @@ export class SharedSearches {
       clock,
       freshMs,
       since,
+      isOtherPayment,
     }: {
       paging: RequestOptions;
       clock: Required<Clock>;
       freshMs: number;
       since: number | undefined;
+      /** Returns the check of one search, which asks the journal once for each transfer. */
+      isOtherPayment: () => IsOtherPayment;
     },
   ) {
     this.#transferSearch = transferSearch;
@@ -80,6 +80,7 @@ export class SharedSearches {
     this.#clock = clock;
     this.#freshMs = freshMs;
     this.#since = since;
+    this.#isOtherPayment = isOtherPayment;
   }
 
   /** Registers a payment of the batch, so that the next search of its account looks for the payment, too. */
@@ -102,21 +103,18 @@ export class SharedSearches {
     if (current?.references.has(input.description) === true) await current.end;
     const early = this.#earlyResults.get(input.description);
     if (early !== undefined && this.#isFresh(early)) return early.result;
-    const result = await this.search(request, { isOpen: false, confirms: true });
+    const result = await this.search(request);
     // If the platform rejects the payment, the payment's next try can use this search's result again.
     this.#keepEarly(input, result);
     return result;
   }
 
   /** Searches the list for a payment by a search that starts after this call. */
-  search(
-    request: Request,
-    { isOpen = true, confirms }: { readonly isOpen?: boolean; readonly confirms: boolean },
-  ): Promise<Reconciliation> {
+  search(request: Request): Promise<Reconciliation> {
     const source = this.#sourceOf(request.input);
     this.drop(request.input);
     const finding = new Promise<Finding>((resolve, reject) => {
-      source.waiters.push({ request, isOpen, confirms, resolve, reject });
+      source.waiters.push({ request, resolve, reject });
       if (source.isSearching) return;
       source.isSearching = true;
       // Payments that ask in the same turn of the event loop share the search of the list.
@@ -130,7 +128,7 @@ export class SharedSearches {
       source.waiters = [];
       const unclaimed = this.#takeUnclaimed(source);
       const references = new Set(unclaimed.map(({ input }) => input.description));
-      const end = this.#searchOnce(waiters, unclaimed, references);
+      const end = this.#searchOnce(source, waiters, unclaimed, references);
       source.current = { references, end };
       await end;
       source.current = undefined;
@@ -144,6 +142,7 @@ export class SharedSearches {
    * from `references` during the search.
    */
   async #searchOnce(
+    { pageSize }: Source,
     waiters: readonly Waiter[],
     unclaimed: readonly Request[],
     references: ReadonlySet<string>,
@@ -153,10 +152,9 @@ export class SharedSearches {
     try {
       const [first] = waiters;
       if (first === undefined) return;
-      const pageSize = waiters.some(({ isOpen }) => isOpen) ? this.#openPageSize : largestPage;
-      const confirms = unclaimed.length > 0 || waiters.some((waiter) => waiter.confirms);
       const source = first.request.input.sourceAccountId;
-      const options = { paging: this.#paging, pageSize, confirms };
+      const isOtherPayment = this.#isOtherPayment();
+      const options = { paging: this.#paging, pageSize, isOtherPayment };
       const findings = await this.#transferSearch.search(source, requests, options);
       // The findings are in the order of `requests`: first of the waiters, then of the others.
       const unclaimedFindings = findings.slice(waiters.length);
@@ -180,7 +178,9 @@ export class SharedSearches {
     const inputs = [...source.unsearched.values()];
     source.unsearched = new Map();
     const dismissed = new Set();
-    return inputs.map((input) => ({ input, earliest: this.#since, dismissed }));
+    return inputs.map((input) => {
+      return { input, scans: 'confirmed', earliest: this.#since, dismissed };
+    });
   }
 
   /**
@@ -204,7 +204,9 @@ export class SharedSearches {
   #sourceOf({ sourceAccountId }: OnceInput): Source {
     let source = this.#sources.get(sourceAccountId);
     if (source === undefined) {
-      source = { waiters: [], unsearched: new Map(), isSearching: false, current: undefined };
+      const pageSize = createPageSizes();
+      const queues = { waiters: [], unsearched: new Map<string, OnceInput>() };
+      source = { pageSize, ...queues, isSearching: false, current: undefined };
       this.#sources.set(sourceAccountId, source);
     }
     return source;

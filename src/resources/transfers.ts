@@ -49,7 +49,10 @@ export class Transfers {
   constructor(
     versioned: RequestPipeline,
     defaults: Omit<ClientContext, 'pipeline' | 'api' | 'transferSearch'> & {
-      readonly platform: Pick<ResolvedPlatform, 'transfersFilter' | 'transfersNewestFirst'>;
+      readonly platform: Pick<
+        ResolvedPlatform,
+        'transfersFilter' | 'transfersNewestFirst' | 'descriptions'
+      >;
     },
   ) {
     const { clock, platform } = defaults;

@@ -45,6 +45,14 @@ export function leavesAccount({ sourceAccountId, direction }: Transfer, source: 
   return likeness === 'same' || (likeness === 'unclear' && direction !== 'incoming');
 }
 
+/** Whether a Transfer is between two other accounts, and so no transfer of this account. */
+export const isForeign = (
+  { sourceAccountId, destinationAccountId, counterpartyId }: Transfer,
+  account: string,
+): boolean =>
+  compareIds(sourceAccountId, account) === 'other' &&
+  compareIds(destinationAccountId ?? counterpartyId, account) === 'other';
+
 /** Whether a Transfer has this amount and description, and no field that certainly differs. */
 export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean =>
   transfer.description === input.description &&

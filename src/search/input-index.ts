@@ -36,16 +36,26 @@ export class InputIndex<T extends HasInput> {
 
   find(transfer: Transfer): Iterable<T> {
     if (this.#all.length < minIndexed) return this.#all;
-    const { amount, destinationAccountId, counterpartyId, description } = transfer;
-    const parties: readonly unknown[] = [destinationAccountId, counterpartyId].filter(isFilled);
-    const isComparable = parties.length > 0 && parties.every((party) => typeof party === 'string');
-    const items = (isComparable ? parties : [undefined]).flatMap((party) => {
-      const letters = typeof party === 'string' ? extractLetters(party) : undefined;
-      const sameTerms = this.#byTerms.get(termsKey(canonicalAmount(amount), letters)) ?? [];
-      return this.#findByDescription(sameTerms, description);
-    });
+    const { description } = transfer;
+    const items = this.#findByTerms(transfer).flatMap((sameTerms) =>
+      this.#findByDescription(sameTerms, description),
+    );
     if (typeof description !== 'string' || description === '') return new Set(items);
     return new Set([...(this.#byReference.get(extractLetters(description)) ?? []), ...items]);
+  }
+
+  /** Finds the inputs whose terms a listed transfer may have, whatever its description is. */
+  findByTerms(transfer: Transfer): readonly T[] {
+    return this.#all.length < minIndexed ? this.#all : this.#findByTerms(transfer).flat();
+  }
+
+  #findByTerms({ amount, destinationAccountId, counterpartyId }: Transfer): readonly T[][] {
+    const parties: readonly unknown[] = [destinationAccountId, counterpartyId].filter(isFilled);
+    const isComparable = parties.length > 0 && parties.every((party) => typeof party === 'string');
+    return (isComparable ? parties : [undefined]).map((party) => {
+      const letters = typeof party === 'string' ? extractLetters(party) : undefined;
+      return this.#byTerms.get(termsKey(canonicalAmount(amount), letters)) ?? [];
+    });
   }
 
   #findByDescription(items: readonly T[], listed: unknown): readonly T[] {

@@ -66,7 +66,9 @@ export async function reconcileTransfer(
   if (checkedInput === undefined || issues.length > 0) {
     throw stillInDoubt(invalidArguments(reconcileCall, issues, redact), start);
   }
-  const searches: readonly [Search] = [{ input: checkedInput, start, clockSkew, earliest: start }];
+  const searches: readonly [Search] = [
+    { input: checkedInput, start, clockSkew, earliest: start, scans: 'confirmed' },
+  ];
   const [result] = await search.search(checkedInput.sourceAccountId, searches, { paging, within });
   return requireResult(result);
 }

@@ -9,9 +9,18 @@ import type { Redact } from '../errors/redact.ts';
 import { warn } from '../internal/runtime.ts';
 import type { Page } from '../schemas/page.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
-import { compareTransfer, isId, isOutgoing, isRival, parseCreatedAt, sideOf } from './compare.ts';
+import {
+  compareTransfer,
+  hasEqualTerms,
+  isForeign,
+  isId,
+  isOutgoing,
+  isRival,
+  parseCreatedAt,
+} from './compare.ts';
 import { InputIndex } from './input-index.ts';
 import type { ListOrder } from './list-order.ts';
+import { ScanRows } from './scan-rows.ts';
 import type { TransferApi } from './transfer-api.ts';
 
 /** Result of a search for one payment. Only `found` is certain. */
@@ -41,6 +50,8 @@ export type Reconciliation =
 /** A payment to search for in the platform's list of Transfers. */
 export interface Search<Input extends TransferCreateInput = TransferCreateInput> {
   readonly input: Input;
+  /** How many scans of the list the result `not_found` needs. */
+  readonly scans: Scans;
   /** Transfers created before this time are other payments. @default 1970 */
   readonly start?: number | undefined;
   /** How many milliseconds this machine's clock and the platform's may differ. @default 120000 */
@@ -51,19 +62,34 @@ export interface Search<Input extends TransferCreateInput = TransferCreateInput>
   readonly earliest: number | undefined;
   /** Ids of transfers that an operator has decided to be other payments than this one. */
   readonly dismissed?: ReadonlySet<unknown> | undefined;
+  /** Set if `not_found` sends a payment that somebody may have sent already. */
+  readonly takeover?: Takeover | undefined;
 }
+
+/**
+ * The scans that `not_found` needs: one, if nothing is sent after it; two that agree, if the list
+ * has several pages (`confirmed`); or two that agree in any case (`twice`).
+ */
+export type Scans = 'once' | 'confirmed' | 'twice';
+
+/** Since when a request of the payment may have taken effect. */
+export interface Takeover {
+  readonly since: number;
+  /** Whether `since` is a time of the platform, or else of this machine's clock. */
+  readonly isPlatformTime: boolean;
+  /** Whether a transfer with the payment's terms may be the payment, whatever its description is. */
+  readonly comparesTerms: boolean;
+}
+
+/** Finds out whether a listed transfer is another payment of the caller's journal. */
+export type IsOtherPayment = (transfer: Transfer, input: TransferCreateInput) => Promise<boolean>;
 
 /** How to read the list of one source account's Transfers. */
 interface ScanOptions {
   readonly paging: RequestOptions;
   /** Returns the page size of the next scan of the list. @default 100 */
   readonly pageSize?: (() => number) | undefined;
-  /**
-   * Whether the search says `not_found` only after two scans in a row, if the list has several
-   * pages. One scan can miss a transfer that moves to another page meanwhile, and if the journal
-   * has lost the payment's claim, the payment would then be made twice.
-   */
-  readonly confirms?: boolean | undefined;
+  readonly isOtherPayment?: IsOtherPayment | undefined;
   readonly onPage?: (() => void) | undefined;
   /** The call to which hooks attribute the page requests. Without it, each page is its own call. */
   readonly within?: Trace | undefined;
@@ -79,12 +105,9 @@ export const reconcileCall: CallIdentity = {
 const maxQuietPages = 50;
 const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
 
-/**
- * How many times at most a list that changes while it is read is scanned. Such a list may hide one
- * Transfer and show another twice, but some lists never stop growing.
- */
+/** How many scans at most, of which two have to agree. Some lists never stop growing. */
 export const maxScans = 3;
-export const movingList = `changed while it was read, in each of ${maxScans} scans`;
+export const movingList = `showed other transfers in each of ${maxScans} scans`;
 
 /** The limit of candidates for one payment, because an operator cannot use more. */
 export const maxCandidates = 1_000;
@@ -95,17 +118,16 @@ const maxClockDifference = 24 * 60 * 60_000;
 /** The year 1970, which is before every Transfer. */
 export const epoch = 0;
 
-/** The largest documented page size, for scans to which an outdated cached page does no harm. */
-export const largestPage = (): number => 100;
+const pageSizes = [100, 97, 89] as const;
+export const [largestPage] = pageSizes;
 
 /**
- * Returns a function that gives each scan for an open payment another page size, from 81 to
- * 100. A cache that ignores the request's headers rarely has such a page, and never one from the
- * scan before.
+ * Returns a function that gives each scan another page size than the scan before. So a list that
+ * loses transfers at the end of a page contradicts itself, and a cache has no page of the last scan.
  */
 export function createPageSizes(): () => number {
-  let next = Math.floor(Math.random() * 20);
-  return () => 81 + (next++ % 20);
+  let next = 0;
+  return () => pageSizes[next++ % pageSizes.length] ?? largestPage;
 }
 
 /** A Transfer that may be the payment, whenever the Transfer was created. */
@@ -124,14 +146,14 @@ interface SoughtPayment {
   hasTooMany: boolean;
 }
 
-/** What the scans of a list have shown so far, with only a key for transfers of other payments. */
+/** What the scans of a list have shown so far. */
 export interface ScanState {
-  readonly sides: Set<string>;
-  withoutId: number;
+  /** The transfers of the last scan. */
+  rows: ScanRows;
+  /** How many transfers the last scan has read. */
+  count: number;
   /** How far this machine's clock is ahead of the platform's; undefined without a `Date` header. */
   ahead: number | undefined;
-  /** Whether the last scan of the list showed a transfer twice. */
-  hasMoved: boolean;
   /** Whether a page of the list came from a cache. */
   isCached: boolean;
   /** Why the last scan does not prove where the list ends; undefined if the scan does. */
@@ -139,10 +161,9 @@ export interface ScanState {
 }
 
 export const createScanState = (): ScanState => ({
-  sides: new Set(),
-  withoutId: 0,
+  rows: new ScanRows(),
+  count: 0,
   ahead: undefined,
-  hasMoved: false,
   isCached: false,
   problem: undefined,
 });
@@ -218,114 +239,158 @@ export class TransferSearch {
   ): Promise<readonly Finding[]> {
     const state = createScanState();
     const index = new InputIndex(payments);
-    const earliest = findEarliest(payments);
-    /** The scans in a row, up to the last one, during which the list did not change. */
-    let stableScans = 0;
+    const takeovers = payments.filter(({ search }) => search.takeover?.comparesTerms === true);
+    const pageSize = options.pageSize ?? createPageSizes();
+    const bound = createBound(payments);
+    let [needed, previous]: [number, ScanRows | undefined] = [1, undefined];
     for (let scan = 1; ; scan += 1) {
       let pages = 0;
-      for await (const transfers of this.scan(source, earliest, options, state)) {
+      const pagesOfScan = this.scan(source, bound, { ...options, pageSize }, state);
+      for await (const transfers of pagesOfScan) {
         pages += 1;
         if (pages > maxQuietPages) warn(slowSearchWarning);
         for (const transfer of transfers) {
-          for (const payment of index.find(transfer)) addCandidate(payment, transfer);
+          const similar = index.find(transfer);
+          const all =
+            takeovers.length === 0
+              ? similar
+              : new Set([...similar, ...index.findByTerms(transfer)]);
+          for (const payment of all) {
+            await addCandidate(payment, transfer, state.ahead, options.isOtherPayment);
+          }
         }
         if (payments.every(({ hasTooMany }) => hasTooMany)) break;
       }
       if (state.problem !== undefined) throw createListError(state.problem);
       const results = payments.map((payment) => decide(payment, state));
-      const isDecided = results.every(({ result }) => result !== 'not_found');
-      stableScans = state.hasMoved ? 0 : stableScans + 1;
-      // The number of pages is this scan's, because with larger pages two pages may become one.
-      const neededScans = options.confirms === true && pages > 1 ? 2 : 1;
-      if (isDecided || stableScans >= neededScans) return results;
-      if (stableScans === 0 && scan >= maxScans) return results.map(hideNotFound);
+      if (results.every(({ result }) => result !== 'not_found')) return results;
+      needed = Math.max(needed, ...payments.map(({ search }) => countScans(search, pages)));
+      const isBounded = bound(state.ahead) > Number.NEGATIVE_INFINITY;
+      if (needed === 1 || previous?.agreesWith(state.rows, isBounded) === true) return results;
+      if (scan === maxScans) {
+        return results.map((result, at) =>
+          payments[at]?.search.scans === 'once' ? result : hideNotFound(result),
+        );
+      }
+      previous = state.rows;
     }
   }
 
   /**
-   * Reads the list once, page by page, until the list ends, has come to transfers before
-   * `earliest`, or shows a problem. Writes to `state` what the pages show beside their transfers.
-   * The caller has to check `state.problem`.
+   * Reads the list once, page by page, until the list ends, has come to transfers before `bound`,
+   * or shows a problem. Writes to `state` what the pages show beside their transfers. The caller
+   * has to check `state.problem`.
    */
   async *scan(
     source: string,
-    earliest: number,
-    { paging, pageSize = largestPage, onPage, within }: ScanOptions,
+    bound: Bound,
+    { paging, pageSize = () => largestPage, onPage, within }: ScanOptions,
     state: ScanState,
   ): AsyncGenerator<readonly Transfer[], void, undefined> {
     const order = this.listOrder.createCheck();
-    // The first scan writes straight into state.sides, to save a second set for a long list.
-    const sidesOfScan = state.sides.size === 0 ? state.sides : new Set<string>();
-    Object.assign(state, { hasMoved: false, problem: undefined });
+    Object.assign(state, { rows: new ScanRows(), count: 0, problem: undefined });
     /** Reports a difference from the documented response, for the latest page. */
     let reportDrift: ReportDrift = () => undefined;
+    let date = Number.NaN;
     const onHead = (head: Head, reportPage: ReportDrift): void => {
       reportDrift = reportPage;
-      readHead(head, state, this.now());
+      date = readHead(head, state, this.now());
     };
-    const query = { ...(this.#api.isFiltered && { accountId: source }), limit: pageSize() };
+    const { isFiltered } = this.#api;
+    const query = { ...(isFiltered && { accountId: source }), limit: pageSize() };
     for await (const page of this.#api.list(query, paging, { onHead, within }).pages()) {
       state.problem = findPageProblem(page, state.isCached);
       if (state.problem !== undefined) return;
       onPage?.();
-      readSides(page.data, state, sidesOfScan);
+      const own = page.data.filter((transfer) => !isForeign(transfer, source));
+      if (isFiltered && own.length < page.data.length) warn(ignoredFilter);
+      state.count += page.data.length;
+      state.rows.add(own, bound(state.ahead), date);
       yield page.data;
       if (order === undefined) continue;
       order.read(page.data);
       if (order.isContradicted) this.listOrder.reportDisorder(reportDrift);
-      // `earliest` only decides where a scan may stop. Older transfers that were read count, too.
-      if (state.ahead !== undefined && order.hasReached(earliest - state.ahead)) return;
+      // `bound` only decides where a scan may stop. Older transfers that were read count, too.
+      if (state.ahead !== undefined && order.hasReached(bound(state.ahead))) return;
     }
   }
 }
 
-/** A time before which none of the payments was made. */
-const findEarliest = (payments: readonly SoughtPayment[]): number =>
-  Math.min(
-    ...payments.map(({ search: { earliest = Number.NEGATIVE_INFINITY, clockSkew } }) => {
-      return earliest - (clockSkew ?? defaultClockSkew);
-    }),
+const ignoredFilter =
+  'payments-platform-sdk: the list of one account shows transfers of others, so the platform ignores the filter. Pass platform.transfersFilter: its true name or false.';
+
+/** How many scans a search needs, given the number of pages of its last scan. */
+function countScans({ scans }: Search, pages: number): number {
+  if (scans === 'twice') return 2;
+  return scans === 'confirmed' && pages > 1 ? 2 : 1;
+}
+
+/**
+ * Returns a time of the platform before which no payment sought was made, given how far this
+ * machine's clock is ahead of the platform's; `-Infinity` if there is no such time.
+ */
+export type Bound = (ahead: number | undefined) => number;
+
+const createBound = (payments: readonly SoughtPayment[]): Bound => {
+  const earliest = Math.min(...payments.map(({ search }) => earliestOf(search)));
+  const platformTimes = payments.map(({ search: { takeover } }) =>
+    takeover?.isPlatformTime === true
+      ? takeover.since - defaultClockSkew
+      : Number.POSITIVE_INFINITY,
   );
+  const platformTime = Math.min(...platformTimes);
+  return (ahead) => {
+    if (earliest === Number.POSITIVE_INFINITY) return platformTime;
+    return ahead === undefined ? Number.NEGATIVE_INFINITY : Math.min(earliest - ahead, platformTime);
+  };
+};
 
-/** Finds in a page's headers whether a cache sent it, and how far this machine's clock is ahead. */
-function readHead({ headers }: Head, state: ScanState, now: number): void {
-  state.isCached ||= Number(headers.get('age')) > 0;
-  const ahead = now - parseHttpDate(headers.get('date'));
-  if (!Number.isNaN(ahead)) state.ahead = Math.max(state.ahead ?? 0, ahead);
+/** A time before which a payment was not made, by this machine's clock, whose error is allowed for. */
+function earliestOf({ earliest, clockSkew = defaultClockSkew, takeover }: Search): number {
+  if (takeover?.isPlatformTime === true) return Number.POSITIVE_INFINITY;
+  // After a takeover the payment is sent. This machine's clock may have been wrong at the claim.
+  if (takeover !== undefined) return Number.NEGATIVE_INFINITY;
+  return (earliest ?? Number.NEGATIVE_INFINITY) - clockSkew;
 }
 
-/** Remembers the transfers of a page, and whether this scan has shown one of them before. */
-function readSides(
-  transfers: readonly Transfer[],
-  state: ScanState,
-  sidesOfScan: Set<string>,
-): void {
-  for (const transfer of transfers) {
-    const side = sideOf(transfer);
-    if (side === undefined) {
-      state.withoutId += 1;
-    } else {
-      state.hasMoved ||= sidesOfScan.has(side);
-      sidesOfScan.add(side);
-      state.sides.add(side);
-    }
-  }
+/**
+ * Finds in a page's headers whether a cache sent it, and how far this machine's clock is ahead.
+ * Returns the platform's time, or NaN.
+ */
+function readHead({ headers }: Head, state: ScanState, now: number): number {
+  state.isCached ||= Number(headers.get('age')) > 0;
+  const date = parseHttpDate(headers.get('date'));
+  if (!Number.isNaN(date)) state.ahead = Math.max(state.ahead ?? 0, now - date);
+  return date;
 }
 
 /** Adds a listed transfer to the candidates of a payment, if the transfer may be the payment. */
-function addCandidate(payment: SoughtPayment, transfer: Transfer): void {
+async function addCandidate(
+  payment: SoughtPayment,
+  transfer: Transfer,
+  ahead: number | undefined,
+  isOtherPayment: IsOtherPayment | undefined,
+): Promise<void> {
   const { input, outgoing, incoming, search } = payment;
-  if (search.dismissed?.has(transfer.id) === true) return;
+  if (payment.hasTooMany || search.dismissed?.has(transfer.id) === true) return;
   const likeness = compareTransfer(transfer, input);
-  if (likeness === 'other' || payment.hasTooMany) return;
+  if (likeness === 'other' && !mayBeTakenOver(transfer, search, ahead)) return;
   const key = isId(transfer.id) ? transfer.id : transfer;
   const isSame = likeness === 'same';
   const side = isOutgoing(transfer) ? outgoing : incoming;
   // A list that grows while it is read may show one Transfer on two pages. The second replaces the
   // first only if it certainly is the payment.
   if (side.has(key) && !isSame) return;
+  if (!isSame && (await isOtherPayment?.(transfer, input)) === true) return;
   if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) payment.hasTooMany = true;
   else side.set(key, { transfer, isSame });
+}
+
+/** Whether a transfer has the terms of a payment that is taken over, and is not from before it. */
+function mayBeTakenOver(transfer: Transfer, { input, takeover }: Search, ahead = 0): boolean {
+  if (takeover?.comparesTerms !== true || !hasEqualTerms(transfer, input)) return false;
+  const since = takeover.since - (takeover.isPlatformTime ? 0 : ahead) - defaultClockSkew;
+  return !(parseCreatedAt(transfer.createdAt).latest < since);
 }
 
 /**
@@ -371,7 +436,7 @@ function compareTime(
  */
 function decide(
   { search, input, outgoing, incoming, hasTooMany }: SoughtPayment,
-  { sides, withoutId, ahead = 0 }: ScanState,
+  { count, ahead = 0 }: ScanState,
 ): Reconciliation {
   if (hasTooMany) {
     const all = [...outgoing.values(), ...incoming.values()];
@@ -402,7 +467,7 @@ function decide(
   const candidates = [...certain, ...doubtful, ...arriving];
   return candidates.length > 0
     ? { result: 'ambiguous', candidates }
-    : { result: 'not_found', scanned: sides.size + withoutId };
+    : { result: 'not_found', scanned: count };
 }
 
 /**

@@ -9,7 +9,6 @@ import {
   type Situation,
   type TimeLeft,
 } from '../../src/once/decision.ts';
-import { defaultGracePeriod } from '../../src/calls/options.ts';
 import { findTimeLeft } from '../../src/once/entries.ts';
 import type { OpenEntry } from '../../src/journals/journal.ts';
 import type { Transfer } from '../../src/schemas/transfer.ts';
@@ -21,43 +20,36 @@ const situations = Object.keys(plans) as Situation[];
 /** The steps of `findNextStep` in each situation when no search of the list finds the payment. */
 const rows = {
   free: ['send'],
-  perhaps_claimed: ['confirmed search', 'send'],
-  claimed: ['search', 'in_progress'],
-  in_grace_period: ['search', 'in_doubt'],
-  expired: ['search', 'search', 'send'],
+  perhaps_claimed: ['confirmed', 'send'],
+  claimed: ['once', 'in_progress'],
+  in_grace_period: ['once', 'in_doubt'],
+  expired: ['twice', 'send'],
+  shared: ['once', 'ask_again'],
   rejected: ['fail'],
-  takeover_rejected: ['search', 'in_doubt'],
-  unknown: ['search', 'in_doubt'],
+  takeover_rejected: ['once', 'in_doubt'],
+  unknown: ['once', 'in_doubt'],
 } satisfies Record<Situation, readonly string[]>;
 
 test.each(Object.entries(rows) as [Situation, readonly string[]][])(
   'findNextStep(%s) returns the steps %j if searches find nothing',
   (situation, expected) => {
-    const steps: string[] = [];
-    for (
-      let searches: SearchResult[] = [];
-      steps.length < expected.length;
-      searches = [...searches, nothing]
-    ) {
-      const step = findNextStep(situation, searches);
-      steps.push(step.next === 'search' && step.isConfirmed ? 'confirmed search' : step.next);
-    }
+    const steps = [undefined, nothing].slice(0, expected.length).map((found) => {
+      const step = findNextStep(situation, found);
+      return step.next === 'search' ? step.scans : step.next;
+    });
     expect(steps).toEqual(expected);
   },
 );
 
 test.each(situations)('findNextStep(%s) records what a search of the list finds', (situation) => {
-  for (const before of [[], [nothing]]) {
-    const searches: SearchResult[] = [...before, { result: 'found', transfer }];
-    expect(findNextStep(situation, searches)).toEqual({ next: 'record', transfer });
-  }
+  const found = findNextStep(situation, { result: 'found', transfer });
+  expect(found).toEqual({ next: 'record', transfer });
 });
 
 test.each(situations)('findNextStep(%s) asks an operator if a search is ambiguous', (situation) => {
-  for (const before of [[], [nothing]]) {
-    const searches: SearchResult[] = [...before, { result: 'ambiguous', candidates: [transfer] }];
-    expect(findNextStep(situation, searches)).toEqual({ next: 'ask', candidates: [transfer] });
-  }
+  const candidates = [transfer];
+  const step = findNextStep(situation, { result: 'ambiguous', candidates });
+  expect(step).toEqual({ next: 'ask', candidates });
 });
 
 test.each<[TimeLeft | undefined, boolean, Situation]>([
@@ -73,25 +65,56 @@ test.each<[TimeLeft | undefined, boolean, Situation]>([
   [{ toRun: -50, toTakeEffect: 0 }, true, 'expired'],
   [{ toRun: 1, toTakeEffect: Infinity }, false, 'claimed'],
   [{ toRun: -1e12, toTakeEffect: Infinity }, false, 'in_grace_period'],
-])('findSituation of a claim with %o left, forgetting %s, returns %s', (left, ...row) => {
-  const [canForget, situation] = row;
-  expect(findSituation(left, canForget)).toBe(situation);
+])('findSituation of a claim with %o left, searching first %s, returns %s', (left, ...row) => {
+  const [searchesFirst, situation] = row;
+  expect(findSituation({ left, searchesFirst })).toBe(situation);
 });
 
-const ofHours = { claimedAt: 0, expiresAt: 90_000 };
-test.each([
-  ['that expires', ofHours, 80_000, 5_000, { toRun: 5_000, toTakeEffect: 10_000 }],
-  ['never sends again', ofHours, 80_000, Infinity, { toRun: 20_000, toTakeEffect: Infinity }],
+test('a payment that shares its transfer is never taken over, however old its claim is', () => {
+  const left = { toRun: -50, toTakeEffect: 0 };
+  expect(findSituation({ left, isShared: true, searchesFirst: false })).toBe('shared');
+});
+
+const limits = { totalTimeout: 100_000, gracePeriod: 5_000 };
+const claim = { claimedAt: 0, deadline: 60_000, expiresAt: 90_000 };
+test.each<[string, Partial<OpenEntry>, number, number, TimeLeft]>([
   [
-    'that never expires',
-    { claimedAt: 0, expiresAt: null },
-    80_000,
+    'has a longer grace period than the call',
+    claim,
+    50_000,
     5_000,
-    { toRun: 20_000, toTakeEffect: Infinity },
+    { toRun: 10_000, toTakeEffect: 40_000 },
   ],
-])('findTimeLeft returns the time left of a claim %s', (_, claim, now, period, left) => {
-  const limits = { totalTimeout: 100_000, gracePeriod: period };
-  expect(findTimeLeft(claim as OpenEntry, now, limits)).toEqual(left);
+  [
+    'has a shorter grace period than the call',
+    claim,
+    50_000,
+    60_000,
+    { toRun: 10_000, toTakeEffect: 70_000 },
+  ],
+  [
+    'has an end, and the call waits for ever',
+    claim,
+    50_000,
+    Infinity,
+    { toRun: 10_000, toTakeEffect: Infinity },
+  ],
+  [
+    'has no end',
+    { ...claim, expiresAt: null },
+    50_000,
+    5_000,
+    { toRun: 10_000, toTakeEffect: Infinity },
+  ],
+  [
+    'is of 0.4.0',
+    { claimedAt: 0, expiresAt: 90_000 },
+    50_000,
+    60_000,
+    { toRun: 40_000, toTakeEffect: 40_000 },
+  ],
+])('findTimeLeft of a claim that %s', (_, entry, now, gracePeriod, left) => {
+  expect(findTimeLeft(entry as OpenEntry, now, { ...limits, gracePeriod })).toEqual(left);
 });
 
 test.each<[boolean, boolean, Situation]>([
@@ -104,13 +127,13 @@ test.each<[boolean, boolean, Situation]>([
 });
 
 test.each([
-  ['a payment without a known claim', undefined, 0, 5_000],
-  ['a new claim', { claimedAt: 0, expiresAt: 90_000 }, 0, 5_000],
-  ['a claim that was written 20 s ago', { claimedAt: 0, expiresAt: 90_000 }, 20_000, 20_000],
-  ['a claim that ends in 20 s', { claimedAt: 0, expiresAt: 90_000 }, 70_000, 20_000],
-  ['a claim that has expired', { claimedAt: 0, expiresAt: 90_000 }, 1_000_000, 60_000],
-  ['a claim that never expires', { claimedAt: 0, expiresAt: null }, 20_000, 20_000],
-  ['an old claim without end', { claimedAt: 0, expiresAt: null }, 86_400_000, defaultGracePeriod],
-])('findRetryDelay returns the wait before the next call for %s', (_, claim, now, wait) => {
-  expect(findRetryDelay(claim, now)).toBe(wait);
+  ['new', 0, 90_000, 5_000],
+  ['20 s old', 20_000, 70_000, 20_000],
+  ['to end in 20 s', 70_000, 20_000, 20_000],
+  ['to end in 1 s', 70_000, 1_000, 1_000],
+  ['over', 1_000_000, 0, 60_000],
+  ['20 s old and without an end', 20_000, Infinity, 20_000],
+  ['a day old and without an end', 86_400_000, Infinity, 900_000],
+])('findRetryDelay of a claim that is %s', (_, age, toTakeEffect, wait) => {
+  expect(findRetryDelay(age, { toRun: 0, toTakeEffect })).toBe(wait);
 });

@@ -109,11 +109,12 @@ test('the history of a journal entry has each new claim, and the earlier claim t
 });
 
 test('the history of a journal entry shows that the payment was ambiguous, and which operator named the transfer', async () => {
-  const { sandbox, payments, run, pay, fail, history } = setup();
+  const { sandbox, payments, run, pay, fail, history, clock } = setup();
   fail();
   const { id } = sandbox.transfers.create({ ...input, description: 'invoice 4711 (1)' });
   await pay();
   expect(await history()).toEqual(['sending', 'ambiguous']);
+  clock.jump(20 * 60_000);
   await run(payments.transfers.decide('invoice 4711', id, { by: 'bob' }));
   expect(await history()).toEqual(['sending', 'ambiguous', 'paid bob']);
 });

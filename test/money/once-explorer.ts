@@ -336,9 +336,11 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
     clearTimeout: () => undefined,
   });
   return {
+    platform: { descriptions: undefined },
+    readPlatformTime: () => undefined,
     since: simulation.bounds.hasSince === true ? simulation.requestedAt : undefined,
     reads: {
-      search: async ({ earliest, dismissed = new Set() }, { isUnclaimed, confirms }) => {
+      search: async ({ earliest, dismissed = new Set(), scans, takeover }, { isUnclaimed }) => {
         const scan = () =>
           simulation.step(caller, 'search', ['breaks', 'misses'], (fault) => {
             if (fault === 'breaks') throw ended('unknown');
@@ -346,7 +348,8 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
             const misses = fault === 'misses' && !simulation.hasMissed;
             simulation.hasMissed ||= misses;
             const { time, bounds, choices } = simulation;
-            const bound = bounds.isBounded === true ? earliest : undefined;
+            const bound =
+              bounds.isBounded === true && takeover === undefined ? earliest : undefined;
             const isShared = bounds.isShared === true && isUnclaimed && fault === 'none';
             const scannedAt = isShared ? choices.take(time, time - totalTimeout + 1) : time;
             return simulation.search(
@@ -358,7 +361,7 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
           });
         const result = await scan();
         // The list has more than one page, so a second scan confirms that nothing was found.
-        return confirms && result.result === 'not_found' ? await scan() : result;
+        return scans !== 'once' && result.result === 'not_found' ? await scan() : result;
       },
       get: (id) => simulation.step(caller, 'get', [], () => ({ id }) as Transfer),
       getAccount: () => Promise.resolve({}),
