@@ -1,15 +1,15 @@
-import { invalidArguments } from '../calls/arguments.ts';
 import { callHook } from '../calls/hooks.ts';
+import type { ReadInput } from '../calls/inputs.ts';
 import {
   AbortError,
   isOutcomeUnknown,
   PaymentInDoubtError,
-  withReference,
   type CallIdentity,
   type PaymentsError,
 } from '../errors/errors.ts';
 import { isReference } from '../internal/formats.ts';
 import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
+import { findDifferingFields } from '../search/compare.ts';
 import type { BatchResult, TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { createOnceEvent, describeEnd, payOnce } from './create-once.ts';
@@ -105,10 +105,27 @@ export class BatchPayments {
     this.#leaving.abort();
   }
 
-  duplicateError(reference: string | undefined): PaymentsError {
-    const { pipeline } = this.#client;
-    const error = invalidArguments(createCall, [duplicateIssue], pipeline.redact);
-    return withReference(error, pipeline.showReference(reference));
+  /**
+   * The result of an input whose reference an earlier input has, of which no payment was made. If
+   * the earlier result was not kept, the outcome is unknown.
+   */
+  repeat({ input, copy }: ReadInput<OnceInput>, first: EndedPayment | undefined): BatchResult {
+    const reference = copy.description;
+    const errors = new PaymentErrors(createCall, reference, this.#context);
+    if (first === undefined) {
+      const error = errors.createError('in_doubt', forgottenProblem);
+      return { reference, input, result: 'in_doubt', error };
+    }
+    // Invalid fields that are equal are no other terms.
+    const terms = findDifferingFields(first.copy, copy).filter(
+      (field) => Reflect.get(first.copy, field) !== Reflect.get(copy, field),
+    );
+    const differing = first.copy.description === reference ? terms : ['description', ...terms];
+    if (differing.length === 0) return { ...first.result, input };
+    const error = errors.createConflictError(
+      `An earlier input of this batch has this reference with other terms: ${differing.join(', ')}.\nNothing was sent for this input, because a reference belongs to one payment`,
+    );
+    return { reference, input, result: 'in_doubt', error };
   }
 
   abortError(cause: unknown): AbortError {
@@ -118,11 +135,14 @@ export class BatchPayments {
   }
 }
 
-const duplicateIssue = {
-  path: 'description',
-  message: 'this batch already has a payment with this reference',
-  hint: 'A reference belongs to one payment: give each its own, or remove the second',
-};
+/** A payment of a batch that has ended, but was not made. */
+export interface EndedPayment {
+  readonly copy: OnceInput;
+  readonly result: BatchResult;
+}
+
+const forgottenProblem =
+  'An earlier input of this batch has this reference, and was not paid: its result says why.\nNothing was sent for this input: run the batch again';
 
 const abortMessage =
   'The batch was aborted by its signal.\nPayments without a result may have been made: run the batch again with the same inputs.';

@@ -1,18 +1,21 @@
 import type { Inputs, ReadInput } from '../calls/inputs.ts';
 import type { Clock } from '../calls/time.ts';
 import { AbortError, ApiError, PaymentsError, PaymentInDoubtError } from '../errors/errors.ts';
-import { journalKey } from '../internal/formats.ts';
+import { isReference, journalKey } from '../internal/formats.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
-import type { BatchPayments } from './batch-payments.ts';
+import type { BatchPayments, EndedPayment } from './batch-payments.ts';
 import type { BatchCounts, BatchResult } from './batch-results.ts';
 import { describeFailure } from './create-once.ts';
 
 interface Job {
   readonly reference: string | undefined;
+  /** The journal's key of the reference. */
+  readonly key: string | undefined;
   readonly input: OnceInput;
   /** A copy of `input`, because the caller may change the object before the batch pays it. */
   readonly copy: OnceInput;
-  readonly isDuplicate: boolean;
+  /** Later inputs with the same reference, which wait until this payment has ended. */
+  readonly followers: Job[];
   tries: number;
   firstTriedAt: number;
   dueAt: number;
@@ -34,6 +37,8 @@ const maxRetryMs = 60_000;
 const retryGridMs = 5_000;
 /** If this many payments are in doubt, no new one starts, because the platform has a problem. */
 const maxWaiting = 1_000;
+/** How many results of unpaid payments are kept for later inputs with the same references. */
+const maxUnpaid = 1_000;
 
 /** The counts of a batch that is still running, with fields that can be assigned. */
 export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
@@ -57,7 +62,12 @@ export class BatchRun {
   readonly #setup: BatchSetup;
   readonly #payments: BatchPayments;
   readonly #counts: LiveCounts;
-  readonly #references = new Set<string>();
+  /**
+   * The first payment of each reference, by the journal's key: the job while the payment is open,
+   * then whether it was paid. Later inputs get the latest results that are not paid, from `#unpaid`.
+   */
+  readonly #firsts = new Map<string, Job | boolean>();
+  readonly #unpaid = new Map<string, EndedPayment>();
   readonly #results: BatchResult[] = [];
   readonly #unstarted: Job[] = [];
   /** Payments in doubt that wait for their next try. */
@@ -166,19 +176,18 @@ export class BatchRun {
     };
   }
 
-  /**
-   * Queues the payment of an input. If an earlier input has the same reference, the duplicate is
-   * queued, too, so that it gets its own result, which is an error.
-   */
+  /** Queues the payment of an input, even if an earlier input has the same reference. */
   #addJob({ input, copy }: ReadInput<OnceInput>): void {
     const description: unknown = (copy as Partial<OnceInput> | undefined)?.description;
     const reference = typeof description === 'string' ? description : undefined;
-    const key = reference && journalKey(reference);
-    const isDuplicate = key !== undefined && this.#references.has(key);
-    if (key !== undefined) this.#references.add(key);
-    if (!isDuplicate) this.#payments.announce(copy);
+    const key = isReference(reference) ? journalKey(reference) : undefined;
     const times = { tries: 0, firstTriedAt: 0, dueAt: 0 };
-    this.#unstarted.push({ reference, input, copy, isDuplicate, ...times });
+    const job = { reference, key, input, copy, followers: [], ...times };
+    if (key !== undefined && !this.#firsts.has(key)) {
+      this.#firsts.set(key, job);
+      this.#payments.announce(copy);
+    }
+    this.#unstarted.push(job);
     this.#notify();
   }
 
@@ -214,15 +223,11 @@ export class BatchRun {
   /** Tries a payment until it has a result. A payment in doubt is tried again later. */
   async #runJob(job: Job): Promise<void> {
     const { clock } = this.#setup;
-    const { reference, input } = job;
+    const { input } = job;
     this.#running += 1;
     this.#notify();
     try {
-      if (job.isDuplicate) {
-        const error = this.#payments.duplicateError(reference);
-        this.#finish(job, { reference, input, result: 'not_paid', error });
-        return;
-      }
+      if (this.#repeatFirst(job)) return;
       while (!this.#hasStopped()) {
         job.tries += 1;
         try {
@@ -255,6 +260,26 @@ export class BatchRun {
   }
 
   /**
+   * Lets an input wait if an earlier one with its reference is open, or ends it with the result of
+   * that payment if that is not paid. Returns false if the payment of this input may start: of a
+   * payment that was made, the journal then says that it is recorded, or a conflict.
+   */
+  #repeatFirst(job: Job): boolean {
+    const { key } = job;
+    const first = key === undefined ? job : this.#firsts.get(key);
+    if (key === undefined || first === job || first === true) return false;
+    if (typeof first === 'object') {
+      job.dueAt = Number.POSITIVE_INFINITY;
+      first.followers.push(job);
+      this.#inDoubt.add(job);
+      this.#counts.waiting += 1;
+      return true;
+    }
+    this.#finish(job, this.#payments.repeat(job, this.#unpaid.get(key)));
+    return true;
+  }
+
+  /**
    * Handles the error of a payment. Returns the milliseconds until the payment's next try. If there
    * is no next try, makes the error the payment's result, or ends the whole batch if every other
    * payment would fail alike, and returns undefined.
@@ -282,12 +307,25 @@ export class BatchRun {
     return undefined;
   }
 
-  #finish({ copy, firstTriedAt }: Job, result: BatchResult): void {
+  #finish(job: Job, result: BatchResult): void {
+    const { copy, firstTriedAt } = job;
+    this.#endFirst(job, result);
     this.#counts[countNames[result.result]] += 1;
     if (isPaid(result)) this.#counts.paid += 1;
     this.#payments.report(result, copy, this.#setup.clock.elapsed() - firstTriedAt);
     this.#results.push(result);
     this.#notify();
+  }
+
+  /** Remembers how the first payment of a reference has ended, and lets its followers go on. */
+  #endFirst({ key, copy, followers }: Job, result: BatchResult): void {
+    if (key === undefined || typeof this.#firsts.get(key) !== 'object') return;
+    this.#firsts.set(key, isPaid(result));
+    for (const follower of followers) follower.dueAt = 0;
+    if (isPaid(result)) return;
+    this.#unpaid.set(key, { copy, result });
+    const [oldest = key] = this.#unpaid.keys();
+    if (this.#unpaid.size > maxUnpaid) this.#unpaid.delete(oldest);
   }
 
   #fail(error: unknown): void {
@@ -315,8 +353,9 @@ export class BatchRun {
     // While no payment can start, set no timer. For a payment that is already due, the timer would
     // fire again and again.
     if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
-    const times = [...this.#inDoubt].map(({ dueAt }) => dueAt);
-    return Math.max(0, Math.min(...times) - this.#setup.clock.elapsed());
+    // A follower waits for a running payment, not for a time.
+    const dueAt = Math.min(...[...this.#inDoubt].map((job) => job.dueAt));
+    return Number.isFinite(dueAt) ? Math.max(0, dueAt - this.#setup.clock.elapsed()) : undefined;
   }
 
   /** If the batch can only wait, sets `retryAt` to the time of the next try (wall clock). */

@@ -7,6 +7,7 @@ import {
   UnprocessableEntityError,
   ValidationError,
   type BatchOptions,
+  type BatchResult,
   type OnceInput,
 } from 'payments-platform-sdk';
 import { memoryJournal, type JournalEntry } from 'payments-platform-sdk/journals';
@@ -248,7 +249,7 @@ describe('results of createAllOnce', () => {
     expect(results.map(({ reference, result }) => `${reference} ${result}`).toSorted()).toEqual([
       'salary 1 not_paid',
       'salary 2 created',
-      'salary 2 not_paid',
+      'salary 2 recorded',
       'undefined not_paid',
     ]);
   });
@@ -337,28 +338,111 @@ describe('inputs of createAllOnce', () => {
     }
   });
 
-  test('a second input with the same reference fails at once, even if the first payment is still running', async () => {
+  /** Each result of a batch whose inputs have one reference, in short. */
+  const outline = (results: readonly BatchResult[]) =>
+    results.map(({ result, error }) =>
+      error instanceof PaymentInDoubtError ? `${result} ${error.reason}` : result,
+    );
+  const raised = { ...salaryOf(1), amount: '99.00' };
+  const inCapitals = { ...salaryOf(1), description: salaryOf(1).description.toUpperCase() };
+
+  test('a second input with the same reference waits for the first, and is recorded or a conflict', async () => {
     const barrier = createBarrier();
-    const { payments, run, paid, operations } = setupBatch({ onRequest: () => barrier.promise });
-    const batch = payments.transfers.createAllOnce([
-      salaryOf(1),
-      { ...salaryOf(1), amount: '99.00' },
-      salaryOf(1),
-    ]);
-    const results = batch[Symbol.asyncIterator]();
-    for (let turn = 0; turn < 2; turn += 1) {
-      const { value: result, done } = await results.next();
-      if (done === true) throw new Error('The batch ended without the result.');
-      expect(result).toMatchObject({ result: 'not_paid', error: { outcome: 'not_sent' } });
-      expect(result.error).toBeInstanceOf(ValidationError);
-      expect(result.error).toMatchObject({ issues: [{ path: 'description' }] });
-    }
+    const { payments, run, paid, operations, waitUntilIdle, clock } = setupBatch({
+      onRequest: () => barrier.promise,
+    });
+    const batch = payments.transfers.createAllOnce([salaryOf(1), raised, salaryOf(1), inCapitals]);
+    const results = collect(batch);
+    await waitUntilIdle();
+    expect(batch.counts).toMatchObject({ paid: 0, inDoubt: 0, waiting: 3 });
+    // The followers wait for a payment, so no timer ends at once.
+    expect(clock.lengths.filter((length) => !(length > 0 && length < 3_600_000))).toEqual([]);
     barrier.open();
-    expect((await run(results.next())).value).toMatchObject({ result: 'created' });
-    expect((await run(results.next())).done).toBe(true);
+    const rows = await run(results);
+    expect(rows[0]).toMatchObject({ result: 'created' });
+    const { transferId } = rows[0] ?? {};
+    expect(outline(rows.slice(1)).toSorted()).toEqual([
+      'in_doubt conflict',
+      'in_doubt conflict',
+      'recorded',
+    ]);
+    expect(rows.find(({ result }) => result === 'recorded')).toMatchObject({ transferId });
     expect(paid()).toHaveLength(1);
-    expect(operations()).toEqual(['transfers.create']);
-    expect(batch.counts).toEqual({ ...noCounts, created: 1, paid: 1, notPaid: 2, total: 3 });
+    expect(operations().filter((operation) => operation === 'transfers.create')).toHaveLength(1);
+  });
+
+  test.each([1, 16])(
+    'a later input gets the error of the first if that was refused (concurrency %d)',
+    async (concurrency) => {
+      const { payAll, sandbox, operations } = setupBatch();
+      sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
+      const inputs = [salaryOf(1), salaryOf(1), raised, { ...salaryOf(1), amount: '12.5' }];
+      const rows = await payAll([...inputs, inCapitals].values(), { concurrency });
+      expect(rows[0]?.error).toBeInstanceOf(UnprocessableEntityError);
+      expect(rows.map(({ input }) => input.amount)).toContain('12.5');
+      expect(outline(rows).toSorted()).toEqual([
+        'in_doubt conflict',
+        'in_doubt conflict',
+        'not_paid',
+        'not_paid',
+        'not_paid',
+      ]);
+      const same = rows.filter(({ result }) => result === 'not_paid');
+      expect(new Set(same.map(({ error }) => error)).size).toBe(1);
+      const conflict = rows.find(({ input }) => input === raised);
+      expect(conflict?.error).toMatchObject({ reason: 'conflict', retryable: false });
+      expect(conflict?.error?.message).toContain('with other terms: amount');
+      expect(operations()).toEqual(['transfers.create']);
+    },
+  );
+
+  test('a later input has the result of a first one that is in doubt or invalid', async () => {
+    const pay = async (
+      first: OnceInput,
+      prepare: (world: ReturnType<typeof setupBatch>) => void,
+    ) => {
+      const world = setupBatch();
+      prepare(world);
+      const rows = await world.payAll([first, { ...first }, salaryOf(2)], { retryTimeout: 1_000 });
+      return {
+        rows: rows.filter(({ input }) => input.description !== salaryOf(2).description),
+        world,
+      };
+    };
+    const lost = await pay(salaryOf(1), ({ sandbox }) => {
+      const fault = { kind: 'reset', when: 'before_commit' } as const;
+      sandbox.faults.add({ operation: 'transfers.create', times: 2, fault });
+    });
+    expect(outline(lost.rows)).toEqual(['in_doubt in_doubt', 'in_doubt in_doubt']);
+    expect(lost.rows[1]?.error).toBe(lost.rows[0]?.error);
+    const invalid = await pay({ ...salaryOf(1), amount: '12,50' }, () => undefined);
+    expect(invalid.rows[0]?.error).toBeInstanceOf(ValidationError);
+    expect(invalid.rows[1]?.error).toBe(invalid.rows[0]?.error);
+    expect(invalid.world.paid()).toEqual([salaryOf(2).description]);
+  });
+
+  test('a later input has the failed transfer of the first one', async () => {
+    const fetch = async () => respond(201, { ...transferCreated, status: 'failed' });
+    const { payments } = clientOf(fetch, { journal: memoryJournal() });
+    const rows = await collect(payments.transfers.createAllOnce([salaryOf(1), salaryOf(1)]));
+    expect(rows.map(({ result, transferId }) => [result, transferId])).toEqual([
+      ['failed', 'txfr_1'],
+      ['failed', 'txfr_1'],
+    ]);
+  });
+
+  test('a batch keeps the errors of 1,000 payments for later inputs, and says in_doubt for older ones', async () => {
+    const { payAll, operations } = setupBatch({}, { authorize: () => false });
+    const inputs = createSalaries(1_001);
+    const rows = await payAll([...inputs, salaryOf(1), salaryOf(1_001)], { concurrency: 1 });
+    const [forgotten, kept] = rows.slice(-2);
+    expect(kept).toMatchObject({ result: 'not_paid', error: { name: 'PaymentVetoedError' } });
+    expect(forgotten).toMatchObject({
+      reference: salaryOf(1).description,
+      result: 'in_doubt',
+      error: { reason: 'in_doubt', retryable: true },
+    });
+    expect(operations()).toEqual([]);
   });
 
   test('an empty batch sends nothing', async () => {
@@ -1029,13 +1113,6 @@ test('createAllOnce calls the journal object of its options itself, and no copy 
   expect(await payAll([salaryOf(1)], { journal })).toMatchObject([{ result: 'created' }]);
   // The batch reads before the claim, and once more to check the first claim of this journal.
   expect(journal.reads).toBe(2);
-});
-
-test('createAllOnce makes one payment and fails the other if two references differ only in capitals', async () => {
-  const { payAll, sandbox } = setupBatch();
-  const results = await payAll([salaryOf(1), { ...salaryOf(1), description: 'Salary 000001' }]);
-  expect(results.map(({ result }) => result).toSorted()).toEqual(['created', 'not_paid']);
-  expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
 describe('a journal that cannot work', () => {
