@@ -54,6 +54,8 @@ export interface Call<T, A = T> extends CallRequest {
   readonly response: ResponseCheck<A> | 'nothing';
   /** For writes: whether a response with wrong fields counts as success: docs/gaps.md, row 36. */
   readonly acceptIf?: (response: unknown) => boolean;
+  /** For creations: whether a response shows another record than the call has asked for. */
+  readonly isOther?: (response: unknown) => boolean;
   /** Converts the response body to the method's result; absent if the body is the result. */
   readonly transform?: (response: A, head: Head, reportDrift: ReportDrift) => T;
 }

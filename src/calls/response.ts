@@ -197,7 +197,7 @@ function explainShape(issues: readonly Issue[], validation: ReadingSetup['valida
  * `createOnce` must not take the transfer of another payment, wherever it comes from.
  */
 function describeStray(
-  { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf'>>,
+  { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf' | 'isOther'>>,
   { isOnUsedConnection }: ReceivedResponse,
   parsed: unknown,
   createdIds: CreatedIds,
@@ -210,6 +210,9 @@ function describeStray(
     return { path: 'id', message: `got ${id}; expected ${requestedId}` };
   }
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
+  if (call.isOther?.(parsed) === true) {
+    return { path: 'id', message: `got ${id}, which is another payment; expected this payment` };
+  }
   // A caller may set the header `idempotency-key` without `platform.idempotencyHeader`.
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
   const isNewHere = createdIds.add(id, key);

@@ -11,9 +11,11 @@ import {
   transferCreateInputSchema,
   transferIdSchema,
   type OnceInput,
+  type Transfer,
   type TransferCreated,
   type TransferCreateInput,
 } from '../schemas/transfer.ts';
+import { isCertainlyOther } from '../search/compare.ts';
 import type { TransferSearch } from '../search/search.ts';
 import type { ClientContext } from './context.ts';
 import { hasDoubts, hasDoubt, warnOfEqualTerms } from './doubts.ts';
@@ -59,6 +61,8 @@ export class Creation {
       optionNames: onceOptionNames,
       ifUnknown: 'the transfer may have taken effect. Call createOnce again to find out.',
       idempotencyKey: isReference(reference) ? reference : undefined,
+      // The documented response has no terms, but one that has them must have those of this payment.
+      isOther: (response) => isCertainlyOther(response as Transfer, input),
     };
     const prepared = pipeline.check(call, options, issues);
     return prepared && new Creation(pipeline, call, prepared, within);

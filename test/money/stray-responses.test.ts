@@ -1,4 +1,9 @@
-import { InvalidResponseError, PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
+import {
+  InvalidResponseError,
+  PaymentInDoubtError,
+  PaymentsClient,
+  type ClientOptions,
+} from 'payments-platform-sdk';
 import { Agent } from 'node:http';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -155,6 +160,53 @@ test('createOnce finds its own transfer in the list if its response has the id o
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
 });
 
+const payoutOf = (account: string) =>
+  ({ ...newTransfer, sourceAccountId: account, description: `payout of ${account}` }) as const;
+
+test.each<[string, Record<string, unknown>, 'created' | 'found']>([
+  ['the documented fields', {}, 'created'],
+  ['a masked description', { ...payoutOf('acc_1'), description: 'pay****' }, 'created'],
+  ['no values', { amount: null, sourceAccountId: '', currency: undefined }, 'created'],
+  ['another amount and its description', { ...payoutOf('acc_1'), amount: '13' }, 'created'],
+  ['another amount', { amount: '12.51' }, 'found'],
+  ['another source', { sourceAccountId: 'acc_9' }, 'found'],
+  ['another recipient', { destinationAccountId: 'acc_9', amount: '12.50' }, 'found'],
+  [
+    'a counterparty instead of the account',
+    { counterpartyId: 'cpty_1', destinationAccountId: 'acc_9' },
+    'found',
+  ],
+  ['another currency', { currency: 'EUR' }, 'found'],
+  ['all terms of another payment', { ...payoutOf('acc_7') }, 'found'],
+])('createOnce with a response that shows %s', async (_, shown, result) => {
+  const own = { ...transferNumber(2), ...payoutOf('acc_1') };
+  const { payments } = clientOf(
+    ({ method }) =>
+      method === 'GET'
+        ? respond(200, page([own]))
+        : respond(201, { ...createdNumber(result === 'created' ? 2 : 1), ...shown }),
+    { journal: memoryJournal() },
+  );
+  const paid = await payments.transfers.createOnce(payoutOf('acc_1'));
+  expect(paid).toMatchObject({ id: 'txfr_2', result });
+});
+
+test('create believes a response that shows other terms', async () => {
+  const { payments } = clientOf(() => respond(201, { ...transfer, amount: '1' }));
+  expect(await payments.transfers.create(newTransfer)).toMatchObject({ amount: '1' });
+});
+
+test('the connection of a response with the terms of another payment is closed', async () => {
+  const server = await rawServer(
+    keep(201, { ...transferNumber(1), ...payoutOf('acc_9') }),
+    keep(200, page([])),
+  );
+  const { transfers } = clientAt(server, { journal: memoryJournal() });
+  const error = await failureOf(transfers.createOnce(payoutOf('acc_1')), PaymentInDoubtError);
+  expect(error.attempts[0]?.reason).toContain('with the id of another record');
+  await server.closed(0);
+});
+
 test('CreatedIds remembers the last 10,000 ids, and never more than 20,000', () => {
   const ids = new CreatedIds();
   const isNew = (number: number): boolean => ids.add(`txfr_${number}`, undefined);
@@ -164,9 +216,6 @@ test('CreatedIds remembers the last 10,000 ids, and never more than 20,000', () 
   expect(isNew(0)).toBe(true);
   expect(isNew(10_001)).toBe(false);
 });
-
-const payoutOf = (account: string) =>
-  ({ ...newTransfer, sourceAccountId: account, description: `payout of ${account}` }) as const;
 
 interface Listing {
   readonly transfers: readonly object[];
