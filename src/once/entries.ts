@@ -26,7 +26,7 @@ export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
 /** The time of the first claim since the latest `not_paid`, from which an open payment's age counts. */
 export const readFirstClaim = ({ firstClaimedAt, claimedAt }: OpenEntry): number =>
   // Another program may have written the entry without this field.
-  Number.isFinite(firstClaimedAt) ? firstClaimedAt : claimedAt;
+  Number.isFinite(firstClaimedAt) ? Math.min(firstClaimedAt, claimedAt) : claimedAt;
 
 /** The time of the entry's first change; 1970 if the entry does not say. It bounds searches. */
 export const readFirstTime = (entry: JournalEntry): number => {

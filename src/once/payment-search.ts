@@ -41,7 +41,7 @@ export class PaymentSearch {
     const search: Search<OnceInput> = {
       input,
       scans,
-      earliest: await this.#estimateEarliest(entry),
+      earliest: scans === 'twice' ? this.#context.since : await this.#estimateEarliest(entry),
       dismissed: new Set(entry?.dismissed),
       takeover: scans === 'twice' ? this.#describeTakeover(entry) : undefined,
     };

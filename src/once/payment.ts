@@ -339,8 +339,8 @@ export class Payment {
   /** Creates an expired claim for a payment that the journal has no claim of. */
   async #createExpiredClaim(before: Before): Promise<OpenEntry> {
     const claimedAt = await this.#journal.now();
-    const platformTime = this.#context.readPlatformTime();
-    const times = { claimedAt, totalTimeout: 0, gracePeriod: 0, platformTime };
+    // The payment may be older than this entry, so no time of the platform bounds a search for it.
+    const times = { claimedAt, totalTimeout: 0, gracePeriod: 0, platformTime: undefined };
     return createClaim(before, times, this.#terms);
   }
 

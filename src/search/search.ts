@@ -103,7 +103,7 @@ export const reconcileCall: CallIdentity = {
 
 /** A search of more pages than this prints a warning, because it costs more than a payment. */
 const maxQuietPages = 50;
-const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce for many payments, or a journal that does not forget.`;
+const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce for many payments, or a store that need not be searched first.`;
 
 /** How many scans at most, of which two have to agree. Some lists never stop growing. */
 export const maxScans = 3;
@@ -341,16 +341,18 @@ const createBound = (payments: readonly SoughtPayment[]): Bound => {
   const platformTime = Math.min(...platformTimes);
   return (ahead) => {
     if (earliest === Number.POSITIVE_INFINITY) return platformTime;
-    return ahead === undefined ? Number.NEGATIVE_INFINITY : Math.min(earliest - ahead, platformTime);
+    return ahead === undefined
+      ? Number.NEGATIVE_INFINITY
+      : Math.min(earliest - ahead, platformTime);
   };
 };
 
 /** A time before which a payment was not made, by this machine's clock, whose error is allowed for. */
 function earliestOf({ earliest, clockSkew = defaultClockSkew, takeover }: Search): number {
-  if (takeover?.isPlatformTime === true) return Number.POSITIVE_INFINITY;
-  // After a takeover the payment is sent. This machine's clock may have been wrong at the claim.
-  if (takeover !== undefined) return Number.NEGATIVE_INFINITY;
-  return (earliest ?? Number.NEGATIVE_INFINITY) - clockSkew;
+  // After a takeover the payment is sent, and this machine's clock may have been wrong at the claim.
+  if (takeover?.isPlatformTime === false) return Number.NEGATIVE_INFINITY;
+  const unknown = takeover === undefined ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  return (earliest ?? unknown) - clockSkew;
 }
 
 /**

@@ -34,7 +34,9 @@ function setup(when: 'before_commit' | 'after_commit' = 'after_commit') {
     fault: { kind: 'status', status: 503 },
   });
   const seeded = sandbox.transfers.list().length;
-  const options = { ...sandbox.clientOptions, journal: memoryJournal(), maxRetries: 0 };
+  let passed = 0;
+  const journal = memoryJournal({ now: () => Date.now() + passed });
+  const options = { ...sandbox.clientOptions, journal, maxRetries: 0 };
   const payments = new PaymentsClient(options);
   const print = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const leaveInDoubt = (description: string) =>
@@ -47,6 +49,8 @@ function setup(when: 'before_commit' | 'after_commit' = 'after_commit') {
   const lines = () => print.mock.calls.flat().filter((line) => String(line).includes('same terms'));
   return {
     sandbox,
+    /** Lets the deadlines of all claims pass. */
+    wait: () => (passed += 120_000),
     options,
     payments,
     transfers: payments.transfers,
@@ -116,13 +120,14 @@ describe('create with the reference of a payment of createOnce', () => {
     ['an operator has decided', 'decided'],
     ['a new sandbox was made', 'reset'],
   ])('is sent again when %s', async (_, way) => {
-    const { transfers, leaveInDoubt, sandbox } = setup('before_commit');
+    const { transfers, leaveInDoubt, sandbox, wait } = setup('before_commit');
     await leaveInDoubt('invoice 4711');
     sandbox.faults.clear();
     if (way === 'found') {
       sandbox.transfers.create(inputOf('invoice 4711'));
       expect((await transfers.createOnce(inputOf('invoice 4711'))).result).toBe('found');
     } else if (way === 'decided') {
+      wait();
       await transfers.decide('invoice 4711', 'not_paid', { force: true });
     } else {
       expect(new Sandbox().transfers.list()).toEqual([]);

@@ -114,6 +114,7 @@ test.each([...identifying, 'createdAt', 'status', 'type', 'direction'])(
       for (const amount of ['1.00', '2.00']) {
         sandbox.transfers.create({ ...input, amount, description: 'old' });
       }
+      await clock.advance(600_000);
       await die('before_commit');
       await clock.advance(1_200_000);
       const { id } = await payments.transfers.createOnce(input);

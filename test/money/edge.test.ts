@@ -4,8 +4,6 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { invoice as input, fixedTimes } from '../support/values.ts';
-import { clockFrom } from '../../src/calls/time.ts';
-import { GuardedJournal } from '../../src/once/guarded-journal.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
 
 // createOnce makes these checks of the journal in production, too, before it sends a payment.
@@ -95,27 +93,4 @@ test('createOnce sends nothing if its claim has already expired when the journal
   expect(error).toMatchObject({ reason: 'journal', retryable: false });
   expect(error.message).toContain('claim has ended');
   expect(made()).toBe(1);
-});
-
-test('GuardedJournal rejects a swap that would remove the entry of a paid payment', async () => {
-  const journal = memoryJournal();
-  const paid = {
-    state: 'paid',
-    transferId: 'txfr_1',
-    paidAt: 1,
-    platform: 'https://api.example.com/v0',
-    input,
-  } as const;
-  await journal.swap(input.description, undefined, paid);
-  const call = { operation: 'transfers.createOnce', method: 'POST', path: '/transfers' };
-  const guarded = new GuardedJournal(call, input.description, {
-    ...fixedTimes,
-    journal,
-    baseUrl: paid.platform,
-    clock: clockFrom(undefined),
-    pipeline: { redact: String, redactOwn: String },
-  });
-  const error = await failureOf(guarded.swap(paid, undefined), PaymentInDoubtError);
-  expect(error).toMatchObject({ reason: 'journal', retryable: false });
-  expect(await journal.read(input.description)).toEqual(paid);
 });

@@ -134,11 +134,14 @@ function setup(world: World = {}) {
   /** The claim of a process that died. */
   const claim = (changes: Partial<SendingEntry> = {}): Promise<void> => {
     const claimedAt = trueTime() + journalLead;
-    const expiresAt = claimedAt + totalTimeout + gracePeriod;
-    const times = { claimedAt, expiresAt, firstClaimedAt: claimedAt };
+    const deadline = claimedAt + totalTimeout;
+    const times = { claimedAt, deadline, expiresAt: deadline + gracePeriod };
+    const history = [{ at: claimedAt, state: 'sending' }] as const;
+    const platformTime = hasDate ? { platformTime: trueTime() + platformLead } : {};
     const claimId = crypto.randomUUID();
     const common = { state: 'sending', claimId, host: 'h-1', platform: baseUrl, input } as const;
-    return write({ ...common, ...times, ...changes });
+    const first = { firstClaimedAt: claimedAt, ...platformTime, history };
+    return write({ ...common, ...times, ...first, ...changes });
   };
   /** Adds 150 other payments in eight minutes, so that the payment is not on the first page. */
   const payOthers = (others: readonly [number, number] = [75, 75]): void => {
@@ -324,19 +327,16 @@ test('createOnce with transfersNewestFirst, since and a journal that may lose en
   expect(counts).toEqual({ lists: 1, creations: 1, drifts: 0 });
 });
 
-test('a list search with transfersNewestFirst but without since reads the whole list if the journal may lose entries', async () => {
-  const { claim, payOthers, pay, counts } = setup({ forgets: true });
-  await claim();
+test('a first claim without since reads the whole list twice if the store searches first', async () => {
+  const { payOthers, pay, counts } = setup({ forgets: true });
   payOthers();
   await pay();
   expect(counts.lists).toBe(2 * whole);
 });
 
-test.each([{}, { since }])('a claim without firstClaimedAt bounds nothing: %o', async (options) => {
-  const { claim, payOthers, pay, counts, read, write, paid } = setup();
-  await claim();
-  const { firstClaimedAt: _, ...old } = (await read()) as SendingEntry;
-  await write(old as JournalEntry);
+test.each([{}, { since }])('a takeover without platformTime reads all: %o', async (options) => {
+  const { claim, payOthers, pay, counts, paid } = setup();
+  await claim({ platformTime: undefined });
   payOthers();
   await pay(options);
   expect(counts.lists).toBe(2 * whole);
@@ -357,46 +357,50 @@ const failingOptions = (): ClientOptions => ({
 
 test.each<readonly [string, Partial<SendingEntry> | undefined, OnceOptions, number]>([
   ['a first claim', undefined, {}, start + 8 * minute],
-  ['a first claim with since', undefined, { since }, start],
-  ['a claim with late since', undefined, { since: toTime(start + 9 * minute) }, start + 8 * minute],
+  ['a first claim with since', undefined, { since }, start + 8 * minute],
   ['a claim that replaces an expired claim', {}, {}, start],
   ['a claim with the same since that replaces an expired claim', {}, { since }, start],
-  ['a takeover with an earlier since', {}, { since: toTime(start - hour) }, start - hour],
+  ['a takeover with an earlier since', {}, { since: toTime(start - hour) }, start],
   ['a takeover with since within the skew', {}, { since: toTime(start + 2 * minute) }, start],
   ['a takeover of a takeover', { firstClaimedAt: start - hour }, {}, start - hour],
-  ['a takeover of a future claim', { firstClaimedAt: start + day }, {}, start + 8 * minute],
-  ['a takeover without firstClaimedAt', { firstClaimedAt: undefined as never }, { since }, 0],
-])('firstClaimedAt of %s is the earliest time', async (_, before, options, firstClaimedAt) => {
-  const { claim, payOthers, pay, read } = setup({ options: failingOptions() });
-  if (before !== undefined) await claim(before);
-  payOthers();
-  await failureOf(pay(options), PaymentInDoubtError);
-  expect(await read()).toMatchObject({ claimedAt: start + 8 * minute, firstClaimedAt });
-});
+  ['a takeover of a future claim', { firstClaimedAt: start + day }, {}, start],
+  ['a takeover without firstClaimedAt', { firstClaimedAt: undefined as never }, { since }, start],
+])(
+  'firstClaimedAt of %s is the first claim of its series',
+  async (_, before, options, firstClaimedAt) => {
+    const { claim, payOthers, pay, read } = setup({ options: failingOptions() });
+    if (before !== undefined) await claim(before);
+    payOthers();
+    await failureOf(pay(options), PaymentInDoubtError);
+    expect(await read()).toMatchObject({ claimedAt: start + 8 * minute, firstClaimedAt });
+  },
+);
 
 test('the field firstClaimedAt of a claim is a time of the journal’s clock, even if that clock is a day ahead', async () => {
   const { pay, read } = setup({ journalLead: day, options: failingOptions() });
   await failureOf(pay({ since: toTime(start - hour) }), PaymentInDoubtError);
-  expect(await read()).toMatchObject({ firstClaimedAt: start + day - hour });
+  expect(await read()).toMatchObject({ firstClaimedAt: start + day });
 });
 
-test('an entry in the state not_paid and the next claim of the payment keep firstClaimedAt of the first claim', async () => {
+test('firstClaimedAt begins anew with the first claim after not_paid', async () => {
   const { claim, payOthers, pay, payments, read } = setup({ options: failingOptions() });
   await claim({ firstClaimedAt: start - hour });
   payOthers();
   await payments.transfers.decide(input.description, 'not_paid');
-  expect(await read()).toMatchObject({ state: 'not_paid', firstClaimedAt: start - hour });
+  expect(await read()).not.toHaveProperty('firstClaimedAt');
   await failureOf(pay(), PaymentInDoubtError);
-  expect(await read()).toMatchObject({ state: 'sending', firstClaimedAt: start - hour });
+  expect(await read()).toMatchObject({ state: 'sending', firstClaimedAt: start + 8 * minute });
 });
 
-test('createOnce writes its option since as firstClaimedAt if its search before the first claim is ambiguous', async () => {
+test('the first claim of an ambiguous entry without a claim is when the entry was written', async () => {
   const { add, pay, read, payOthers } = setup({ forgets: true });
   add({ ...input, id: 'txfr_1', amount: '99' } as Partial<Transfer>);
   payOthers();
   const error = await failureOf(pay({ since }), PaymentInDoubtError);
   expect(error.reason).toBe('ambiguous');
-  expect(await read()).toMatchObject({ state: 'ambiguous', firstClaimedAt: start });
+  const entry = await read();
+  expect(entry).toMatchObject({ state: 'ambiguous', firstClaimedAt: start + 8 * minute });
+  expect(entry).not.toHaveProperty('platformTime');
 });
 
 test('if an ambiguous createOnce call had no option since, later searches with transfersNewestFirst do not stop early', async () => {
@@ -404,17 +408,11 @@ test('if an ambiguous createOnce call had no option since, later searches with t
   add({ ...input, amount: '99' } as Partial<Transfer>);
   payOthers();
   await failureOf(pay(), PaymentInDoubtError);
-  expect(await read()).toMatchObject({ state: 'ambiguous', firstClaimedAt: 0 });
+  expect(await read()).toMatchObject({ state: 'ambiguous' });
   payOthers();
   const trusting = payments.withOptions({ journal: { ...journal, searchFirst: 'never' as const } });
   const error = await failureOf(trusting.transfers.createOnce(input), PaymentInDoubtError);
-  expect(error.reason).toBe('ambiguous');
-  // If the time of the first claim is unknown, no since can contradict that time.
-  const stated = await failureOf(
-    trusting.transfers.createOnce(input, { since }),
-    PaymentInDoubtError,
-  );
-  expect([stated.reason, counts.creations]).toEqual(['ambiguous', 0]);
+  expect([error.reason, counts.creations]).toEqual(['ambiguous', 0]);
 });
 
 /** A platform with two clocks, whose `createdAt` is behind the header `Date`. */
@@ -510,8 +508,7 @@ test('a client calls the hook onDrift once if the list contradicts the option tr
   payOthers();
   await pay({ since });
   await payments.transfers.reconcile({ ...input, description: 'other' }, { since });
-  // The payment needs two scans, because its journal forgets.
-  expect(counts).toEqual({ lists: 3 * whole, creations: 1, drifts: 1 });
+  expect(counts).toEqual({ lists: 4 * whole, creations: 1, drifts: 1 });
 });
 
 test('a list search with transfersNewestFirst reads the list again if the list changes while it is read', async () => {
@@ -591,7 +588,7 @@ test('the error of createOnce names the number of pages read and the remedies if
     'read 3 pages',
     'transfersNewestFirst with since',
     'createAllOnce',
-    'a journal that does not forget',
+    "searchFirst: 'never'",
     'a larger totalTimeout',
   ]) {
     expect(error.message).toContain(text);

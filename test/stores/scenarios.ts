@@ -47,7 +47,7 @@ export const createClaim = (paid: OnceInput, fields: Partial<SendingEntry> = {})
   host: 'worker-1',
   claimedAt: 1,
   expiresAt: 2,
-  firstClaimedAt: 1,
+  firstClaimedAt: fields.claimedAt ?? 1,
   platform: new PaymentsClient(new Sandbox().clientOptions).toJSON().baseUrl,
   input: paid,
   ...fields,
