@@ -12,6 +12,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { forgetPlatform, openRegistry } from '../../src/internal/doubt-registry.ts';
 import { CallDoubt, hasDoubt } from '../../src/once/doubts.ts';
 import { failureOf } from '../support/clients.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 const inputOf = (description: string, changes: Partial<OnceInput> = {}): OnceInput =>
   ({
@@ -66,6 +67,52 @@ async function createCopy(options: ConstructorParameters<typeof PaymentsClient>[
   const copy = await import('payments-platform-sdk');
   return new copy.PaymentsClient(options);
 }
+
+type Fallback = (world: ReturnType<typeof setup>) => Promise<unknown>;
+const lost = inputOf('invoice 4711');
+const fallbacks: Readonly<Record<string, Fallback>> = {
+  'after an error': ({ transfers }) =>
+    transfers.createOnce(lost).catch(() => transfers.create(lost)),
+  'after a race with a timer': async ({ transfers, sandbox }) => {
+    sandbox.faults.clear();
+    const fault = { kind: 'delay', ms: 100 } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    const running = transfers.createOnce(lost);
+    const timeout = new Promise((_, reject) => setTimeout(reject, 30));
+    await Promise.race([running, timeout]).catch(() => transfers.create(lost).catch(() => null));
+    await running;
+  },
+  'in other capitals': ({ transfers }) =>
+    transfers.createOnce(lost).catch(() => transfers.create(inputOf('INVOICE 4711'))),
+  'by a clone of the client': ({ payments }) =>
+    payments.transfers
+      .createOnce(lost)
+      .catch(() => payments.withOptions({ maxRetries: 2 }).transfers.create(lost)),
+  'by a client of its own': ({ options, transfers }) =>
+    transfers
+      .createOnce(lost)
+      .catch(() => new PaymentsClient({ ...options, journal: undefined }).transfers.create(lost)),
+  'for a payment of a batch': async ({ transfers }) => {
+    const batch = transfers.createAllOnce([lost], { retryTimeout: 1 });
+    for await (const { input, error } of batch) if (error) await transfers.create(input);
+  },
+  'that waited for the rate limiter': async ({ options, transfers, sandbox }) => {
+    const clock = new VirtualClock();
+    const limited = new PaymentsClient({ ...options, clock }).transfers;
+    const fault = { kind: 'status', status: 429, retryAfter: 5 } as const;
+    sandbox.faults.add({ operation: 'transfers.get', fault });
+    await failureOf(limited.get('txfr_000001'));
+    const waiting = limited.create(lost);
+    await failureOf(transfers.createOnce(lost));
+    await Promise.all([waiting, clock.advance(5_000)]);
+  },
+};
+
+test.each(Object.entries(fallbacks))('create %s does not pay again', async (_, pay) => {
+  const world = setup();
+  await pay(world).catch(() => undefined);
+  expect(world.references()).toEqual(['invoice 4711']);
+});
 
 describe('create with the reference of a payment of createOnce', () => {
   test.each(['invoice 4711', 'INVOICE 4711'])(
