@@ -73,13 +73,22 @@ const lost = inputOf('invoice 4711');
 const fallbacks: Readonly<Record<string, Fallback>> = {
   'after an error': ({ transfers }) =>
     transfers.createOnce(lost).catch(() => transfers.create(lost)),
-  'after a race with a timer': async ({ transfers, sandbox }) => {
+  'after a race with a timer': async ({ payments, options, sandbox }) => {
     sandbox.faults.clear();
-    const fault = { kind: 'delay', ms: 100 } as const;
-    sandbox.faults.add({ operation: 'transfers.create', fault });
-    const running = transfers.createOnce(lost);
-    const timeout = new Promise((_, reject) => setTimeout(reject, 30));
-    await Promise.race([running, timeout]).catch(() => transfers.create(lost).catch(() => null));
+    const timeout = Promise.withResolvers<never>();
+    const end = Promise.withResolvers<undefined>();
+    const fetch = async (request: Request): Promise<Response> => {
+      const response = await options.fetch(request);
+      // The timer fires while the response is on its way.
+      timeout.reject(new Error('timeout'));
+      await end.promise;
+      return response;
+    };
+    const running = payments.withOptions({ fetch }).transfers.createOnce(lost);
+    await Promise.race([running, timeout.promise]).catch(() =>
+      payments.transfers.create(lost).catch(() => undefined),
+    );
+    end.resolve(undefined);
     await running;
   },
   'in other capitals': ({ transfers }) =>
