@@ -42,6 +42,9 @@ export interface BooksContext {
   /** Reads what the journal records about a reference; undefined if the client has no journal. */
   readonly readRecord:
     ((reference: string, signal: AbortSignal | undefined) => Promise<RecordedPayment>) | undefined;
+  /** Whether the journal has a transfer as one of its payments; undefined if there is no journal. */
+  readonly isOfJournal:
+    ((transfer: Transfer, signal: AbortSignal | undefined) => Promise<boolean>) | undefined;
 }
 
 /** A payment of the caller's books, and the listed transfers that may be the payment. */
@@ -67,6 +70,11 @@ export interface Books extends BooksContext {
   readonly paging: RequestOptions;
   /** The page size of the first scan of each account's list. @default 100 */
   readonly pageSize?: number | undefined;
+  /**
+   * Whether a payment is missing only after two scans that agree. Otherwise a missing payment is
+   * looked for again later. @default true
+   */
+  readonly confirms?: boolean | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly unexpected: boolean;
@@ -97,8 +105,8 @@ export class SourceBooks {
    * unless it may belong to a payment that no transfer matches exactly.
    */
   readonly #similar = new Map<unknown, Transfer>();
-  /** Keys of the transfers that were returned as unexpected, so that no scan returns them again. */
-  readonly #returned = new Set<unknown>();
+  /** Keys of the transfers that no payment is, so that no later scan returns them again. */
+  readonly #unexpected = new Set<unknown>();
   /**
    * The page size of the next scan of the list. Each scan asks for smaller pages than the one
    * before, because a cache may have the pages of the earlier scan.
@@ -154,8 +162,7 @@ export class SourceBooks {
       const list = transferSearch.scan(this.#source, () => Number.NEGATIVE_INFINITY, scan, state);
       for await (const transfers of list) {
         pages += 1;
-        // waitForAll asks for no unexpected transfers, so one `next` runs the generator to its end.
-        for (const transfer of transfers) this.#assign(transfer).next();
+        for (const transfer of transfers) this.#assign(transfer);
         if (isComplete() || pages === maxPages) break;
       }
       this.pagesForAll = isComplete() ? pages : pages + 1;
@@ -221,14 +228,15 @@ export class SourceBooks {
       const options = { paging, pageSize: this.#nextPageSize };
       for await (const transfers of transferSearch.scan(this.#source, bound, options, state)) {
         pages += 1;
-        for (const transfer of transfers) yield* this.#assign(transfer);
+        for (const transfer of transfers) {
+          if (!this.#assign(transfer)) yield* this.#returnUnexpected(transfer);
+        }
       }
       if (state.problem === undefined) {
         await this.#readUnlisted();
         const isBounded = bound(state.ahead) > Number.NEGATIVE_INFINITY;
-        if (pages <= 1 || previous?.agreesWith(state.rows, isBounded) === true) return;
-        const isMissing = this.#payments.some(isUnlisted);
-        if (!isMissing && !(this.#books.unexpected && state.rows.hasRepeats)) return;
+        const agrees = previous?.agreesWith(state.rows, isBounded) ?? pages <= 1;
+        if (agrees || !this.#needsAnotherScan(state.rows)) return;
         previous = state.rows;
       }
       if (state.isCached || scan === maxScans) {
@@ -237,20 +245,27 @@ export class SourceBooks {
     }
   }
 
-  /** Adds a listed transfer to the payments that it may be, or returns it as unexpected. */
-  *#assign(transfer: Transfer): Generator<UnexpectedRow, void, undefined> {
+  /** Whether a scan may have missed what its rows lack, so that another one has to confirm it. */
+  #needsAnotherScan({ hasRepeats }: ScanRows): boolean {
+    const { confirms = true, unexpected } = this.#books;
+    return (confirms && this.#payments.some(isUnlisted)) || (unexpected && hasRepeats);
+  }
+
+  /** Adds a listed transfer to the payments that it may be. Returns whether there are any. */
+  #assign(transfer: Transfer): boolean {
     const owners = [
       ...this.#recordedAs(transfer.id),
       this.#byReference.get(transfer.description),
     ].filter((payment) => payment !== undefined && !isDismissed(payment, transfer));
     for (const payment of owners) payment?.exact.set(keyOf(transfer), transfer);
-    if (owners.length > 0) return;
+    if (owners.length > 0) return true;
     const similarPayments = this.#findSimilar(transfer);
     for (const payment of similarPayments) {
       if (payment.similar.size < maxSimilar) payment.similar.set(keyOf(transfer), transfer);
     }
-    if (similarPayments.length === 0) yield* this.#returnUnexpected(transfer);
-    else if (this.#isUnexpected(transfer)) this.#similar.set(keyOf(transfer), transfer);
+    if (similarPayments.length === 0) return false;
+    if (this.#isUnexpected(transfer)) this.#similar.set(keyOf(transfer), transfer);
+    return true;
   }
 
   #findSimilar(transfer: Transfer): BookedPayment[] {
@@ -260,10 +275,15 @@ export class SourceBooks {
     );
   }
 
-  *#returnUnexpected(transfer: Transfer): Generator<UnexpectedRow, void, undefined> {
-    if (!this.#isUnexpected(transfer) || this.#returned.has(keyOf(transfer))) return;
-    this.#returned.add(keyOf(transfer));
-    const { amount, currency } = transfer;
+  /** Returns a transfer that no payment of the caller's books is, unless the journal has it. */
+  async *#returnUnexpected(transfer: Transfer): AsyncGenerator<UnexpectedRow, void, undefined> {
+    const { isOfJournal, paging } = this.#books;
+    if (!this.#isUnexpected(transfer) || this.#unexpected.has(keyOf(transfer))) return;
+    this.#unexpected.add(keyOf(transfer));
+    const { amount, currency, description } = transfer;
+    // The payment of these books that has this reference has dismissed the transfer.
+    const isDismissedHere = this.#byReference.has(description);
+    if (!isDismissedHere && (await isOfJournal?.(transfer, paging.signal)) === true) return;
     yield { row: { result: 'unexpected', transfer }, money: { amount, currency } };
   }
 

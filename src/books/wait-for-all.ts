@@ -135,7 +135,7 @@ class Following {
     let failure: unknown;
     for (const [source, payments] of this.#sources) {
       try {
-        for await (const counted of this.#readSource(source, payments)) {
+        for await (const counted of this.#readSource(source, payments, openRows !== undefined)) {
           if (hasEnded(counted)) yield counted;
           else openRows?.push(counted);
         }
@@ -151,9 +151,10 @@ class Following {
   async *#readSource(
     source: string,
     payments: readonly BookedPayment[],
+    confirms: boolean,
   ): AsyncGenerator<BookedRow, void, undefined> {
     const pageSize = 100 - (this.#rounds % pageSizeCount);
-    const round = new SourceBooks({ ...this.#books, pageSize }, source, payments);
+    const round = new SourceBooks({ ...this.#books, pageSize, confirms }, source, payments);
     const open = new Set(payments);
     // Reading the transfers by id takes one request each. `fewRequests` does that for 0 pages.
     const isScanDearer = (this.#pagesOf.get(source) ?? 0) > open.size;

@@ -37,7 +37,6 @@ export class BatchPayments {
   /** Aborts a search of the list after `break` or an abort, because a search may take long. */
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
-  readonly #referenceOf = new Map<string, string>();
   readonly #startedAt: string;
 
   /** `requestedAt` is the checked option `since` of the batch, in milliseconds since 1970. */
@@ -70,23 +69,7 @@ export class BatchPayments {
       if (isOutcomeUnknown(error)) this.#searches.drop(copy);
       throw error;
     });
-    this.#rejectSharedTransfer(copy.description, made.transferId);
     return { reference: copy.description, ...made, result: describeEnd(made) };
-  }
-
-  /**
-   * Throws if two references got the same transfer, because a platform may take payments with equal
-   * terms for duplicates and return one transfer for both.
-   */
-  #rejectSharedTransfer(reference: string, id: string): void {
-    const first = this.#referenceOf.get(id) ?? reference;
-    this.#referenceOf.set(id, first);
-    if (first === reference) return;
-    throw new PaymentErrors(createCall, reference, this.#context).createError(
-      'ambiguous',
-      `The platform has one transfer (${id}) for this payment and for ${first}: an operator decides which of them it is`,
-      { candidates: [id] },
-    );
   }
 
   /** Reports a result by `hooks.onOnce`; `ms` is the time since the first try of the payment. */

@@ -116,7 +116,10 @@ export function createOwnerCheck(getJournal: () => GuardedJournal): IsOtherPayme
 }
 
 /** The key of the payment that a transfer is, as far as the journal knows. */
-async function findOwner(journal: GuardedJournal, transfer: Transfer): Promise<string | undefined> {
+export async function findOwner(
+  journal: GuardedJournal,
+  transfer: Transfer,
+): Promise<string | undefined> {
   const { id, description } = transfer;
   const recorded = await journal.findPaid(id);
   if (recorded !== undefined) return journalKey(recorded.input.description);

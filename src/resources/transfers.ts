@@ -1,11 +1,12 @@
 import type { Pager } from '../lists/pager.ts';
 import type { RequestOptions } from '../calls/options.ts';
-import type {
-  OnceInput,
-  Transfer,
-  TransferCreated,
-  TransferCreateInput,
-  TransferListQuery,
+import {
+  isTransferId,
+  type OnceInput,
+  type Transfer,
+  type TransferCreated,
+  type TransferCreateInput,
+  type TransferListQuery,
 } from '../schemas/transfer.ts';
 import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import type { ResolvedPlatform } from '../calls/platform.ts';
@@ -31,7 +32,8 @@ import {
 import type { ReconciledBooks } from '../books/reconciled-books.ts';
 import type { ReconciledPayment } from '../books/rows.ts';
 import { waitForAll, waitForAllCall, type WaitForAllOptions } from '../books/wait-for-all.ts';
-import { createRecordReader } from '../once/guarded-journal.ts';
+import { createRecordReader, GuardedJournal } from '../once/guarded-journal.ts';
+import { findOwner } from '../once/payment-search.ts';
 import { ListOrder } from '../search/list-order.ts';
 import { reconcileTransfer, type ReconcileOptions } from '../search/reconcile.ts';
 import { reconcileCall, TransferSearch, type Reconciliation } from '../search/search.ts';
@@ -310,6 +312,15 @@ export class Transfers {
 
   #booksContext(call: CallIdentity) {
     const readRecord = createRecordReader(this.#once, call);
-    return { ...this.#once, readRecord, redact: this.#pipeline.redact };
+    const isOfJournal = async (transfer: Transfer, signal: AbortSignal | undefined) => {
+      const journal = new GuardedJournal(call, '', { ...this.#once, signal });
+      return isTransferId(transfer.id) && (await findOwner(journal, transfer)) !== undefined;
+    };
+    return {
+      ...this.#once,
+      readRecord,
+      isOfJournal: readRecord && isOfJournal,
+      redact: this.#pipeline.redact,
+    };
   }
 }

@@ -126,7 +126,7 @@ test('the error of each payment of a batch has the reference of that payment', a
   const { unpaid } = await payments.transfers.createAllOnce(inputs, { concurrency: 1 });
   const names = unpaid.map(({ error }) => [error?.name, error?.reference]);
   expect(names).toEqual([
-    ['ValidationError', 'A'],
+    ['PaymentInDoubtError', 'A'],
     ['ValidationError', 'b'],
     ['PaymentVetoedError', 'c'],
     ['PaymentVetoedError', 'd'],

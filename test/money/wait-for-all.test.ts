@@ -242,22 +242,33 @@ test('waitForAll looks in the list for a payment whose recorded id the platform 
   expect(requests.map(({ line }) => line)).toContain(`GET /transfers/${idOf(900_001)}`);
 });
 
-test('waitForAll uses another page size each time that it repeats the reading of a list that changes', async () => {
+test('waitForAll uses another page size each time that it repeats the reading of a list that contradicts itself', async () => {
   const limits: (string | null)[] = [];
-  const moving = { data: [{ id: idOf(7), direction: 'outgoing' }], hasMore: true };
   const { follow } = setup({
     statusAt: () => 'completed',
     fail: ({ searchParams }) => {
-      if (searchParams.has('cursor')) {
-        return respond(200, { ...moving, hasMore: false, nextCursor: null });
-      }
       limits.push(searchParams.get('limit'));
-      // The fourth list, which is the first of the second round, does not move.
-      return limits.length > 3 ? undefined : respond(200, { ...moving, nextCursor: '1' });
+      // The fourth list, which is the first of the second round, does not contradict itself.
+      const contradiction = { data: [], hasMore: true, nextCursor: '1' };
+      return limits.length > 3 ? undefined : respond(200, contradiction);
     },
   });
   expect(outline(await follow([salaryOf(1)]))).toEqual(['1 completed']);
   expect(limits).toEqual(['99', '98', '97', '98']);
+});
+
+test('waitForAll reads a list of several pages twice only before it says missing', async () => {
+  const { follow, requests } = setup({ history: 150, statusAt: () => undefined });
+  const rows = await follow([salaryOf(1)], { timeout: 2 * minute, interval: minute });
+  expect(outline(rows)).toEqual(['1 missing']);
+  const requestsAt = new Map<number, number>();
+  for (const { at } of requests) requestsAt.set(at, (requestsAt.get(at) ?? 0) + 1);
+  // One scan of two pages in each round, and two scans in the last one.
+  expect([...requestsAt]).toEqual([
+    [0, 2],
+    [minute, 2],
+    [2 * minute, 4],
+  ]);
 });
 
 const unavailable = (): Response => respond(503, { error: 'Later.', code: 'unavailable' });
