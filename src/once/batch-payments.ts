@@ -8,11 +8,13 @@ import {
   type PaymentsError,
 } from '../errors/errors.ts';
 import { isReference } from '../internal/formats.ts';
+import { warn } from '../internal/runtime.ts';
+import { formatTime } from '../internal/text.ts';
 import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import { findDifferingFields } from '../search/compare.ts';
 import type { BatchResult, TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
-import { createOnceEvent, describeEnd, payOnce } from './create-once.ts';
+import { createOnceEvent, describeEnd, isOldPayment, payOnce } from './create-once.ts';
 import { createCall } from './creation.ts';
 import { GuardedJournal, hasWorked } from './guarded-journal.ts';
 import { PaymentErrors } from './payment-errors.ts';
@@ -38,6 +40,8 @@ export class BatchPayments {
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
   readonly #startedAt: string;
+  #oldCount = 0;
+  #oldestPaidAt = Number.POSITIVE_INFINITY;
 
   /** `requestedAt` is the checked option `since` of the batch, in milliseconds since 1970. */
   constructor(client: ClientContext, options: OnceOptions, requestedAt: number | undefined) {
@@ -69,7 +73,21 @@ export class BatchPayments {
       if (isOutcomeUnknown(error)) this.#searches.drop(copy);
       throw error;
     });
-    return { reference: copy.description, ...made, result: describeEnd(made) };
+    const { transferId, transfer } = made;
+    if (isOldPayment(made, this.#client.clock.now())) {
+      this.#oldCount += 1;
+      this.#oldestPaidAt = Math.min(this.#oldestPaidAt, made.paidAt);
+    }
+    return { reference: copy.description, result: describeEnd(made), transferId, transfer };
+  }
+
+  /** Says once for the whole batch how many of its rows belong to payments of long ago. */
+  warnOfOldPayments(): void {
+    if (this.#oldCount === 0) return;
+    const rows = this.#oldCount === 1 ? '1 row' : `${this.#oldCount} rows`;
+    warn(
+      `payments-platform-sdk: ${rows} of a batch belong to payments that were made more than a week ago, the first on ${formatTime(this.#oldestPaidAt).slice(0, 10)}, so nothing was paid for them. If they were meant to pay again, they need other references.`,
+    );
   }
 
   /** Reports a result by `hooks.onOnce`; `ms` is the time since the first try of the payment. */

@@ -121,6 +121,7 @@ export class BatchRun {
       this.#payments.stopSearches();
       this.#notify();
       await Promise.all(lanes);
+      this.#payments.warnOfOldPayments();
       signal?.removeEventListener('abort', onAbort);
       await stopReading();
     }

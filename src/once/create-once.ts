@@ -4,6 +4,7 @@ import { checkOptions, parseSince } from '../calls/options.ts';
 import type { Trace } from '../calls/tracing.ts';
 import { PaymentsError, type Issue } from '../errors/errors.ts';
 import { isReference } from '../internal/formats.ts';
+import { warn } from '../internal/runtime.ts';
 import {
   statusMeaning,
   transferCreateInputSchema,
@@ -43,6 +44,7 @@ export async function createOnce(
   try {
     // If the journal records the payment as made, `read` reads its transfer.
     const made = await payOnce(client, input, options, (read) => read());
+    if (isOldPayment(made, clock.now())) warn(oldPayment);
     report({ ...made, result: describeEnd(made) });
     return { ...made.transfer, result: made.result };
   } catch (error) {
@@ -50,6 +52,18 @@ export async function createOnce(
     throw error;
   }
 }
+
+/** After this time a retry is unlikely, so the reference was probably meant to pay again. */
+const oldPaymentMs = 604_800_000;
+const oldPayment =
+  'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
+
+/** Whether the journal says that a payment was made long before this call. */
+export const isOldPayment = (
+  made: ReadPayment<unknown>,
+  now: number,
+): made is ReadPayment<unknown> & { readonly paidAt: number } =>
+  made.paidAt !== undefined && now - made.paidAt > oldPaymentMs;
 
 /** Returns `in_doubt` if the payment may have been made in spite of the error. */
 export const describeFailure = ({ outcome }: PaymentsError): 'not_paid' | 'in_doubt' =>

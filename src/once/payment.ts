@@ -56,6 +56,8 @@ import { readRecorded } from './recorded.ts';
 /** A payment that was made. If the journal records it, `readTransfer` has returned `transfer`. */
 export interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
   readonly transfer: TransferCreated | T;
+  /** If the journal records the payment: when it was made, by the journal's clock. */
+  readonly paidAt?: number | undefined;
 }
 
 /** A payment that this call made, or that is in the platform's list or the journal. */
@@ -68,6 +70,7 @@ type MadePayment =
   | {
       readonly result: 'recorded';
       readonly transferId: string;
+      readonly paidAt: number;
       /** Reads the recorded transfer, and checks that the transfer is this payment. */
       readonly read: () => Promise<Transfer>;
     };
@@ -82,10 +85,6 @@ interface Position {
 
 /** How many candidates an entry and an error name, because an operator cannot use more. */
 export const maxShownCandidates = 10;
-/** If a payment is older than this, print a warning, because a retry hardly comes so late. */
-const oldPaymentMs = 604_800_000;
-const oldPayment =
-  'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
 const repeatedIds =
   'payments-platform-sdk: the platform has given a new transfer an id that the journal has of an earlier payment, as a sandbox does that was restarted without --state. The earlier payment keeps its entry, as one of the platform before it was reset.';
 /** How many times to try to record a payment as made, because other calls may change its entry. */
@@ -124,9 +123,10 @@ export class Payment {
     try {
       const made = await this.#make();
       const { result, transferId } = made;
-      const transfer = made.result === 'recorded' ? await readTransfer(made.read) : made.transfer;
+      const isRecorded = made.result === 'recorded';
+      const transfer = isRecorded ? await readTransfer(made.read) : made.transfer;
       this.#doubt.end();
-      return { result, transferId, transfer };
+      return { result, transferId, transfer, paidAt: isRecorded ? made.paidAt : undefined };
     } catch (error) {
       this.#doubt.end(error);
       throw error;
@@ -302,13 +302,12 @@ export class Payment {
    */
   async #describeRecorded(entry: PaidEntry): Promise<MadePayment> {
     const { platform, transferId, paidAt } = entry;
-    if (this.#context.clock.now() - paidAt > oldPaymentMs) warn(oldPayment);
     let read = () => readRecorded(entry, this.#context, this.#journal);
     if (platform !== this.#context.baseUrl) {
       const transfer = await read();
       read = () => Promise.resolve(transfer);
     }
-    return { result: 'recorded', transferId, read };
+    return { result: 'recorded', transferId, paidAt, read };
   }
 
   /** Records the payment as `ambiguous`, for an operator to decide. Returns the error to throw. */

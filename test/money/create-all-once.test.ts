@@ -301,6 +301,25 @@ describe('results of createAllOnce', () => {
     expect(single).toMatchObject({ reason: 'conflict' });
   });
 
+  test('a batch whose rows were paid more than a week ago says so once, with their number and the first date', async () => {
+    const { payAll, clock, paid } = setupBatch();
+    const warned = vi.spyOn(console, 'warn').mockReturnValue();
+    const lines = () => warned.mock.calls.map(([line]) => String(line));
+    await payAll(createSalaries(1));
+    clock.jump(86_400_000);
+    await payAll(createSalaries(3));
+    clock.jump(6.5 * 86_400_000);
+    const rows = await payAll(createSalaries(1, 3));
+    expect(rows.map(({ result }) => result)).toEqual(['recorded']);
+    expect(lines()).toEqual([]);
+    clock.jump(86_400_000);
+    await payAll([salaryOf(3), salaryOf(2), salaryOf(1), salaryOf(4)]);
+    expect(paid()).toHaveLength(4);
+    expect(lines()).toEqual([
+      'payments-platform-sdk: 3 rows of a batch belong to payments that were made more than a week ago, the first on 2026-01-15, so nothing was paid for them. If they were meant to pay again, they need other references.',
+    ]);
+  });
+
   test.each([false, true])('two concurrent batches pay once (forgets: %s)', async (forgets) => {
     const { payments, run, paid } = setupBatch({ forgets });
     const salaries = createSalaries(40);
