@@ -423,12 +423,16 @@ function paymentOf(simulation: Simulation, caller: Caller): Payment {
   return new Payment(callIdentity, input, creation, contextOf(simulation, caller));
 }
 
-/** An operator decides, and dismisses a similar transfer where the list always shows one. */
-const decideBy = (simulation: Simulation, caller: Caller, verdict: string): Promise<void> => {
-  const force = verdict === 'not_paid' && simulation.bounds.isAmbiguous === true;
-  const decision = new Verdict(callIdentity, input.description, contextOf(simulation, caller));
-  return decision.record(verdict, { force });
-};
+/** An operator decides. With `force`, `not_paid` dismisses the transfers that the list shows. */
+const decideBy = (
+  simulation: Simulation,
+  caller: Caller,
+  verdict: string,
+  force: boolean,
+): Promise<void> =>
+  new Verdict(callIdentity, input.description, contextOf(simulation, caller)).record(verdict, {
+    force,
+  });
 
 async function callOf(simulation: Simulation, caller: Caller): Promise<TransferCreated> {
   return (await paymentOf(simulation, caller).make((read) => read())).transfer;
@@ -504,7 +508,7 @@ async function findViolation(
     };
     void simulation
       .step(deciding, 'decides', [], decide)
-      .then((verdict) => decideBy(simulation, deciding, verdict))
+      .then((verdict) => decideBy(simulation, deciding, verdict, false))
       .then(
         () => (deciding.history = ['resolved']),
         (error: unknown) => (deciding.history = [(error as Error).name]),
@@ -572,7 +576,9 @@ async function findViolation(
   for (let call = 0; call < 8; call += 1) {
     let result = await run(callOf(simulation, last));
     if (result instanceof PaymentInDoubtError && result.reason === 'ambiguous') {
-      result = await run(decideBy(simulation, last, simulation.truth));
+      result = await run(
+        decideBy(simulation, last, simulation.truth, simulation.truth === 'not_paid'),
+      );
       if (!(result instanceof Error)) continue;
     }
     if (simulation.transfers > 1) return `${simulation.transfers} transfers in the end`;
