@@ -138,8 +138,7 @@ export function applyOptions(
     searchTimeout: searches === undefined ? totalTimeout : maxTimerMs,
     since,
     signal: options.signal,
-    readPlatformTime: () =>
-      (client.pipeline as { platformTime?(): number | undefined }).platformTime?.(),
+    readPlatformTime: () => client.pipeline.platformTime(),
     reads: new PaymentReads(client, selectReadOptions(options), within, searches),
   };
 }

@@ -1,0 +1,345 @@
+import {
+  PaymentInDoubtError,
+  PaymentsClient,
+  type ClientOptions,
+  type OnceInput,
+} from 'payments-platform-sdk';
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import type { Transfer } from '../../src/schemas/transfer.ts';
+import { failureOf } from '../support/clients.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+/*
+ * A takeover sends what an earlier call may have sent already, so its search is the most careful
+ * one: it believes neither a description, nor this machine's clock, nor a single scan.
+ */
+
+const minute = 60_000;
+const start = Date.UTC(2026, 10, 28, 2);
+const [totalTimeout, gracePeriod] = [2 * minute, 15 * minute];
+const input: OnceInput = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '12.50',
+  description: 'payroll-2026-11-employee-0017',
+};
+const inDoubtErrorOf = (call: PromiseLike<unknown>) => failureOf(call, PaymentInDoubtError);
+
+/** A platform with two accounts, whose list a test may change, and a client with a journal. */
+function setup(
+  {
+    show = (data) => ({ data }),
+    journalOptions = {},
+  }: {
+    readonly show?: (data: Transfer[], url: URL, sandbox: Sandbox) => object;
+    readonly journalOptions?: Partial<Journal>;
+  } = {},
+  options: ClientOptions = {},
+) {
+  const clock = new VirtualClock(start);
+  /** The platform's clock is always right. */
+  const trueTime = (): number => start + clock.passed;
+  const sandbox = new Sandbox({ clock: trueTime, listOrder: 'newest_first' });
+  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
+  for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
+  sandbox.accounts.fund(input.sourceAccountId, '1000000');
+  let isListDown = false;
+  const fetch = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    const isList = request.method === 'GET' && url.pathname.endsWith('/transfers');
+    const date = { headers: { date: new Date(trueTime()).toUTCString() } };
+    if (isList && isListDown) return Response.json({}, { status: 503, ...date });
+    const response = await sandbox.fetch(request);
+    const body = (await response.json()) as { data: Transfer[] };
+    const shown = isList ? { ...body, ...show(body.data, url, sandbox) } : body;
+    return Response.json(shown, { status: response.status, ...date });
+  };
+  const journal: Journal = { ...memoryJournal({ now: () => clock.now() }), ...journalOptions };
+  const payments = new PaymentsClient({
+    ...sandbox.clientOptions,
+    validation: 'report',
+    fetch,
+    clock,
+    journal,
+    totalTimeout,
+    gracePeriod,
+    maxRetries: 0,
+    ...options,
+  });
+  const run = <T>(call: PromiseLike<T>) => clock.runTimersDuring(Promise.resolve(call));
+  const pay = (changes: Partial<OnceInput> = {}) =>
+    run(payments.transfers.createOnce({ ...input, ...changes } as OnceInput));
+  /** Pays, and loses the response of a request that had an effect, or none. */
+  const leaveInDoubt = async (
+    when: 'before_commit' | 'after_commit' = 'after_commit',
+    changes: Partial<OnceInput> = {},
+  ) => {
+    sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
+    isListDown = true;
+    await inDoubtErrorOf(pay(changes));
+    isListDown = false;
+  };
+  const payOthers = async (count: number, ms: number, amount = '1.00') => {
+    for (let at = 0; at < count; at += 1) {
+      await clock.advance(ms);
+      sandbox.transfers.create({ ...input, amount, description: `other ${at}` });
+    }
+  };
+  const made = () =>
+    sandbox.transfers.list().filter((each) => each.description === input.description);
+  /** Sets this machine's clock, which the journal uses, too, ahead of the true time. */
+  const shiftMachine = (ms: number): void => {
+    clock.shiftWall(ms + trueTime() - clock.now());
+  };
+  return {
+    clock,
+    sandbox,
+    journal,
+    payments,
+    run,
+    pay,
+    leaveInDoubt,
+    payOthers,
+    made,
+    shiftMachine,
+  };
+}
+
+const showAs = (change: (description: string) => string | undefined) => (data: Transfer[]) => ({
+  data: data.map((transfer) => ({
+    ...transfer,
+    description: change(String(transfer.description)),
+  })),
+});
+
+test.each<[string, (reference: string) => string | undefined]>([
+  ['masked', (text) => `${text.slice(0, 4)}****${text.slice(-2)}`],
+  ['without its middle', (text) => `${text.slice(0, 8)}...${text.slice(-4)}`],
+  ['digits only', (text) => text.replaceAll(/\D/g, '')],
+  ['letters only', (text) => text.replaceAll(/[^a-z]/g, '')],
+  ['in hex', (text) => Buffer.from(text).toString('hex')],
+  ['reversed', (text) => [...text].reverse().join('')],
+  ['a text of the platform', () => 'OUTGOING PAYMENT'],
+  ['behind a long prefix, and cut', (text) => `PAYMENT TO VENDOR ${text}`.slice(0, 22)],
+  // Two forms that no report has.
+  ['a hash', (text) => String(text.length * 7919)],
+  ['the end of another word', () => 'salary'],
+])('a takeover does not send a payment again whose transfer is listed %s', async (_, change) => {
+  const { clock, leaveInDoubt, pay, sandbox } = setup({ show: showAs(change) });
+  await clock.advance(60 * minute);
+  await leaveInDoubt();
+  await clock.advance(totalTimeout + gracePeriod);
+  const { id } = sandbox.transfers.list()[0] ?? { id: '' };
+  await expect(pay()).rejects.toMatchObject({ reason: 'ambiguous', candidates: [id] });
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
+test("with platform.descriptions: 'as_sent', a transfer with another description is another payment", async () => {
+  const facts = { platform: { descriptions: 'as_sent' as const } };
+  const { clock, leaveInDoubt, pay, sandbox } = setup({ show: showAs(() => 'salary') }, facts);
+  await leaveInDoubt('before_commit');
+  sandbox.transfers.create({ ...input, description: 'fee of another service' });
+  await clock.advance(totalTimeout + gracePeriod);
+  expect(await pay()).toMatchObject({ result: 'created' });
+});
+
+test.each<[string, (world: ReturnType<typeof setup>) => Promise<unknown>]>([
+  ['is older than the claim', async ({ payOthers }) => payOthers(2, 10 * minute, input.amount)],
+  ['is another payment of the journal', ({ pay }) => pay({ description: 'payroll-0018' })],
+  [
+    'has exactly the reference of another payment in doubt',
+    ({ leaveInDoubt }) => leaveInDoubt('after_commit', { description: 'payroll-0018' }),
+  ],
+])(
+  'a takeover sends although a transfer with equal terms is listed that %s',
+  async (title, add) => {
+    const world = setup();
+    const { clock, leaveInDoubt, pay, made } = world;
+    if (title.includes('older')) {
+      await add(world);
+      await clock.advance(10 * minute);
+    }
+    await leaveInDoubt('before_commit');
+    if (!title.includes('older')) await add(world);
+    await clock.advance(totalTimeout + gracePeriod);
+    expect(await pay()).toMatchObject({ result: 'created' });
+    expect(made()).toHaveLength(1);
+  },
+);
+
+test('six equal payments in doubt end in one run, whichever of them were made', async () => {
+  for (let mask = 0; mask < 64; mask += 7) {
+    const { clock, leaveInDoubt, payments, run, sandbox } = setup();
+    const inputs = Array.from({ length: 6 }, (_, at) => {
+      return { ...input, description: `fee-${String(at).padStart(4, '0')}` };
+    });
+    for (const [at, each] of inputs.entries()) {
+      await leaveInDoubt((mask >> at) % 2 === 0 ? 'before_commit' : 'after_commit', each);
+    }
+    await clock.advance(totalTimeout + gracePeriod);
+    const { counts, unpaid } = await run(payments.transfers.createAllOnce(inputs));
+    expect([counts.paid, unpaid]).toEqual([6, []]);
+    expect(sandbox.transfers.list()).toHaveLength(6);
+  }
+});
+
+test.each([
+  ['60 minutes ahead', 60 * minute, 120 * minute],
+  ['6 minutes ahead', 6 * minute, 30 * minute],
+  // Two that no report has.
+  ['a day ahead', 24 * 60 * minute, 26 * 60 * minute],
+  ['20 minutes behind', -20 * minute, 90 * minute],
+])(
+  'a takeover with transfersNewestFirst pays once if the clock was %s at the claim and is set right',
+  async (_, lead, wait) => {
+    for (const isPlatformKnown of [true, false]) {
+      const facts = { platform: { transfersNewestFirst: true } };
+      const { clock, leaveInDoubt, pay, payOthers, made, shiftMachine, payments, run } = setup(
+        {},
+        facts,
+      );
+      await payOthers(150, 3 * minute);
+      if (isPlatformKnown) await run(payments.accounts.list());
+      shiftMachine(lead);
+      await leaveInDoubt();
+      shiftMachine(0);
+      await payOthers(300, wait / 300);
+      await clock.advance(24 * 60 * minute);
+      expect(await pay()).toMatchObject({ result: 'found' });
+      expect(made()).toHaveLength(1);
+    }
+  },
+);
+
+test('a takeover with transfersNewestFirst reads only what is newer than the claim, by the platform’s time', async () => {
+  const facts = { platform: { transfersNewestFirst: true } };
+  const { clock, leaveInDoubt, pay, payOthers, sandbox, payments, run } = setup({}, facts);
+  await payOthers(450, 3 * minute);
+  await run(payments.accounts.list());
+  await leaveInDoubt('before_commit');
+  await payOthers(20, minute);
+  await clock.advance(gracePeriod);
+  const before = sandbox.log.length;
+  await pay();
+  const lists = sandbox.log.slice(before).filter(({ operation }) => operation === 'transfers.list');
+  // Each scan reads two pages and has begun to read the next one.
+  expect(lists.length).toBeLessThanOrEqual(6);
+});
+
+/** A list whose cursor is a time, so that it loses transfers with equal times at a page's end. */
+function listByTime(_: Transfer[], url: URL, sandbox: Sandbox): object {
+  const limit = Number(url.searchParams.get('limit'));
+  const cursor = url.searchParams.get('cursor');
+  const rows = sandbox.transfers.list().toReversed();
+  const left = rows.filter(({ createdAt }) => cursor === null || createdAt < cursor);
+  const data = left.slice(0, limit);
+  const hasMore = left.length > limit;
+  return { data, hasMore, nextCursor: hasMore ? data.at(-1)?.createdAt : null };
+}
+
+test.each([3, 5, 16, 50])(
+  'a list that loses transfers with equal times is never believed: %i at a time',
+  async (burst) => {
+    for (const place of [0, 1, burst - 1]) {
+      const { clock, sandbox, leaveInDoubt, pay, made, payments, run } = setup({
+        show: listByTime,
+      });
+      const add = (count: number) => {
+        for (let at = 0; at < count; at += 1) {
+          sandbox.transfers.create({ ...input, amount: '1.00', description: `other ${at}` });
+        }
+      };
+      await clock.advance(minute);
+      // Whatever the page size is, a page ends within one of these bursts.
+      for (let at = 0; at < 60; at += 1) {
+        add(at === 20 ? place : burst);
+        if (at === 20) {
+          await leaveInDoubt();
+          add(burst - place);
+        }
+        await clock.advance(at === 20 ? 0 : 1);
+      }
+      await clock.advance(totalTimeout + gracePeriod);
+      await run(payments.transfers.reconcile(input, { since: new Date(start) })).then(
+        ({ result }) => expect(result).not.toBe('not_found'),
+        (error: unknown) => expect(error).toMatchObject({ outcome: 'unknown' }),
+      );
+      await pay().catch(() => undefined);
+      expect(made()).toHaveLength(1);
+    }
+  },
+);
+
+test('eight parallel workers, whose store searches first, pay on a list that each payment moves', async () => {
+  const { clock, sandbox, payments, run, payOthers } = setup({
+    journalOptions: { searchFirst: 'always' },
+  });
+  await payOthers(300, minute);
+  await clock.advance(minute);
+  const queue = Array.from({ length: 120 }, (_, at) => `job ${String(at).padStart(4, '0')}`);
+  const results: string[] = [];
+  const work = async (): Promise<void> => {
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+      const { result } = await payments.transfers.createOnce({ ...input, description: job });
+      results.push(result);
+    }
+  };
+  await clock.stepTimersDuring(Promise.all(Array.from({ length: 8 }, work)), 1);
+  expect(results).toEqual(Array(120).fill('created'));
+  expect(sandbox.transfers.list()).toHaveLength(420);
+  const lists = sandbox.log.filter(({ operation }) => operation === 'transfers.list').length;
+  // Two scans of four or five pages for each payment, and hardly a third one.
+  expect(lists / 120).toBeLessThan(12);
+});
+
+test('a raised grace period counts for an open claim, and an operator waits for it, too', async () => {
+  const { clock, leaveInDoubt, payments, run, made } = setup();
+  await leaveInDoubt('before_commit');
+  const patient = payments.withOptions({ gracePeriod: 120 * minute }).transfers;
+  await clock.advance(totalTimeout + 30 * minute);
+  const error = await inDoubtErrorOf(run(patient.createOnce(input)));
+  expect(error).toMatchObject({
+    reason: 'in_doubt',
+    until: new Date(start + 122 * minute).toISOString(),
+  });
+  const early = inDoubtErrorOf(run(patient.decide(input.description, 'not_paid')));
+  expect(await early).toMatchObject({ reason: 'in_doubt', retryAfterMs: 90 * minute });
+  expect(made()).toHaveLength(0);
+  await clock.advance(90 * minute);
+  expect(await run(patient.createOnce(input))).toMatchObject({ result: 'created' });
+});
+
+test('with gracePeriod: Infinity an operator decides only after the deadline and 15 minutes', async () => {
+  const hour = 60 * minute;
+  const { clock, leaveInDoubt, payments, run } = setup(
+    {},
+    { gracePeriod: Infinity, totalTimeout: hour },
+  );
+  await leaveInDoubt('before_commit');
+  // The operator's own client has the default time limits.
+  const { transfers } = payments.withOptions({ totalTimeout, gracePeriod });
+  const decide = (force = false) => run(transfers.decide(input.description, 'not_paid', { force }));
+  await clock.advance(18 * minute);
+  expect(await inDoubtErrorOf(decide())).toMatchObject({ retryAfterMs: 57 * minute });
+  expect(await inDoubtErrorOf(decide(true))).toMatchObject({ retryAfterMs: 42 * minute });
+  await clock.advance(50 * minute);
+  expect(await inDoubtErrorOf(decide())).toMatchObject({ retryAfterMs: 7 * minute });
+  await clock.advance(7 * minute);
+  await decide();
+});
+
+test("decide('not_paid') searches as a takeover does: a masked transfer is a conflict, and force dismisses it", async () => {
+  const masked = showAs((text) => `${text.slice(0, 4)}****${text.slice(-2)}`);
+  const { clock, leaveInDoubt, payments, run, sandbox, pay } = setup({ show: masked });
+  await leaveInDoubt();
+  const { id } = sandbox.transfers.list()[0] ?? { id: '' };
+  await clock.advance(totalTimeout + gracePeriod);
+  const decision = payments.transfers.decide(input.description, 'not_paid', { by: 'ada' });
+  const error = await inDoubtErrorOf(run(decision));
+  expect(error).toMatchObject({ reason: 'conflict' });
+  expect(error.message).toContain(id);
+  await run(payments.transfers.decide(input.description, id, { by: 'ada' }));
+  expect(await pay()).toMatchObject({ id, result: 'recorded' });
+});
