@@ -313,7 +313,7 @@ describe('results of createAllOnce', () => {
     expect(rows.map(({ result }) => result)).toEqual(['recorded']);
     expect(lines()).toEqual([]);
     clock.jump(86_400_000);
-    await payAll([salaryOf(3), salaryOf(2), salaryOf(1), salaryOf(4)]);
+    await payAll(createSalaries(4));
     expect(paid()).toHaveLength(4);
     expect(lines()).toEqual([
       'payments-platform-sdk: 3 rows of a batch belong to payments that were made more than a week ago, the first on 2026-01-15, so nothing was paid for them. If they were meant to pay again, they need other references.',
