@@ -412,7 +412,9 @@ export class Payment {
       }));
     if (shown === this.#input.description) {
       warn(repeatedIds);
-      await this.#journal.release(owner, `${baseUrl} before it was reset`);
+      // A name of its own, as an earlier payment may have given up the same id after another reset.
+      const platform = `${baseUrl} before it was reset after ${owner.input.description}`;
+      await this.#journal.release(owner, platform);
       return;
     }
     const at = await this.#journal.readTime();

@@ -273,7 +273,7 @@ test.each([3, 5, 16, 50])(
 );
 
 test('eight parallel workers, whose store searches first, pay on a list that each payment moves', async () => {
-  const { clock, sandbox, payments, run, payOthers } = setup({
+  const { clock, sandbox, payments, payOthers } = setup({
     journalOptions: { searchFirst: 'always' },
   });
   await payOthers(300, minute);

@@ -1,0 +1,147 @@
+import { PaymentInDoubtError, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import { memoryJournal } from 'payments-platform-sdk/journals';
+import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { expect, test } from 'vitest';
+import { failureOf } from '../support/clients.ts';
+import { fixedTimes } from '../support/values.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+/* What an operator may decide about a payment that was paid by hand, or decided wrongly. */
+
+const { totalTimeout, gracePeriod } = fixedTimes;
+const input: OnceInput = {
+  sourceAccountId: 'acc_000001',
+  destinationAccountId: 'acc_000002',
+  amount: '5.00',
+  description: 'fee-0017',
+};
+const conflictOf = async (call: PromiseLike<unknown>) => {
+  const error = await failureOf(call, PaymentInDoubtError);
+  expect(error.reason).toBe('conflict');
+  return error;
+};
+
+function setup() {
+  const clock = new VirtualClock(Date.UTC(2026, 10, 28, 2));
+  const sandbox = new Sandbox({ clock: () => clock.now() });
+  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
+  for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
+  sandbox.accounts.fund('acc_000001', '1000');
+  const journal = memoryJournal({ now: () => clock.now() });
+  const payments = new PaymentsClient({
+    ...sandbox.clientOptions,
+    ...fixedTimes,
+    clock,
+    journal,
+    maxRetries: 0,
+  });
+  const run = <T>(call: PromiseLike<T>) => clock.runTimersDuring(Promise.resolve(call));
+  const pay = () => run(payments.transfers.createOnce(input));
+  const decide = (...call: Parameters<typeof payments.transfers.decide>) =>
+    run(payments.transfers.decide(...call));
+  const refuse = async () => {
+    sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 422 } });
+    await failureOf(pay());
+  };
+  const leaveInDoubt = async () => {
+    const fault = { kind: 'reset', when: 'before_commit' } as const;
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    await failureOf(pay(), PaymentInDoubtError);
+  };
+  return { clock, sandbox, journal, pay, decide, refuse, leaveInDoubt };
+}
+
+test('a payment that was refused and then paid by hand is recorded without an entry, and not paid again', async () => {
+  const { sandbox, journal, pay, decide, refuse } = setup();
+  await refuse();
+  expect(await journal.read(input.description)).toBeUndefined();
+  const { id } = sandbox.transfers.create(input);
+  await decide(input.description, id, { by: 'ada' });
+  expect(await journal.read(input.description)).toMatchObject({
+    state: 'paid',
+    transferId: id,
+    input,
+  });
+  expect(await pay()).toMatchObject({ id, result: 'recorded' });
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
+test.each(['paid by hand', 'fee-0071', 'FEE-0017'])(
+  'a transfer with the description %s is recorded without an entry only with force',
+  async (description) => {
+    const { sandbox, journal, pay, decide } = setup();
+    const { id } = sandbox.transfers.create({ ...input, description });
+    await conflictOf(decide(input.description, id));
+    expect(await journal.read(input.description)).toBeUndefined();
+    await decide(input.description, id, { force: true });
+    expect(await pay()).toMatchObject({ id, result: 'recorded' });
+  },
+);
+
+test('a transfer by hand waits for a request that may still take effect, and a search shows the late one', async () => {
+  const { clock, sandbox, decide, leaveInDoubt, pay } = setup();
+  await leaveInDoubt();
+  await clock.advance(180_000);
+  const { id } = sandbox.transfers.create({ ...input, description: 'paid by hand' });
+  const early = await failureOf(decide(input.description, id), PaymentInDoubtError);
+  expect(early).toMatchObject({
+    reason: 'in_doubt',
+    retryAfterMs: totalTimeout + gracePeriod - 180_000,
+  });
+  const late = sandbox.transfers.create(input);
+  await clock.advance(totalTimeout + gracePeriod);
+  expect((await conflictOf(decide(input.description, id))).message).toContain(late.id);
+  expect(await pay()).toMatchObject({ id: late.id, result: 'found' });
+});
+
+test('a transfer by hand ends a doubt after the wait, if the list shows no other', async () => {
+  const { clock, sandbox, decide, leaveInDoubt, pay } = setup();
+  await leaveInDoubt();
+  const { id } = sandbox.transfers.create({ ...input, description: 'paid by hand' });
+  await clock.advance(totalTimeout + gracePeriod);
+  await decide(input.description, id, { by: 'ada' });
+  expect(await pay()).toMatchObject({ id, result: 'recorded' });
+});
+
+test('force leads back from paid, but never over a listed transfer with the reference', async () => {
+  const { sandbox, journal, pay, decide } = setup();
+  const { id } = await pay();
+  await conflictOf(decide(input.description, 'not_paid'));
+  expect(
+    (await conflictOf(decide(input.description, 'not_paid', { force: true }))).message,
+  ).toContain(id);
+  expect(await journal.read(input.description)).toMatchObject({ state: 'paid', transferId: id });
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
+test('force replaces a wrong transfer by the right one, and by not_paid, and the history keeps all', async () => {
+  const { sandbox, journal, pay, decide } = setup();
+  const wrong = sandbox.transfers.create({ ...input, description: 'rent' });
+  await decide(input.description, wrong.id, { force: true, by: 'bob' });
+  await decide(input.description, 'not_paid', { force: true, by: 'ada' });
+  expect(await journal.read(input.description)).toMatchObject({ dismissed: [wrong.id] });
+  const { id, result } = await pay();
+  expect(result).toBe('created');
+  const { history = [] } = (await journal.read(input.description)) ?? {};
+  expect(history.map(({ state, by = '' }) => `${state} ${by}`.trim())).toEqual([
+    'paid bob',
+    'not_paid ada',
+    'sending',
+    'paid',
+  ]);
+  // The right transfer is found by its description, and no search is needed.
+  await decide(input.description, id);
+});
+
+test('a recorded transfer that the platform has lost is paid again only after force, and no sooner', async () => {
+  const { sandbox, clock, pay, decide } = setup();
+  const empty = sandbox.exportState();
+  await pay();
+  sandbox.importState(empty);
+  await clock.advance(2 * gracePeriod);
+  await failureOf(pay());
+  await conflictOf(decide(input.description, 'not_paid'));
+  await decide(input.description, 'not_paid', { force: true, by: 'ada' });
+  expect(await pay()).toMatchObject({ result: 'created' });
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
