@@ -9,15 +9,15 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     // On Node, this transport uses only a fetch that is not Node's own. An error of such a fetch
     // proves nothing, because a dispatcher may make several attempts and report only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // On a dead connection Bun and Deno send a request again, except for writes: getConnectionInit.
+    // On a dead connection Bun and Deno send a request again, except for writes: getFreshInit.
     sendsOnce: kind !== 'safe',
     wantsRequest: true,
-    send: async ({ stop }, built) =>
+    send: async ({ stop, scan }, built) =>
       toTransportResponse(
         await send(built, {
           signal: stop.signal,
           ...getCacheInit(),
-          ...getConnectionInit(here, kind),
+          ...(kind === 'safe' && scan === undefined ? {} : getFreshInit(here)),
         }),
       ),
   };
@@ -75,9 +75,8 @@ export const toUnrepeatableBody = (text: string): string | Blob =>
 
 let freshConnections: object | undefined;
 
-/** Options that make fetch send a write on a new connection, not on a reused one. */
-function getConnectionInit(here: Runtime, kind: Kind): object {
-  if (kind === 'safe') return {};
+/** Options that make fetch send a request on a new connection, if the runtime has such options. */
+function getFreshInit(here: Runtime): object {
   if (here === 'bun') return { keepalive: false };
   if (here !== 'deno') return {};
   freshConnections ??= { client: host.Deno?.createHttpClient?.({ poolMaxIdlePerHost: 0 }) };

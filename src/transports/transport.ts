@@ -32,7 +32,7 @@ export interface TransportRequest {
 /**
  * Identifies one scan of a list whose requests use only connections that no other request has used.
  * So a stray response can only be a copy of an earlier page of the scan, whose cursor shows that.
- * Only the identity of the object counts. A transport that cannot choose connections ignores it.
+ * Only the identity of the object counts. Bun and Deno open a connection for each page of a scan.
  */
 export type Scan = object;
 

@@ -21,7 +21,7 @@ export const runtimeMutants: readonly (Variant & { readonly on: readonly ('bun' 
     on: ['bun', 'deno'],
     changes: [
       change('transports/fetch.ts', "runtime() === 'deno' ? new Blob([text]) : text", 'text'),
-      change('transports/fetch.ts', "  if (kind === 'safe') return {};", '  if (kind) return {};'),
+      change('transports/fetch.ts', "kind === 'safe' && scan", 'kind && scan'),
     ],
   },
 ];

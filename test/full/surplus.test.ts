@@ -1,9 +1,12 @@
-import { fork } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { expect, onTestFinished, test } from 'vitest';
+import { rows } from '../drivers/copies.ts';
+import { otherRuntimes } from '../drivers/runtimes.ts';
 import type { Fault } from '../drivers/surplus-server.ts';
 
 // After a surplus response, each payment on its connection would get the response to another one.
@@ -87,3 +90,18 @@ test.each<[string, Fault, number?]>([
   const references = (await list()).map(([reference]) => reference);
   expect(new Set(references).size).toBe(references.length);
 });
+
+const node = { name: 'node', binary: process.execPath, args: [] };
+
+test.each([node, ...otherRuntimes])(
+  'no payment goes wrong on $name behind a proxy that copies responses',
+  async ({ binary, args }) => {
+    const script = fileURLToPath(new URL('../drivers/copies.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(binary, [...args, script]);
+    const lines = stdout.trim().split('\n');
+    const ends = { wrong: 0, twice: 0, inDoubt: 0 };
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(
+      rows.map((row) => ({ ...row, ...ends })),
+    );
+  },
+);

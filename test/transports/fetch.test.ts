@@ -22,6 +22,7 @@ import {
   createdNumber,
   errorBody,
   newTransfer,
+  page,
   transfer,
   transferCreated,
 } from '../support/values.ts';
@@ -298,44 +299,50 @@ test.each([
   ['Node', undefined, undefined],
   ['Bun', {}, { keepalive: false }],
   ['Deno', { createHttpClient: (options: object) => ({ made: options }) }, 'fresh'],
-])('a write on %s is sealed against a second request', async (name, runtime, sealed) => {
-  const inits: (RequestInit | undefined)[] = [];
-  const types: (string | null)[] = [];
-  const bodies: string[] = [];
-  vi.resetModules();
-  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
-  if (runtime !== undefined) vi.stubGlobal(name, runtime);
-  let blobs = 0;
-  class CountedBlob extends Blob {
-    constructor(...args: ConstructorParameters<typeof Blob>) {
-      super(...args);
-      blobs += 1;
+])(
+  'a write and a search on %s are sealed against a second request',
+  async (name, runtime, sealed) => {
+    const inits: (RequestInit | undefined)[] = [];
+    const types: (string | null)[] = [];
+    const bodies: string[] = [];
+    vi.resetModules();
+    const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+    if (runtime !== undefined) vi.stubGlobal(name, runtime);
+    let blobs = 0;
+    class CountedBlob extends Blob {
+      constructor(...args: ConstructorParameters<typeof Blob>) {
+        super(...args);
+        blobs += 1;
+      }
     }
-  }
-  vi.stubGlobal('Blob', CountedBlob);
-  const payments = new Fresh({
-    baseUrl,
-    apiKey,
-    fetch: async (request, init) => {
-      inits.push(init);
-      types.push(request.headers.get('content-type'));
-      bodies.push(await request.text());
-      return respond(201, request.method === 'GET' ? transfer : transferCreated);
-    },
-  });
-  await payments.transfers.create(newTransfer);
-  await payments.transfers.get('txfr_1');
-  const added = inits.map((init) => {
-    const { signal: _, cache: __, ...rest } = init ?? {};
-    return rest;
-  });
-  const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
-  expect(added).toEqual([sealed === 'fresh' ? fresh : (sealed ?? {}), {}]);
-  // Deno receives a Blob, which must not set a content type.
-  expect(blobs).toBe(name === 'Deno' ? 1 : 0);
-  expect(types).toEqual(['application/json', null]);
-  expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
-});
+    vi.stubGlobal('Blob', CountedBlob);
+    const payments = new Fresh({
+      baseUrl,
+      apiKey,
+      fetch: async (request, init) => {
+        inits.push(init);
+        types.push(request.headers.get('content-type'));
+        bodies.push(await request.text());
+        if (request.url.includes('accountId')) return respond(200, page([]));
+        return respond(201, request.method === 'GET' ? transfer : transferCreated);
+      },
+    });
+    await payments.transfers.create(newTransfer);
+    await payments.transfers.get('txfr_1');
+    await payments.transfers.reconcile(newTransfer);
+    const added = inits.map((init) => {
+      const { signal: _, cache: __, ...rest } = init ?? {};
+      return rest;
+    });
+    const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
+    const init = sealed === 'fresh' ? fresh : (sealed ?? {});
+    expect(added).toEqual([init, {}, init]);
+    // Deno receives a Blob, which must not set a content type.
+    expect(blobs).toBe(name === 'Deno' ? 1 : 0);
+    expect(types).toEqual(['application/json', null, null]);
+    expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
+  },
+);
 
 test('the client does not pass the option cache to fetch if the Request of the runtime rejects that option', async () => {
   const seen: (RequestInit | undefined)[] = [];
