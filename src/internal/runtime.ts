@@ -99,6 +99,15 @@ export function isNativeFetch(fetch: unknown): boolean {
   }
 }
 
+/** Whether this process runs tests, as the usual test runners show by a variable. */
+export function isTestRun(): boolean {
+  const env = host.process?.env ?? {};
+  return (
+    env['NODE_ENV'] === 'test' ||
+    ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'].some((name) => env[name] !== undefined)
+  );
+}
+
 let checkedFetch: unknown;
 
 /** Warns once, in a test run, that the SDK does not call a stub of the global fetch. */
@@ -106,11 +115,7 @@ export function warnOfReplacedFetch(): void {
   const { fetch } = globalThis;
   if (fetch === checkedFetch) return;
   checkedFetch = fetch;
-  const env = host.process?.env ?? {};
-  const isTestRun =
-    env['NODE_ENV'] === 'test' ||
-    ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'].some((name) => env[name] !== undefined);
-  if (!isTestRun || typeof fetch !== 'function' || isNativeFetch(fetch)) return;
+  if (!isTestRun() || typeof fetch !== 'function' || isNativeFetch(fetch)) return;
   warn(
     'payments-platform-sdk: the global fetch was replaced, and the SDK does not call it on Node.js.\nPass the stub as the option fetch, or use the sandbox: new PaymentsClient(new Sandbox().clientOptions).',
   );

@@ -1,3 +1,5 @@
+import { isEqual } from '../internal/objects.ts';
+import { isTestRun, warn } from '../internal/runtime.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 
 /** One change of a payment's entry in the journal. */
@@ -200,6 +202,11 @@ export interface FullJournal extends Journal {
   firstClaimAt(): Promise<number | undefined>;
   /** When `createOnce` searches the list before a first claim, as the option says. */
   readonly searchFirst: SearchFirst;
+  /**
+   * Throws if the store may have lost its latest claims. Called right before a payment is sent.
+   * @internal
+   */
+  check?(): void;
 }
 
 /**
@@ -211,27 +218,82 @@ export class LastingJournalError extends Error {
   readonly retryable = false;
 }
 
-/** The exact stored text of each entry, because `swap` compares texts and spaces may differ. */
-const storedTexts = new WeakMap<JournalEntry, string>();
-
 /** Converts an entry to the text that a store keeps. No entry becomes an empty text. */
 export const serializeEntry = (entry: JournalEntry | undefined): string =>
   entry === undefined ? '' : JSON.stringify(entry);
-
-/** The text that the store has for an entry. Empty if there is no entry. */
-export const storedTextOf = (entry: JournalEntry | undefined): string =>
-  (entry && storedTexts.get(entry)) ?? serializeEntry(entry);
 
 /** Parses the stored text of an entry without checking fields. If not JSON, returns the text. */
 export function parseEntry(stored: string): JournalEntry {
   try {
     const entry: unknown = JSON.parse(stored);
-    if (typeof entry !== 'object' || entry === null) return stored as unknown as JournalEntry;
-    storedTexts.set(entry as JournalEntry, stored);
-    return entry as JournalEntry;
+    return (isObjectOrArray(entry) ? entry : stored) as JournalEntry;
   } catch {
     return stored as unknown as JournalEntry;
   }
+}
+
+/**
+ * Swaps an entry that a store keeps as text. First expects the text that this package writes. If
+ * that swap is lost, another program may have rewritten the JSON, so the stored text is read once
+ * and expected if its values equal `before`. `swap` resolves to undefined or false if it was lost.
+ */
+export async function swapByValues<T>(
+  before: JournalEntry,
+  swap: (stored: string) => PromiseLike<T>,
+  readStored: () => PromiseLike<string | undefined>,
+): Promise<T> {
+  const written = serializeEntry(before);
+  const result = await swap(written);
+  if (result !== undefined && result !== false) return result;
+  const stored = await readStored();
+  const isRewritten = stored !== undefined && stored !== written;
+  return isRewritten && isEqual(parseEntry(stored), before) ? swap(stored) : result;
+}
+
+/** The transfer that an entry names, by its platform and id. Undefined unless the entry is `paid`. */
+export function transferOf(entry: JournalEntry | undefined) {
+  if (entry?.state !== 'paid') return undefined;
+  const { platform, transferId } = entry;
+  // Another program may have written the entry, so its fields may be missing.
+  if (typeof platform !== 'string' || typeof transferId !== 'string') return undefined;
+  return { platform, transferId };
+}
+
+/** What a store keeps beside an entry, so that no statement has to search the entry's text. */
+export function columnsOf(entry: JournalEntry) {
+  const { platform = null, transferId = null } = transferOf(entry) ?? {};
+  const paidAt = entry.state === 'paid' && Number.isFinite(entry.paidAt) ? entry.paidAt : null;
+  return { isOpen: isUndecided(entry), platform, transferId, paidAt };
+}
+
+/** The version of a store, as this package writes stores. Stores of 0.3 and 0.4 have no version. */
+const storeVersion = 2;
+
+/** The text that a store keeps about itself. A time of 0 means that the first claim is not known. */
+export const describeStore = (firstClaimAt: number): string =>
+  JSON.stringify({ version: storeVersion, firstClaimAt });
+
+/** Reads the time of the first claim from what a store keeps about itself. */
+export function readFirstClaim(stored: string): number {
+  const { version, firstClaimAt } = JSON.parse(stored) as { [name: string]: unknown };
+  if (version === storeVersion && typeof firstClaimAt === 'number') return firstClaimAt;
+  throw new LastingJournalError(
+    `The journal has the version ${JSON.stringify(version)}, and this program reads version ${storeVersion}. Update payments-platform-sdk.`,
+  );
+}
+
+/** The error about a store of 0.3 or 0.4, which lacks what this version finds payments by. */
+export const needsMigration = (store: string): LastingJournalError =>
+  new LastingJournalError(
+    `${store} was made by version 0.3 or 0.4 of payments-platform-sdk.\nStop the processes that pay, and run once: payments-journal migrate (docs/journals.md).`,
+  );
+
+/** Says once that a store has no entries yet, because the journal of before may have been lost. */
+export function warnOfNewStore(store: string, more = ''): void {
+  if (isTestRun()) return;
+  warn(
+    `payments-platform-sdk: ${store} is a new journal without entries. If you paid from another one before, put that back: this one does not know its payments.${more}`,
+  );
 }
 
 /** Whether an entry belongs to an open payment, which is `sending` or `ambiguous`. */

@@ -1,5 +1,11 @@
 import { isEqual } from '../internal/objects.ts';
-import { isUndecided, readPaidBefore, type FullJournal, type JournalEntry } from './journal.ts';
+import {
+  isUndecided,
+  readPaidBefore,
+  transferOf,
+  type FullJournal,
+  type JournalEntry,
+} from './journal.ts';
 
 /**
  * A journal in the memory of this process, for tests. For real payments use another journal,
@@ -21,21 +27,21 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
   const references = new Map<string, string>();
   let firstEntryAt: number | undefined;
   const write = (reference: string, after: JournalEntry | undefined): void => {
-    const before = transferOf(entries.get(reference));
+    const before = transferKeyOf(entries.get(reference));
     if (before !== undefined) references.delete(before);
     if (after === undefined) {
       entries.delete(reference);
       return;
     }
     entries.set(reference, cloneEntry(after));
-    const transfer = transferOf(after);
+    const transfer = transferKeyOf(after);
     if (transfer !== undefined) references.set(transfer, reference);
   };
   const journal: FullJournal = {
     read: (reference) => Promise.resolve(cloneEntry(entries.get(reference))),
     swap: (reference, before, after) => {
       if (!isEqual(entries.get(reference), before)) return Promise.resolve(false);
-      const owner = references.get(transferOf(after) ?? '') ?? reference;
+      const owner = references.get(transferKeyOf(after) ?? '') ?? reference;
       if (owner !== reference) return Promise.resolve(false);
       firstEntryAt ??= now();
       write(reference, after);
@@ -73,8 +79,10 @@ export const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 
 const transferKey = (platform: string, id: string): string => `${platform} ${id}`;
 
-const transferOf = (entry: JournalEntry | undefined): string | undefined =>
-  entry?.state === 'paid' ? transferKey(entry.platform, entry.transferId) : undefined;
+const transferKeyOf = (entry: JournalEntry | undefined): string | undefined => {
+  const transfer = transferOf(entry);
+  return transfer && transferKey(transfer.platform, transfer.transferId);
+};
 
 /** Copies a journal entry, because a caller may change the entry that it passed or got. */
 const cloneEntry = <T extends JournalEntry | undefined>(entry: T): T =>

@@ -1,32 +1,47 @@
+import { fieldOf } from '../internal/thrown.ts';
 import {
+  columnsOf,
+  describeStore,
+  isUndecided,
   LastingJournalError,
+  needsMigration,
   pageSize,
   parseEntry,
+  readFirstClaim,
   readPaidBefore,
   serializeEntry,
-  storedTextOf,
+  swapByValues,
+  warnOfNewStore,
   type FullJournal,
   type SearchFirst,
   type JournalEntry,
-  type OpenEntry,
 } from './journal.ts';
 
-/** SQL that finds open entries by their text, as JSON functions would throw on some entries. */
-const isOpenSql = `entry !~ '"state" *: *"(paid|not_paid)"'`;
-const paidAtSql = `substring(entry from '"paidAt" *: *([0-9.]+)')::numeric`;
-
 /**
- * SQL that creates the table and the index of {@link postgresJournal} if they do not exist: two
+ * SQL that creates the table and the indexes of {@link postgresJournal} if they do not exist: three
  * statements, which `.split(';')` separates. Keep the collation `C`, because an upgrade of the
  * operating system does not change that collation.
  */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   reference text COLLATE "C" PRIMARY KEY,
   entry text NOT NULL,
+  is_open boolean NOT NULL DEFAULT true,
+  platform text,
+  transfer_id text,
+  paid_at double precision,
   changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference)
-  WHERE ${isOpenSql}`;
+CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference) WHERE is_open;
+CREATE UNIQUE INDEX IF NOT EXISTS payments_journal_transfer ON payments_journal (platform, transfer_id)
+  WHERE transfer_id IS NOT NULL`;
+
+/** SQL that casts a parameter to a number, because some drivers send texts as texts. */
+const toNumberSql = (parameter: string): string =>
+  `CAST(CAST(${parameter} AS text) AS double precision)`;
+
+/** Codes of PostgreSQL: a column that does not exist, and a value that has to be unique. */
+const undefinedColumn = '42703';
+const uniqueViolation = '23505';
 
 /** Whether a text is the name of a table as SQL spells names, with or without a schema. */
 export const isTableName = (text: unknown): boolean =>
@@ -63,7 +78,7 @@ const insideTransaction =
 
 /**
  * A journal in a PostgreSQL table, see {@link postgresJournalTable}. If you fail over to an
- * asynchronous standby, pass `forgets: true`. `query` must run each statement outside of
+ * asynchronous standby, pass `searchFirst: 'always'`. `query` must run each statement outside of
  * transactions, because a claim inside a transaction is rejected.
  * @example
  * ```ts
@@ -83,8 +98,8 @@ export function postgresJournal(
     table = 'payments_journal',
   }: {
     /**
-     * Whether a fail-over may lose an entry. If so, `createOnce` searches the platform's list
-     * before every first claim. Default: false.
+     * When `createOnce` searches the platform's list before a first claim. Pass `always` if a
+     * fail-over may lose an entry. Default: `first_day`.
      */
     searchFirst?: SearchFirst | undefined;
     /**
@@ -105,13 +120,21 @@ export function postgresJournal(
       `postgresJournal: table is ${JSON.stringify(table)}; expected the name of a table as SQL has it, such as payments.payments_journal or "Payments"."Journal".`,
     );
   }
+  const runQuery = async (sql: string, values: string[]): Promise<unknown> => {
+    try {
+      return await query(sql, values);
+    } catch (error) {
+      if (fieldOf(error, 'code') === undefinedColumn) throw needsMigration(`The table ${table}`);
+      throw error;
+    }
+  };
   /** Runs a statement, and resolves to its rows, which must have this column. */
   const queryRows = async (
     column: string,
     sql: string,
     ...values: string[]
   ): Promise<PostgresRows> => {
-    const result: unknown = await query(sql, values);
+    const result: unknown = await runQuery(sql, values);
     const rows: unknown = (Object(result) as { rows?: unknown }).rows ?? result;
     if (Array.isArray(rows) && rows.every((row) => column in Object(row))) {
       // Checks only that each row has the expected column. Code that uses a value checks its type.
@@ -136,17 +159,51 @@ export function postgresJournal(
     before: JournalEntry | undefined,
     after: JournalEntry | undefined,
   ) => {
+    const columns = after && describeColumns(after);
     if (before === undefined) {
-      const sql = `INSERT INTO ${table} (reference, entry) VALUES ($1, $2) ON CONFLICT (reference) DO NOTHING RETURNING reference, ${startedSql}`;
-      return change(sql, reference, serializeEntry(after));
+      const sql = `INSERT INTO ${table} (reference, entry, is_open, platform, transfer_id, paid_at) VALUES ($1, $2, ${columns?.sql.join(', ')}) ON CONFLICT DO NOTHING RETURNING reference, ${startedSql}`;
+      return change(sql, reference, serializeEntry(after), ...(columns?.values ?? []));
     }
-    if (after === undefined) {
-      const sql = `DELETE FROM ${table} WHERE reference = $1 AND entry = $2 RETURNING reference`;
-      return change(sql, reference, storedTextOf(before));
-    }
-    const ageSql = `(SELECT age(xmin) FROM ${table} WHERE reference = $1) AS age`;
-    const sql = `UPDATE ${table} SET entry = $3, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $2 RETURNING reference, ${startedSql}, ${ageSql}`;
-    return change(sql, reference, storedTextOf(before), serializeEntry(after));
+    return swapByValues(
+      before,
+      (stored) => {
+        if (columns === undefined) {
+          const sql = `DELETE FROM ${table} WHERE reference = $1 AND entry = $2 RETURNING reference`;
+          return change(sql, reference, stored);
+        }
+        const [isOpen, platform, transferId, paidAt] = columns.sql;
+        const ageSql = `(SELECT age(xmin) FROM ${table} WHERE reference = $1) AS age`;
+        const sql = `UPDATE ${table} SET entry = $2, is_open = ${isOpen}, platform = ${platform}, transfer_id = ${transferId}, paid_at = ${paidAt}, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $${columns.values.length + 3} RETURNING reference, ${startedSql}, ${ageSql}`;
+        const values = [reference, serializeEntry(after), ...columns.values, stored];
+        return change(sql, ...values).catch(ignoreTakenTransfer);
+      },
+      () => readStored(reference),
+    );
+  };
+  const readStored = async (reference: string): Promise<string | undefined> => {
+    const sql = `SELECT entry FROM ${table} WHERE reference = $1`;
+    const [row] = await queryRows('entry', sql, reference);
+    return row && String(row['entry']);
+  };
+  const readNow = async (): Promise<number> => {
+    // Uses clock_timestamp(), because now() returns when the transaction started.
+    const sql = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
+    const [row] = await queryRows('now', sql);
+    return Number(row?.['now']);
+  };
+  /** Reads the reserved row that describes the store, whose reference is empty and so comes first. */
+  const firstClaimAt = async (): Promise<number | undefined> => {
+    const sql = `SELECT reference, entry FROM ${table} ORDER BY reference LIMIT 1`;
+    const [row] = await queryRows('entry', sql);
+    if (row === undefined) return undefined;
+    return row['reference'] === '' ? readFirstClaim(String(row['entry'])) : 0;
+  };
+  /** Writes the time of the first claim if the table is new. */
+  const describeNewStore = async (): Promise<void> => {
+    if ((await firstClaimAt()) !== undefined) return;
+    const sql = `INSERT INTO ${table} (reference, entry, is_open) VALUES ($1, $2, false) ON CONFLICT DO NOTHING RETURNING reference`;
+    const text = describeStore(Math.floor(await readNow()));
+    if ((await change(sql, '', text)) !== undefined) warnOfNewStore(`the table ${table}`);
   };
   /** Whether a claim has shown that `query` runs outside of transactions. */
   let hasProof = false;
@@ -189,12 +246,15 @@ export function postgresJournal(
   };
   return {
     searchFirst,
-    find: () => Promise.resolve(undefined),
-    firstClaimAt: () => Promise.resolve(0),
+    find: async (platform, transferId) => {
+      const sql = `SELECT reference FROM ${table} WHERE platform = $1 AND transfer_id = $2`;
+      const row = await change(sql, platform, transferId);
+      return row && String(row['reference']);
+    },
+    firstClaimAt,
     read: async (reference) => {
-      const sql = `SELECT entry FROM ${table} WHERE reference = $1`;
-      const [row] = await queryRows('entry', sql, reference);
-      return row === undefined ? undefined : parseEntry(String(row['entry']));
+      const stored = await readStored(reference);
+      return stored === undefined ? undefined : parseEntry(stored);
     },
     swap: async (reference, before, after) => {
       // A swap of nothing for nothing writes nothing, and checks that there is no entry.
@@ -202,6 +262,9 @@ export function postgresJournal(
         const sql = `SELECT reference FROM ${table} WHERE reference = $1`;
         return (await change(sql, reference)) === undefined;
       }
+      // A rollback would remove the description of the store with the claim, so it is looked for
+      // until a claim has shown that there is no transaction.
+      if (after !== undefined && !hasProof) await describeNewStore();
       if (after?.state === 'sending') return claim(reference, before, after);
       const row = await write(reference, before, after);
       // Rejects a paid entry in the same transaction as its claim, as a rollback would remove both.
@@ -211,21 +274,20 @@ export function postgresJournal(
       return row !== undefined;
     },
     now: async () => {
-      // Uses clock_timestamp(), because now() returns when the transaction started.
-      const sql = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
-      const [row] = await queryRows('now', sql);
-      const now = Number(row?.['now']);
+      const now = await readNow();
       if (now > latestTime) latestTime = now;
       return now;
     },
     open: async function* () {
-      const sql = `SELECT reference, entry FROM ${table} WHERE ${isOpenSql} AND reference > $1 ORDER BY reference LIMIT ${pageSize}`;
+      const sql = `SELECT reference, entry FROM ${table} WHERE is_open AND reference > $1 ORDER BY reference LIMIT ${pageSize}`;
       // The last reference of the page before. Undefined after the last page.
       let last: string | undefined = '';
       while (last !== undefined) {
         const rows: PostgresRows = await queryRows('entry', sql, last);
-        for (const { reference, entry } of rows) {
-          yield { reference: String(reference), entry: parseEntry(String(entry)) as OpenEntry };
+        for (const row of rows) {
+          const entry = parseEntry(String(row['entry']));
+          // A row that another program wrote may lack its columns, and then counts as open.
+          if (isUndecided(entry)) yield { reference: String(row['reference']), entry };
         }
         last = rows.length < pageSize ? undefined : String(rows.at(-1)?.['reference']);
       }
@@ -236,7 +298,7 @@ export function postgresJournal(
   SELECT reference FROM ${table} WHERE reference > $1 ORDER BY reference LIMIT ${pageSize}
 ), pruned AS (
   DELETE FROM ${table} AS journal USING page
-  WHERE journal.reference = page.reference AND ${paidAtSql} < $2::numeric
+  WHERE journal.reference = page.reference AND journal.paid_at < ${toNumberSql('$2')}
   RETURNING 1
 ) SELECT (SELECT max(reference) FROM page) AS last, (SELECT count(*) FROM pruned) AS count`;
       let count = 0;
@@ -250,4 +312,26 @@ export function postgresJournal(
       return count;
     },
   };
+}
+
+/** The SQL of an entry's columns, and the values of the parameters from `$3` on. */
+function describeColumns(entry: JournalEntry) {
+  const { isOpen, platform, transferId, paidAt } = columnsOf(entry);
+  const sql = [String(isOpen)];
+  const values: string[] = [];
+  for (const value of [platform, transferId, paidAt]) {
+    // Not a parameter, because some drivers cannot tell the type of null.
+    if (value === null) sql.push('NULL');
+    else {
+      values.push(String(value));
+      const parameter = `$${values.length + 2}`;
+      sql.push(value === paidAt ? toNumberSql(parameter) : parameter);
+    }
+  }
+  return { sql, values };
+}
+
+/** Loses the swap whose transfer is the payment of another reference, as a unique index reports. */
+function ignoreTakenTransfer(error: unknown): undefined {
+  if (fieldOf(error, 'code') !== uniqueViolation) throw error;
 }

@@ -1,71 +1,120 @@
 import {
+  describeStore,
   isOpen,
   isUndecided,
   LastingJournalError,
+  needsMigration,
   pageSize,
   parseEntry,
+  readFirstClaim,
   readPaidBefore,
   serializeEntry,
-  storedTextOf,
+  swapByValues,
+  transferOf,
+  warnOfNewStore,
   type FullJournal,
   type SearchFirst,
   type JournalEntry,
+  type OpenEntry,
   type OpenPayment,
 } from './journal.ts';
 
 /** Sends one command to Redis, such as `('GET', 'key')`, and resolves to the reply. */
 export type RedisCommand = (...args: [name: string, ...args: string[]]) => PromiseLike<unknown>;
 
-const keyPrefix = 'payments:journal:';
-/** Key of the sorted set of open payments' references. The member '' marks the set as complete. */
-const indexKey = 'payments:journal-open';
+export const keyPrefix = 'payments:journal:';
+/*
+ * The journal's own keys begin like those of the entries, so that one pattern of an ACL covers all
+ * of them, and contain a capital letter, which no entry's key has.
+ */
+/** Key of the sorted set of open payments. The member '' marks the set as complete. */
+export const indexKey = `${keyPrefix}Open`;
+/** Key of the version of the store and the time of its first claim. */
+export const storeKey = `${keyPrefix}FirstClaimAt`;
+export const transferKey = (name: string): string => `${keyPrefix}Transfer:${name}`;
+
+/** The replies of `swapScript`. */
+const lost = 0;
+const won = 1;
+const onOtherNode = 2;
+const notDescribed = 3;
 
 /*
- * Swaps a payment's entry, and keeps the index of open payments up to date. A claim never depends
- * on that index. In a cluster the index may be on another node, and then `pcall` continues after
- * the error. A client may add a prefix to keys, so the script derives the name of the index from
- * the key that the server gets.
+ * Swaps a payment's entry, and keeps the index and the key of the paid transfer up to date. A
+ * client may add a prefix to keys, so the script derives the other names from the key that the
+ * server gets. In a cluster these keys may be on other nodes, so without a reference the script
+ * swaps the entry alone.
  */
-const swapScript = `local entry = redis.call('GET', KEYS[1]) or ''
-if entry ~= ARGV[1] then return 0 end
-local reference, after, isOpen, keepFor = ARGV[3], ARGV[2], ARGV[4], ARGV[5]
-local index = string.sub(KEYS[1], 1, -#reference - 2) .. '-open'
-if isOpen == '1' then
-  if redis.call('DBSIZE') == 0 then redis.pcall('ZADD', index, 0, '') end
-  redis.pcall('ZADD', index, 0, reference)
+const swapScript = `local before, after, reference, isOpen, keepFor = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local base = string.sub(KEYS[1], 1, -#reference - 1)
+local index, store, start = base .. 'Open', base .. 'FirstClaimAt', base .. 'Transfer:'
+local transfer, oldTransfer = start .. ARGV[6], start .. ARGV[7]
+local entry = redis.call('GET', KEYS[1]) or ''
+if entry ~= before then return ${lost} end
+if reference ~= '' then
+  local found = redis.pcall('EXISTS', index, store, transfer, oldTransfer)
+  if type(found) == 'table' then return ${onOtherNode} end
+  if after ~= '' and redis.call('EXISTS', store) == 0 then return ${notDescribed} end
+  if ARGV[6] ~= '' then
+    local owner = redis.call('GET', transfer)
+    if owner and owner ~= reference then
+      local other = redis.call('GET', base .. owner)
+      local isRead, value = pcall(cjson.decode, other or '')
+      if isRead and type(value) == 'table' and value.state == 'paid' and tostring(value.platform) .. ' ' .. tostring(value.transferId) == ARGV[6] then return ${lost} end
+    end
+    if keepFor == '' then redis.call('SET', transfer, reference)
+    else redis.call('SET', transfer, reference, 'PX', keepFor) end
+  end
+  if ARGV[7] ~= '' and ARGV[7] ~= ARGV[6] and redis.call('GET', oldTransfer) == reference then
+    redis.call('DEL', oldTransfer)
+  end
+  if isOpen == '1' then redis.call('ZADD', index, 0, reference) end
 end
 if after == '' then redis.call('DEL', KEYS[1])
 elseif keepFor == '' then redis.call('SET', KEYS[1], after)
 else redis.call('SET', KEYS[1], after, 'PX', keepFor) end
-if isOpen == '' then redis.pcall('ZREM', index, reference) end
+if reference ~= '' and isOpen == '' then redis.call('ZREM', index, reference) end
+return ${won}`;
+
+/** Sets a key if the key still has the expected value, where no value is an empty text. */
+const replaceScript = `if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[2])
+else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`;
 
-/** Creates a Lua script for one Redis node that reads a page of entries and runs `use` on each. */
-const createScanScript = (
-  use: string,
-): string => `local base = string.gsub(KEYS[1], '%-open%d*$', '')
-local pattern = string.gsub(base, '[][*?\\\\^]', '\\\\%0') .. ':*'
+/**
+ * Creates a Lua script for one Redis node that reads a page of entries, and runs `use` on each. An
+ * entry that is no JSON object has no `value`.
+ */
+const createScanScript = (use: string): string => `local base = string.gsub(KEYS[1], 'Open%d*$', '')
+local pattern = string.gsub(base, '[][*?\\\\^]', '\\\\%0') .. '*'
 local page = redis.call('SCAN', ARGV[1], 'MATCH', pattern, 'COUNT', ARGV[2])
 local references = {}
 for _, key in ipairs(page[2]) do
+  local reference = string.sub(key, #base + 1)
   local entry = redis.pcall('GET', key)
-  if type(entry) ~= 'string' then entry = nil end
-  local reference = string.sub(key, #base + 2)
-  ${use}
+  local isOwn = reference == 'FirstClaimAt' or string.sub(reference, 1, 9) == 'Transfer:'
+  if type(entry) == 'string' and not isOwn then
+    local isRead, value = pcall(cjson.decode, entry)
+    if not isRead or type(value) ~= 'table' then value = {} end
+    ${use}
+  end
 end
 return {page[1], references}`;
 
-const openScript =
-  createScanScript(`local state = entry and string.match(entry, '"state" *: *"([%l_]+)"')
-  if entry and state ~= 'paid' and state ~= 'not_paid' then
-    references[#references + 1] = reference
-  end`);
+const openScript = createScanScript(`if value.state ~= 'paid' and value.state ~= 'not_paid' then
+      references[#references + 1] = reference
+    end`);
 
 const pruneScript =
-  createScanScript(`local paidAt = entry and string.match(entry, '"paidAt" *: *([0-9.]+)')
-  if paidAt and tonumber(paidAt) < tonumber(ARGV[3]) and redis.call('DEL', key) == 1 then
-    references[#references + 1] = reference
-  end`);
+  createScanScript(`local paidAt = value.state == 'paid' and tonumber(value.paidAt)
+    if paidAt and paidAt < tonumber(ARGV[3]) and redis.call('DEL', key) == 1 then
+      references[#references + 1] = reference
+      local transfer = base .. 'Transfer:' .. tostring(value.platform) .. ' ' .. tostring(value.transferId)
+      if redis.pcall('GET', transfer) == reference then redis.call('DEL', transfer) end
+    end`);
+
+const listScript = createScanScript('references[#references + 1] = reference');
 
 // Reads the clock of the key's node, because a plain TIME may reach any node of a cluster.
 const timeScript = "return redis.call('TIME')";
@@ -92,8 +141,8 @@ export function redisJournal(
     keepPaidFor,
   }: {
     /**
-     * Whether Redis may lose an entry, by its settings, a fail-over or a FLUSHALL. If so,
-     * `createOnce` searches the platform's list before every first claim. Default: true.
+     * When `createOnce` searches the platform's list before a first claim. Pass another value only
+     * if no setting, fail-over or FLUSHALL can make Redis lose an entry. Default: `always`.
      */
     searchFirst?: SearchFirst | undefined;
     /**
@@ -116,18 +165,112 @@ export function redisJournal(
     );
   }
   const keyOf = (reference: string): string => `${keyPrefix}${reference}`;
-  const read = async (reference: string): Promise<JournalEntry | undefined> => {
-    const stored = await command('GET', keyOf(reference));
+  const readText = async (key: string): Promise<string | undefined> => {
+    const stored = await command('GET', key);
     if (stored === null) return undefined;
-    if (typeof stored === 'string') return parseEntry(stored);
+    if (typeof stored === 'string') return stored;
     // Undefined does not prove that Redis has no entry, because a REST interface returns no result
     // for an error, either.
     throw new LastingJournalError(
       `redisJournal: command returned ${typeof stored} for GET; expected a string or null.\nReturn the reply of Redis unparsed, and reject on an error: docs/journals.md has the function for each client.`,
     );
   };
-  /** Reads these entries, and yields those of open payments. */
-  async function* readOpen(references: readonly string[]): AsyncGenerator<OpenPayment, void> {
+  const read = async (reference: string): Promise<JournalEntry | undefined> => {
+    const stored = await readText(keyOf(reference));
+    return stored === undefined ? undefined : parseEntry(stored);
+  };
+  const firstClaimAt = async (): Promise<number | undefined> => {
+    const stored = await readText(storeKey);
+    return stored === undefined ? undefined : readFirstClaim(stored);
+  };
+  /** Writes the version and the time of the first claim. Only a store without entries is new. */
+  const describeNewStore = async (nodeKeys?: readonly string[]): Promise<void> => {
+    if ((await firstClaimAt()) !== undefined) return;
+    if (!(await isRedisEmpty(command, nodeKeys))) throw needsMigration('The journal in Redis');
+    const text = describeStore(await readTime(storeKey));
+    if ((await command('SET', storeKey, text, 'NX')) === null) return;
+    await command('ZADD', indexKey, '0', '');
+    warnOfNewStore(`the journal in Redis under ${keyPrefix}`);
+  };
+  const readTime = async (key: string): Promise<number> => {
+    const reply = await command('EVAL', timeScript, '1', key);
+    const [seconds, microseconds] = reply as [unknown, unknown];
+    return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+  };
+  /** Whether the keys of the journal are on several nodes, as the first swap shows. */
+  let isSpread = false;
+  const swapText = async (
+    reference: string,
+    stored: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+  ): Promise<boolean> => {
+    const keepFor = after?.state === 'paid' && keepPaidFor !== undefined ? String(keepPaidFor) : '';
+    const run = async (name: string): Promise<number> => {
+      const reply = await command(
+        'EVAL',
+        swapScript,
+        '1',
+        keyOf(reference),
+        stored,
+        serializeEntry(after),
+        name,
+        // An empty text means that the payment is not open, that the entry never expires, and that
+        // the entry names no transfer.
+        isOpen(after) ? '1' : '',
+        keepFor,
+        nameTransfer(after),
+        nameTransfer(before),
+      );
+      if (reply === lost || reply === won || reply === onOtherNode || reply === notDescribed) {
+        return reply;
+      }
+      throw new Error('Redis returned a reply other than 0 or 1.');
+    };
+    if (!isSpread) {
+      let reply = await run(reference);
+      if (reply === notDescribed) {
+        await describeNewStore([indexKey]);
+        reply = await run(reference);
+      }
+      if (reply !== onOtherNode) return reply === won;
+      isSpread = true;
+    }
+    if (after !== undefined) await describeNewStore();
+    // The index is written before the entry, so that no claim is missing from the index.
+    if (isOpen(after)) await command('ZADD', indexKey, '0', nameClaim(reference, after));
+    if (!(await takeTransfer(reference, after, keepFor))) return false;
+    if ((await run('')) !== won) return false;
+    // Each claim has a member of its own, so that a late removal never hides a later claim.
+    if (isOpen(before) && !isOpen(after)) {
+      await command('ZREM', indexKey, nameClaim(reference, before));
+    }
+    return true;
+  };
+  /** Whether no other reference has the transfer of this entry. In a cluster, notes who has it. */
+  const takeTransfer = async (
+    reference: string,
+    entry: JournalEntry | undefined,
+    keepFor: string,
+  ): Promise<boolean> => {
+    const name = nameTransfer(entry);
+    if (name === '') return true;
+    const key = transferKey(name);
+    for (;;) {
+      const owner = (await readText(key)) ?? '';
+      if (owner !== '' && owner !== reference) {
+        const other = await read(owner);
+        // An open payment may be about to record this transfer.
+        if (isOpen(other) || nameTransfer(other) === name) return false;
+      }
+      if ((await command('EVAL', replaceScript, '1', key, owner, reference, keepFor)) === 1) {
+        return true;
+      }
+    }
+  };
+  /** Reads the entries of these members of the index, and yields those of open payments. */
+  async function* readOpen(members: readonly string[]): AsyncGenerator<OpenPayment, void> {
+    const references = [...new Set(members.map(readReference))];
     const entries = await Promise.all(references.map(read));
     for (const [index, reference] of references.entries()) {
       const entry = entries[index];
@@ -136,56 +279,44 @@ export function redisJournal(
   }
   return {
     searchFirst,
-    find: () => Promise.resolve(undefined),
-    firstClaimAt: () => Promise.resolve(0),
+    find: async (platform, transferId) => {
+      const name = `${platform} ${transferId}`;
+      const reference = await readText(transferKey(name));
+      // Another program, or a process that died, may have left the key of an earlier entry.
+      const isPaid = reference !== undefined && nameTransfer(await read(reference)) === name;
+      return isPaid ? reference : undefined;
+    },
+    firstClaimAt,
     read,
-    swap: async (reference, before, after) => {
-      const reply = await command(
-        'EVAL',
-        swapScript,
-        '1',
-        keyOf(reference),
-        storedTextOf(before),
-        serializeEntry(after),
-        reference,
-        // An empty text means that the payment is not open, and that the entry never expires.
-        isOpen(after) ? '1' : '',
-        after?.state === 'paid' && keepPaidFor !== undefined ? String(keepPaidFor) : '',
-      );
-      if (reply !== 0 && reply !== 1) throw new Error('Redis returned a reply other than 0 or 1.');
-      return reply === 1;
-    },
-    now: async (reference) => {
-      const reply = await command('EVAL', timeScript, '1', keyOf(reference));
-      const [seconds, microseconds] = reply as [unknown, unknown];
-      return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
-    },
+    swap: (reference, before, after) =>
+      before === undefined
+        ? swapText(reference, '', before, after)
+        : swapByValues(
+            before,
+            (stored) => swapText(reference, stored, before, after),
+            () => readText(keyOf(reference)),
+          ),
+    now: (reference) => readTime(keyOf(reference)),
     open: async function* () {
-      if (await isCluster(command)) {
-        // A SCAN of Redis may return the same key twice.
-        const listed = new Set<string>();
-        for await (const references of scan(command, openScript)) {
-          yield* readOpen(references.filter((each) => !listed.has(each) && listed.add(each)));
-        }
-        return;
-      }
       // Without the member '', the index may lack payments.
       if (((await command('ZSCORE', indexKey, '')) ?? undefined) === undefined) {
         await buildIndex(command);
       }
       // A page starts after the reference behind the `(`, and the first page after the member ''.
       let start: string | undefined = '(';
+      let last: string | undefined;
       while (start !== undefined) {
         const page = ['ZRANGEBYLEX', indexKey, start, '+', 'LIMIT', '0', String(pageSize)] as const;
-        const references = (await command(...page)) as string[];
-        yield* readOpen(references);
-        start = references.length < pageSize ? undefined : `(${references.at(-1)}`;
+        const members = (await command(...page)) as string[];
+        yield* readOpen(members.filter((each) => readReference(each) !== last));
+        last = readReference(members.at(-1) ?? '');
+        start = members.length < pageSize ? undefined : `(${members.at(-1)}`;
       }
     },
     prune: async (options) => {
       const paidBefore = String(readPaidBefore(options));
       let count = 0;
-      for await (const references of scan(command, pruneScript, paidBefore)) {
+      for await (const references of scan(command, pruneScript, [paidBefore])) {
         count += references.length;
       }
       return count;
@@ -197,9 +328,10 @@ export function redisJournal(
 async function* scan(
   command: RedisCommand,
   script: string,
-  ...args: string[]
+  args: readonly string[] = [],
+  nodeKeys?: readonly string[],
 ): AsyncGenerator<string[], void> {
-  for (const nodeKey of await findNodeKeys(command)) {
+  for (const nodeKey of nodeKeys ?? (await findNodeKeys(command))) {
     let cursor = '0';
     do {
       const page = [nodeKey, cursor, String(pageSize), ...args];
@@ -212,7 +344,7 @@ async function* scan(
 }
 
 /** Adds every open payment to the index. Removes none, because calls may add claims meanwhile. */
-async function buildIndex(command: RedisCommand): Promise<void> {
+export async function buildIndex(command: RedisCommand): Promise<void> {
   for await (const references of scan(command, openScript)) {
     const members = references.flatMap((reference) => ['0', reference]);
     if (members.length > 0) await command('ZADD', indexKey, ...members);
@@ -220,17 +352,30 @@ async function buildIndex(command: RedisCommand): Promise<void> {
   await command('ZADD', indexKey, '0', '');
 }
 
-/** Rebuilds the index of open payments after entries were copied. A cluster has no such index. */
-export async function rebuildRedisIndex(command: RedisCommand): Promise<void> {
-  if (!(await isCluster(command))) await buildIndex(command);
-}
+/** Lists the reference of every entry, perhaps several times. */
+export const listReferences = (command: RedisCommand, nodeKeys?: readonly string[]) =>
+  scan(command, listScript, [], nodeKeys);
 
-export async function isRedisEmpty(command: RedisCommand): Promise<boolean> {
-  for await (const references of scan(command, createScanScript('references[1] = reference'))) {
+export async function isRedisEmpty(
+  command: RedisCommand,
+  nodeKeys?: readonly string[],
+): Promise<boolean> {
+  for await (const references of listReferences(command, nodeKeys)) {
     if (references.length > 0) return false;
   }
   return true;
 }
+
+/** Names the transfer of a paid entry as its key does. Empty if the entry names none. */
+export function nameTransfer(entry: JournalEntry | undefined): string {
+  const transfer = transferOf(entry);
+  return transfer === undefined ? '' : `${transfer.platform} ${transfer.transferId}`;
+}
+
+/** The member of the index for a claim in a cluster. No reference contains a line feed. */
+const nameClaim = (reference: string, { claimId }: OpenEntry): string => `${reference}\n${claimId}`;
+
+const readReference = (member: string): string => member.split('\n', 1)[0] ?? '';
 
 async function isCluster(command: RedisCommand): Promise<boolean> {
   return String(await command('INFO', 'cluster')).includes('cluster_enabled:1');

@@ -1,14 +1,20 @@
 import type * as NodeFs from 'node:fs';
 import {
+  columnsOf,
+  describeStore,
+  isUndecided,
   LastingJournalError,
+  needsMigration,
   pageSize,
   parseEntry,
+  readFirstClaim,
   readPaidBefore,
   serializeEntry,
-  storedTextOf,
+  swapByValues,
+  warnOfNewStore,
   type FullJournal,
+  type JournalEntry,
   type SearchFirst,
-  type OpenEntry,
 } from './journal.ts';
 import { memoryMark } from './memory.ts';
 
@@ -17,7 +23,7 @@ interface Database {
   prepare(sql: string): {
     get(...values: string[]): unknown;
     all(...values: string[]): unknown[];
-    run(...values: (string | number)[]): { changes: number | bigint };
+    run(...values: (string | number | null)[]): { changes: number | bigint };
   };
   close(): void;
 }
@@ -54,6 +60,11 @@ function openDatabase(path: string, create: boolean): Database {
       'sqliteJournal: path is empty. SQLite would open a private temporary database that ends with this process, and the next process would pay again.\nPass an absolute path, and check the variable that holds it.',
     );
   }
+  if (/^file:/i.test(path)) {
+    throw new Error(
+      `sqliteJournal: ${path} is a URL. SQLite would open its file, but nobody would notice if that file is replaced.\nPass the absolute path of the file, here probably ${readFileUrl(path)}.`,
+    );
+  }
   const Constructor =
     getBuiltin('node:sqlite')?.['DatabaseSync'] ?? getBuiltin('bun:sqlite')?.['Database'];
   if (Constructor === undefined) {
@@ -67,7 +78,6 @@ function openDatabase(path: string, create: boolean): Database {
     );
   }
   rejectSharedFile(path);
-  warnOfRelativePath(path);
   try {
     return new (Constructor as DatabaseConstructor)(path);
   } catch (error) {
@@ -83,15 +93,11 @@ const cannotOpen = (path: string, cause: unknown): Error => {
   );
 };
 
-/** Warns of a relative path, because a process in another folder would use another file. */
-function warnOfRelativePath(path: string): void {
-  const { existsSync } = getBuiltin('node:fs') as typeof NodeFs;
-  const { isAbsolute, resolve } = getBuiltin('node:path') as Path;
-  if (path === ':memory:' || isAbsolute(path) || existsSync(path)) return;
-  // oxlint-disable-next-line no-console -- stderr on every runtime
-  console.warn(
-    `payments-platform-sdk: sqliteJournal creates ${resolve(path)}. From another folder this program uses another journal, and pays again: pass an absolute path.`,
-  );
+/** The path that a `file:` URL means, as far as the working directory shows it. */
+function readFileUrl(url: string): string {
+  const path = url.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/, '');
+  const isMemory = path === ':memory:' || /[?&]mode=memory/.test(url);
+  return isMemory ? ':memory:' : (getBuiltin('node:path') as Path).resolve(path);
 }
 
 /**
@@ -111,29 +117,38 @@ function rejectSharedFile(path: string): void {
 }
 
 /**
- * Returns a function that throws if the path no longer names the file that was opened, for example
- * after a deploy has moved the folder. Otherwise this process would use the old file and another
- * process the new one, and both would pay.
+ * Returns a function that throws if the path no longer names the files that were opened. Otherwise
+ * this process would use the old files and another process the new ones, and both would pay. SQLite
+ * keeps the latest claims in the `-wal`. A shell that closes the journal removes `-wal` and `-shm`
+ * if this process has lost its locks, which happens when the process itself reads the file.
  */
 function createFileCheck(path: string): () => void {
-  const { statSync } = getBuiltin('node:fs') as typeof NodeFs;
+  // A database in memory has no file that could be replaced.
+  if (path === ':memory:') return () => {};
+  const { realpathSync, statSync } = getBuiltin('node:fs') as typeof NodeFs;
   // The path of the file is resolved now, because the working directory may change later.
-  const { resolve } = getBuiltin('node:path') as Path;
-  const file = resolve(path);
-  /** Device and inode of the file, which change if another file gets this path. */
-  const identify = (): string | undefined => {
-    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  const file = (getBuiltin('node:path') as Path).resolve(path);
+  // SQLite puts the other two files beside the file that a symbolic link names.
+  const real = realpathSync(file);
+  /** Device and inode of each file, which change if another file gets its path. */
+  const identify = (each: string): string | undefined => {
+    const stats = statSync(each, { bigint: true, throwIfNoEntry: false });
     return stats && `${stats.dev} ${stats.ino}`;
   };
-  const openedFile = identify();
+  const opened = new Map([[file, identify(file)]]);
   return () => {
-    // A database in memory has no file that could be replaced.
-    if (openedFile === undefined || identify() === openedFile) return;
-    throw new LastingJournalError(
-      `sqliteJournal: the file ${file} was removed or replaced after this process opened it, so other processes do not see its claims.\nStop the processes that pay, put the file with its -wal back, and start them again.`,
-    );
+    for (const each of [file, `${real}-wal`, `${real}-shm`]) {
+      const [known, found] = [opened.get(each), identify(each)];
+      if (known === undefined) opened.set(each, found);
+      else if (found !== known) throw createFileError(each);
+    }
   };
 }
+
+const createFileError = (file: string): LastingJournalError =>
+  new LastingJournalError(
+    `sqliteJournal: the file ${file} was removed or replaced after this process opened it, so other processes do not see its claims.\nStop the processes that pay. If you moved the journal, put it back with its -wal. Start them again, with searchFirst: 'always' for as long as their latest payments may be repeated. Never read the file in a process that pays: docs/journals.md.`,
+  );
 
 /** The mount points of this process, as Linux lists them. Empty on other systems. */
 function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
@@ -149,46 +164,85 @@ function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   }
 }
 
+/** The statements that create the table of {@link sqliteJournal} and its indexes. */
+export const sqliteTable = `CREATE TABLE IF NOT EXISTS payments_journal (
+  reference TEXT PRIMARY KEY,
+  entry TEXT NOT NULL,
+  is_open INTEGER NOT NULL DEFAULT 1,
+  platform TEXT,
+  transfer_id TEXT,
+  paid_at REAL
+)`;
+export const sqliteIndexes = [
+  'CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference) WHERE is_open = 1',
+  'CREATE UNIQUE INDEX IF NOT EXISTS payments_journal_transfer ON payments_journal (platform, transfer_id) WHERE transfer_id IS NOT NULL',
+] as const;
+
 /**
  * Sets up the connection and, with `create`, the table, and returns the statements of the journal.
  * Uses `prepare` for each SQL statement, because errors of `exec` have no code on Deno.
  */
-function prepareStatements(database: Database, create: boolean) {
+function prepareStatements(database: Database, path: string, create: boolean) {
   // Turns off SQLite's own wait for a lock, because that wait would block the event loop.
   database.prepare('PRAGMA busy_timeout = 0').get();
   database.prepare('PRAGMA journal_mode = WAL').get();
   // Without synchronous = FULL, a power cut may remove the latest claims.
   database.prepare('PRAGMA synchronous = FULL').get();
-  if (create) {
-    const table = 'payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)';
-    database.prepare(`CREATE TABLE IF NOT EXISTS ${table}`).run();
+  const columns = database.prepare("SELECT name FROM pragma_table_info('payments_journal')").all();
+  if (columns.length === 0 && create) {
+    database.prepare(sqliteTable).run();
+    if (path !== ':memory:') sayNewFile(path);
+  } else if (columns.length > 0 && !columns.some(isTransferId)) {
+    throw needsMigration(`The SQLite file ${path}`);
   }
-  // Checks json_valid first, because json_extract throws if the text of one entry is not JSON.
-  const stateSql = "CASE json_valid(entry) WHEN 1 THEN json_extract(entry, '$.state') END";
-  const isOpenSql = `coalesce(${stateSql}, '') NOT IN ('paid', 'not_paid')`;
-  const index = 'payments_journal_open ON payments_journal (reference)';
-  database.prepare(`CREATE INDEX IF NOT EXISTS ${index} WHERE ${isOpenSql}`).run();
+  for (const sql of sqliteIndexes) database.prepare(sql).run();
   return {
     read: database.prepare('SELECT entry FROM payments_journal WHERE reference = ?'),
+    // The reserved row, which describes the store, has the empty reference.
+    first: database.prepare(
+      'SELECT reference, entry FROM payments_journal ORDER BY reference LIMIT 1',
+    ),
+    describe: database.prepare(
+      "INSERT INTO payments_journal (reference, entry, is_open) VALUES ('', ?, 0) ON CONFLICT DO NOTHING",
+    ),
+    // Both ignore a row whose transfer is the payment of another reference.
     insert: database.prepare(
-      'INSERT INTO payments_journal (reference, entry) VALUES (?, ?) ON CONFLICT DO NOTHING',
+      'INSERT INTO payments_journal (entry, is_open, platform, transfer_id, paid_at, reference) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
     ),
     update: database.prepare(
-      'UPDATE payments_journal SET entry = ? WHERE reference = ? AND entry = ?',
+      'UPDATE OR IGNORE payments_journal SET entry = ?, is_open = ?, platform = ?, transfer_id = ?, paid_at = ? WHERE reference = ? AND entry = ?',
     ),
     remove: database.prepare('DELETE FROM payments_journal WHERE reference = ? AND entry = ?'),
+    find: database.prepare(
+      'SELECT reference FROM payments_journal WHERE platform = ? AND transfer_id = ?',
+    ),
     // Without INDEXED BY, SQLite would use the primary key and read every row.
     open: database.prepare(
-      `SELECT reference, entry FROM payments_journal INDEXED BY payments_journal_open WHERE ${isOpenSql} AND reference > ? ORDER BY reference LIMIT ${pageSize}`,
+      `SELECT reference, entry FROM payments_journal INDEXED BY payments_journal_open WHERE is_open = 1 AND reference > ? ORDER BY reference LIMIT ${pageSize}`,
     ),
     endOfPage: database.prepare(
       `SELECT max(reference) AS last FROM (SELECT reference FROM payments_journal WHERE reference > ? ORDER BY reference LIMIT ${pageSize})`,
     ),
     prune: database.prepare(
-      "DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND CASE json_valid(entry) WHEN 1 THEN json_extract(entry, '$.paidAt') END < ?",
+      'DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ?',
     ),
   };
 }
+
+const isTransferId = (column: unknown): boolean =>
+  (column as { name: string }).name === 'transfer_id';
+
+function sayNewFile(path: string): void {
+  const { isAbsolute, resolve } = getBuiltin('node:path') as Path;
+  const problem = ' From another folder this program uses another journal: pass an absolute path.';
+  warnOfNewStore(`the SQLite file ${resolve(path)}`, isAbsolute(path) ? '' : problem);
+}
+
+/** The values of an entry and of its columns, in the order of the statements. */
+const valuesOf = (entry: JournalEntry) => {
+  const { isOpen, platform, transferId, paidAt } = columnsOf(entry);
+  return [serializeEntry(entry), isOpen ? 1 : 0, platform, transferId, paidAt] as const;
+};
 
 /** Whether an error says that another process has the lock: SQLITE_BUSY or an extension of it. */
 function isBusy(error: unknown): boolean {
@@ -233,17 +287,23 @@ export function sqliteJournal(
     /** Whether to create the file and its table. With false, both must exist. Default: true. */
     create?: boolean | undefined;
     /**
-     * Whether the file may have lost entries, for example if you restored a backup. If so,
-     * `createOnce` searches the platform's list before every first claim. Default: false.
+     * When `createOnce` searches the platform's list before a first claim. Pass `always` after you
+     * restored a backup, for as long as the lost payments may be repeated. Default: `first_day`.
      */
     searchFirst?: SearchFirst | undefined;
   } = {},
 ): FullJournal & { close(): void } {
   const database = openDatabase(path, create);
-  const checkFile = createFileCheck(path);
+  const check = createFileCheck(path);
   /** Undefined until no other process has locked the file. */
   let statements: ReturnType<typeof prepareStatements> | undefined;
-  const prepare = () => (statements ??= prepareStatements(database, create));
+  const prepare = () => {
+    if (statements !== undefined) return statements;
+    statements = prepareStatements(database, path, create);
+    // From here on, SQLite has all three files open.
+    check();
+    return statements;
+  };
   try {
     prepare();
   } catch (error) {
@@ -251,42 +311,66 @@ export function sqliteJournal(
     // call can wait.
     if (!isBusy(error)) {
       database.close();
-      throw cannotOpen(path, error);
+      throw error instanceof LastingJournalError ? error : cannotOpen(path, error);
     }
   }
   const hasChanged = ({ changes }: { changes: number | bigint }): boolean => Number(changes) === 1;
+  const readStored = async (reference: string): Promise<string | undefined> => {
+    const row = await retryWhileBusy(() => prepare().read.get(reference));
+    return row ? (row as Row).entry : undefined;
+  };
+  const readFirst = (): number | undefined => {
+    const row = prepare().first.get() as Row | undefined;
+    if (!row) return undefined;
+    return row.reference === '' ? readFirstClaim(row.entry) : 0;
+  };
+  /** Whether this journal has looked for the time of the first claim, which stays once written. */
+  let isDescribed = false;
   return {
     ...(path === ':memory:' && { [memoryMark]: true }),
     searchFirst,
-    find: () => Promise.resolve(undefined),
-    firstClaimAt: () => Promise.resolve(0),
-    read: async (reference) => {
-      const row = await retryWhileBusy(() => prepare().read.get(reference));
-      return row ? parseEntry((row as { entry: string }).entry) : undefined;
+    check,
+    find: async (platform, transferId) => {
+      const row = await retryWhileBusy(() => prepare().find.get(platform, transferId));
+      return row ? (row as Row).reference : undefined;
     },
-    swap: (reference, before, after) =>
-      retryWhileBusy(() => {
-        const { read, insert, update, remove } = prepare();
-        if (after?.state === 'sending') checkFile();
-        if (before === undefined) {
-          return after === undefined
-            ? !read.get(reference)
-            : hasChanged(insert.run(reference, serializeEntry(after)));
-        }
-        return hasChanged(
-          after === undefined
-            ? remove.run(reference, storedTextOf(before))
-            : update.run(serializeEntry(after), reference, storedTextOf(before)),
-        );
-      }),
+    firstClaimAt: () => retryWhileBusy(readFirst),
+    read: async (reference) => {
+      const stored = await readStored(reference);
+      return stored === undefined ? undefined : parseEntry(stored);
+    },
+    swap: async (reference, before, after) => {
+      if (before === undefined && after === undefined) {
+        return (await readStored(reference)) === undefined;
+      }
+      const change = (stored = ''): Promise<boolean> =>
+        retryWhileBusy(() => {
+          const { describe, insert, update, remove } = prepare();
+          if (after?.state === 'sending') check();
+          if (!isDescribed && after !== undefined) {
+            if (readFirst() === undefined) describe.run(describeStore(Date.now()));
+            isDescribed = true;
+          }
+          if (after === undefined) return hasChanged(remove.run(reference, stored));
+          const values = [...valuesOf(after), reference] as const;
+          return hasChanged(
+            before === undefined ? insert.run(...values) : update.run(...values, stored),
+          );
+        });
+      return before === undefined
+        ? change()
+        : swapByValues(before, change, () => readStored(reference));
+    },
     now: () => Promise.resolve(Date.now()),
     open: async function* () {
       let last: string | undefined = '';
       while (last !== undefined) {
         const start: string = last;
         const rows = (await retryWhileBusy(() => prepare().open.all(start))) as Row[];
-        for (const { reference, entry } of rows) {
-          yield { reference, entry: parseEntry(entry) as OpenEntry };
+        for (const row of rows) {
+          const entry = parseEntry(row.entry);
+          // A row that another program wrote may lack its columns, and then counts as open.
+          if (isUndecided(entry)) yield { reference: row.reference, entry };
         }
         last = rows.length < pageSize ? undefined : rows.at(-1)?.reference;
       }

@@ -1,4 +1,5 @@
 import {
+  isObjectOrArray,
   isOpen,
   type Journal,
   type JournalEntry,
@@ -59,6 +60,14 @@ const createClaim = (
   ...fields,
 });
 
+/** Copies a value of JSON, with the fields of every object in the opposite order. */
+function reverseFields<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(reverseFields) as T;
+  if (!isObjectOrArray(value)) return value;
+  const fields = Object.entries(value).map(([name, each]) => [name, reverseFields<unknown>(each)]);
+  return Object.fromEntries(fields.toReversed()) as T;
+}
+
 /** Creates one entry for each state of a payment. */
 function createEntries(reference: string) {
   const sending = createClaim(reference, 'one');
@@ -69,7 +78,8 @@ function createEntries(reference: string) {
     not_paid: { state: 'not_paid', resolvedAt: 3, platform, input },
     paid: {
       state: 'paid',
-      transferId: 'txfr_000001',
+      // No other reference names this transfer.
+      transferId: `txfr_${reference}`,
       paidAt: oldPaidAt,
       resolvedBy: 'ops',
       platform,
@@ -114,7 +124,7 @@ const cases: readonly JournalCase[] = [
   },
   {
     expected: 'swap(reference, before, after) writes only if the entry still is `before`.',
-    hint: 'Compare the whole entry, byte by byte, in the statement that writes: WHERE reference = ? AND entry = ?.',
+    hint: 'Compare the whole entry in the statement that writes: WHERE reference = ? AND entry = ?.',
     run: async (trial) => {
       const reference = trial.newReference();
       const [one, other] = [createClaim(reference, 'one'), createClaim(reference, 'other')];
@@ -133,6 +143,17 @@ const cases: readonly JournalCase[] = [
       const candidates = ['txfr_000001', 'txfr_000003'] as const;
       await trial.swapInVain(reference, { ...ambiguous, candidates }, other, ambiguous);
       await trial.swap(reference, ambiguous, other);
+    },
+  },
+  {
+    expected: 'an entry is compared by its values, in whatever order its fields are.',
+    hint: 'Read the stored text, compare its values with `before`, and let the statement that writes expect that text.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const claim = createClaim(reference, 'one', { history: [{ at: 1, state: 'sending' }] });
+      await trial.swap(reference, undefined, claim);
+      await trial.swap(reference, reverseFields(claim), createClaim(reference, 'other'));
+      await trial.swap(reference, reverseFields(createClaim(reference, 'other')), undefined);
     },
   },
   {
@@ -328,6 +349,24 @@ const openCases: readonly JournalCase[] = [
     },
   },
   {
+    expected: 'open() looks at the state of the entry, not at the states in its history.',
+    hint: 'Keep the state in a column of its own, which swap writes with the entry.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const other = trial.newReference();
+      const history = (['sending', 'not_paid', 'paid', 'ambiguous'] as const).map((state, at) => ({
+        at,
+        state,
+      }));
+      const claim = createClaim(reference, 'one', { history });
+      const notPaid = { ...createEntries(other).not_paid, history };
+      await trial.swap(reference, undefined, claim);
+      await trial.swap(other, undefined, notPaid);
+      await trial.expectOpen(new Map([[reference, claim]]));
+      await trial.swap(other, notPaid, undefined);
+    },
+  },
+  {
     expected: `open() lists each of ${openCount} payments once, while the caller decides them.`,
     hint: 'Read the next page from the last reference on, not by its number, and hold no lock between two entries.',
     run: async (trial) => {
@@ -365,6 +404,106 @@ const openCases: readonly JournalCase[] = [
     },
   },
 ];
+
+/** Checks which reference each handle finds for a transfer. */
+async function expectFound(
+  trial: Trial,
+  { platform, transferId }: PaidEntry,
+  expected: string | undefined,
+): Promise<void> {
+  for (const handle of trial.handles) {
+    const found = await trial.call('find', () => handle.find?.(platform, transferId));
+    if (found === expected) continue;
+    throw new Mismatch(
+      `find resolved to ${describeValue(found)} instead of ${describeValue(expected)}.`,
+    );
+  }
+}
+
+/** Cases of the contract for a journal that has the optional method `find`. */
+const findCases: readonly JournalCase[] = [
+  {
+    expected: 'find resolves to the reference of the paid entry, as long as that entry says so.',
+    hint: 'Keep platform and transferId in columns, which swap writes with the entry: null unless the entry is paid.',
+    run: async (trial) => {
+      const reference = trial.newReference();
+      const { sending, paid, not_paid: notPaid } = createEntries(reference);
+      await expectFound(trial, paid, undefined);
+      await trial.swap(reference, undefined, sending);
+      await expectFound(trial, paid, undefined);
+      await trial.swap(reference, sending, paid);
+      await expectFound(trial, paid, reference);
+      await expectFound(trial, { ...paid, platform: `${paid.platform}/other` }, undefined);
+      await trial.swap(reference, paid, notPaid);
+      await expectFound(trial, paid, undefined);
+      await trial.swap(reference, notPaid, paid);
+      await trial.swap(reference, paid, undefined);
+      await expectFound(trial, paid, undefined);
+    },
+  },
+  {
+    expected: 'of two references, only one is paid by one transfer of a platform.',
+    hint: 'Add a unique index on platform and transferId, and resolve to false if the store reports a conflict.',
+    run: async (trial) => {
+      const [reference, other] = [trial.newReference(), trial.newReference()];
+      const { paid } = createEntries(reference);
+      const claim = createClaim(other, 'one');
+      const shared = { ...paid, input: claim.input };
+      const elsewhere = { ...shared, platform: `${paid.platform}/other` };
+      await trial.swap(reference, undefined, paid);
+      await trial.swap(other, undefined, claim);
+      await trial.swapInVain(other, claim, shared, claim);
+      await expectFound(trial, paid, reference);
+      await trial.swap(other, claim, elsewhere);
+      await trial.swap(other, elsewhere, undefined);
+      await trial.swapInVain(other, undefined, shared, undefined);
+      await trial.swap(reference, paid, undefined);
+      await trial.swap(other, undefined, shared);
+      await expectFound(trial, paid, other);
+    },
+  },
+  {
+    expected: `of ${racingCalls} references that record one transfer at once, one wins.`,
+    hint: 'Let the unique index of the store decide, not a read before the write.',
+    run: async (trial) => {
+      const references = Array.from({ length: racingCalls }, () => trial.newReference());
+      const claims = references.map((reference) => createClaim(reference, 'one'));
+      const { paid } = createEntries(references[0] ?? '');
+      await Promise.all(
+        references.map((each, index) => trial.trySwap(each, undefined, claims[index])),
+      );
+      const swaps = references.map((each, index) => trial.trySwap(each, claims[index], paid));
+      const winners = (await Promise.all(swaps)).filter(({ isWon }) => isWon);
+      if (winners.length === 1) return;
+      throw new Mismatch(`${winners.length} of ${racingCalls} calls at once resolved to true.`);
+    },
+  },
+];
+
+/** A case of the contract for a journal that has the optional method `firstClaimAt`. */
+const firstClaimCase: JournalCase = {
+  expected: 'firstClaimAt resolves to one time for all handles, also after a claim is removed.',
+  hint: 'Write the time before the first entry, by a statement of its own that changes nothing that is there.',
+  run: async (trial) => {
+    const reference = trial.newReference();
+    const claim = createClaim(reference, 'one');
+    await trial.swap(reference, undefined, claim);
+    const readTimes = () =>
+      Promise.all(
+        trial.handles.map((handle) => trial.call('firstClaimAt', () => handle.firstClaimAt?.())),
+      );
+    const times = await readTimes();
+    await trial.swap(reference, claim, undefined);
+    const [time = NaN] = times;
+    for (const each of [...times, ...(await readTimes())]) {
+      if (each === time && time >= 0 && time <= Date.now() + maxClockDifferenceMs) continue;
+      throw new Mismatch(
+        `firstClaimAt resolved to ${describeValue(each)} instead of ${describeValue(time)}.`,
+        Number.isNaN(time) ? 'Resolve to milliseconds since 1970, or to 0.' : undefined,
+      );
+    }
+  },
+};
 
 /** A case of the contract for a journal that has the optional method `prune`. */
 const pruneCase: JournalCase = {
@@ -441,7 +580,12 @@ export async function testJournal(makeJournal: () => Journal | Promise<Journal>)
   const handles: Journal[] = [];
   for (let count = 0; count < handleCount; count += 1) handles.push(await makeJournal());
   const [handle] = handles;
-  const optionalCases = [...(handle?.open ? openCases : []), ...(handle?.prune ? [pruneCase] : [])];
+  const optionalCases = [
+    ...(handle?.open ? openCases : []),
+    ...(handle?.prune ? [pruneCase] : []),
+    ...(handle?.find ? findCases : []),
+    ...(handle?.firstClaimAt ? [firstClaimCase] : []),
+  ];
   const failures: string[] = [];
   for (const each of [first, ...cases, ...optionalCases]) {
     const failure = await runCase(each, handles);

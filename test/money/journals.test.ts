@@ -33,6 +33,7 @@ import {
   newInput,
   scenarios,
 } from '../stores/scenarios.ts';
+import type { SearchFirst } from '../../src/journals/journal.ts';
 import type { PostgresRows } from '../../src/journals/postgres.ts';
 
 // test/full/journals.test.ts runs the same scenarios on real servers of PostgreSQL and Redis.
@@ -99,24 +100,27 @@ describe('sqliteJournal with create: false', () => {
 });
 
 describe('sqliteJournal with a file in which some entries cannot be read', () => {
-  const createFile = (name: string) => {
+  const createFile = async (name: string) => {
     const path = join(folder, name);
-    const database = close(new DatabaseSync(path));
-    database.exec(
-      'CREATE TABLE payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)',
-    );
+    const journal = close(sqliteJournal(path));
     const [claimed, paid] = [newInput(), newInput()];
-    const insert = database.prepare('INSERT INTO payments_journal VALUES (?, ?)');
     const claim = createClaim(claimed);
-    insert.run(claimed.description, JSON.stringify(claim));
-    insert.run(paid.description, JSON.stringify(createPaid(paid, 3)));
+    await journal.swap(claimed.description, undefined, claim);
+    await journal.swap(paid.description, undefined, createPaid(paid, 3));
+    const database = close(new DatabaseSync(path));
+    const insert = database.prepare(
+      'INSERT INTO payments_journal (reference, entry) VALUES (?, ?)',
+    );
     const unreadable = ['no JSON', '', 'null', '[]', '{"state":"paused"}'];
     for (const [at, entry] of unreadable.entries()) insert.run(`zz ${at}`, entry);
+    // The columns of another program's row are not filled.
+    const other = newInput();
+    insert.run(other.description, JSON.stringify(createPaid(other, 3)));
     return { path, database, claimed, claim, count: unreadable.length };
   };
 
   test.each([true, false])('opens, lists and prunes with create: %o', async (create) => {
-    const { path, claimed, claim, count } = createFile(`unreadable-${create}.db`);
+    const { path, claimed, claim, count } = await createFile(`unreadable-${create}.db`);
     const journal = close(sqliteJournal(path, { create }));
     const listed = [];
     for await (const row of journal.open()) listed.push(row);
@@ -135,13 +139,13 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
     }
   });
 
-  test('uses an index of the table to list the payments whose outcome is not known', () => {
-    const { path, database } = createFile('index.db');
+  test('uses an index of the table to list the payments whose outcome is not known', async () => {
+    const { path, database } = await createFile('index.db');
     const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
     close(sqliteJournal(path));
     const sql = prepare.mock.calls
       .map(([each]) => each)
-      .find((each) => each.startsWith('SELECT reference, entry'));
+      .find((each) => each.includes('is_open = 1 AND'));
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all('');
     expect(JSON.stringify(plan)).toContain('INDEX payments_journal_open (reference>?)');
   });
@@ -306,7 +310,8 @@ test('sqliteJournal accepts entries that another program rewrote with other spac
   const [first, second] = [newInput(), { ...newInput(), amount: '2.00' }];
   for (const input of [first, second]) await failureOf(payments.transfers.createOnce(input));
   migrate();
-  await payments.transfers.decide(second.description, 'not_paid', { force: true });
+  const decide = () => payments.transfers.decide(second.description, 'not_paid', { force: true });
+  await vi.waitFor(decide, { timeout: 5_000, interval: 100 });
   migrate();
   await vi.waitFor(() => payments.transfers.createOnce(first), { timeout: 5_000, interval: 100 });
   await payments.transfers.createOnce(second);
@@ -364,14 +369,18 @@ describe('sqliteJournal', () => {
     expect(made()).toHaveLength(1);
   });
 
-  test('causes a warning if the file is created by a relative path, but not by an absolute path', () => {
+  test('says once that it creates a file, and asks for an absolute path', () => {
     const print = vi.spyOn(console, 'warn').mockReturnValue();
+    for (const name of ['VITEST', 'NODE_ENV', 'VITEST_MODE']) vi.stubEnv(name, undefined);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const name = `relative-${process.pid}.db`;
-    for (const path of [name, name, join(folder, 'absolute.db'), ':memory:']) {
-      sqliteJournal(path).close();
-    }
+    const absolute = join(folder, 'absolute.db');
+    for (const path of [name, name, absolute, absolute, ':memory:']) sqliteJournal(path).close();
     for (const end of ['', '-wal', '-shm']) rmSync(`${name}${end}`, { force: true });
-    expect(print.mock.calls).toEqual([[expect.stringContaining(`creates ${resolve(name)}`)]]);
+    expect(print.mock.calls).toEqual([
+      [expect.stringMatching(`SQLite file ${resolve(name)} is a new .*pass an absolute path`)],
+      [expect.stringMatching(`SQLite file ${absolute} is a new journal .* put that back: .*s\\.$`)],
+    ]);
   });
 
   test('with a relative path still accepts claims after the working directory of the process has changed', async () => {
@@ -440,47 +449,59 @@ test('redisJournal asks the Redis node that has the key of the payment for the t
   expect(command.mock.calls).toEqual([['EVAL', time, '1', 'payments:journal:inv-1']]);
 });
 
-test.each([
-  ['an array of rows', async () => [{ reference: 'a' }]],
-  ['an object with the property rows', async () => ({ rows: [{ reference: 'a' }] })],
-])('postgresJournal accepts a query function that returns %s', async (_, query) => {
-  expect(await postgresJournal(query).swap('a', undefined, createClaim(newInput()))).toBe(true);
-});
-
 /** A PostgreSQL server in memory, which knows only the statements of the journal. */
 function createServer() {
   const entries = new Map<string, string>();
   let time = 1_764_000_000_000;
+  let description: string | undefined;
   const server = {
     entries,
     statements: [] as string[],
     /** When the caller started a transaction that all statements run in. */
     startedAt: undefined as number | undefined,
     start: () => (server.startedAt = time += 1),
-    query: async (text: string, [reference = '', first = '', second = '']: string[]) => {
+    query: async (text: string, values: string[]) => {
       server.statements.push(text);
       time += 1;
+      const [reference = '', first = ''] = values;
       const entry = entries.get(reference);
       const row = { reference, started: server.startedAt ?? time, age: server.startedAt ? 0 : 1 };
       if (text.includes('AS now')) return [{ now: time }];
+      if (text.endsWith('ORDER BY reference LIMIT 1')) {
+        return description === undefined ? [] : [{ reference: '', entry: description }];
+      }
       if (text.startsWith('SELECT')) return entry === undefined ? [] : [{ reference, entry }];
       if (text.startsWith('INSERT')) {
         if (entry !== undefined) return [];
-        entries.set(reference, first);
+        if (reference === '') description = first;
+        else entries.set(reference, first);
         return [row];
       }
-      if (entry !== first || (text.includes('age(xmin) > 0') && row.age <= 0)) return [];
+      const isProof = text.includes('age(xmin) > 0');
+      if (entry !== values.at(-1) || (isProof && row.age <= 0)) return [];
       if (text.startsWith('DELETE')) entries.delete(reference);
-      else if (second !== '') entries.set(reference, second);
+      else entries.set(reference, first);
       return [row];
     },
   };
   return server;
 }
 
-const createPayments = (query: PostgresQuery) => {
+test.each([
+  ['an array of rows', (query: PostgresQuery) => query],
+  [
+    'an object with the property rows',
+    (query: PostgresQuery): PostgresQuery =>
+      async (text, values) => ({ rows: (await query(text, values)) as PostgresRows }),
+  ],
+])('postgresJournal accepts a query function that returns %s', async (_, reshape) => {
+  const journal = postgresJournal(reshape(createServer().query));
+  expect(await journal.swap('a', undefined, createClaim(newInput()))).toBe(true);
+});
+
+const createPayments = (query: PostgresQuery, searchFirst?: SearchFirst) => {
   const sandbox = createPlatform();
-  const journal = postgresJournal(query);
+  const journal = postgresJournal(query, { searchFirst });
   const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
   return { transfers, journal, made: () => sandbox.transfers.list().length };
 };
@@ -529,17 +550,18 @@ describe('postgresJournal inside a transaction of the caller', () => {
   });
 });
 
-test('postgresJournal runs two more statements for its first claim, and none for later claims', async () => {
+test('postgresJournal runs more statements for its first claim, and none for later claims', async () => {
   const server = createServer();
-  const { transfers } = createPayments(server.query);
+  const { transfers } = createPayments(server.query, 'never');
   const counts = [];
   for (let turn = 0; turn < 3; turn += 1) {
     server.statements.length = 0;
     await transfers.createOnce(newInput());
     counts.push(server.statements.length);
   }
-  // The two statements look for a transaction of the caller, and read the claim again.
-  expect(counts).toEqual([6, 4, 4]);
+  // They look for a transaction of the caller and for the time of the first claim, write that time,
+  // and read the claim again.
+  expect(counts).toEqual([9, 4, 4]);
 });
 
 type Rows = Awaited<ReturnType<ReturnType<typeof createServer>['query']>>;
@@ -637,7 +659,7 @@ describe('a journal that throws an error with retryable: false', () => {
   });
 });
 
-test.each([null, 'OK', 2, undefined])('swap() of Redis rejects the reply %o', async (reply) => {
+test.each([null, 'OK', 4, undefined])('swap() of Redis rejects the reply %o', async (reply) => {
   const journal = redisJournal(async () => reply);
   await expect(journal.swap('a', undefined, undefined)).rejects.toThrow(
     'a reply other than 0 or 1',

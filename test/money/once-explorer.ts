@@ -4,7 +4,6 @@ import { isEqual } from '../../src/internal/objects.ts';
 import {
   parseEntry,
   serializeEntry,
-  storedTextOf,
   type Journal,
   type JournalEntry,
 } from '../../src/journals/journal.ts';
@@ -100,7 +99,7 @@ function createTextJournal(now: () => number) {
   const journal: Journal = {
     read: () => Promise.resolve(text === '' ? undefined : parseEntry(text)),
     swap: (_, before, after) => {
-      if (text !== storedTextOf(before)) return Promise.resolve(false);
+      if (text !== serializeEntry(before)) return Promise.resolve(false);
       text = serializeEntry(after);
       return Promise.resolve(true);
     },

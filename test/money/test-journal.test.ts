@@ -7,6 +7,7 @@ import {
 } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
 import { createClaim, newInput } from '../stores/scenarios.ts';
+import { isEqual } from '../../src/internal/objects.ts';
 import type { OpenEntry } from '../../src/journals/journal.ts';
 
 // test/stores/scenarios.ts checks that testJournal passes for the journals of this package.
@@ -39,8 +40,6 @@ async function write({ read, swap }: Journal, reference: string, after: Entry): 
   while (!(await swap(reference, await read(reference), after)));
   return true;
 }
-
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 const removed = createClaim(newInput());
 const stored = new Map<string, Entry>();
@@ -75,7 +74,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     'swap reads and writes in two steps',
     (right) => ({
       swap: async (reference, before, after) => {
-        if (!isSame(await right.read(reference), before)) return false;
+        if (!isEqual(await right.read(reference), before)) return false;
         return write(right, reference, after);
       },
     }),
@@ -86,7 +85,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     (right) => ({
       swap: async (reference, before, after) => {
         if (before === undefined) return right.swap(reference, before, after);
-        return isSame(await right.read(reference), before) && write(right, reference, after);
+        return isEqual(await right.read(reference), before) && write(right, reference, after);
       },
     }),
     /of 20 calls of swap at once/,
@@ -258,7 +257,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     ({ read, swap }) => ({
       swap: async (reference, before, after) =>
         after === undefined
-          ? isSame(await read(reference), before)
+          ? isEqual(await read(reference), before)
           : swap(reference, before, after),
     }),
     /an entry of every state is kept and removed/,
@@ -276,7 +275,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
     ({ read, swap }) => ({
       read: async (reference) => {
         const entry = await read(reference);
-        return isSame(entry, removed) ? undefined : entry;
+        return isEqual(entry, removed) ? undefined : entry;
       },
       swap: (reference, before, after) => swap(reference, before, after ?? (before && removed)),
     }),
@@ -299,7 +298,7 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
       return {
         read: async (reference) => entries.get(reference),
         swap: async (reference, before, after) => {
-          if (!isSame(entries.get(reference), before)) return false;
+          if (!isEqual(entries.get(reference), before)) return false;
           if (after === undefined) entries.delete(reference);
           else entries.set(reference, after);
           return true;
@@ -318,8 +317,8 @@ const readReport = (makeJournal: () => Journal | Promise<Journal>): Promise<stri
   );
 
 describe('testJournal rejects a journal in which', () => {
-  test.concurrent.each(wrongJournals)('%s', async (_, makeWrong, report) => {
-    const right = memoryJournal();
+  test.concurrent.each(wrongJournals)('%s', async (_name, makeWrong, report) => {
+    const { find: _, firstClaimAt: _time, ...right } = memoryJournal();
     expect(await readReport(() => ({ ...right, ...makeWrong(right) }))).toMatch(report);
   });
 });
@@ -518,7 +517,7 @@ test('testJournal reports for each failure what was expected, what happened and 
     "Cases of testJournal that failed: 2. Do not pay with this journal until it passes.
     1. Expected: swap(reference, before, after) writes only if the entry still is \`before\`.
        Happened: swap('…0', one (sending), other (sending)) resolved to true while no entry was there.
-       To do: Compare the whole entry, byte by byte, in the statement that writes: WHERE reference = ? AND entry = ?.
+       To do: Compare the whole entry in the statement that writes: WHERE reference = ? AND entry = ?.
     2. Expected: swap(reference, before, undefined) removes the entry only if it still is \`before\`.
        Happened: swap('…0', one (sending), undefined) resolved to true while no entry was there.
        To do: Delete in one statement: DELETE … WHERE reference = ? AND entry = ?."

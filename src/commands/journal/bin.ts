@@ -14,7 +14,8 @@ import {
 } from '../program.ts';
 import { readCommand, usage, type Command, type StoreAddress } from './flags.ts';
 import { describeEntry, formatEntry, formatTable } from './report.ts';
-import { openStore, redactAddress, type OpenedStore } from './store.ts';
+import { formatReport } from './migrate.ts';
+import { migrateStore, openStore, redactAddress, type OpenedStore } from './store.ts';
 import { formatCommands, formatTerms, type Candidate } from './terms.ts';
 import type { PaymentsClient } from '../../client.ts';
 import type { FullJournal, JournalEntry } from '../../journals/journal.ts';
@@ -23,21 +24,20 @@ type Client = InstanceType<typeof PaymentsClient>;
 
 const candidateTimeoutMs = 10_000;
 
-type StoreCommand = Extract<Command, { store: unknown }>;
+type StoreCommand = Exclude<Extract<Command, { store: unknown }>, { name: 'migrate' }>;
 
 /** Loads the client, a separate file of the build, only when a command needs the client. */
 const loadClient = () => import('../../index.ts');
 
 /** Prints the open payments. Resolves to the exit status, which is 3 if there are any. */
 async function list(
-  { journal, isEmpty, rebuild: rebuildIndex }: OpenedStore,
-  { olderThan, json, rebuild }: Extract<Command, { name: 'list' }>,
+  { journal, isEmpty }: OpenedStore,
+  { olderThan, json }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
   const { PaymentsClient } = await loadClient();
   // Listing the open payments needs no platform, because listUndecided reads only the journal.
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
   const payments = new PaymentsClient({ ...noPlatform, journal });
-  if (rebuild) await rebuildIndex?.();
   const open = [];
   for await (const payment of payments.transfers.listUndecided({ olderThan })) open.push(payment);
   const [oldest] = open;
@@ -91,6 +91,16 @@ async function decide(
   await payments.transfers.decide(reference, verdict, { by, force });
   print(`${reference} is recorded as ${decision}.\n`);
   return 0;
+}
+
+/** Resolves to the exit status, which is 3 if an operator has to look at entries. */
+async function migrate({
+  store,
+  isDryRun,
+}: Extract<Command, { name: 'migrate' }>): Promise<number> {
+  const report = await migrateStore(store, isDryRun);
+  print(formatReport(report, isDryRun));
+  return report.collisions.length + report.shared.size > 0 ? 3 : 0;
 }
 
 async function prune(
@@ -198,6 +208,7 @@ async function main(args: string[]): Promise<number> {
   else if (command.name === 'version') print(`${version}\n`);
   else {
     try {
+      if (command.name === 'migrate') return await migrate(command);
       const store = await openStore(command.store);
       if (store.warning !== undefined) process.stderr.write(`${store.warning}\n`);
       try {

@@ -13,6 +13,7 @@ Commands:
   decide <reference> not_paid  search for the payment, and record that it was not made, so that the
                               next createOnce sends it
   prune --paid-before <date>  remove payments that were paid before; createOnce would pay them again
+  migrate                     bring a journal of 0.3 or 0.4 up to date, while nothing pays
 
 The store, one of them:
   --sqlite <file>
@@ -23,7 +24,7 @@ The store, one of them:
 
 Options:
   --older-than <time>         of list: only payments claimed longer ago, such as 90s, 20m, 2h or 3d
-  --rebuild                   of list with --redis: build the index again, after you copied keys
+  --dry-run                   of migrate: print the statements, and change nothing
   --json                      of list, show and prune: print JSON
   --by <name>                 of decide: your name, which the entry keeps
   --force                     of decide: record not_paid even if the claim has not expired, or if
@@ -34,7 +35,8 @@ Options:
   --help                      print this text and exit
 
 decide needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with them, show prints the candidates.
-Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has found payments.
+Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has found payments, or
+migrate entries that you have to look at.
 `;
 
 const storeNames = ['sqlite', 'postgres', 'redis'] as const;
@@ -52,7 +54,7 @@ const options = {
   prefix: { type: 'string' },
   'older-than': { type: 'string' },
   'paid-before': { type: 'string' },
-  rebuild: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   by: { type: 'string' },
   'transfers-filter': { type: 'string' },
@@ -66,13 +68,14 @@ const options = {
 const commands: Readonly<
   Record<string, { readonly arguments: readonly string[]; readonly options: readonly string[] }>
 > = {
-  list: { arguments: [], options: ['older-than', 'rebuild', 'json'] },
+  list: { arguments: [], options: ['older-than', 'json'] },
   show: { arguments: ['reference'], options: ['json'] },
   decide: {
     arguments: ['reference', 'id or not_paid'],
     options: ['by', 'transfers-filter', 'force', 'yes'],
   },
   prune: { arguments: [], options: ['paid-before', 'json'] },
+  migrate: { arguments: [], options: ['dry-run'] },
 };
 
 /**
@@ -111,12 +114,11 @@ export function readCommand(args: string[]) {
   if (wrongOption !== undefined) throw new UsageError(`${name} has no option --${wrongOption[0]}.`);
   const store = readStoreAddress(values);
   const [reference = '', verdict = ''] = rest;
-  const { json, by, force, yes, rebuild } = values;
+  const { json, by, force, yes } = values;
   const filter = values['transfers-filter'];
   const transfersFilter: string | false | undefined = filter === 'false' ? false : filter;
-  const redisOption = ['prefix', 'rebuild'].find((flag) => Boolean(Reflect.get(values, flag)));
-  if (redisOption !== undefined && store.name !== 'redis') {
-    throw new UsageError(`--${redisOption} needs --redis.`);
+  if (store.prefix !== undefined && store.name !== 'redis') {
+    throw new UsageError('--prefix needs --redis.');
   }
   if (store.table !== undefined && store.name !== 'postgres') {
     throw new UsageError('--table needs --postgres.');
@@ -128,7 +130,7 @@ export function readCommand(args: string[]) {
   }
   switch (name) {
     case 'list':
-      return { name, store, json, rebuild, olderThan: parseAge(values['older-than']) };
+      return { name, store, json, olderThan: parseAge(values['older-than']) };
     case 'show':
       return { name, store, json, reference };
     case 'decide':
@@ -138,6 +140,8 @@ export function readCommand(args: string[]) {
         );
       }
       return { name, store, reference, verdict, by, transfersFilter, force, yes };
+    case 'migrate':
+      return { name: 'migrate' as const, store, isDryRun: values['dry-run'] };
     default:
       return { name: 'prune' as const, store, json, paidBefore: parseDate(values['paid-before']) };
   }

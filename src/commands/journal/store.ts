@@ -3,42 +3,103 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { FullJournal } from '../../journals/journal.ts';
 import { postgresJournal, type PostgresRows } from '../../journals/postgres.ts';
-import { isRedisEmpty, rebuildRedisIndex, redisJournal } from '../../journals/redis.ts';
+import { isRedisEmpty, redisJournal } from '../../journals/redis.ts';
 import { sqliteJournal } from '../../journals/sqlite.ts';
 import { UsageError } from '../program.ts';
 import type { StoreAddress } from './flags.ts';
+import {
+  describePostgres,
+  describeSqlite,
+  migrateRedis,
+  migrateSql,
+  type Report,
+} from './migrate.ts';
 
 /** A journal whose store is connected. */
 export interface OpenedStore {
   readonly journal: FullJournal;
   /** Whether the store has no entries at all, not even of decided payments. */
   readonly isEmpty: () => Promise<boolean>;
-  /** Rebuilds Redis' index of open payments. Absent for other stores: their index is complete. */
-  readonly rebuild?: () => Promise<void>;
   /** How the store may lose a claim, and what to do. Undefined if the store reports no problem. */
   readonly warning?: string | undefined;
   close(): void | Promise<void>;
 }
 
 const defaultTable = 'payments_journal';
-const anyEntrySql = (table = defaultTable) => `SELECT 1 FROM ${table} LIMIT 1`;
+const anyEntrySql = (table = defaultTable) =>
+  `SELECT 1 FROM ${table} WHERE reference <> '' LIMIT 1`;
 
 const connectTimeoutMs = 10_000;
 
 /** @throws UsageError if a package is missing, Error if the store cannot be reached */
-export function openStore({ name, address, table, prefix }: StoreAddress): Promise<OpenedStore> {
-  if (name === 'sqlite') return Promise.resolve(openSqlite(address));
-  return name === 'postgres' ? openPostgres(address, table) : openRedis(address, prefix);
+export async function openStore({
+  name,
+  address,
+  table,
+  prefix,
+}: StoreAddress): Promise<OpenedStore> {
+  if (name === 'sqlite') return openSqlite(address);
+  if (name === 'postgres') return openPostgres(await connectPostgres(address, table));
+  return openRedis(await connectRedis(address, prefix));
+}
+
+/** Brings a store of 0.3 or 0.4 up to date. With `isDryRun`, only lists the statements. */
+export async function migrateStore(
+  { name, address, table, prefix }: StoreAddress,
+  isDryRun: boolean,
+): Promise<Report> {
+  if (name === 'sqlite') return migrateSqlite(address, isDryRun);
+  if (name === 'postgres') {
+    const { client, table: fullName } = await connectPostgres(address, table);
+    try {
+      const run = async (sql: string, values: readonly unknown[] = []) =>
+        (await client.query(sql, values)).rows;
+      return await migrateSql(describePostgres(run, fullName), isDryRun);
+    } finally {
+      await client.end();
+    }
+  }
+  const { connection } = await connectRedis(address, prefix);
+  try {
+    return await migrateRedis((...args) => connection.call(...args), isDryRun);
+  } finally {
+    connection.disconnect();
+  }
+}
+
+const findFile = (file: string): string => {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
+  return path;
+};
+
+/** Opens a file that the journal does not open yet, or that only has to be read. */
+function openDatabase(path: string, readOnly: boolean) {
+  // Does not import node:sqlite, because the bundler would remove `node:` from its name.
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  return new DatabaseSync(path, { readOnly });
+}
+
+async function migrateSqlite(file: string, isDryRun: boolean): Promise<Report> {
+  const database = openDatabase(findFile(file), isDryRun);
+  try {
+    const run: Parameters<typeof describeSqlite>[0] = (sql, values = []) => {
+      const bound = values.map((each) => (typeof each === 'boolean' ? Number(each) : each));
+      const statement = database.prepare(sql.replaceAll(/\$\d/g, '?'));
+      return Promise.resolve(statement.all(...(bound as (string | number | null)[])));
+    };
+    if (!isDryRun) await run('PRAGMA journal_mode = WAL');
+    return await migrateSql(describeSqlite(run), isDryRun);
+  } finally {
+    database.close();
+  }
 }
 
 function openSqlite(file: string): OpenedStore {
-  const path = resolve(file);
-  if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
+  const path = findFile(file);
   const journal = sqliteJournal(path, { create: false });
   const isEmpty = () => {
-    // Does not import node:sqlite, because the bundler would remove `node:` from its name.
-    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-    const database = new DatabaseSync(path, { readOnly: true });
+    const database = openDatabase(path, true);
     try {
       return Promise.resolve(database.prepare(anyEntrySql()).get() === undefined);
     } finally {
@@ -57,10 +118,10 @@ interface PostgresDriver {
   };
 }
 
-type QueryPostgres = (text: string, values: string[]) => Promise<{ rows: PostgresRows }>;
+type QueryPostgres = (text: string, values: readonly unknown[]) => Promise<{ rows: PostgresRows }>;
 
-/** Connects to a PostgreSQL server, and checks the collation of the journal's table. */
-async function openPostgres(url: string, name = defaultTable): Promise<OpenedStore> {
+/** Connects to a PostgreSQL server, and returns the full name of the journal's table. */
+async function connectPostgres(url: string, name = defaultTable) {
   checkUrl('postgres', url, /^postgres(ql)?:\/\//, 'postgres://user@host/database');
   const table = addSchema(name, url);
   const { Client } = loadDriver('pg', 'postgres') as PostgresDriver;
@@ -69,13 +130,20 @@ async function openPostgres(url: string, name = defaultTable): Promise<OpenedSto
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'payments-journal',
   });
-  const query: QueryPostgres = (text, values) => client.query(text, values);
-  const journal = postgresJournal(query, { table });
   // If the connection fails, the pending query rejects, so the error event needs no handling.
   client.on('error', () => {});
   await client.connect();
+  return { client, table };
+}
+
+/** Opens the journal, and checks the collation of its table. */
+async function openPostgres({
+  client,
+  table,
+}: Awaited<ReturnType<typeof connectPostgres>>): Promise<OpenedStore> {
+  const query: QueryPostgres = (text, values) => client.query(text, values);
   return {
-    journal,
+    journal: postgresJournal(query, { table }),
     isEmpty: async () => (await query(anyEntrySql(table), [])).rows.length === 0,
     warning: await warnOfCollation(query, table),
     close: () => client.end(),
@@ -118,7 +186,7 @@ interface RedisDriver {
  * Connects to a Redis server without retries. If the server belongs to a cluster, replaces the
  * connection by a client of the whole cluster.
  */
-async function openRedis(url: string, keyPrefix = ''): Promise<OpenedStore> {
+async function connectRedis(url: string, keyPrefix = '') {
   checkUrl('redis', url, /^rediss?:\/\//, 'redis://host:6379');
   const { Redis, Cluster } = loadDriver('ioredis', 'redis') as RedisDriver;
   const withoutRetries = { maxRetriesPerRequest: 0, retryStrategy: () => null };
@@ -127,7 +195,7 @@ async function openRedis(url: string, keyPrefix = ''): Promise<OpenedStore> {
   await checkDatabase(server);
   const warning = await warnOfEviction(server);
   if (!String(await server.call('INFO', 'cluster')).includes('cluster_enabled:1')) {
-    return wrapRedis(server, warning);
+    return { connection: server, warning };
   }
   const { host, port, username, password, tls } = server.options;
   server.disconnect();
@@ -138,7 +206,7 @@ async function openRedis(url: string, keyPrefix = ''): Promise<OpenedStore> {
     clusterRetryStrategy: () => null,
     redisOptions,
   });
-  return wrapRedis(await connect(cluster), warning);
+  return { connection: await connect(cluster), warning };
 }
 
 async function warnOfEviction(server: RedisConnection): Promise<string | undefined> {
@@ -160,12 +228,11 @@ async function checkDatabase(server: RedisConnection): Promise<void> {
   }
 }
 
-function wrapRedis(connection: RedisConnection, warning: string | undefined): OpenedStore {
+function openRedis({ connection, warning }: Awaited<ReturnType<typeof connectRedis>>): OpenedStore {
   const command = (...args: [string, ...string[]]) => connection.call(...args);
   return {
     journal: redisJournal(command),
     isEmpty: () => isRedisEmpty(command),
-    rebuild: () => rebuildRedisIndex(command),
     warning,
     close: () => {
       connection.disconnect();
