@@ -14,6 +14,7 @@ import {
 } from '../search/compare.ts';
 import { InputIndex } from '../search/input-index.ts';
 import {
+  agree,
   createListError,
   createScanState,
   largestPage,
@@ -234,8 +235,7 @@ export class SourceBooks {
       }
       if (state.problem === undefined) {
         await this.#readUnlisted();
-        const isBounded = bound(state.ahead) > Number.NEGATIVE_INFINITY;
-        const agrees = previous?.agreesWith(state.rows, isBounded) ?? pages <= 1;
+        const agrees = previous === undefined ? pages <= 1 : agree(previous, state);
         if (agrees || !this.#needsAnotherScan(state.rows)) return;
         previous = state.rows;
       }

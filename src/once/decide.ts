@@ -223,5 +223,5 @@ function readInputOf(transfer: Transfer, description: string): OnceInput | undef
     ...Object.fromEntries(filled),
     description,
   });
-  return parsed.success ? ({ ...parsed.data, description } as OnceInput) : undefined;
+  return parsed.success ? { ...parsed.data, description } : undefined;
 }

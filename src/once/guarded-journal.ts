@@ -42,6 +42,15 @@ const ownersIn = (journal: Journal): Map<string, string> => {
   return known;
 };
 
+/** The most transfers to remember. If there are more, the oldest are forgotten. */
+const maxOwners = 10_000;
+
+function remember(owners: Map<string, string>, transfer: string, key: string): void {
+  owners.set(transfer, key);
+  const [oldest] = owners.keys();
+  if (owners.size > maxOwners && oldest !== undefined) owners.delete(oldest);
+}
+
 const workingJournals = new WeakSet<Journal>();
 /** For each journal, a running or finished check that the journal still has its first claim. */
 const firstChecks = new WeakMap<Journal, Promise<true>>();
@@ -170,7 +179,7 @@ export class GuardedJournal {
     if (transfer !== undefined && ![undefined, key].includes(owners?.get(transfer))) return false;
     const run = (journal: Journal) => journal.swap(key, before, after);
     const isWon = await this.#callJournal('swap', run, (result) => typeof result === 'boolean');
-    if (isWon && transfer !== undefined) owners?.set(transfer, key);
+    if (isWon && transfer !== undefined && owners !== undefined) remember(owners, transfer, key);
     return isWon;
   }
 

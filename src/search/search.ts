@@ -148,8 +148,10 @@ interface SoughtPayment {
 
 /** What the scans of a list have shown so far. */
 export interface ScanState {
-  /** The transfers of the last scan. */
+  /** The transfers of the last scan that may be a payment sought. */
   rows: ScanRows;
+  /** Older transfers than this are no payment sought, by the first page of all scans. */
+  earliest: number | undefined;
   /** How many transfers the last scan has read. */
   count: number;
   /** How far this machine's clock is ahead of the platform's; undefined without a `Date` header. */
@@ -162,6 +164,7 @@ export interface ScanState {
 
 export const createScanState = (): ScanState => ({
   rows: new ScanRows(),
+  earliest: undefined,
   count: 0,
   ahead: undefined,
   isCached: false,
@@ -265,8 +268,7 @@ export class TransferSearch {
       const results = payments.map((payment) => decide(payment, state));
       if (results.every(({ result }) => result !== 'not_found')) return results;
       needed = Math.max(needed, ...payments.map(({ search }) => countScans(search, pages)));
-      const isBounded = bound(state.ahead) > Number.NEGATIVE_INFINITY;
-      if (needed === 1 || previous?.agreesWith(state.rows, isBounded) === true) return results;
+      if (needed === 1 || agree(previous, state)) return results;
       if (scan === maxScans) {
         return results.map((result, at) =>
           payments[at]?.search.scans === 'once' ? result : hideNotFound(result),
@@ -305,7 +307,9 @@ export class TransferSearch {
       const own = page.data.filter((transfer) => !isForeign(transfer, source));
       if (isFiltered && own.length < page.data.length) warn(ignoredFilter);
       state.count += page.data.length;
-      state.rows.add(own, bound(state.ahead), date);
+      // All scans compare the same transfers, although each page may show another clock difference.
+      state.earliest ??= bound(state.ahead);
+      state.rows.add(own, state.earliest, date);
       yield page.data;
       if (order === undefined) continue;
       order.read(page.data);
@@ -318,6 +322,10 @@ export class TransferSearch {
 
 const ignoredFilter =
   'payments-platform-sdk: the list of one account shows transfers of others, so the platform ignores the filter. Pass platform.transfersFilter: its true name or false.';
+
+/** Whether the last scan of a list contradicts nothing that the scan before it has shown. */
+export const agree = (previous: ScanRows | undefined, { rows, earliest = epoch }: ScanState) =>
+  previous?.agreesWith(rows, earliest > Number.NEGATIVE_INFINITY) === true;
 
 /** How many scans a search needs, given the number of pages of its last scan. */
 function countScans({ scans }: Search, pages: number): number {

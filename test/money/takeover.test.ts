@@ -120,7 +120,7 @@ test.each<[string, (reference: string) => string | undefined]>([
   ['digits only', (text) => text.replaceAll(/\D/g, '')],
   ['letters only', (text) => text.replaceAll(/[^a-z]/g, '')],
   ['in hex', (text) => Buffer.from(text).toString('hex')],
-  ['reversed', (text) => [...text].reverse().join('')],
+  ['reversed', (text) => [...text].toReversed().join('')],
   ['a text of the platform', () => 'OUTGOING PAYMENT'],
   ['behind a long prefix, and cut', (text) => `PAYMENT TO VENDOR ${text}`.slice(0, 22)],
   // Two forms that no report has.
