@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import {
+  closeSync,
+  copyFileSync,
   cpSync,
+  createReadStream,
   existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -367,6 +371,143 @@ describe('sqliteJournal', () => {
     expect(made()).toEqual([]);
     await clientOf().transfers.createOnce(input);
     expect(made()).toHaveLength(1);
+  });
+
+  /** Runs SQL in another process, as a backup or an operator does. */
+  const runShell = (path: string, sql: string) =>
+    execFileSync('sqlite3', [path, sql], { encoding: 'utf8' });
+  const count = 'SELECT count(*) FROM payments_journal';
+
+  // A process that closes any descriptor of a file loses all of its locks on that file. Then the
+  // next shell believes that nobody uses the journal, and removes the -wal.
+  test.each<readonly [string, (path: string) => unknown]>([
+    ['copies the file, and a shell reads it', (path) => copyFileSync(path, `${path}.backup`)],
+    ['reads the file, and a shell copies it', (path) => readFileSync(path)],
+    ['opens and closes the file, and a shell reads it', (path) => closeSync(openSync(path, 'r'))],
+    ['streams the file, and a shell reads it', (path) => createReadStream(path).toArray()],
+  ])('rejects every claim after this process %s', async (title, read) => {
+    const files = setupFile();
+    const { path, clientOf, made } = files;
+    const payments = clientOf();
+    await payments.transfers.createOnce(newInput());
+    await read(path);
+    runShell(path, title.includes('copies it') ? `VACUUM INTO '${path}.copy'` : count);
+    const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', retryable: false });
+    expect(error.message).toContain('.db-wal was removed or replaced');
+    expect(made()).toEqual([]);
+  });
+
+  test.each<readonly [string, (path: string) => void]>([
+    ['the -wal was removed', (path) => rmSync(`${path}-wal`)],
+    ['the -shm was removed', (path) => rmSync(`${path}-shm`)],
+    ['the -wal was moved', (path) => renameSync(`${path}-wal`, `${path}-wal.bak`)],
+    [
+      'a backup was restored in its place',
+      (path) => {
+        runShell(path, `VACUUM INTO '${path}.copy'`);
+        for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`);
+        cpSync(`${path}.copy`, path);
+      },
+    ],
+  ])('rejects every claim, and check() throws, if %s', async (_, change) => {
+    const { path } = setupFile();
+    const journal = close(sqliteJournal(path));
+    const [first, second] = [newInput(), newInput()];
+    expect(await journal.swap(first.description, undefined, createClaim(first))).toBe(true);
+    expect(() => journal.check?.()).not.toThrow();
+    change(path);
+    const swapped = journal.swap(second.description, undefined, createClaim(second));
+    await expect(swapped).rejects.toMatchObject({ retryable: false });
+    expect(() => journal.check?.()).toThrow('was removed or replaced');
+  });
+
+  test('accepts claims after a checkpoint, VACUUM, a backup and other processes that close it', async () => {
+    const { path } = setupFile();
+    const journal = close(sqliteJournal(path));
+    const claim = async () => {
+      const mine = newInput();
+      expect(await journal.swap(mine.description, undefined, createClaim(mine))).toBe(true);
+      journal.check?.();
+    };
+    await claim();
+    for (const sql of [
+      'PRAGMA wal_checkpoint(TRUNCATE)',
+      'VACUUM',
+      `VACUUM INTO '${path}.copy'`,
+      count,
+    ]) {
+      runShell(path, sql);
+      await claim();
+    }
+    sqliteJournal(path).close();
+    await claim();
+    close(sqliteJournal(path));
+    await claim();
+  });
+
+  test('pays 100 references once if the file was read and backed up in the middle', async () => {
+    const { path } = setupFile();
+    const platform = createPlatform();
+    const inputs = Array.from({ length: 100 }, () => ({ ...newInput(), amount: '0.01' }));
+    const payWith = async (from: number, to: number) => {
+      const journal = sqliteJournal(path);
+      const { transfers } = new PaymentsClient({ ...platform.clientOptions, journal });
+      await transfers.createAllOnce(inputs.slice(from, to));
+      return { journal, transfers };
+    };
+    const old = await payWith(0, 50);
+    await createReadStream(path).toArray();
+    runShell(path, `VACUUM INTO '${path}.copy'`);
+    const results = [];
+    for await (const { result } of old.transfers.createAllOnce(inputs.slice(50))) {
+      results.push(result);
+    }
+    expect(new Set(results)).toEqual(new Set(['in_doubt']));
+    old.journal.close();
+    (await payWith(0, 100)).journal.close();
+    expect(platform.transfers.list()).toHaveLength(100);
+  });
+
+  test.each([
+    ['file:/data/p.db', '/data/p.db'],
+    ['file:///data/p.db?mode=ro', '/data/p.db'],
+    ['file:./dev.db', resolve('dev.db')],
+    ['file::memory:', ':memory:'],
+    ['FILE:x?mode=memory', ':memory:'],
+  ])('throws for %s, and names the path', (url, path) => {
+    expect(() => sqliteJournal(url)).toThrow(`${url} is a URL`);
+    expect(() => sqliteJournal(url)).toThrow(`here probably ${path}.`);
+  });
+
+  test.each([true, false])('asks for a migration of a file of 0.4 with create: %o', (create) => {
+    const { path } = setupFile();
+    const database = close(new DatabaseSync(path));
+    database.exec(
+      'CREATE TABLE payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)',
+    );
+    expect(() => sqliteJournal(path, { create })).toThrow(
+      expect.objectContaining({
+        retryable: false,
+        message: expect.stringContaining('run once: payments-journal migrate'),
+      }),
+    );
+  });
+
+  test('keeps the time of its first claim when that claim is withdrawn', async () => {
+    const { path } = setupFile();
+    const journal = close(sqliteJournal(path));
+    expect(await journal.firstClaimAt()).toBeUndefined();
+    const claim = createClaim(input);
+    await journal.swap('r-1', undefined, claim);
+    const time = await journal.firstClaimAt();
+    await journal.swap('r-1', claim, undefined);
+    expect(await close(sqliteJournal(path)).firstClaimAt()).toBe(time);
+    expect(Math.abs(Number(time) - Date.now())).toBeLessThan(60_000);
+    runShell(path, 'DELETE FROM payments_journal');
+    expect(await journal.firstClaimAt()).toBeUndefined();
+    await journal.swap('r-1', undefined, claim);
+    expect(await journal.firstClaimAt()).toBe(0);
   });
 
   test('says once that it creates a file, and asks for an absolute path', () => {
