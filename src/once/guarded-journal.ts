@@ -35,10 +35,10 @@ const firstClaims = new WeakMap<Journal, number>();
 const dayMs = 86_400_000;
 
 /** For a journal without `find`: the references of this process's payments, by their transfers. */
-const owners = new WeakMap<Journal, Map<string, string>>();
+const knownOwners = new WeakMap<Journal, Map<string, string>>();
 const ownersIn = (journal: Journal): Map<string, string> => {
-  const known = owners.get(journal) ?? new Map<string, string>();
-  owners.set(journal, known);
+  const known = knownOwners.get(journal) ?? new Map<string, string>();
+  knownOwners.set(journal, known);
   return known;
 };
 
@@ -168,6 +168,11 @@ export class GuardedJournal {
     return corrected;
   }
 
+  /** Reads the payment's entry. Returns `fallback` if the journal fails. */
+  readOr(fallback: JournalEntry | undefined): Promise<JournalEntry | undefined> {
+    return this.read().catch(() => fallback);
+  }
+
   /**
    * Replaces the payment's entry. Returns false if another call has changed the entry, or if
    * another payment has the transfer that `after` names.
@@ -211,7 +216,7 @@ export class GuardedJournal {
       if (!(error instanceof PaymentInDoubtError) || !error.retryable) throw error;
       failure = error;
     }
-    const entry = await this.read().catch(() => undefined);
+    const entry = await this.readOr(undefined);
     if (entry?.state === 'sending' && entry.claimId === claim.claimId) return true;
     if (failure !== undefined) throw failure;
     return false;

@@ -265,7 +265,7 @@ export class Payment {
     if ((await this.#journal.tryToSwap(claim, withdrawn)) !== true) {
       // A certain failure is told only if nobody else had paid when the claim was withdrawn.
       this.#journal.startPhase();
-      const entry = await this.#journal.read().catch(() => claim);
+      const entry = await this.#journal.readOr(claim);
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
       if (!isEqual(entry, withdrawn)) {
         this.#doubt.addClaim();
@@ -375,7 +375,7 @@ export class Payment {
       }
       // The swap is undefined if the journal fails, and this call then gives up.
       if (isWon === undefined) return;
-      current = await this.#journal.read().catch(() => paid);
+      current = await this.#journal.readOr(paid);
       if (current?.state === 'paid') break;
       // The call that now has the claim has made the payment, too, or sees it in the list.
       if (isOpen(current) && current.claimId !== claimId) break;
@@ -404,12 +404,12 @@ export class Payment {
     const { reads, baseUrl } = this.#context;
     const before = current?.state === 'paid' ? undefined : current;
     const claim = isOpen(before) ? before : await this.#createExpiredClaim(before);
-    const readDescription = async () => (await reads.get(id)).description;
-    const shown =
-      description ??
-      (await readDescription().catch((error: unknown) => {
-        throw this.#journal.errors.createInDoubtError(claim, error);
-      }));
+    let shown = description;
+    try {
+      shown ??= (await reads.get(id)).description;
+    } catch (error) {
+      throw this.#journal.errors.createInDoubtError(claim, error);
+    }
     if (shown === this.#input.description) {
       warn(repeatedIds);
       // A name of its own, as an earlier payment may have given up the same id after another reset.

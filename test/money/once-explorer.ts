@@ -121,7 +121,7 @@ function isContinued(stored: JournalEntry | undefined, after: JournalEntry | und
   const [before, history] = [stored?.history ?? [], after.history ?? []];
   // A correction of a claim from the future moves the times of its history, too.
   const statesOf = (changes: NonNullable<JournalEntry['history']>) =>
-    changes.map(({ at: _, ...change }) => change);
+    changes.map((change) => ({ ...change, at: 0 }));
   const isSame = isEqual(statesOf(history.slice(0, before.length)), statesOf(before));
   const isCorrection =
     stored?.state === after.state && 'claimId' in stored && 'claimId' in after
