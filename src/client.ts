@@ -2,7 +2,6 @@ import { dropUndefined } from './internal/objects.ts';
 import type { Clock } from './calls/time.ts';
 import { Credential, type CredentialKind, type CredentialSource } from './calls/credential.ts';
 import { ReportedValues } from './calls/undocumented-values.ts';
-import { CreatedIds } from './calls/created-ids.ts';
 import { RateLimiter } from './calls/rate-limiter.ts';
 import {
   addEnvironment,
@@ -27,11 +26,10 @@ import { RetryBudget } from './calls/retry.ts';
 import { RequestPipeline, type ApiCall } from './calls/pipeline.ts';
 import { warnOfOldNode } from './internal/runtime.ts';
 
-/** What requests to one API (`/v0` or the root) share: credential, rate limiter, created ids. */
+/** What requests to one API (`/v0` or the root) share: credential and rate limiter. */
 interface ApiState {
   readonly credential: Credential | undefined;
   readonly rateLimiter: RateLimiter;
-  readonly createdIds: CreatedIds;
 }
 
 /** The state that a client made by `withOptions` shares with the client that it copies. */
@@ -210,7 +208,6 @@ const createApiState = (
 ): ApiState => ({
   credential: source === undefined ? undefined : new Credential(kind, source, clock),
   rateLimiter: new RateLimiter(clock),
-  createdIds: new CreatedIds(),
 });
 
 /** State for clients made by `withOptions`, in a WeakMap so that printed options do not show it. */

@@ -9,7 +9,7 @@ import {
   type ReportDrift,
   type ResponseCheck,
 } from './call.ts';
-import { idsOfProcess, type CreatedIds } from './created-ids.ts';
+import { idsOfProcess } from './created-ids.ts';
 import type { InvalidResponseReason, Issue } from '../errors/errors.ts';
 import { requestIdOf } from '../errors/failed-response.ts';
 import {
@@ -32,7 +32,7 @@ import type { Schema } from '../schemas/primitives.ts';
 
 type ReadingSetup = Pick<
   PipelineSetup,
-  'validation' | 'hooks' | 'clock' | 'platform' | 'createdIds' | 'reportedValues'
+  'validation' | 'hooks' | 'clock' | 'platform' | 'reportedValues'
 >;
 
 /** The result of a call and the response that it was read from. */
@@ -132,10 +132,10 @@ function checkBody<T, A>(
   response: ReceivedResponse,
   parsed: unknown,
   shape: ResponseCheck<A>,
-  { validation, hooks, createdIds, reportedValues }: ReadingSetup,
+  { validation, hooks, reportedValues }: ReadingSetup,
 ): AttemptOutcome<T> {
   const { call, redact } = running;
-  const stray = describeStray(running, response, parsed, createdIds);
+  const stray = describeStray(running, response, parsed);
   if (stray !== undefined) return { ok: false, failure: strayFailure(response, stray, redact) };
   const reportDrift = createDriftReport(running, response, hooks);
   const checked = shape.safeParse(parsed);
@@ -193,14 +193,12 @@ function explainShape(issues: readonly Issue[], validation: ReadingSetup['valida
 /**
  * Detects that a response belongs to an earlier request on its connection, because a faulty server
  * or proxy has sent a response twice. Returns undefined if nothing shows that. On another
- * connection no such response can arrive, and a mock may give one id to all records. But a
- * `createOnce` must not take the transfer of another payment, wherever it comes from.
+ * connection no such response can arrive, and a mock may give one id to all records.
  */
 function describeStray(
   { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf' | 'isOther'>>,
   { isOnUsedConnection }: ReceivedResponse,
   parsed: unknown,
-  createdIds: CreatedIds,
 ): Issue | undefined {
   const id: unknown = isObject(parsed) ? Reflect.get(parsed, 'id') : undefined;
   if (typeof id !== 'string') return undefined;
@@ -215,10 +213,8 @@ function describeStray(
   }
   // A caller may set the header `idempotency-key` without `platform.idempotencyHeader`.
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
-  const isNewHere = createdIds.add(id, key);
-  const isNewInProcess = idsOfProcess.add(`${prepared.baseUrl} ${id}`, key);
-  const isNew = isOnUsedConnection ? isNewInProcess : isNewHere;
-  if (isNew || !(isOnUsedConnection || call.idempotencyKey !== undefined)) return undefined;
+  const isNew = idsOfProcess.add(`${prepared.baseUrl} ${id}`, key);
+  if (isNew || !isOnUsedConnection) return undefined;
   return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one` };
 }
 

@@ -1,5 +1,4 @@
 import type { resolveOptions } from './client-options.ts';
-import type { CreatedIds } from './created-ids.ts';
 import type { Credential, CredentialKind } from './credential.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RetryBudget } from './retry.ts';
@@ -17,6 +16,5 @@ export interface PipelineSetup extends Omit<
   readonly credentials: readonly Credential[];
   readonly budget: RetryBudget;
   readonly rateLimiter: RateLimiter;
-  readonly createdIds: CreatedIds;
   readonly reportedValues: ReportedValues;
 }

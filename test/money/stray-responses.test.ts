@@ -143,23 +143,6 @@ test.each([
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 0]);
 });
 
-test('createOnce finds its own transfer in the list if its response has the id of an earlier creation', async () => {
-  const made: { id: string }[] = [];
-  const { payments, requests } = clientOf(
-    (request, body) => {
-      if (request.method === 'GET') return respond(200, page(made));
-      made.push({ ...transfer, ...(JSON.parse(body) as object), id: `txfr_${made.length + 1}` });
-      return respond(201, made[0]);
-    },
-    { journal: memoryJournal() },
-  );
-  const pay = (description: string) =>
-    payments.transfers.createOnce({ ...newTransfer, description });
-  expect((await pay('payout-1')).id).toBe('txfr_1');
-  expect((await pay('payout-2')).id).toBe('txfr_2');
-  expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
-});
-
 const payoutOf = (account: string) =>
   ({ ...newTransfer, sourceAccountId: account, description: `payout of ${account}` }) as const;
 
