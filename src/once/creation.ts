@@ -74,11 +74,19 @@ export class Creation {
     return this.#pipeline.authorize(call, this.#prepared, this.#within);
   }
 
-  /** Sends the payment. No request starts after `notAfter`, a time of the wall clock. */
-  send(totalTimeout: number, notAfter: number): Promise<TransferCreated> {
+  /**
+   * Sends the payment. No request starts after `notAfter`, a time of the wall clock.
+   * `beforeSending` is called just before each request, and stops the payment if it throws.
+   */
+  send(
+    totalTimeout: number,
+    notAfter: number,
+    beforeSending: () => void,
+  ): Promise<TransferCreated> {
     const options = { ...this.#prepared.options, totalTimeout };
     const prepared = { ...this.#prepared, options };
-    return this.#pipeline.send(this.#call, prepared, this.#within, notAfter);
+    const call = { ...this.#call, beforeSending };
+    return this.#pipeline.send(call, prepared, this.#within, notAfter);
   }
 }
 

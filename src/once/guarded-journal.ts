@@ -5,6 +5,7 @@ import { Deadline, Stopped } from '../calls/time.ts';
 import { PaymentInDoubtError, type CallIdentity } from '../errors/errors.ts';
 import type {
   AmbiguousEntry,
+  FullJournal,
   Journal,
   JournalEntry,
   NotPaidEntry,
@@ -239,6 +240,16 @@ export class GuardedJournal {
     }
     const hasTime = claim.expiresAt === null || Number(this.estimateTime()) < claim.expiresAt;
     if (!hasTime) throw this.#fail('claim has ended', undefined, false);
+  }
+
+  /** Throws if the journal's files are no longer those that hold the claim. */
+  checkStore(): void {
+    const { check }: Partial<FullJournal> = this.#journal;
+    try {
+      check?.();
+    } catch (error) {
+      throw this.#fail('store has changed', error);
+    }
   }
 
   async #readClaim(claim: SendingEntry): Promise<true> {

@@ -1,9 +1,9 @@
 import { defaultClockSkew } from '../calls/options.ts';
 import {
   AbortError,
+  PaymentInDoubtError,
   PaymentsError,
   type CallIdentity,
-  type PaymentInDoubtError,
 } from '../errors/errors.ts';
 import type { JournalEntry, OpenEntry, PaidEntry, SendingEntry } from '../journals/journal.ts';
 import {
@@ -200,9 +200,12 @@ export class Payment {
     this.#doubt.addRequest();
     let created: TransferCreated;
     try {
-      created = await this.#creation.send(totalTimeout - (clock.elapsed() - startedAt), notAfter);
+      const timeLeft = totalTimeout - (clock.elapsed() - startedAt);
+      const checkStore = () => this.#journal.checkStore();
+      created = await this.#creation.send(timeLeft, notAfter, checkStore);
     } catch (error) {
       this.#journal.startPhase();
+      if (error instanceof PaymentInDoubtError) return await this.#giveUp(error, claim, before);
       return await this.#handleFailure(error, claim, before);
     }
     this.#journal.startPhase();
@@ -239,10 +242,15 @@ export class Payment {
     try {
       await this.#journal.checkClaim(claim);
     } catch (error) {
-      await this.#journal.tryToSwap(claim, withdrawClaim(before, claim, claimedAt));
-      throw error;
+      return await this.#giveUp(error, claim, before);
     }
     return claim;
+  }
+
+  /** Withdraws a claim of which nothing was sent, because the journal may not have kept it. */
+  async #giveUp(error: unknown, claim: SendingEntry, before: Before): Promise<never> {
+    await this.#journal.tryToSwap(claim, withdrawClaim(before, claim, claim.claimedAt));
+    throw error;
   }
 
   /**

@@ -57,7 +57,7 @@ export class ScanRows {
   #findOldest(count: number): number {
     return (
       Float64Array.from(this.#times.values())
-        .sort()
+        .toSorted()
         .at(count - 1) ?? Number.NaN
     );
   }

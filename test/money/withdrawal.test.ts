@@ -101,3 +101,21 @@ test('a rejection is unknown if the claim cannot be withdrawn, because the next 
   expect(await failureOf(pay())).toMatchObject({ outcome: 'unknown', reason: 'in_doubt' });
   expect(await store.read(input.description)).toMatchObject({ state: 'sending' });
 });
+
+test('nothing is sent if the journal’s files change while the payment waits for its credential', async () => {
+  const sandbox = seedDemo(new Sandbox());
+  const memory = memoryJournal();
+  let isRemoved = false;
+  const check = (): void => {
+    if (isRemoved) throw Object.assign(new Error('the -wal was removed'), { retryable: false });
+  };
+  const apiKey = async (): Promise<string> => {
+    isRemoved = (await memory.read(input.description)) !== undefined;
+    return String(sandbox.clientOptions.apiKey);
+  };
+  const options = { ...sandbox.clientOptions, apiKey, journal: { ...memory, check } };
+  const error = await failureOf(new PaymentsClient(options).transfers.createOnce(input));
+  expect(error).toMatchObject({ reason: 'journal', retryable: false });
+  expect(sandbox.log.map(({ operation }) => operation)).not.toContain('transfers.create');
+  expect(await memory.read(input.description)).toBeUndefined();
+});
