@@ -126,8 +126,10 @@ export async function findOwner(
   // A journal contains only valid references, and a store may throw on any other string.
   if (!isReference(description)) return undefined;
   const entry = await journal.read(description);
-  const isExact = entry?.input.description === description && hasEqualTerms(transfer, entry.input);
-  return isExact ? journalKey(description) : undefined;
+  if (entry?.input.description !== description || entry.dismissed?.includes(id) === true) {
+    return undefined;
+  }
+  return hasEqualTerms(transfer, entry.input) ? journalKey(description) : undefined;
 }
 
 export function transfersOf(found: SearchResult): readonly Transfer[] {

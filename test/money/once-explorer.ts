@@ -99,7 +99,8 @@ function createTextJournal(now: () => number) {
   const journal: Journal = {
     read: () => Promise.resolve(text === '' ? undefined : parseEntry(text)),
     swap: (_, before, after) => {
-      if (text !== serializeEntry(before)) return Promise.resolve(false);
+      const stored = text === '' ? undefined : parseEntry(text);
+      if (!isEqual(stored, before)) return Promise.resolve(false);
       text = serializeEntry(after);
       return Promise.resolve(true);
     },
