@@ -16,17 +16,18 @@ export interface HttpAgent {
 
 type HttpModule = typeof NodeHttp;
 
-/** The Node module of a protocol, and the agents for reads and writes that all clients share. */
+/** The Node module of a protocol, and the agents that all clients share. */
 interface Protocol {
   readonly http: HttpModule;
   readonly reads: NodeHttp.Agent;
+  readonly scans: NodeHttp.Agent;
   readonly writes: NodeHttp.Agent;
 }
 
 /** Milliseconds of idleness after which a read or a write no longer uses a connection. */
 export const maxIdleMs = { read: 4_000, write: 300 };
 
-/** Reads open at most this many connections to one host, as macOS lets a process open 256 files. */
+/** Reads, and scans, open at most this many connections to one host, as macOS lets a process open 256 files. */
 const maxReadConnections = 100;
 
 /** Limit in ms for opening a tunnel through a proxy. Node does not stop when the request ends. */
@@ -59,12 +60,13 @@ function loadProtocol(name: string): Protocol {
   const loaded = protocols.get(name);
   if (loaded !== undefined) return loaded;
   const http = requiredModule(`node:${name.slice(0, -1)}`) as HttpModule;
+  const limits = { scheduling: 'lifo', maxSockets: maxReadConnections } as const;
   const protocol = {
     http,
-    reads: createKeepingAgent(http, maxIdleMs.read, {
-      scheduling: 'lifo',
-      maxSockets: maxReadConnections,
-    }),
+    reads: createKeepingAgent(http, maxIdleMs.read, limits),
+    // If scans shared the agent of reads, other reads at its limit would take their connections.
+    // No other request may use the connection of a scan that has ended, so it is soon closed.
+    scans: createKeepingAgent(http, maxIdleMs.write, limits),
     // With fifo, a write gets the connection that has been silent for the longest time. With lifo,
     // an agent at its limit could again and again hand over one that is not silent yet.
     writes: createKeepingAgent(http, maxIdleMs.write, { scheduling: 'fifo' }),

@@ -145,8 +145,9 @@ class Exchange {
     });
     // The URL of a request is normalized, so the URL has a path and no `#`.
     const pathAt = request.url.indexOf('/', 'https://'.length);
-    const { http, reads, writes, address } = loadOrigin(request.url.slice(0, pathAt));
-    const ownAgent = method === 'GET' ? reads : writes;
+    const { http, reads, scans, writes, address } = loadOrigin(request.url.slice(0, pathAt));
+    const readAgent = scan === undefined ? reads : scans;
+    const ownAgent = method === 'GET' ? readAgent : writes;
     const options = {
       ...address,
       path: request.url.slice(pathAt),

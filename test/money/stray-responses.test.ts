@@ -256,7 +256,7 @@ test('a search fails if a page of its own comes again', async () => {
   expect(await failureOf(search)).toMatchObject({ reason: 'cursor_loop', outcome: 'unknown' });
 });
 
-test('a search reads its pages on one new connection, which later reads use', async () => {
+test('a search reads its pages on one new connection', async () => {
   const server = await listingServer({ transfers: history });
   const payments = clientAt(server);
   for (let count = 0; count < 2; count += 1) {
@@ -264,8 +264,17 @@ test('a search reads its pages on one new connection, which later reads use', as
     await payments.transfers.reconcile(payoutOf('acc_1'));
   }
   const connections = server.arrivals.map(({ connection }) => connection);
-  expect(connections).toEqual([0, 1, 1, 1, 1, 2, 2, 2]);
+  expect(connections).toEqual([0, 1, 1, 1, 0, 2, 2, 2]);
   expect(server.connections.map(({ closed }) => closed)).toEqual([false, false, false]);
+});
+
+test('a search does not wait for reads at their limit of connections', async () => {
+  const server = await rawServer(({ target, write }) => {
+    if (target.includes('limit')) write(responseBytes(200, page([]), keepAlive));
+  });
+  const { transfers } = clientAt(server);
+  for (let count = 0; count < 150; count += 1) transfers.get('txfr_1').catch(() => undefined);
+  expect((await transfers.reconcile(payoutOf('acc_1'))).result).toBe('not_found');
 });
 
 test('a search leaves a connection that another read has used meanwhile', async () => {
