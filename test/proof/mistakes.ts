@@ -35,6 +35,10 @@ export const mistakes: readonly Mistake[] = [
     bounds: { ...two, faults: 1 },
   },
   {
+    rule: 'The larger grace period counts, of the claim and of the call.',
+    mistake: 'the larger grace period of a caller does not count',
+  },
+  {
     rule: 'Two scans in a row have to miss a payment before it is sent again.',
     mistake: 'a takeover sends after one scan',
     bounds: { ...one, faults: 1 },
@@ -63,8 +67,8 @@ export const mistakes: readonly Mistake[] = [
     bounds: { ...two, faults: 1 },
   },
   {
-    rule: 'A search comes before the first claim in a journal that may forget.',
-    mistake: 'no search comes before a first claim in a journal that may forget',
+    rule: 'A search comes before the first claim in a store that searches first.',
+    mistake: 'no search comes before a first claim in a store that searches first',
     bounds: { ...one, faults: 1, forgets: true, isRestored: true },
   },
   {
@@ -94,6 +98,22 @@ export const mistakes: readonly Mistake[] = [
   {
     rule: 'A list that changes while it is read is read again.',
     mistake: 'a list that changed during the scan is read once',
+  },
+  {
+    rule: 'Two scans that contradict each other prove nothing.',
+    mistake: 'two scans need not agree',
+  },
+  {
+    rule: 'A takeover compares the terms, whatever the description says.',
+    mistake: 'a takeover believes the listed descriptions',
+  },
+  {
+    rule: 'A certain failure is told only if the journal shows that the claim is withdrawn.',
+    mistake: 'a certain failure is told although the entry cannot be read',
+  },
+  {
+    rule: 'One transfer is never the payment of two references.',
+    mistake: 'a payment that shares its transfer is taken over',
   },
   {
     rule: 'The scans before a payment is sent again come after the end of its claim.',
