@@ -65,6 +65,17 @@ test('createOnce with gracePeriod: Infinity does not send a payment again even i
   expect((await pay()).result).toBe('created');
 });
 
+test('createOnce with gracePeriod: Infinity does not take over an expired claim of 0.4.0, which has no deadline', async () => {
+  const { clock, endless, doubt, pay, journal } = await setup({ gracePeriod: minute });
+  const claim = await journal.read(input.description);
+  if (claim?.state !== 'sending') throw new Error('The payment is not in doubt.');
+  const { deadline: _deadline, ...old } = claim;
+  expect(await journal.swap(input.description, claim, old)).toBe(true);
+  clock.jump(60 * minute);
+  expect((await doubt(endless)).reason).toBe('in_doubt');
+  expect((await pay()).result).toBe('created');
+});
+
 test('decide accepts not_paid for a claim that never expires after totalTimeout and the default gracePeriod', async () => {
   const { clock, payments, run, pay } = await setup();
   const decide = () => run(payments.transfers.decide('invoice 4711', 'not_paid'));

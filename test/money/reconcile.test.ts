@@ -563,6 +563,12 @@ test('reconcile reads a list of one page once, and a longer one twice, before it
   }
 });
 
+test('reconcile does not believe a second reading that shows fewer pages', async () => {
+  const { look, requests } = moving([[a], [b]], [[a]], [[match, a], [b]]);
+  expect(await look()).toEqual(found(match));
+  expect(requests).toHaveLength(5);
+});
+
 test('reconcile does not read a changed list again if the first reading has a match', async () => {
   const { look, requests } = moving([[a, match], [match]]);
   expect(await look()).toEqual(found(match));

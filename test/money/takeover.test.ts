@@ -311,6 +311,21 @@ test('a raised grace period counts for an open claim, and an operator waits for 
   expect(await run(patient.createOnce(input))).toMatchObject({ result: 'created' });
 });
 
+test('a lowered grace period does not count for an open claim, nor for an operator', async () => {
+  const { clock, leaveInDoubt, payments, run, made } = setup();
+  await leaveInDoubt('before_commit');
+  const { transfers } = payments.withOptions({ gracePeriod: minute });
+  await clock.advance(totalTimeout + 5 * minute);
+  const error = await inDoubtErrorOf(run(transfers.createOnce(input)));
+  expect(error).toMatchObject({
+    reason: 'in_doubt',
+    until: new Date(start + totalTimeout + gracePeriod).toISOString(),
+  });
+  const early = inDoubtErrorOf(run(transfers.decide(input.description, 'not_paid')));
+  expect(await early).toMatchObject({ reason: 'in_doubt', retryAfterMs: 10 * minute });
+  expect(made()).toHaveLength(0);
+});
+
 test('with gracePeriod: Infinity an operator decides only after the deadline and 15 minutes', async () => {
   const hour = 60 * minute;
   const { clock, leaveInDoubt, payments, run } = setup(

@@ -72,9 +72,8 @@ export const mistakes: readonly Mistake[] = [
     bounds: { ...one, faults: 1, forgets: true, isRestored: true },
   },
   {
-    rule: 'A search reads back as far as the first claim.',
-    mistake: 'a search stops one step too early',
-    bounds: { ...one, isBounded: true },
+    rule: 'A takeover reads back to the first claim, by the clock of the platform alone.',
+    mistake: 'a takeover believes the clock of this machine at the claim',
   },
   {
     rule: 'An operator cannot decide not_paid while a claim runs.',
