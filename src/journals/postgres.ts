@@ -193,7 +193,8 @@ export function postgresJournal(
   };
   /** Reads the reserved row that describes the store, whose reference is empty and so comes first. */
   const firstClaimAt = async (): Promise<number | undefined> => {
-    const sql = `SELECT reference, entry FROM ${table} ORDER BY reference LIMIT 1`;
+    // Names a column that a table of 0.4 lacks, so that its error comes before the first swap.
+    const sql = `SELECT reference, entry, is_open FROM ${table} ORDER BY reference LIMIT 1`;
     const [row] = await queryRows('entry', sql);
     if (row === undefined) return undefined;
     return row['reference'] === '' ? readFirstClaim(String(row['entry'])) : 0;

@@ -369,13 +369,14 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     },
   );
 
-  test('list --rebuild finds keys that were copied from another Redis', async () => {
+  test('migrate lists keys that were copied from another Redis', async () => {
     const { redis, flags } = openRedis(3);
     expect((await run(['list', ...flags])).status).toBe(0);
     const input = newInput();
     await redis.set(`payments:journal:${input.description}`, JSON.stringify(createClaim(input)));
     expect(await run(['list', '--json', ...flags])).toEqual({ status: 0, out: '[]\n', err: '' });
-    const { status, out } = await run(['list', '--json', '--rebuild', ...flags]);
+    expect((await run(['migrate', ...flags])).status).toBe(0);
+    const { status, out } = await run(['list', '--json', ...flags]);
     expect(status).toBe(3);
     expect(JSON.parse(out)).toMatchObject([{ reference: input.description }]);
   });
@@ -383,7 +384,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
   test('list rebuilds the index of open payments in Redis if the index was deleted', async () => {
     const { flags, journal } = openStore('Redis');
     const { reference, entry } = await claimAt(journal, 10);
-    await openRedis(0).redis.del('payments:journal-open');
+    await openRedis(0).redis.del('payments:journal:Open');
     const { out } = await run(['list', '--json', ...flags]);
     expect(JSON.parse(out)).toMatchObject([{ reference }]);
     await journal.swap(reference, entry, undefined);
@@ -580,7 +581,7 @@ test.each<[string, string[], RegExp]>([
   ['an option without its value', ['list', '--sqlite'], /^--sqlite needs a value\.\n/],
   ['a dash value', ['list', '--table', '-x'], /^--table needs a value\. If .*--table=<value>\.\n/],
   ['an option of another command', ['list', '--yes'], /^list has no option --yes\./],
-  ['--rebuild with a file', ['list', '--rebuild'], /^--rebuild needs --redis\./],
+  ['--dry-run with list', ['list', '--dry-run'], /^list has no option --dry-run\./],
   ['--table with a file', ['list', '--table', 'a'], /^--table needs --postgres\./],
   ['--prefix with a file', ['list', '--prefix', 'a'], /^--prefix needs --redis\./],
   ['too many arguments', ['list', 'x'], /^list takes no arguments \(list\), but got 1\.\n/],

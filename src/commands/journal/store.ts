@@ -130,20 +130,23 @@ async function connectPostgres(url: string, name = defaultTable) {
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'payments-journal',
   });
+  // Throws for a wrong table before there is a connection to end.
+  const journal = postgresJournal((text, values) => client.query(text, values), { table });
   // If the connection fails, the pending query rejects, so the error event needs no handling.
   client.on('error', () => {});
   await client.connect();
-  return { client, table };
+  return { client, table, journal };
 }
 
 /** Opens the journal, and checks the collation of its table. */
 async function openPostgres({
   client,
   table,
+  journal,
 }: Awaited<ReturnType<typeof connectPostgres>>): Promise<OpenedStore> {
   const query: QueryPostgres = (text, values) => client.query(text, values);
   return {
-    journal: postgresJournal(query, { table }),
+    journal,
     isEmpty: async () => (await query(anyEntrySql(table), [])).rows.length === 0,
     warning: await warnOfCollation(query, table),
     close: () => client.end(),
