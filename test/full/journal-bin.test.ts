@@ -193,7 +193,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       expect(JSON.parse(json.out)).toMatchObject({
         reference,
         claimedAt: new Date(claimedAt).toISOString(),
-        firstClaimedAt: '1970-01-01T00:00:00.001Z',
+        firstClaimedAt: new Date(claimedAt).toISOString(),
         input,
       });
       expect(await run(['show', 'no such', ...flags])).toEqual({
@@ -414,7 +414,7 @@ async function startPlatform() {
 }
 
 describe('payments-journal decide', () => {
-  const setup = async (minutes = 10) => {
+  const setup = async (minutes = 20) => {
     const platform = await startPlatform();
     const store = openSqlite();
     const { baseUrl } = platform;
@@ -559,7 +559,7 @@ describe('payments-journal decide', () => {
 
 const date = '2026-02-30';
 test.each<[string, string[], RegExp]>([
-  ['no command', [], /^A command is missing\. The commands are list, show, decide, prune\.\n/],
+  ['no command', [], /^A command is missing\. The commands are list, show, decide, prune, migrate\.\n/],
   ['an unknown command', ['ls'], /^There is no command "ls"\. The commands are list, /],
   ['a misspelt command', ['lsit'], /^There is no command "lsit"; did you mean list\?\n/],
   ['a command like "toString"', ['toString'], /^There is no command "toString"\./],

@@ -173,18 +173,21 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
   test('postgresJournal prints no warning about transactions during 1,000 payments outside of transactions', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     let statements = 0;
-    const journal = postgresJournal((text, values) => {
+    const query: PostgresQuery = (text, values) => {
       statements += 1;
       return pool.query(text, values);
-    });
+    };
+    const journal = postgresJournal(query, { searchFirst: 'never' });
     const { transfers, count } = createPayments(journal);
     await transfers.createOnce({ ...newInput(), amount: '0.01' });
-    // The first claim takes two statements more: for a transaction, and for what was kept.
-    expect(statements).toBe(6);
+    // The first claim takes more statements: for the time of the first claim, which the table may
+    // have, for a transaction, and for what was kept.
+    const first = statements;
+    expect(first).toBeLessThanOrEqual(9);
     const inputs = Array.from({ length: 1_000 }, () => ({ ...newInput(), amount: '0.01' }));
     for await (const { result } of transfers.createAllOnce(inputs)) expect(result).toBe('created');
     expect(inputs.filter(({ description }) => count(description) !== 1)).toEqual([]);
-    expect(statements).toBe(6 + 4 * inputs.length);
+    expect(statements).toBe(first + 4 * inputs.length);
     expect(warn).not.toHaveBeenCalled();
   }, 30_000);
 
@@ -199,7 +202,9 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     const payAround = async (sql: string, table?: string) => {
       const shared = poolOf(server.port, 'postgres', 1);
       onTestFinished(() => shared.end());
-      const { transfers, count } = createPayments(postgresJournal(queryOf(shared), { table }));
+      const { transfers, count } = createPayments(
+        postgresJournal(queryOf(shared), { table, searchFirst: 'never' }),
+      );
       const input = newInput();
       await transfers.createOnce(input);
       await shared.query(sql);
@@ -234,6 +239,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       expect(rows).toEqual([
         { indexname: 'payments_journal_open' },
         { indexname: 'payments_journal_pkey' },
+        { indexname: 'payments_journal_transfer' },
       ]);
     });
   });
