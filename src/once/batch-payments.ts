@@ -43,18 +43,40 @@ export class BatchPayments {
   #oldCount = 0;
   #oldestPaidAt = Number.POSITIVE_INFINITY;
 
-  /** `requestedAt` is the checked option `since` of the batch, in milliseconds since 1970. */
-  constructor(client: ClientContext, options: OnceOptions, requestedAt: number | undefined) {
+  /**
+   * Creates the payments of a batch, and asks the journal whether first claims need a search.
+   * `requestedAt` is the checked option `since` of the batch, in milliseconds since 1970.
+   */
+  static async create(
+    client: ClientContext,
+    options: OnceOptions,
+    requestedAt: number | undefined,
+  ): Promise<BatchPayments> {
+    const { since: _since, ...callOptions } = options;
+    const context = applyOptions(client, callOptions, { since: requestedAt });
+    const journal = new GuardedJournal(batchCall, '', context);
+    const isNever = journal.searchFirst === 'never';
+    // If the journal fails now, each payment asks it again, and reports the failure.
+    const searchesFirst = !isNever && (await journal.searchesFirst().catch(() => true));
+    return new BatchPayments(client, options, context, searchesFirst);
+  }
+
+  private constructor(
+    client: ClientContext,
+    options: OnceOptions,
+    context: OnceContext,
+    searchesFirst: boolean,
+  ) {
     const { since: _since, ...callOptions } = options;
     this.#client = client;
     this.#options = options;
-    this.#context = applyOptions(client, callOptions, { since: requestedAt });
-    this.searchesFirst = new GuardedJournal(batchCall, '', this.#context).searchFirst !== 'never';
+    this.#context = context;
+    this.searchesFirst = searchesFirst;
     this.#searches = new SharedSearches(client.transferSearch, {
       paging: { ...selectReadOptions(callOptions), signal: this.#leaving.signal },
       clock: client.clock,
       freshMs: this.#context.totalTimeout,
-      since: requestedAt,
+      since: context.since,
       isOtherPayment: () =>
         createOwnerCheck(() => new GuardedJournal(batchCall, '', this.#context)),
     });

@@ -100,7 +100,7 @@ export function createAllOnce(
     try {
       // The caller may hold `counts`, so a second loop starts at 0 in the same object.
       Object.assign(counts, createCounts(inputs));
-      const batchRun = createRun(client, inputs, readInputs, options, counts);
+      const batchRun = await createRun(client, inputs, readInputs, options, counts);
       for await (const result of batchRun.results()) {
         if (result.error !== undefined) withCallSite(result.error, site);
         yield result;
@@ -135,13 +135,13 @@ const createCounts = (inputs: Inputs<OnceInput>): LiveCounts => ({
 });
 
 /** Checks the arguments of a batch, and creates one loop over its payments. */
-function createRun(
+async function createRun(
   client: ClientContext,
   inputs: Inputs<OnceInput>,
   readInputs: () => Inputs<ReadInput<OnceInput>>,
   options: BatchOptions | undefined,
   counts: LiveCounts,
-): BatchRun {
+): Promise<BatchRun> {
   const issues: DetailedIssue[] = [];
   const checked = checkOptions(batchOptionChecks, options, issues);
   const { concurrency = 16, retryTimeout = 1_800_000, expect, ...onceOptions } = checked;
@@ -150,7 +150,7 @@ function createRun(
   const rows = issues.length === 0 ? readInputs() : [];
   if (issues.length === 0) issues.push(...findTotalsIssues(rows, expect));
   if (issues.length > 0) throw invalidArguments(batchCall, issues, client.pipeline.redact);
-  const payments = new BatchPayments(client, onceOptions, requestedAt);
+  const payments = await BatchPayments.create(client, onceOptions, requestedAt);
   const setup = {
     inputs: rows,
     concurrency,

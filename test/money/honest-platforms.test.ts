@@ -100,3 +100,21 @@ test('a day of a new store on an account with 10,000 transfers costs two scans f
   const last = { ...input, description: 'the next day' };
   expect(await countOf(() => payments.transfers.createOnce(last))).toBe(0);
 }, 60_000);
+
+test('a batch on a store that is older than a day reads the list once for a payment in doubt', async () => {
+  const { clock, counts, leaveInDoubt, payments, payOthers } = setup({
+    journalOptions: { searchFirst: 'first_day' },
+  });
+  await payOthers(150, 1);
+  await clock.stepTimersDuring(
+    payments.transfers.createOnce({ ...input, description: 'the first' }),
+    1,
+  );
+  await clock.advance(25 * 60 * minute);
+  await leaveInDoubt('before_commit');
+  counts.lists = 0;
+  const inputs = [input, { ...input, description: 'another' }];
+  const batch = payments.transfers.createAllOnce(inputs, { retryTimeout: 1 });
+  await clock.stepTimersDuring((async () => await batch)(), 1);
+  expect([batch.counts.created, batch.counts.inDoubt, counts.lists]).toEqual([1, 1, 2]);
+});
