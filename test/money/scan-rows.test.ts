@@ -24,8 +24,8 @@ function rowsOf({ minutes, dates = [300], earliest = Number.NEGATIVE_INFINITY }:
       const createdAt = isReadable ? new Date(timeOf(minute)).toISOString() : minute;
       return { id: `txfr_${minute}`, createdAt } as Transfer;
     });
-    const date = dates[page] === undefined ? Number.NaN : timeOf(dates[page]);
-    rows.add(data, earliest, date);
+    const date = dates[page];
+    rows.add(data, earliest, date === undefined ? Number.NaN : timeOf(date));
   }
   return rows;
 }
