@@ -135,14 +135,14 @@ export interface PruneOptions {
  * pay. `swap` resolves once the entry is on disk, because a lost entry permits another payment. Errors with `retryable: false` are not retried.
  * @example
  * ```ts
+ * import { isDeepStrictEqual } from 'node:util';
  * import type { Journal, JournalEntry } from 'payments-platform-sdk/journals';
  *
  * const entries = new Map<string, JournalEntry>();
- * const same = (a?: JournalEntry, b?: JournalEntry) => JSON.stringify(a) === JSON.stringify(b);
  * const journal: Journal = {
  *   read: async (reference) => entries.get(reference),
  *   swap: async (reference, before, after) => {
- *     if (!same(entries.get(reference), before)) return false;
+ *     if (!isDeepStrictEqual(entries.get(reference), before)) return false;
  *     if (after === undefined) entries.delete(reference);
  *     else entries.set(reference, after);
  *     return true;

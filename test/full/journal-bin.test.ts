@@ -418,7 +418,11 @@ describe('payments-journal decide', () => {
     const platform = await startPlatform();
     const store = openSqlite();
     const { baseUrl } = platform;
-    const claim = await claimAt(store.journal, minutes, { platform: baseUrl });
+    const claim = await claimAt(store.journal, minutes, {
+      platform: baseUrl,
+      // The request has ended, but may still take effect.
+      deadline: 1,
+    });
     const decide = (verdict: string, ...flags: string[]) =>
       run(['decide', claim.reference, verdict, ...store.flags, ...flags], platform.env);
     const decideOnTerminal = (line: string) =>
@@ -429,7 +433,7 @@ describe('payments-journal decide', () => {
   test.each(['y\n', 'yes\n', ' Y \n'])('records the decision after the answer %j', async (line) => {
     const { journal, reference, decideOnTerminal } = await setup();
     const { status, out } = await decideOnTerminal(line);
-    expect(out).toMatch(/^claimedAt +\S+ \(10 min ago\)\r$/m);
+    expect(out).toMatch(/^claimedAt +\S+ \(20 min ago\)\r$/m);
     expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
     expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
     expect(status).toBe(0);
@@ -559,7 +563,11 @@ describe('payments-journal decide', () => {
 
 const date = '2026-02-30';
 test.each<[string, string[], RegExp]>([
-  ['no command', [], /^A command is missing\. The commands are list, show, decide, prune, migrate\.\n/],
+  [
+    'no command',
+    [],
+    /^A command is missing\. The commands are list, show, decide, prune, migrate\.\n/,
+  ],
   ['an unknown command', ['ls'], /^There is no command "ls"\. The commands are list, /],
   ['a misspelt command', ['lsit'], /^There is no command "lsit"; did you mean list\?\n/],
   ['a command like "toString"', ['toString'], /^There is no command "toString"\./],

@@ -11,6 +11,7 @@ import {
   postgresJournalTable,
   redisJournal,
   sqliteJournal,
+  testJournal,
 } from 'payments-platform-sdk/journals';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -22,6 +23,7 @@ import {
   newInput,
   scenarios,
 } from '../stores/scenarios.ts';
+import type { PaidEntry, SendingEntry } from '../../src/journals/journal.ts';
 import {
   missing,
   startPostgres,
@@ -201,6 +203,56 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     });
   });
 
+  describe('redisJournal with an ACL', () => {
+    const openAs = async (name: string, ...rules: string[]) => {
+      await redis.call('ACL', 'SETUSER', name, 'on', '>secret', '+@all', ...rules);
+      const limited = redis.duplicate({ username: name, password: 'secret' });
+      onTestFinished(() => {
+        limited.disconnect();
+      });
+      return redisJournal((command, ...args) => limited.call(command, ...args));
+    };
+
+    test('needs only the pattern payments:journal:*', async () => {
+      const journal = await openAs('pay', '~payments:journal:*');
+      await testJournal(() => journal);
+      const { description } = newInput();
+      await journal.swap(description, undefined, createClaim({ ...newInput(), description }));
+      expect(await collectOpen(openRedis(), description)).toHaveLength(1);
+    });
+
+    test.each([
+      ['the index', ['~payments:journal:scenario*', '~payments:journal:FirstClaimAt']],
+      ['any other key than those of entries', ['~payments:journal:scenario*']],
+      ['to change the index', ['%R~payments:journal:*', '%W~payments:journal:scenario*']],
+    ])('rejects a claim, and writes nothing, if the ACL forbids %s', async (_, rules) => {
+      const journal = await openAs(`user-${rules.length}${rules[0]?.length}`, ...rules);
+      const input = newInput();
+      await expect(journal.swap(input.description, undefined, createClaim(input))).rejects.toThrow(
+        'NOPERM',
+      );
+      expect(await openRedis().read(input.description)).toBeUndefined();
+    });
+  });
+
+  test('redisJournal writes the time of its first claim again after a FLUSHALL', async () => {
+    await redis.select(5);
+    onTestFinished(() => void redis.select(0));
+    const journal = openRedis();
+    const claim = async (from: typeof journal) => {
+      const input = newInput();
+      expect(await from.swap(input.description, undefined, createClaim(input))).toBe(true);
+    };
+    expect(await journal.firstClaimAt()).toBeUndefined();
+    await claim(journal);
+    const first = Number(await journal.firstClaimAt());
+    await redis.flushdb();
+    await claim(journal);
+    expect(Number(await openRedis().firstClaimAt())).toBeGreaterThan(first);
+    await claim(openRedis());
+    expect(await collectOpen(openRedis(), '')).toHaveLength(2);
+  });
+
   test('redisJournal with keepPaidFor expires entries of paid payments, and no others', async () => {
     const keepPaidFor = 400;
     const journal = redisJournal((name, ...args) => redis.call(name, ...args), { keepPaidFor });
@@ -300,6 +352,36 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
     expect(listed.filter((reference) => reference.endsWith('-nodes')).toSorted()).toEqual(open);
     expect(await journal.prune({ paidBefore: new Date(4) })).toBeGreaterThanOrEqual(10);
     expect(await journal.prune({ paidBefore: new Date(4) })).toBe(0);
+  });
+
+  test('records a transfer whose key names a payment that was not paid by it', async () => {
+    const journal = openCluster();
+    const [input, other] = [newInput(), newInput()];
+    const paid = createPaid(input, 3);
+    const { platform, transferId } = paid as PaidEntry;
+    await cluster.set(`payments:journal:Transfer:${platform} ${transferId}`, other.description);
+    expect(await journal.find(platform, transferId)).toBeUndefined();
+    // An open payment may be about to record the transfer, and any other entry is not.
+    const claim = createClaim(other);
+    await journal.swap(other.description, undefined, claim);
+    expect(await journal.swap(input.description, undefined, paid)).toBe(false);
+    await journal.swap(other.description, claim, createPaid(other, 3));
+    expect(await journal.swap(input.description, undefined, paid)).toBe(true);
+    expect(await journal.find(platform, transferId)).toBe(input.description);
+  });
+
+  test('a late removal from the index hides no later claim', async () => {
+    const journal = openCluster();
+    const input = newInput();
+    const first = createClaim(input) as SendingEntry;
+    const second = createClaim(input);
+    await journal.swap(input.description, undefined, first);
+    await journal.swap(input.description, first, undefined);
+    await journal.swap(input.description, undefined, second);
+    // This command of the first claim may arrive when a connection is open again.
+    await cluster.zrem('payments:journal:Open', `${input.description}\n${first.claimId}`);
+    const listed = [{ reference: input.description, entry: second }];
+    expect(await collectOpen(journal, input.description)).toEqual(listed);
   });
 
   test('reads the time for a claim from the node that holds the entry', async () => {

@@ -9,6 +9,16 @@ export const d1JournalTable = [
   "CREATE INDEX IF NOT EXISTS payments_journal_state ON payments_journal (json_extract(entry, '$.state'))",
 ];
 
+const parse = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
+
+/** JSON with sorted fields, because a migration may write the same entry in another order. */
+const normalize = (entry: unknown) =>
+  JSON.stringify(entry, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+
 export function d1Journal(db: D1Database): Journal {
   const run = (sql: string, ...values: (string | number)[]) =>
     db
@@ -16,17 +26,18 @@ export function d1Journal(db: D1Database): Journal {
       .bind(...values)
       .run<{ reference: string; entry: string; now: number }>();
   const change = async (...args: Parameters<typeof run>) => (await run(...args)).meta.changes;
-  const read: Journal['read'] = async (reference) => {
+  const readText = async (reference: string) => {
     const sql = 'SELECT entry FROM payments_journal WHERE reference = ?';
-    const [row] = (await run(sql, reference)).results;
-    return row && JSON.parse(row.entry);
+    return (await run(sql, reference)).results[0]?.entry;
   };
   return {
-    read,
+    read: async (reference) => parse(await readText(reference)),
     swap: async (reference, before, after) => {
-      const [old, next] = [JSON.stringify(before), JSON.stringify(after)];
-      if (before === undefined) {
-        if (after === undefined) return (await read(reference)) === undefined;
+      const old = await readText(reference);
+      if (normalize(parse(old)) !== normalize(before)) return false;
+      const next = JSON.stringify(after);
+      if (old === undefined) {
+        if (after === undefined) return true;
         const sql = 'INSERT INTO payments_journal VALUES (?, ?) ON CONFLICT DO NOTHING';
         return (await change(sql, reference, next)) === 1;
       }

@@ -11,15 +11,25 @@ export const mysqlJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   INDEX (state)
 ) ENGINE = InnoDB`;
 
+const parse = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
+
+/** JSON with sorted fields, because a migration may write the same entry in another order. */
+const normalize = (entry: unknown) =>
+  JSON.stringify(entry, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+
 /** Needs `innodb_flush_log_at_trx_commit = 1`. With asynchronous fail-over, add `searchFirst: 'always'`. */
 export function mysqlJournal(pool: Pool): Journal {
   const query = async (sql: string, ...values: string[]) =>
     (await pool.execute<RowDataPacket[]>(sql, values))[0];
   const change = async (sql: string, ...values: (string | number)[]) =>
     (await pool.execute<ResultSetHeader>(sql, values))[0].affectedRows;
-  const read: Journal['read'] = async (reference) => {
+  const readText = async (reference: string): Promise<string | undefined> => {
     const [row] = await query('SELECT entry FROM payments_journal WHERE reference = ?', reference);
-    return row && JSON.parse(row['entry']);
+    return row?.['entry'];
   };
   const insert = async (...values: string[]) => {
     try {
@@ -34,11 +44,13 @@ export function mysqlJournal(pool: Pool): Journal {
     }
   };
   return {
-    read,
+    read: async (reference) => parse(await readText(reference)),
     swap: async (reference, before, after) => {
-      const [old, next] = [JSON.stringify(before), JSON.stringify(after)];
-      if (before === undefined) {
-        if (after === undefined) return (await read(reference)) === undefined;
+      const old = await readText(reference);
+      if (normalize(parse(old)) !== normalize(before)) return false;
+      const next = JSON.stringify(after);
+      if (old === undefined) {
+        if (after === undefined) return true;
         return (await insert(reference, next)) === 1;
       }
       const where = 'WHERE reference = ? AND entry = ?';
