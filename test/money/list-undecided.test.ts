@@ -94,6 +94,21 @@ test('listUndecided lists only payments that are older than olderThan by the clo
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual(references);
 });
 
+test('the age of a payment that was claimed again counts from its first claim, in order and olderThan', async () => {
+  const { clock, journal, list, old, ambiguous } = await setup();
+  const input = newInput();
+  const claimedAt = clock.now() - minute;
+  const firstClaimedAt = clock.now() - 180 * minute;
+  await journal.swap(
+    input.description,
+    undefined,
+    createClaim(input, { claimedAt, firstClaimedAt }),
+  );
+  const references = [input.description, old.description, ambiguous.description];
+  expect(referencesOf(await list()).slice(0, 3)).toEqual(references);
+  expect(referencesOf(await list({ olderThan: 120 * minute }))).toEqual([input.description]);
+});
+
 test('listUndecided passes the reference of a listed payment to `journal.now`', async () => {
   const { journal, list, old } = await setup();
   const references: string[] = [];
@@ -198,6 +213,11 @@ test.each<[string, string, unknown]>([
   ['undefined', 'invoice 4', undefined],
   ['odd dismissed ids', 'invoice 5', createClaim(newInput(), { dismissed: 'txfr_1' as never })],
   ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
+  [
+    'a claim of a reference that lost its value',
+    'undefined',
+    createClaim({ ...newInput(), description: 'undefined' }),
+  ],
 ])('an entry that is %s is listed last, as unreadable', async (_, reference, entry) => {
   const { journal, list, old } = await setup();
   const open = async function* () {

@@ -334,6 +334,16 @@ test('a first claim without since reads the whole list twice if the store search
   expect(counts.lists).toBe(2 * whole);
 });
 
+test('a search for an open payment reads the whole list if the store searches first', async () => {
+  const { claim, add, pay } = setup({ forgets: true });
+  const { id } = add(input as Partial<Transfer>, start - 30 * minute);
+  for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
+  add({}, start);
+  // The store has lost an earlier claim, and this one still runs.
+  await claim();
+  expect(await pay()).toMatchObject({ id, result: 'found' });
+});
+
 test.each([{}, { since }])('a takeover without platformTime reads all: %o', async (options) => {
   const { claim, payOthers, pay, counts, paid } = setup();
   await claim({ platformTime: undefined });
@@ -341,6 +351,67 @@ test.each([{}, { since }])('a takeover without platformTime reads all: %o', asyn
   await pay(options);
   expect(counts.lists).toBe(2 * whole);
   expect(paid()).toHaveLength(1);
+});
+
+test('a takeover reads two minutes further back than the platform’s time at the first claim', async () => {
+  const { claim, add, payOthers, pay } = setup();
+  await claim();
+  const { id } = add(input as Partial<Transfer>, start - 100 * second);
+  // The list may be out of order by two minutes.
+  for (let at = 0; at < 60; at += 1) add({}, start - 180 * second);
+  payOthers();
+  expect(await pay()).toMatchObject({ id, result: 'found' });
+});
+
+test('a takeover after not_paid reads the whole list, as the platform’s time is of a later claim', async () => {
+  const { claim, add, payOthers, pay } = setup();
+  const { id } = add(input as Partial<Transfer>, start - 30 * minute);
+  for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
+  const history = [
+    { at: start - hour, state: 'sending' },
+    { at: start - 40 * minute, state: 'not_paid' },
+    { at: start, state: 'sending' },
+  ] as const;
+  await claim({ history });
+  payOthers();
+  expect(await pay()).toMatchObject({ id, result: 'found' });
+});
+
+const behind = { platformLead: -10 * minute };
+const unknown = { platformTime: undefined };
+test.each<readonly [string, World, number, Partial<SendingEntry>, string]>([
+  ['119 s before the first claim', {}, -119 * second, {}, 'ambiguous'],
+  ['122 s before the first claim', {}, -122 * second, {}, 'created'],
+  ['5 min before it, on a platform that is behind', behind, -5 * minute, {}, 'created'],
+  ['at it, on a platform that is behind', behind, 0, unknown, 'ambiguous'],
+  ['3 min before it, on a platform that is behind', behind, -3 * minute, unknown, 'created'],
+])(
+  'a takeover meets a transfer with equal terms and another description, made %s',
+  async (_, world, age, changes, result) => {
+    const show = (row: Transfer) =>
+      row.description === input.description ? { ...row, description: 'OUTGOING' } : row;
+    const { claim, add, payOthers, pay } = setup({ ...world, show });
+    await claim(changes);
+    add(input as Partial<Transfer>, start + age);
+    payOthers();
+    const outcome = await pay().then(
+      (made) => made.result,
+      (error: PaymentInDoubtError) => error.reason,
+    );
+    expect(outcome).toBe(result);
+  },
+);
+
+test('a takeover does not send while a transfer with equal terms is listed without a readable time', async () => {
+  const show = (row: Transfer) =>
+    row.description === input.description
+      ? { ...row, description: 'OUTGOING', createdAt: 'yesterday' }
+      : row;
+  const { claim, add, payOthers, pay } = setup({ show });
+  await claim();
+  add(input as Partial<Transfer>);
+  payOthers();
+  await expect(pay()).rejects.toMatchObject({ reason: 'ambiguous' });
 });
 
 /** A client with creations that fail, so that their claims stay. */
@@ -375,6 +446,16 @@ test.each<readonly [string, Partial<SendingEntry> | undefined, OnceOptions, numb
     expect(await read()).toMatchObject({ claimedAt: start + 8 * minute, firstClaimedAt });
   },
 );
+
+test('a takeover keeps the platform’s time at the first claim', async () => {
+  const { claim, payOthers, pay, read, payments } = setup({ options: failingOptions() });
+  const platformTime = start - hour;
+  await claim({ platformTime });
+  payOthers();
+  await payments.accounts.get('acc_1');
+  await failureOf(pay(), PaymentInDoubtError);
+  expect(await read()).toMatchObject({ claimedAt: start + 8 * minute, platformTime });
+});
 
 test('the field firstClaimedAt of a claim is a time of the journal’s clock, even if that clock is a day ahead', async () => {
   const { pay, read } = setup({ journalLead: day, options: failingOptions() });

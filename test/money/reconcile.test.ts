@@ -569,6 +569,22 @@ test('reconcile does not believe a second reading that shows fewer pages', async
   expect(requests).toHaveLength(5);
 });
 
+test('reconcile compares the same transfers of two readings although a later page shows another clock difference', async () => {
+  const old = { ...match, id: 'txfr_old', createdAt: minutes(-5), amount: '99' };
+  const { payments, requests } = clientOf(
+    (request) => {
+      const isFirst = new URL(request.url).searchParams.get('cursor') === null;
+      const date = new Date(Date.parse(since) - (isFirst ? 0 : 600_000)).toUTCString();
+      const shown = isFirst ? page([old], 'next') : page([], null);
+      return Response.json(shown, { headers: { date } });
+    },
+    { clock: new VirtualClock(Date.parse(since)) },
+  );
+  const { result } = await payments.transfers.reconcile(newTransfer, { since });
+  expect(result).toBe('not_found');
+  expect(requests).toHaveLength(4);
+});
+
 test('reconcile does not read a changed list again if the first reading has a match', async () => {
   const { look, requests } = moving([[a, match], [match]]);
   expect(await look()).toEqual(found(match));

@@ -78,6 +78,72 @@ test.each<[string, (world: ReturnType<typeof setup>) => Promise<unknown>]>([
   },
 );
 
+test('a takeover asks the journal once whose a masked transfer is, and sends if another payment has its id', async () => {
+  const asked: string[] = [];
+  const store = memoryJournal();
+  const find: typeof store.find = (platform, transferId) => {
+    asked.push(transferId);
+    return store.find(platform, transferId);
+  };
+  const journalOptions = { read: store.read, swap: store.swap, find };
+  const show = showAs(() => 'Überweisung');
+  const { clock, leaveInDoubt, pay, made } = setup({ show, journalOptions });
+  await leaveInDoubt('before_commit');
+  const { id } = await pay({ description: 'payroll-0018' });
+  await clock.advance(totalTimeout + gracePeriod);
+  expect(await pay()).toMatchObject({ result: 'created' });
+  expect(made()).toHaveLength(1);
+  expect(asked).toEqual([id]);
+});
+
+test.each(['has another transfer', 'is of another platform'])(
+  'what find returns counts only if that entry has the transfer: it %s',
+  async (title) => {
+    const other = 'payroll-0018';
+    const journalOptions = { find: () => Promise.resolve(other) };
+    const show = showAs(() => 'OUTGOING');
+    const { clock, journal, leaveInDoubt, pay, sandbox } = setup({ show, journalOptions });
+    await leaveInDoubt();
+    const [{ id } = { id: '' }] = sandbox.transfers.list();
+    if (title.includes('platform')) {
+      const platform = 'https://elsewhere.example.com/v0';
+      const paid = { platform, transferId: id, paidAt: clock.now() };
+      const entry = { state: 'paid', ...paid, input: { ...input, description: other } } as const;
+      await journal.swap(other, undefined, entry);
+    } else {
+      await pay({ description: other });
+    }
+    await clock.advance(totalTimeout + gracePeriod);
+    expect((await inDoubtErrorOf(pay())).candidates).toContain(id);
+  },
+);
+
+test('a takeover does not ask the journal for a listed description that is no reference', async () => {
+  const store = memoryJournal();
+  const read: Journal['read'] = (reference) =>
+    /^[ -~]+$/.test(reference)
+      ? store.read(reference)
+      : Promise.reject(new Error('invalid byte sequence'));
+  const journalOptions = { read, swap: store.swap, find: store.find };
+  const { clock, leaveInDoubt, pay } = setup({ show: showAs(() => 'Überweisung'), journalOptions });
+  await leaveInDoubt();
+  await clock.advance(totalTimeout + gracePeriod);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
+});
+
+test('a batch of 60 equal payments in doubt sends none while masked transfers are listed', async () => {
+  const { clock, leaveInDoubt, payments, run, sandbox } = setup({ show: showAs(() => 'OUTGOING') });
+  const inputs = Array.from({ length: 60 }, (_, at) => {
+    return { ...input, description: `fee-${at}` };
+  });
+  for (const each of inputs) await leaveInDoubt('after_commit', each);
+  await clock.advance(totalTimeout + gracePeriod);
+  const { unpaid } = await run(payments.transfers.createAllOnce(inputs, { retryTimeout: 1 }));
+  const reasons = unpaid.map(({ error }) => Reflect.get(Object(error), 'reason') as unknown);
+  expect(reasons).toEqual(Array(60).fill('ambiguous'));
+  expect(sandbox.transfers.list()).toHaveLength(60);
+});
+
 test('six equal payments in doubt end in one run, whichever of them were made', async () => {
   for (let mask = 0; mask < 64; mask += 7) {
     const { clock, leaveInDoubt, payments, run, sandbox } = setup();
