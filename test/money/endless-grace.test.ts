@@ -87,3 +87,13 @@ test('decide accepts not_paid for a claim that never expires after totalTimeout 
   await decide();
   expect((await pay()).result).toBe('created');
 });
+
+test('decide with gracePeriod: Infinity waits for the default gracePeriod after a claim that expires sooner', async () => {
+  const { clock, endless, run } = await setup({ gracePeriod: minute });
+  const decide = () => run(endless.transfers.decide('invoice 4711', 'not_paid'));
+  clock.jump(fixedTimes.totalTimeout + 5 * minute);
+  const error = await failureOf(decide(), PaymentInDoubtError);
+  expect(error.retryAfterMs).toBeGreaterThan(9 * minute);
+  clock.jump(10 * minute);
+  await decide();
+});

@@ -1244,14 +1244,18 @@ test('a claim that was written by a clock a year ahead expires as early as any o
   const year = 365 * 86_400_000;
   await claim(clock.now() + year + totalTimeout + gracePeriod);
   const before = await journal.read(input.description);
-  const ahead = { ...before, claimedAt: clock.now() + year, firstClaimedAt: clock.now() + year };
-  await journal.swap(input.description, before, ahead as JournalEntry);
+  const claimedAt = clock.now() + year;
+  const history = [{ at: claimedAt, state: 'sending' }];
+  const times = { claimedAt, deadline: claimedAt + totalTimeout, firstClaimedAt: claimedAt };
+  await journal.swap(input.description, before, { ...before, ...times, history } as JournalEntry);
   const error = await inDoubtErrorOf(pay());
   expect(error).toMatchObject({ reason: 'in_progress', claimedAt: '2026-01-15T00:00:00.000Z' });
   expect(await journal.read(input.description)).toMatchObject({
     claimedAt: clock.now(),
+    deadline: clock.now() + totalTimeout,
     expiresAt: clock.now() + totalTimeout + gracePeriod,
     firstClaimedAt: clock.now(),
+    history: [{ at: clock.now(), state: 'sending' }],
   });
   clock.jump(totalTimeout + gracePeriod);
   await payments.transfers.decide(input.description, 'not_paid');

@@ -17,10 +17,10 @@ const fails = (): Promise<never> => Promise.reject(new Error('ECONNRESET'));
 function setup(
   breakage: Breakage,
   {
-    bPays = true,
+    meanwhile = 'pays',
     ...ending
   }: {
-    readonly bPays?: boolean;
+    readonly meanwhile?: 'pays' | 'decides' | 'waits';
     readonly status?: number | undefined;
     readonly lateBy?: number;
   } = {},
@@ -48,7 +48,11 @@ function setup(
     fetch: async (request) => {
       if (request.method !== 'POST') return sandbox.fetch(request);
       clock.jump(fixedTimes.totalTimeout + fixedTimes.gracePeriod + 1_000);
-      if (bPays) await clock.runTimersDuring(b.transfers.createOnce(input));
+      if (meanwhile === 'pays') await clock.runTimersDuring(b.transfers.createOnce(input));
+      const decision = { by: 'ada' };
+      if (meanwhile === 'decides') {
+        await clock.runTimersDuring(b.transfers.decide(input.description, 'not_paid', decision));
+      }
       isBroken = true;
       if (ending.status === undefined)
         throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
@@ -89,7 +93,7 @@ test.each(
 test('a rejection is told if the reply to the withdrawal is lost, and a read shows that the claim is gone', async () => {
   const { pay, store, made } = setup(
     (inner) => ({ swap: (...swap) => inner.swap(...swap).then(fails) }),
-    { bPays: false, status: 422 },
+    { meanwhile: 'waits', status: 422 },
   );
   expect(await failureOf(pay())).toMatchObject({ outcome: 'rejected', status: 422 });
   expect(await store.read(input.description)).toBeUndefined();
@@ -97,7 +101,7 @@ test('a rejection is told if the reply to the withdrawal is lost, and a read sho
 });
 
 test('a rejection is unknown if the claim cannot be withdrawn, because the next call searches', async () => {
-  const { pay, store } = setup(() => ({ swap: fails }), { bPays: false, status: 422 });
+  const { pay, store } = setup(() => ({ swap: fails }), { meanwhile: 'waits', status: 422 });
   expect(await failureOf(pay())).toMatchObject({ outcome: 'unknown', reason: 'in_doubt' });
   expect(await store.read(input.description)).toMatchObject({ state: 'sending' });
 });
@@ -118,4 +122,18 @@ test('nothing is sent if the journal’s files change while the payment waits fo
   expect(error).toMatchObject({ reason: 'journal', retryable: false });
   expect(sandbox.log.map(({ operation }) => operation)).not.toContain('transfers.create');
   expect(await memory.read(input.description)).toBeUndefined();
+});
+
+test('a call that stood still resolves to what another call has recorded, and changes nothing', async () => {
+  const { pay, store, made } = setup(() => ({}), { status: 422 });
+  expect(await pay()).toMatchObject({ result: 'recorded' });
+  const { history = [] } = (await store.read(input.description)) ?? {};
+  expect(history.map(({ state }) => state)).toEqual(['sending', 'sending', 'paid']);
+  expect(made()).toBe(1);
+});
+
+test('a rejection is unknown if an operator has decided meanwhile', async () => {
+  const { pay, store } = setup(() => ({}), { meanwhile: 'decides', status: 422 });
+  expect(await failureOf(pay())).toMatchObject({ outcome: 'unknown', reason: 'in_doubt' });
+  expect(await store.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
