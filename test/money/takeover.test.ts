@@ -1,3 +1,4 @@
+import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import type { Transfer } from '../../src/schemas/transfer.ts';
