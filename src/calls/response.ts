@@ -64,10 +64,8 @@ export function readResponse<T, A>(
   setup: ReadingSetup,
 ): AttemptOutcome<T> {
   const result = readSuccess(running, response, setup);
-  // An error has no id, so its late copy would be believed as the response to the next payment. An
-  // unusable response may belong to an earlier request, and then the right response comes next.
-  const isRead = running.call.method === 'GET';
-  if (!result.ok && (!isRead || isSuccess(response))) response.closeConnection();
+  // An error has no id, so its late copy would be believed as the response to the next payment.
+  if (!result.ok && running.call.method !== 'GET') response.closeConnection();
   return result;
 }
 
@@ -98,7 +96,10 @@ function readSuccess<T, A>(
   if (!body.ok) {
     return { ok: false, failure: unusableFailure(response, body.reason, body.explanation, redact) };
   }
-  return checkBody(running, response, body.parsed, call.response, setup);
+  const result = checkBody(running, response, body.parsed, call.response, setup);
+  // The response may belong to an earlier request, and then the right response comes next.
+  if (!result.ok) response.closeConnection();
+  return result;
 }
 
 /** Describes an error response, from the platform or from a proxy in front of it. */
