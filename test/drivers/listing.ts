@@ -66,7 +66,7 @@ export function buildPage(
     data: rows.slice(start, end).map(({ id, description, createdAt }) => ({
       ...transferBody(id, description),
       // A takeover asks an operator about a later transfer with equal terms, as it may be the payment.
-      ...(id.startsWith('txfr_new') && { amount: '1.00' }),
+      ...(id.startsWith('txfr_new') && { amount: '2.00' }),
       createdAt: new Date(createdAt).toISOString(),
     })),
     hasMore,
