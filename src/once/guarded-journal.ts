@@ -201,7 +201,9 @@ export class GuardedJournal {
     // What `find` returns counts only if that payment's entry says so, too.
     const entry = await this.read(key);
     const isOfTransfer = entry?.state === 'paid' && entry.transferId === transferId;
-    return isOfTransfer && entry.platform === baseUrl ? entry : undefined;
+    if (isOfTransfer && entry.platform === baseUrl) return entry;
+    ownersIn(this.#journal).delete(`${baseUrl} ${transferId}`);
+    return undefined;
   }
 
   /**

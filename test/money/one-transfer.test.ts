@@ -29,8 +29,7 @@ function createPlatform(): Sandbox {
 }
 
 /** A journal of somebody's own, which knows nothing of transfers. */
-function withoutFind({ now }: Journal): Journal {
-  const entries = new Map<string, JournalEntry>();
+function withoutFind({ now }: Journal, entries = new Map<string, JournalEntry>()): Journal {
   return {
     read: (reference) => Promise.resolve(entries.get(reference)),
     swap: (reference, before, after) => {
@@ -44,7 +43,7 @@ function withoutFind({ now }: Journal): Journal {
 }
 const journals: readonly [string, (journal: Journal) => Journal][] = [
   ['of the package', (journal) => journal],
-  ['without find', withoutFind],
+  ['without find', (journal) => withoutFind(journal)],
 ];
 
 /** A platform that takes equal payments for duplicates, and responds with the first transfer. */
@@ -163,6 +162,37 @@ test.each(journals)(
     expect(old.reason).toBe('conflict');
   },
 );
+
+test.each(journals)(
+  'a transfer that an operator had recorded for another reference is free again, in a journal %s',
+  async (_, adapt) => {
+    const sandbox = createPlatform();
+    const journal = adapt(memoryJournal());
+    const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+    const { id } = sandbox.transfers.create(inputOf('s-2'));
+    await transfers.decide('s-1', sandbox.transfers.create(inputOf('by hand')).id, { force: true });
+    const right = sandbox.transfers.create(inputOf('s-1'));
+    await transfers.decide('s-1', right.id, { force: true });
+    const [byHand] = sandbox.transfers
+      .list()
+      .filter(({ description }) => description === 'by hand');
+    await transfers.decide('by hand', byHand?.id ?? '');
+    expect(await journal.read('by hand')).toMatchObject({ state: 'paid', transferId: byHand?.id });
+    await transfers.decide('s-2', id);
+  },
+);
+
+test('a journal of one’s own may be emptied together with its sandbox', async () => {
+  const entries = new Map<string, JournalEntry>();
+  const journal = withoutFind(memoryJournal(), entries);
+  for (const reference of ['s-1', 's-2']) {
+    entries.clear();
+    const { transfers } = new PaymentsClient({ ...createPlatform().clientOptions, journal });
+    const made = await transfers.createOnce(inputOf(reference));
+    expect(made).toMatchObject({ id: 'txfr_000001', result: 'created' });
+    expect(await journal.read(reference)).toMatchObject({ state: 'paid' });
+  }
+});
 
 test('two platforms in one journal may have one id for two transfers', async () => {
   const journal = memoryJournal();

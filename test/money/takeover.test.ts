@@ -119,6 +119,28 @@ test.each(['has another transfer', 'is of another platform'])(
   },
 );
 
+test.each<[string, string, { readonly amount?: string; readonly isDismissed?: boolean }]>([
+  ['that has other terms', 'payroll-0018', { amount: '99.00' }],
+  ['in other capitals', 'PAYROLL-0018', {}],
+  ['that has dismissed the transfer', 'payroll-0018', { isDismissed: true }],
+])(
+  'a takeover is ambiguous if the list shows its transfer with the reference of a payment %s',
+  async (_, shown, { amount = input.amount, isDismissed = false }) => {
+    const { clock, leaveInDoubt, pay, payments, run, sandbox } = setup({
+      show: showAs(() => shown),
+    });
+    const other = { description: 'payroll-0018', amount };
+    await leaveInDoubt('before_commit', other);
+    await leaveInDoubt();
+    await clock.advance(totalTimeout + gracePeriod);
+    if (isDismissed) {
+      await run(payments.transfers.decide(other.description, 'not_paid', { force: true }));
+    }
+    const [{ id } = { id: '' }] = sandbox.transfers.list();
+    expect((await inDoubtErrorOf(pay())).candidates).toEqual([id]);
+  },
+);
+
 test('a takeover does not ask the journal for a listed description that is no reference', async () => {
   const store = memoryJournal();
   const read: Journal['read'] = (reference) =>
