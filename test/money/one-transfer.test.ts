@@ -105,6 +105,16 @@ test('a payment that shares a transfer is never sent again by itself', async () 
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
+test('a shared transfer that cannot be read leaves the payment in doubt, and a later call decides', async () => {
+  const { pay, journal, sandbox } = setup();
+  await pay('s-1');
+  const fault = { kind: 'status', status: 503 } as const;
+  sandbox.faults.add({ operation: 'transfers.get', times: 9, fault });
+  const error = await failureOf(pay('s-2'), PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'in_doubt', outcome: 'unknown' });
+  expect(await journal.read('s-2')).toMatchObject({ state: 'sending' });
+});
+
 test('a listed transfer with exactly the reference ends the doubt of a shared transfer', async () => {
   const { pay, sandbox } = setup();
   await pay('s-1');

@@ -141,6 +141,18 @@ test.each<[string, string, { readonly amount?: string; readonly isDismissed?: bo
   },
 );
 
+test.each<[string, Partial<Transfer>]>([
+  ['without an id, under another description', { id: '' as 'txfr_', description: 'OUTGOING' }],
+  ['with exactly its reference, without an amount', { amount: '' }],
+])('a takeover does not send a payment again whose transfer is listed %s', async (_, fields) => {
+  const show = (data: Transfer[]) => ({ data: data.map((each) => ({ ...each, ...fields })) });
+  const { clock, leaveInDoubt, pay, sandbox } = setup({ show });
+  await leaveInDoubt();
+  await clock.advance(totalTimeout + gracePeriod);
+  expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
 test('a takeover does not ask the journal for a listed description that is no reference', async () => {
   const store = memoryJournal();
   const read: Journal['read'] = (reference) =>
