@@ -24,24 +24,24 @@ import {
 export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): FullJournal {
   const entries = new Map<string, JournalEntry>();
   /** The reference of each paid entry, by its platform and transfer. */
-  const references = new Map<string, string>();
+  const owners = new Map<string, string>();
   let firstEntryAt: number | undefined;
   const write = (reference: string, after: JournalEntry | undefined): void => {
     const before = transferKeyOf(entries.get(reference));
-    if (before !== undefined) references.delete(before);
+    if (before !== undefined) owners.delete(before);
     if (after === undefined) {
       entries.delete(reference);
       return;
     }
     entries.set(reference, cloneEntry(after));
     const transfer = transferKeyOf(after);
-    if (transfer !== undefined) references.set(transfer, reference);
+    if (transfer !== undefined) owners.set(transfer, reference);
   };
   const journal: FullJournal = {
     read: (reference) => Promise.resolve(cloneEntry(entries.get(reference))),
     swap: (reference, before, after) => {
       if (!isEqual(entries.get(reference), before)) return Promise.resolve(false);
-      const owner = references.get(transferKeyOf(after) ?? '') ?? reference;
+      const owner = owners.get(transferKeyOf(after) ?? '') ?? reference;
       if (owner !== reference) return Promise.resolve(false);
       firstEntryAt ??= now();
       write(reference, after);
@@ -51,7 +51,8 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
     open: async function* () {
       // Copies the references, because a payment that is removed and claimed again during the loop
       // would be listed twice.
-      for (const reference of [...entries.keys()]) {
+      const references = [...entries.keys()];
+      for (const reference of references) {
         const entry = entries.get(reference);
         if (isUndecided(entry)) yield { reference, entry: cloneEntry(entry) };
       }
@@ -66,8 +67,7 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
       }
       return count;
     },
-    find: (platform, transferId) =>
-      Promise.resolve(references.get(transferKey(platform, transferId))),
+    find: (platform, transferId) => Promise.resolve(owners.get(transferKey(platform, transferId))),
     firstClaimAt: () => Promise.resolve(firstEntryAt),
     searchFirst: 'never',
   };

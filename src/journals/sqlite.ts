@@ -164,8 +164,7 @@ function readMountPoints({ readFileSync }: typeof NodeFs): string[] {
   }
 }
 
-/** The statements that create the table of {@link sqliteJournal} and its indexes. */
-export const sqliteTable = `CREATE TABLE IF NOT EXISTS payments_journal (
+const sqliteTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   reference TEXT PRIMARY KEY,
   entry TEXT NOT NULL,
   is_open INTEGER NOT NULL DEFAULT 1,
@@ -173,6 +172,7 @@ export const sqliteTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   transfer_id TEXT,
   paid_at REAL
 )`;
+/** The indexes of the table of {@link sqliteJournal}. */
 export const sqliteIndexes = [
   'CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference) WHERE is_open = 1',
   'CREATE UNIQUE INDEX IF NOT EXISTS payments_journal_transfer ON payments_journal (platform, transfer_id) WHERE transfer_id IS NOT NULL',

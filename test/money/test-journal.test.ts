@@ -1,3 +1,4 @@
+import { PaymentsClient } from 'payments-platform-sdk';
 import {
   memoryJournal,
   testJournal,
@@ -6,7 +7,7 @@ import {
   type JournalEntry,
 } from 'payments-platform-sdk/journals';
 import { describe, expect, test, vi } from 'vitest';
-import { createClaim, newInput } from '../stores/scenarios.ts';
+import { createClaim, createPlatform, newInput } from '../stores/scenarios.ts';
 import { isEqual } from '../../src/internal/objects.ts';
 import type { OpenEntry } from '../../src/journals/journal.ts';
 
@@ -364,6 +365,12 @@ async function* yieldAll(listing: Listing): ReturnType<FullJournal['open']> {
 /** What `open` lists, and what the report contains. */
 const wrongListings: readonly (readonly [string, (entries: Entries) => Listing, RegExp])[] = [
   [
+    'looks for the state in the whole text, which has a history',
+    (entries) =>
+      listOpen(entries).filter(([, entry]) => !JSON.stringify(entry).includes('"not_paid"')),
+    /not at the states in its history/,
+  ],
+  [
     'leaves out an ambiguous payment',
     (entries) => [...entries].filter(([, { state }]) => state === 'sending'),
     /is undefined instead of {"state":"ambiguous"/,
@@ -502,6 +509,70 @@ test('testJournal accepts a journal with correct methods open and prune', async 
   const store = createStore();
   const open = () => yieldAll(listOpen(store.entries));
   await testJournal(() => ({ ...store.right, open, prune: createPrune(store, isPaid) }));
+});
+
+/** A journal in a Map that compares as told, and finds transfers without a unique index. */
+function createMapJournal(isSame: (one: unknown, other: unknown) => boolean): Journal {
+  const entries: Entries = new Map();
+  return {
+    read: async (reference) => structuredClone(entries.get(reference)),
+    swap: async (reference, before, after) => {
+      if (!isSame(entries.get(reference), before)) return false;
+      if (after === undefined) entries.delete(reference);
+      else entries.set(reference, structuredClone(after));
+      return true;
+    },
+    now: async () => Date.now(),
+    find: async (platform, id) =>
+      [...entries].find(
+        ([, entry]) =>
+          entry.state === 'paid' && entry.platform === platform && entry.transferId === id,
+      )?.[0],
+    firstClaimAt: async () => (entries.size > 0 ? 1 : undefined),
+  };
+}
+
+test('testJournal rejects a journal whose find has no unique index, or that forgets its first claim', async () => {
+  const journal = createMapJournal(isEqual);
+  const report = await readReport(() => journal);
+  expect(report).toContain('Cases of testJournal that failed: 3.');
+  expect(report).toContain('only one is paid by one transfer of a platform');
+  expect(report).toContain('20 of 20 calls at once resolved to true');
+  expect(report).toContain('firstClaimAt resolved to undefined instead of 1');
+});
+
+test('testJournal rejects a journal that compares the text of an entry', async () => {
+  const { read, swap, now } = createMapJournal(
+    (one, other) => JSON.stringify(one) === JSON.stringify(other),
+  );
+  const report = await readReport(() => ({ read, swap, now }));
+  expect(report).toContain('Cases of testJournal that failed: 1.');
+  expect(report).toContain('compared by its values, in whatever order its fields are');
+});
+
+/** Orders the fields by their length, as a column of the type jsonb does. */
+const toJsonb = <T>(value: T): T =>
+  JSON.parse(JSON.stringify(value), (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => a.length - b.length))
+      : each,
+  ) as T;
+
+test('a journal that returns fields in another order, as jsonb does, passes and pays', async () => {
+  const { read, swap, now } = createMapJournal(isEqual);
+  const journal: Journal = {
+    read: async (reference) => {
+      const entry = await read(reference);
+      return entry && toJsonb(entry);
+    },
+    swap,
+    now,
+  };
+  await testJournal(() => journal);
+  const { clientOptions, transfers } = createPlatform();
+  const payments = new PaymentsClient({ ...clientOptions, journal });
+  expect(await payments.transfers.createOnce(newInput())).toMatchObject({ result: 'created' });
+  expect(transfers.list()).toHaveLength(1);
 });
 
 test('testJournal accepts a journal that has only read, swap and now', async () => {

@@ -78,10 +78,10 @@ function createLog() {
 /** A database of SQL, and how its statements differ. */
 export interface SqlStore {
   /** Runs a statement whose parameters are `$1`, `$2` and so on, in this order. */
-  run(
+  readonly run: (
     sql: string,
     values?: readonly unknown[],
-  ): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  ) => Promise<readonly Readonly<Record<string, unknown>>[]>;
   readonly table: string;
   readonly begin: readonly string[];
   /** Statement that reads the names of the table's columns. */
