@@ -518,7 +518,7 @@ describe('payments-journal decide', () => {
     const { id } = await payments.transfers.create(input);
     const { status, err } = await decide('not_paid', '--yes');
     expect(status).toBe(1);
-    expect(err).toContain(`The list shows the payment (${id})`);
+    expect(err).toContain(`The list shows what may be the payment (${id})`);
     expect(await decide('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
   });
 

@@ -140,8 +140,8 @@ async function setup(store: Store) {
   const { transfers } = new PaymentsClient({ ...clientOptions, journal });
   const env = { PAYMENTS_BASE_URL: baseUrl, PAYMENTS_API_KEY: clientOptions.apiKey };
   /** Leaves a claim of a process that died. */
-  const leaveOpen = async (description: string, minutes: number): Promise<OnceInput> => {
-    const input: OnceInput = { ...newInput(), description };
+  const leaveOpen = async (description: string, minutes: number, amount = '12.50') => {
+    const input: OnceInput = { ...newInput(), description, amount };
     const claimedAt = (await journal.now(description)) - minutes * minute;
     const times = { claimedAt, firstClaimedAt: claimedAt, expiresAt: claimedAt + 17 * minute };
     await journal.swap(description, undefined, createClaim(input, { ...times, platform: baseUrl }));
@@ -359,7 +359,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
     test('let an operator record a decision about each ambiguous payment', async () => {
       const store = await stores[name]();
       const { transfers, journal, env, leaveOpen, readLedger } = await setup(store);
-      const [one, two] = [await leaveOpen('r-1', 20), await leaveOpen('r-2', 20)];
+      const [one, two] = [await leaveOpen('r-1', 20), await leaveOpen('r-2', 20, '13')];
       await transfers.create({ ...two, description: 'Payroll r-2' });
       await transfers.create({ ...one, description: 'Payroll r-1' });
       const finish = await runBlock(finishBlock, store, env);

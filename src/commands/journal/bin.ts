@@ -78,12 +78,15 @@ async function decide(
   if (!yes) checkTerminal('decide');
   const payments = await createClient(journal, transfersFilter);
   if (isError(payments)) throw new UsageError(payments.message, { cause: payments });
-  const entry = await readEntry(journal, reference);
-  const decision =
-    verdict === 'not_paid' ? 'not paid; the next createOnce sends it' : `paid by ${verdict}`;
+  // A payment that was made by hand may have no entry yet.
+  const isPaid = verdict !== 'not_paid';
+  const entry = await (isPaid ? findEntry(journal, reference) : readEntry(journal, reference));
+  const decision = isPaid ? `paid by ${verdict}` : 'not paid; the next createOnce sends it';
   if (!yes) {
-    const chosenIds = verdict === 'not_paid' ? [] : [verdict];
-    print(await describeDecision(journal, { reference, store }, entry, payments, chosenIds));
+    const chosenIds = isPaid ? [verdict] : [];
+    const place = { reference, store };
+    const shown = entry && (await describeDecision(journal, place, entry, payments, chosenIds));
+    print(shown ?? `The journal has no entry for "${reference}".\n`);
     if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
       throw new Error('Nothing was recorded.');
     }
@@ -183,12 +186,15 @@ async function readCandidate(payments: Client, id: string): Promise<Candidate> {
   }
 }
 
-/** Reads an entry. Throws if there is none, or if the commands could not print its fields. */
-async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
+/** Reads an entry. Throws if the commands could not print its fields. */
+async function findEntry(
+  journal: FullJournal,
+  reference: string,
+): Promise<JournalEntry | undefined> {
   let entry: JournalEntry | undefined;
   try {
     entry = await journal.read(journalKey(reference));
-    // An entry that is missing passes this check, and has a message of its own below.
+    // A missing entry passes this check.
     const { input, state, candidates } = Object(entry ?? { input: {} }) as Record<string, unknown>;
     if (!isObject(input) || (state === 'ambiguous' && !Array.isArray(candidates))) {
       throw new Error('It is no entry of a journal.');
@@ -196,6 +202,11 @@ async function readEntry(journal: FullJournal, reference: string): Promise<Journ
   } catch (cause) {
     throw new Error(`The entry of "${reference}" cannot be read.`, { cause });
   }
+  return entry;
+}
+
+async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
+  const entry = await findEntry(journal, reference);
   if (entry !== undefined) return entry;
   throw new Error(
     `The journal has no entry for "${reference}". Check its spelling and the journal.`,

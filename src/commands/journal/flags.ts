@@ -23,12 +23,12 @@ The store, one of them:
   --prefix <text>             the key prefix of your Redis client
 
 Options:
-  --older-than <time>         of list: only payments claimed longer ago, such as 90s, 20m, 2h or 3d
+  --older-than <time>         of list: only payments first claimed longer ago, such as 90s, 20m, 2h or 3d
   --dry-run                   of migrate: print the statements, and change nothing
   --json                      of list, show and prune: print JSON
   --by <name>                 of decide: your name, which the entry keeps
-  --force                     of decide: record not_paid even if the claim has not expired, or if
-                              the list shows the payment
+  --force                     of decide: dismiss the transfers that the list shows, decide in the
+                              grace period, or replace a recorded transfer
   --transfers-filter <name>   of decide: your client's platform.transfersFilter, a name or false
   --yes                       of decide: do not ask
   --version                   print the version and exit

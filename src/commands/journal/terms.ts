@@ -112,17 +112,18 @@ export function formatCommands(
   const flags = [`--${store.name}`, printAddress(store)];
   if (store.table !== undefined) flags.push('--table', quote(store.table));
   if (store.prefix !== undefined) flags.push('--prefix', quote(store.prefix));
-  const formatCommand = (verdict: string): string => {
+  const formatCommand = (verdict: string, ...force: readonly string[]): string => {
     const names = [quote(reference), quote(verdict)];
+    const options = [...force, ...flags];
     // Without `--` before it, a reference that starts with a dash would be read as an option.
-    const args = reference.startsWith('-') ? [...flags, '--', ...names] : [...names, ...flags];
+    const args = reference.startsWith('-') ? [...options, '--', ...names] : [...names, ...options];
     return `  npx payments-journal decide ${args.join(' ')}\n`;
   };
   return [
     '\nIf a transfer is the payment, record its id:\n',
-    ...candidates.map(formatCommand),
-    'If none is, record that, and the next createOnce sends the payment:\n',
-    formatCommand('not_paid'),
+    ...candidates.map((id) => formatCommand(id)),
+    'If none is, dismiss them, and the next createOnce sends the payment:\n',
+    formatCommand('not_paid', '--force'),
   ].join('');
 }
 
