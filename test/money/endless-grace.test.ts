@@ -65,6 +65,13 @@ test('createOnce with gracePeriod: Infinity does not send a payment again even i
   expect((await pay()).result).toBe('created');
 });
 
+test('a claim that never expires is taken over by no caller, whatever its own gracePeriod is', async () => {
+  const { clock, payments, doubt } = await setup();
+  clock.jump(365 * 24 * 60 * minute);
+  const hasty = payments.withOptions({ gracePeriod: minute });
+  expect((await doubt(hasty)).reason).toBe('in_doubt');
+});
+
 test('createOnce with gracePeriod: Infinity does not take over an expired claim of 0.4.0, which has no deadline', async () => {
   const { clock, endless, doubt, pay, journal } = await setup({ gracePeriod: minute });
   const claim = await journal.read(input.description);

@@ -344,6 +344,25 @@ test('a search for an open payment reads the whole list if the store searches fi
   expect(await pay()).toMatchObject({ id, result: 'found' });
 });
 
+test('since from before the first claim lengthens a search for a payment whose claim still runs', async () => {
+  const { claim, add, pay } = setup();
+  const { id } = add(input as Partial<Transfer>, start - 30 * minute);
+  for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
+  add({}, start);
+  await claim();
+  expect(await pay({ since: toTime(start - hour) })).toMatchObject({ id, result: 'found' });
+});
+
+test('since from just after the first claim shortens no search', async () => {
+  const { claim, add, clock, pay } = setup();
+  const { id } = add(input as Partial<Transfer>, start - 100 * second);
+  for (let at = 0; at < 60; at += 1) add({}, start - 180 * second);
+  await claim();
+  clock.jump(3 * minute);
+  for (let at = 0; at < 60; at += 1) add();
+  expect(await pay({ since: toTime(start + 2 * minute) })).toMatchObject({ id, result: 'found' });
+});
+
 test.each([{}, { since }])('a takeover without platformTime reads all: %o', async (options) => {
   const { claim, payOthers, pay, counts, paid } = setup();
   await claim({ platformTime: undefined });

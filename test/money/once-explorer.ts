@@ -341,7 +341,7 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
   });
   return {
     platform: { descriptions: undefined },
-    readPlatformTime: () => undefined,
+    readPlatformTime: () => (simulation.bounds.isBounded === true ? simulation.time : undefined),
     since: simulation.bounds.hasSince === true ? simulation.requestedAt : undefined,
     reads: {
       search: async ({ earliest, dismissed = new Set(), scans, takeover }, { isUnclaimed }) => {
@@ -352,13 +352,13 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
             const misses = fault === 'misses' && !simulation.hasMissed;
             simulation.hasMissed ||= misses;
             const { time, bounds, choices } = simulation;
-            const bound =
-              bounds.isBounded === true && takeover === undefined ? earliest : undefined;
+            const since = takeover?.isPlatformTime === true ? takeover.since : undefined;
+            const bound = takeover === undefined ? earliest : since;
             const isShared = bounds.isShared === true && isUnclaimed && fault === 'none';
             const scannedAt = isShared ? choices.take(time, time - totalTimeout + 1) : time;
             return simulation.search(
               misses,
-              bound ?? 0,
+              bounds.isBounded === true ? (bound ?? 0) : 0,
               scannedAt > caller.unknownAt ? scannedAt : time,
               dismissed,
             );

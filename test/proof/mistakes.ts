@@ -72,8 +72,13 @@ export const mistakes: readonly Mistake[] = [
     bounds: { ...one, faults: 1, forgets: true, isRestored: true },
   },
   {
-    rule: 'A takeover reads back to the first claim, by the clock of the platform alone.',
+    rule: 'A takeover stops early only by the clock of the platform.',
     mistake: 'a takeover believes the clock of this machine at the claim',
+  },
+  {
+    rule: 'A takeover reads back as far as the first claim.',
+    mistake: 'a takeover stops one step too early',
+    bounds: { ...one, isBounded: true },
   },
   {
     rule: 'An operator cannot decide not_paid while a claim runs.',
