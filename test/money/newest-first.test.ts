@@ -296,7 +296,8 @@ test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
   ['has a clock that is a day ahead set right', ({ clock }) => clock.shiftWall(-day), day],
 ])('a search newest first succeeds if the machine %s meanwhile', async (_, interrupt, ahead) => {
   const test = setup();
-  await test.claim();
+  // A takeover would search by the platform's clock.
+  await test.claim({ expiresAt: start + 10 * day });
   test.clock.shiftWall(ahead);
   const { id } = test.add(input as Partial<Transfer>);
   test.payOthers();
