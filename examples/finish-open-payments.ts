@@ -6,7 +6,8 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 
 const file = process.env['JOURNAL'];
 const sandbox = seedDemo(new Sandbox());
-const journal = sqliteJournal(file ?? ':memory:', { create: file === undefined });
+const demo = { create: true, searchFirst: 'never' } as const;
+const journal = sqliteJournal(file ?? ':memory:', file === undefined ? demo : { create: false });
 // Seconds, so that the demonstration ends; use the defaults in production.
 const limits = { totalTimeout: 1_000, gracePeriod: 1_000 };
 const options = file === undefined ? { ...sandbox.clientOptions, ...limits } : {};

@@ -34,8 +34,9 @@ export interface DecideOptions extends Omit<OnceOptions, 'since'> {
   /** The name of the operator who decides, which the payment's journal entry keeps. */
   by?: string | undefined;
   /**
-   * Accepts your decision even if the entry belongs to another platform, and `'not_paid'` even if
-   * the claim has not expired or the list shows the payment. @default false
+   * Dismisses the transfers that the list shows, and decides within the grace period, but never
+   * while the claim's request may run. Also replaces a recorded transfer, unless the list shows one
+   * with the reference, and accepts an entry of another platform. @default false
    */
   force?: boolean | undefined;
 }

@@ -164,19 +164,20 @@ export class Transfers {
   /**
    * Records an operator's decision on a payment in doubt: its Transfer's id, or `'not_paid'`, so
    * that the next `createOnce` sends it.
+   * Without an entry of the journal, the Transfer's description has to be the reference.
    * @throws {@link PaymentInDoubtError} `in_doubt` if too early, `conflict` if the list shows it
-   * @throws {@link ValidationError} for an unknown reference
+   * @throws {@link ValidationError} for `'not_paid'` of an unknown reference
    * @example
    * ```ts
-   * import { PaymentsClient, ValidationError } from 'payments-platform-sdk';
+   * import { PaymentInDoubtError, PaymentsClient } from 'payments-platform-sdk';
    * import { memoryJournal } from 'payments-platform-sdk/journals';
    *
    * const payments = new PaymentsClient({ journal: memoryJournal() });
    * try {
    *   await payments.transfers.decide('invoice 4711', 'txfr_000001', { by: 'ops' });
    * } catch (error) {
-   *   if (!(error instanceof ValidationError)) throw error;
-   *   console.log('The journal does not know this reference.');
+   *   if (!(error instanceof PaymentInDoubtError)) throw error;
+   *   console.log(error.reason, error.message); // conflict, if it is the transfer of another payment
    * }
    * ```
    */

@@ -354,7 +354,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(out).toContain(`decide ${reference} txfr_1 --redis "<url>"\n`);
     expect(out).not.toContain(password);
     const named = await run(['show', reference, ...flags], { JOURNAL_URL: flags[1] });
-    expect(named.out).toContain(`decide ${reference} not_paid --redis "$JOURNAL_URL"\n`);
+    expect(named.out).toContain(`decide ${reference} not_paid --force --redis "$JOURNAL_URL"\n`);
     await journal.swap(reference, entry, undefined);
   });
 
@@ -486,7 +486,7 @@ describe('payments-journal decide', () => {
     expect(out).toMatch(/^currency +USDC +USDC$/m);
     expect(out).toContain('txfr_9 could not be read: ');
     expect(out).toContain(`  npx payments-journal decide ${reference} ${id} ${flags.join(' ')}\n`);
-    expect(out).toContain(`decide ${reference} not_paid ${flags.join(' ')}\n`);
+    expect(out).toContain(`decide ${reference} not_paid --force ${flags.join(' ')}\n`);
     expect(out).not.toContain(env.PAYMENTS_API_KEY);
     const alone = await run(['show', reference, ...flags]);
     expect(alone.status).toBe(0);

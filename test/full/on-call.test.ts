@@ -399,7 +399,7 @@ test('the code in docs/on-call.md for a payment that has been in doubt for an ho
   expect((await runLine(listLine.replace('20m', '1h'), store)).status).toBe(3);
 
   const { id } = await transfers.create(input);
-  const notPaid = notPaidLine.replace('r-2', 'r-1');
+  const notPaid = notPaidLine.replace('r-2', 'r-1').replace(' --force', '');
   const rejected = await runLine(`${notPaid} --yes`, store, env);
   expect(rejected).toMatchObject({ status: 1, out: expect.stringContaining(id) });
   await runLine(`${notPaid.replace('not_paid', id)} --yes`, store, env);
