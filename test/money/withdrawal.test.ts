@@ -115,7 +115,7 @@ test('nothing is sent if the journal’s files change while the payment waits fo
   };
   const apiKey = async (): Promise<string> => {
     isRemoved = (await memory.read(input.description)) !== undefined;
-    return String(sandbox.clientOptions.apiKey);
+    return sandbox.clientOptions.apiKey;
   };
   const options = { ...sandbox.clientOptions, apiKey, journal: { ...memory, check } };
   const error = await failureOf(new PaymentsClient(options).transfers.createOnce(input));
