@@ -40,8 +40,8 @@ function formatExplored(findings: readonly Finding[]): string {
 
 /** The bounds of an exploration in words. */
 const conditionNames: Readonly<Record<string, string>> = {
-  forgets: 'a journal that may forget',
-  isBounded: 'searches that start at the first claim',
+  forgets: 'a store that searches first',
+  isBounded: 'searches that stop at the first claim',
   hasSince: '`since`',
   isShared: 'scans of a batch',
   isAhead: 'a clock that was ahead',
