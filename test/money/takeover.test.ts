@@ -179,6 +179,19 @@ test('a batch of 60 equal payments in doubt sends none while masked transfers ar
   expect(sandbox.transfers.list()).toHaveLength(60);
 });
 
+test('a takeover of a batch uses no result of the search before a first claim', async () => {
+  const show = showAs(() => 'OUTGOING');
+  const { clock, journal, leaveInDoubt, payments, run, sandbox } = setup({ show });
+  await leaveInDoubt();
+  Object.assign(journal, { searchFirst: 'always' });
+  await clock.advance(totalTimeout + gracePeriod);
+  const inputs = [{ ...input, amount: '1.00', description: 'the first' }, input];
+  const options = { concurrency: 1, retryTimeout: 1 };
+  const { unpaid } = await run(payments.transfers.createAllOnce(inputs, options));
+  expect(unpaid.map(({ error }) => error)).toMatchObject([{ reason: 'ambiguous' }]);
+  expect(sandbox.transfers.list()).toHaveLength(2);
+});
+
 test('six equal payments in doubt end in one run, whichever of them were made', async () => {
   for (let mask = 0; mask < 64; mask += 7) {
     const { clock, leaveInDoubt, payments, run, sandbox } = setup();
