@@ -102,7 +102,6 @@ export class Verdict {
     const { input } = before;
     const recorded = before.state === 'paid' ? [before.transferId] : [];
     const listed = await this.#findCandidates(before, now, { force, except: recorded });
-    listed.push(...recorded);
     return createNotPaid(before, now, { listed, by }, { input, platform: this.#context.baseUrl });
   }
 
@@ -152,24 +151,24 @@ export class Verdict {
   ): Promise<string[]> {
     const { errors } = this.#journal;
     if (entry.state === 'not_paid') return [];
-    const ids: string[] = [];
+    let listed: readonly Transfer[] = [];
     const canIgnore = force && isOpen(entry);
     try {
       if (!canIgnore) await this.#rejectForeignKey(entry);
-      const found = await this.#search.run(entry, entry.input, { scans: 'twice' });
-      const others = transfersOf(found).filter(
-        ({ id, description }) => !except.includes(id) || description === this.#reference,
-      );
-      ids.push(...others.map(({ id }) => id).filter(isTransferId));
+      listed = transfersOf(await this.#search.run(entry, entry.input, { scans: 'twice' }));
     } catch (error) {
       if (!canIgnore) throw error;
       this.#journal.startPhase(this.#context.signal);
     }
-    if (ids.length > 0 && !canIgnore) {
+    const others = listed
+      .filter(({ id, description }) => !except.includes(id) || description === this.#reference)
+      .map(({ id }) => id);
+    if (others.length > 0 && !canIgnore) {
       throw errors.createConflictError(
-        `The list shows what may be the payment (${ids.slice(0, maxShownCandidates).join(', ')}).\nIf it is, record its id`,
+        `The list shows what may be the payment (${others.slice(0, maxShownCandidates).join(', ')}).\nIf it is, record its id`,
       );
     }
+    const ids = listed.map(({ id }) => id).filter(isTransferId);
     if (!isOpen(entry)) return ids;
     const endsAt = this.#findEnd(entry, force);
     if (now >= endsAt) return ids;

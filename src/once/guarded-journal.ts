@@ -16,7 +16,6 @@ import type {
   SendingEntry,
 } from '../journals/journal.ts';
 import { isTransferId, type OnceInput } from '../schemas/transfer.ts';
-import { epoch } from '../search/search.ts';
 import type { RecordedPayment } from '../books/source-books.ts';
 import type { JournalContext } from './context.ts';
 import { correctClaim, isOpen, readFirstClaim } from './entries.ts';
@@ -123,8 +122,7 @@ export class GuardedJournal {
     const firstAt = known ?? (await this.#callJournal('firstClaimAt', readFirst, isTime));
     if (firstAt === undefined) return true;
     firstClaims.set(this.#journal, firstAt);
-    // A store that has entries of unknown age is not new.
-    if (firstAt === epoch) return false;
+    // A store that has entries of unknown age says 0, and so is not new.
     return (this.estimateTime() ?? (await this.now())) - firstAt < dayMs;
   }
 
@@ -134,9 +132,7 @@ export class GuardedJournal {
 
   /** Gives up the transfer of a paid entry, which from then on belongs to another platform. */
   async release(entry: PaidEntry, platform: string): Promise<void> {
-    const key = journalKey(entry.input.description);
-    const run = (journal: Journal) => journal.swap(key, entry, { ...entry, platform });
-    await this.#callJournal('swap', run, (result) => typeof result === 'boolean');
+    await this.#swap(journalKey(entry.input.description), entry, { ...entry, platform });
     ownersIn(this.#journal).delete(`${entry.platform} ${entry.transferId}`);
   }
 
@@ -183,10 +179,18 @@ export class GuardedJournal {
     const owners = this.#journal.find === undefined ? ownersIn(this.#journal) : undefined;
     const transfer = after?.state === 'paid' ? `${after.platform} ${after.transferId}` : undefined;
     if (transfer !== undefined && ![undefined, key].includes(owners?.get(transfer))) return false;
-    const run = (journal: Journal) => journal.swap(key, before, after);
-    const isWon = await this.#callJournal('swap', run, (result) => typeof result === 'boolean');
+    const isWon = await this.#swap(key, before, after);
     if (isWon && transfer !== undefined && owners !== undefined) remember(owners, transfer, key);
     return isWon;
+  }
+
+  #swap(
+    key: string,
+    before: JournalEntry | undefined,
+    after: JournalEntry | undefined,
+  ): Promise<boolean> {
+    const run = (journal: Journal) => journal.swap(key, before, after);
+    return this.#callJournal('swap', run, (result) => typeof result === 'boolean');
   }
 
   /** Finds the payment that the journal records with a transfer of this platform. */

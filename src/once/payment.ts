@@ -348,7 +348,9 @@ export class Payment {
     const claimedAt = await this.#journal.now();
     // The payment may be older than this entry, so no time of the platform bounds a search for it.
     const times = { claimedAt, totalTimeout: 0, gracePeriod: 0, platformTime: undefined };
-    return createClaim(before, times, this.#terms);
+    // Without a request, no grace period counts from its deadline.
+    const { deadline: _, ...claim } = createClaim(before, times, this.#terms);
+    return claim;
   }
 
   /** Records a transfer that a search found. If the caller aborts, the next call finds it again. */

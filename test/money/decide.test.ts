@@ -23,18 +23,18 @@ const conflictOf = async (call: PromiseLike<unknown>) => {
 
 function setup() {
   const clock = new VirtualClock(Date.UTC(2026, 10, 28, 2));
-  const sandbox = new Sandbox({ clock: () => clock.now() });
-  const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
-  for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
-  sandbox.accounts.fund('acc_000001', '1000');
+  const createPlatform = (): Sandbox => {
+    const sandbox = new Sandbox({ clock: () => clock.now() });
+    const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });
+    for (const name of ['Source', 'Destination']) sandbox.accounts.create({ entityId, name });
+    sandbox.accounts.fund('acc_000001', '1000');
+    return sandbox;
+  };
+  const sandbox = createPlatform();
   const journal = memoryJournal({ now: () => clock.now() });
-  const payments = new PaymentsClient({
-    ...sandbox.clientOptions,
-    ...fixedTimes,
-    clock,
-    journal,
-    maxRetries: 0,
-  });
+  const limits = { ...fixedTimes, maxRetries: 0 };
+  const options = { ...sandbox.clientOptions, ...limits, clock, journal };
+  const payments = new PaymentsClient(options);
   const run = <T>(call: PromiseLike<T>) => clock.runTimersDuring(Promise.resolve(call));
   const pay = () => run(payments.transfers.createOnce(input));
   const decide = (...call: Parameters<typeof payments.transfers.decide>) =>
@@ -48,7 +48,7 @@ function setup() {
     sandbox.faults.add({ operation: 'transfers.create', fault });
     await failureOf(pay(), PaymentInDoubtError);
   };
-  return { clock, sandbox, journal, pay, decide, refuse, leaveInDoubt };
+  return { clock, createPlatform, sandbox, journal, options, pay, decide, refuse, leaveInDoubt };
 }
 
 test('a payment that was refused and then paid by hand is recorded without an entry, and not paid again', async () => {
@@ -144,4 +144,20 @@ test('a recorded transfer that the platform has lost is paid again only after fo
   await decide(input.description, 'not_paid', { force: true, by: 'ada' });
   expect(await pay()).toMatchObject({ result: 'created' });
   expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
+test('a payment whose lost transfer had an id that is given again is found, and not paid twice', async () => {
+  const { clock, createPlatform, options, pay } = setup();
+  const { id } = await pay();
+  // The platform was restored from nothing, and its ids begin again.
+  const restored = createPlatform();
+  const fetch = (request: Request) => restored.fetch(request);
+  const { transfers } = new PaymentsClient({ ...options, fetch });
+  await clock.advance(2 * gracePeriod);
+  await clock.runTimersDuring(transfers.decide(input.description, 'not_paid', { force: true }));
+  const fault = { kind: 'reset', when: 'after_commit' } as const;
+  restored.faults.add({ operation: 'transfers.create', fault });
+  const paid = await clock.runTimersDuring(transfers.createOnce(input));
+  expect(paid).toMatchObject({ id, result: 'found' });
+  expect(restored.transfers.list()).toHaveLength(1);
 });

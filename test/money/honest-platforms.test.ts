@@ -1,12 +1,11 @@
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { gracePeriod, input, minute, setup, totalTimeout } from './doubtful-platform.ts';
 
 /* The careful searches of createOnce stop no platform that does nothing wrong. */
 
 const first = { searchFirst: 'always' } as const;
-test('a platform that ignores the filter by account is paid on, and that is said once', async () => {
-  const print = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+test('a platform that ignores the filter by account is paid on', async () => {
   const { sandbox, pay } = setup({
     journalOptions: first,
     show: (data, _, { transfers }) => ({
@@ -23,8 +22,6 @@ test('a platform that ignores the filter by account is paid on, and that is said
   for (let at = 0; at < 20; at += 1) {
     expect(await pay({ description: `payment ${at}` })).toMatchObject({ result: 'created' });
   }
-  const lines = print.mock.calls.flat().filter((line) => String(line).includes('transfersFilter'));
-  expect(lines).toHaveLength(1);
 });
 
 /** A list that shows the latest `length` transfers, fewer at each of its scans. */

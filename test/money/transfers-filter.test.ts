@@ -1,7 +1,8 @@
 import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { page, transfer } from '../support/values.ts';
 import { invoice as input } from '../support/values.ts';
 
 /** A platform that filters by `account`, and whose list is empty when the query has `accountId`. */
@@ -78,4 +79,21 @@ test('reconcileAll with transfersFilter: false reports no unexpected transfer of
     expect(new Set(sources)).toEqual(new Set(['acc_000001']));
     expect(open.map(({ transfer }) => transfer?.id)).toContain(id);
   }
+});
+
+test('a list that ignores the filter is said once', async () => {
+  vi.resetModules();
+  const sdk = await import('payments-platform-sdk');
+  const print = vi.spyOn(console, 'warn').mockReturnValue();
+  const others = { sourceAccountId: 'acc_8', destinationAccountId: 'acc_9' };
+  const payments = new sdk.PaymentsClient({
+    baseUrl: 'https://api.example.com/v0',
+    apiKey: 'sk_1',
+    jwt: null,
+    fetch: () => Promise.resolve(Response.json(page([{ ...transfer, ...others }]))),
+  });
+  for (let time = 1; time <= 2; time += 1) {
+    expect((await payments.transfers.reconcile(input)).result).toBe('not_found');
+  }
+  expect(print.mock.calls.flat().map(String)).toEqual([expect.stringContaining('transfersFilter')]);
 });
