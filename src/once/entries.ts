@@ -104,7 +104,7 @@ export const createClaim = (
     // If a claim never expires, the entry has `null`, because JSON has no Infinity.
     expiresAt: Number.isFinite(gracePeriod) ? deadline + gracePeriod : null,
     firstClaimedAt: first.firstClaimedAt,
-    ...(first.platformTime !== undefined && { platformTime: first.platformTime }),
+    ...(Number.isFinite(first.platformTime) && { platformTime: first.platformTime }),
     ...keepDismissed(before),
     ...terms,
     history: addTransition(before, { at: claimedAt, state: 'sending', claimId }),

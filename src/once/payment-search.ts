@@ -1,7 +1,7 @@
 import { isReference, journalKey } from '../internal/formats.ts';
 import { PaymentInDoubtError } from '../errors/errors.ts';
 import { isTransferId, type OnceInput, type Transfer } from '../schemas/transfer.ts';
-import { hasEqualTerms } from '../search/compare.ts';
+import { compareTransfer, hasEqualTerms } from '../search/compare.ts';
 import {
   epoch,
   type IsOtherPayment,
@@ -99,37 +99,49 @@ export class PaymentSearch {
   }
 }
 
+/** The payment of the journal that a listed transfer is. */
+interface Owner {
+  readonly key: string;
+  /** Whether the payment's entry names the transfer. Otherwise the description is its reference. */
+  readonly isRecorded: boolean;
+}
+
 /**
- * Returns a function that finds out whether the journal records a transfer as another payment: by
- * the transfer's id, or because its description is exactly another payment's reference. The journal
- * is asked once for each transfer.
+ * Returns a function that finds out whether the journal has a transfer as another payment. The
+ * journal is asked once for each transfer.
  */
 export function createOwnerCheck(getJournal: () => GuardedJournal): IsOtherPayment {
-  const owners = new Map<string, Promise<string | undefined>>();
-  return async (transfer, { description = '' }) => {
+  const owners = new Map<string, Promise<Owner | undefined>>();
+  return async (transfer, input) => {
     const { id } = transfer;
     if (!isTransferId(id)) return false;
-    const owner = owners.get(id) ?? findOwner(getJournal(), transfer);
-    owners.set(id, owner);
-    return ![undefined, journalKey(description)].includes(await owner);
+    const asked = owners.get(id) ?? findOwner(getJournal(), transfer);
+    owners.set(id, asked);
+    const owner = await asked;
+    if (owner === undefined || owner.key === journalKey(input.description ?? '')) return false;
+    // A platform that cuts descriptions may show rent-2026-11 with the reference rent-2026-1.
+    return owner.isRecorded || compareTransfer(transfer, input) === 'other';
   };
 }
 
-/** The key of the payment that a transfer is, as far as the journal knows. */
+/** Finds the payment that a transfer is, as far as the journal knows. */
 export async function findOwner(
   journal: GuardedJournal,
   transfer: Transfer,
-): Promise<string | undefined> {
+): Promise<Owner | undefined> {
   const { id, description } = transfer;
   const recorded = await journal.findPaid(id);
-  if (recorded !== undefined) return journalKey(recorded.input.description);
+  if (recorded) return { key: journalKey(recorded.input.description), isRecorded: true };
   // A journal contains only valid references, and a store may throw on any other string.
   if (!isReference(description)) return undefined;
   const entry = await journal.read(description);
   if (entry?.input.description !== description || entry.dismissed?.includes(id) === true) {
     return undefined;
   }
-  return hasEqualTerms(transfer, entry.input) ? journalKey(description) : undefined;
+  const key = journalKey(description);
+  if (entry.state === 'paid')
+    return entry.transferId === id ? { key, isRecorded: true } : undefined;
+  return hasEqualTerms(transfer, entry.input) ? { key, isRecorded: false } : undefined;
 }
 
 export function transfersOf(found: SearchResult): readonly Transfer[] {

@@ -234,7 +234,9 @@ export class Payment {
   async #claim(before: Before): Promise<SendingEntry> {
     const { totalTimeout, gracePeriod } = this.#context;
     const claimedAt = await this.#journal.now();
-    const platformTime = this.#context.readPlatformTime();
+    const now = this.#context.clock.now();
+    // One node of the platform may have a clock that is ahead. An earlier time only finds more.
+    const platformTime = Math.min(this.#context.readPlatformTime() ?? Number.NaN, now);
     const times = { claimedAt, totalTimeout, gracePeriod, platformTime };
     const claim = createClaim(before, times, this.#terms);
     if (!(await this.#journal.claim(before, claim)))

@@ -12,6 +12,7 @@ import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 import {
   compareTransfer,
   hasEqualTerms,
+  hasOffset,
   isForeign,
   isId,
   isOutgoing,
@@ -400,7 +401,11 @@ async function addCandidate(
 function mayBeTakenOver(transfer: Transfer, { input, takeover }: Search, ahead = 0): boolean {
   if (takeover?.comparesTerms !== true || !hasEqualTerms(transfer, input)) return false;
   const since = takeover.since - (takeover.isPlatformTime ? 0 : ahead) - defaultClockSkew;
-  return !(parseCreatedAt(transfer.createdAt).latest < since);
+  // A time without an offset may be local, and midnight may stand for a whole day.
+  const { createdAt } = transfer;
+  const isDay = /T00:00(:00)?([.,]0+)?(Z|$)/.test(String(createdAt));
+  const marginMs = hasOffset(createdAt) && !isDay ? 0 : 86_400_000;
+  return !(parseCreatedAt(createdAt).latest + marginMs < since);
 }
 
 /**

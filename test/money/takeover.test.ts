@@ -381,3 +381,70 @@ test("decide('not_paid') searches as a takeover does: a masked transfer is a con
   await run(payments.transfers.decide(input.description, id, { by: 'ada' }));
   expect(await pay()).toMatchObject({ id, result: 'recorded' });
 });
+
+test.each([
+  ['paid', async ({ pay, short }: Cut) => pay({ description: short })],
+  [
+    'in doubt',
+    ({ leaveInDoubt, short }: Cut) => leaveInDoubt('before_commit', { description: short }),
+  ],
+] as const)(
+  'a description that is cut to the reference of another payment, which is %s, is ambiguous',
+  async (_, makeOther) => {
+    for (const [long, short] of [
+      ['rent-2026-11', 'rent-2026-1'],
+      ['fee 1000', 'fee 100'],
+    ] as const) {
+      const world = setup({ show: showAs((text) => text.slice(0, short.length)) });
+      const { clock, leaveInDoubt, pay, payments, run, sandbox } = world;
+      await makeOther({ ...world, short });
+      await leaveInDoubt('after_commit', { description: long });
+      const count = sandbox.transfers.list().length;
+      await clock.advance(totalTimeout + gracePeriod);
+      await expect(pay({ description: long })).rejects.toMatchObject({ reason: 'ambiguous' });
+      const error = await inDoubtErrorOf(run(payments.transfers.decide(long, 'not_paid')));
+      expect(error.reason).toBe('conflict');
+      expect(sandbox.transfers.list()).toHaveLength(count);
+    }
+  },
+);
+type Cut = ReturnType<typeof setup> & { readonly short: string };
+
+test.each<[string, (createdAt: string) => string]>([
+  [
+    'in local time without an offset',
+    (time) => new Date(Date.parse(time) - 8 * 60 * minute).toISOString().slice(0, -1),
+  ],
+  ['as the day of booking', (time) => `${time.slice(0, 10)}T00:00:00Z`],
+])('a masked transfer whose time is listed %s is a candidate', async (_, change) => {
+  const { clock, leaveInDoubt, pay, payments, run, sandbox } = setup({
+    show: (data) => ({
+      data: data.map((row) => ({
+        ...row,
+        description: 'salary',
+        createdAt: change(String(row.createdAt)),
+      })),
+    }),
+  });
+  await clock.advance(10 * 60 * minute);
+  await run(payments.accounts.list());
+  await leaveInDoubt();
+  await clock.advance(totalTimeout + gracePeriod);
+  await expect(pay()).rejects.toMatchObject({ reason: 'ambiguous' });
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
+test('one Date header that is an hour ahead hides no masked transfer from a takeover', async () => {
+  const world = setup({ show: showAs(() => 'salary') });
+  const { clock, leaveInDoubt, pay, payments, run, sandbox } = world;
+  const ahead = new Date(clock.now() + 60 * minute).toUTCString();
+  const answer = () =>
+    Promise.resolve(
+      Response.json({ data: [], hasMore: false, nextCursor: null }, { headers: { date: ahead } }),
+    );
+  await run(payments.withOptions({ fetch: answer }).accounts.list());
+  await leaveInDoubt();
+  await clock.advance(totalTimeout + gracePeriod);
+  await expect(pay()).rejects.toMatchObject({ reason: 'ambiguous' });
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
