@@ -34,9 +34,9 @@ export interface DecideOptions extends Omit<OnceOptions, 'since'> {
   /** The name of the operator who decides, which the payment's journal entry keeps. */
   by?: string | undefined;
   /**
-   * Dismisses the transfers that the list shows, and decides within the grace period, but never
-   * while the claim's request may run. Also replaces a recorded transfer, unless the list shows one
-   * with the reference, and accepts an entry of another platform. @default false
+   * Dismisses what the list shows, once the claim's request has ended. Also replaces a recorded
+   * transfer, unless the list shows one with the reference, and accepts an entry of another
+   * platform. @default false
    */
   force?: boolean | undefined;
 }

@@ -164,9 +164,8 @@ export class Transfers {
   /**
    * Records an operator's decision on a payment in doubt: its Transfer's id, or `'not_paid'`, so
    * that the next `createOnce` sends it.
-   * Without an entry of the journal, the Transfer's description has to be the reference.
    * @throws {@link PaymentInDoubtError} `in_doubt` if too early, `conflict` if the list shows it
-   * @throws {@link ValidationError} for `'not_paid'` of an unknown reference
+   * @throws {@link ValidationError} for an unknown reference
    * @example
    * ```ts
    * import { PaymentInDoubtError, PaymentsClient } from 'payments-platform-sdk';

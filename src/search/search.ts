@@ -403,7 +403,7 @@ function mayBeTakenOver(transfer: Transfer, { input, takeover }: Search, ahead =
   const since = takeover.since - (takeover.isPlatformTime ? 0 : ahead) - defaultClockSkew;
   // A time without an offset may be local, and midnight may stand for a whole day.
   const { createdAt } = transfer;
-  const isDay = /T00:00(:00)?([.,]0+)?(Z|$)/.test(String(createdAt));
+  const isDay = /T00:00(:00)?([.,]0+)?(Z|$)/.test(createdAt);
   const marginMs = hasOffset(createdAt) && !isDay ? 0 : 86_400_000;
   return !(parseCreatedAt(createdAt).latest + marginMs < since);
 }

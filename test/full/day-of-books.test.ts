@@ -212,7 +212,8 @@ test('for 5,000 payments, reconcileAll reports exactly the 20 differences to the
   // The lunch, three transfers without a time, and the transfer that the books forgot.
   const USDC = sumAmounts(['9.00', '5.00', '5.00', '5.00', createSalary(forgotten, 11, 0).amount]);
   expect(books.totals.unexpected).toEqual({ count: 8, amounts: { USDC }, unreadable: 3 });
-  expect(counts.requests).toBeLessThanOrEqual(1_015);
+  // Two scans, because a payment is missing from the first.
+  expect(counts.requests).toBeLessThanOrEqual(2_020);
   const heap = Math.max(...heaps) - idle;
   if (process.env['FIGURES'] !== undefined) {
     console.log(`${counts.requests} requests, ${heap.toFixed(1)} MB above idle`);

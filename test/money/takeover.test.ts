@@ -422,7 +422,7 @@ test.each<[string, (createdAt: string) => string]>([
       data: data.map((row) => ({
         ...row,
         description: 'salary',
-        createdAt: change(String(row.createdAt)),
+        createdAt: change(row.createdAt),
       })),
     }),
   });

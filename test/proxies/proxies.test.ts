@@ -209,7 +209,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
         description: 'succeed late',
       } as const;
       const expiresAt = now + 60_000;
-      const times = { claimedAt: now, expiresAt, firstClaimedAt: now };
+      const times = { claimedAt: now, deadline: now, expiresAt, firstClaimedAt: now };
       const claim = { state: 'sending', claimId: '1', host: 'h-1', platform: baseUrl } as const;
       await journal.swap(input.description, undefined, { ...claim, ...times, input });
       const payments = clientAtUrl(baseUrl, { journal });
