@@ -3,7 +3,6 @@ import { explore, type Bounds } from '../money/once-explorer.ts';
 
 test.each<Bounds & { atLeast: number }>([
   { callers: 2, calls: 1, faults: 0, hasOperator: true, atLeast: 500 },
-  { callers: 2, calls: 1, faults: 0, isAmbiguous: true, hasOperator: true, atLeast: 500 },
   { callers: 1, calls: 1, faults: 1, hasOperator: true, atLeast: 1_000 },
   {
     callers: 1,
@@ -32,8 +31,13 @@ test.each<Bounds & { atLeast: number }>([
     forgets: true,
     atLeast: 1_000,
   },
-])('callers and an operator never pay twice, in any order: %o', async ({ atLeast, ...bounds }) => {
-  const { states, violation } = await explore(bounds);
-  expect(violation).toBeUndefined();
-  expect(states).toBeGreaterThan(atLeast);
-});
+])(
+  'callers and an operator never pay twice, in any order: %o',
+  async ({ atLeast, ...bounds }) => {
+    const { states, violation } = await explore(bounds);
+    expect(violation).toBeUndefined();
+    expect(states).toBeGreaterThan(atLeast);
+    // Two callers and an operator take a minute alone, and longer beside other tests.
+  },
+  300_000,
+);
