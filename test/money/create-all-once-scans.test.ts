@@ -300,7 +300,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
   });
 
-  test('if each reading of the list lacks other transfers, a batch reports a listed payment as found and the others as in_doubt', async () => {
+  test('a batch finds a listed payment, and is in doubt of the others, if each scan lacks other transfers', async () => {
     const world = setupMoving((scan, data) => data.filter((_, at) => at % 50 !== scan));
     world.sandbox.transfers.create(salaryOf(3));
     const results = await world.payAll(createSalaries(4), { retryTimeout: 1_000 });

@@ -301,7 +301,7 @@ describe('results of createAllOnce', () => {
     expect(single).toMatchObject({ reason: 'conflict' });
   });
 
-  test('a batch whose rows were paid more than a week ago says so once, with their number and the first date', async () => {
+  test('a batch says once how many of its rows were paid more than a week ago, and since when', async () => {
     const { payAll, clock, paid } = setupBatch();
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     const lines = () => warned.mock.calls.map(([line]) => String(line));

@@ -90,7 +90,7 @@ test.each(
   },
 );
 
-test('a rejection is told if the reply to the withdrawal is lost, and a read shows that the claim is gone', async () => {
+test('a rejection is told if the reply to the withdrawal is lost and a read shows no claim', async () => {
   const { pay, store, made } = setup(
     (inner) => ({ swap: (...swap) => inner.swap(...swap).then(fails) }),
     { meanwhile: 'waits', status: 422 },
