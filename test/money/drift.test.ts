@@ -26,7 +26,7 @@ const oddValues = [undefined, null, 7, {}, [input], ''];
 
 /** A sandbox, and a client with a journal that receives its responses with changes. */
 function setup(change: (record: Record<string, unknown>) => object) {
-  const clock = new VirtualClock(Date.UTC(2026, 0, 15));
+  const clock = new VirtualClock(Date.UTC(2026, 0, 15, 8));
   const sandbox = new Sandbox({ clock: () => clock.now() });
   createAccounts(sandbox);
   const journal = memoryJournal({ now: () => clock.now() });

@@ -212,7 +212,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
       const times = { claimedAt: now, deadline: now, expiresAt, firstClaimedAt: now };
       const claim = { state: 'sending', claimId: '1', host: 'h-1', platform: baseUrl } as const;
       await journal.swap(input.description, undefined, { ...claim, ...times, input });
-      const payments = clientAtUrl(baseUrl, { journal });
+      const payments = clientAtUrl(baseUrl, { journal, gracePeriod: 60_000 });
       await expect(payments.transfers.createOnce(input)).rejects.toMatchObject({
         reason: 'in_doubt',
       });
