@@ -43,6 +43,12 @@ const toNumberSql = (parameter: string): string =>
 const undefinedColumn = '42703';
 const uniqueViolation = '23505';
 
+/** Whether PostgreSQL has reported an error with this SQLSTATE. ORMs wrap the driver's error. */
+const hasState = (error: unknown, state: string): boolean =>
+  [error, ...['original', 'cause', 'meta'].map((name) => fieldOf(error, name))].some(
+    (each) => fieldOf(each, 'code') === state,
+  );
+
 /** Whether a text is the name of a table as SQL spells names, with or without a schema. */
 export const isTableName = (text: unknown): boolean =>
   typeof text === 'string' && /^(?:"[^"\0]+"|[a-z_]\w*)(?:\.(?:"[^"\0]+"|[a-z_]\w*))?$/i.test(text);
@@ -124,7 +130,7 @@ export function postgresJournal(
     try {
       return await query(sql, values);
     } catch (error) {
-      if (fieldOf(error, 'code') === undefinedColumn) throw needsMigration(`The table ${table}`);
+      if (hasState(error, undefinedColumn)) throw needsMigration(`The table ${table}`);
       throw error;
     }
   };
@@ -334,5 +340,5 @@ function describeColumns(entry: JournalEntry) {
 
 /** Loses the swap whose transfer is the payment of another reference, as a unique index reports. */
 function ignoreTakenTransfer(error: unknown): undefined {
-  if (fieldOf(error, 'code') !== uniqueViolation) throw error;
+  if (!hasState(error, uniqueViolation)) throw error;
 }

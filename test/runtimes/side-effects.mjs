@@ -21,6 +21,8 @@ const builtIns = [Object, Array, String, Number, BigInt, Promise, Error, Date, F
  * Node creates on the first use of a class such as Request.
  */
 const allowedGlobals = new Set([
+  // Deno sets it when a module of Node.js is loaded for the first time, here node:async_hooks.
+  'nodeBootstrap',
   '__zod_globalConfig',
   '__zod_globalRegistry',
   Symbol.for('undici.globalDispatcher.1'),
