@@ -12,7 +12,7 @@ import {
 import { isCertainlyOther, isFilled } from '../search/compare.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { forgetPayment } from './doubts.ts';
-import { createNotPaid, createPaid, isOpen } from './entries.ts';
+import { createNotPaid, createPaid, isOpen, readDeadline } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { checkReference, decideOptionChecks, type DecideOptions } from './options.ts';
 import { maxShownCandidates } from './payment.ts';
@@ -181,18 +181,12 @@ export class Verdict {
 
   /** The time, by the journal's clock, from which an operator may decide about a claim. */
   #findEnd(claim: OpenEntry, force: boolean): number {
-    const { claimedAt, expiresAt } = claim;
     const { gracePeriod, totalTimeout } = this.#context;
-    const deadline = claim.deadline ?? Math.min(claimedAt + totalTimeout, expiresAt ?? Infinity);
+    const deadline = readDeadline(claim, totalTimeout);
     if (force) return deadline;
     // A claim without an end, or an operator's own client without one, counts the default time.
-    const graceEndsAt = Number.isFinite(gracePeriod) ? deadline + gracePeriod : 0;
-    const defaultEndsAt = deadline + defaultGracePeriod;
-    return Math.max(
-      graceEndsAt,
-      expiresAt ?? defaultEndsAt,
-      gracePeriod === Infinity ? defaultEndsAt : 0,
-    );
+    const period = Number.isFinite(gracePeriod) ? gracePeriod : defaultGracePeriod;
+    return Math.max(claim.expiresAt ?? deadline + defaultGracePeriod, deadline + period);
   }
 
   /** Throws if the credential cannot read the source account, because its list would seem empty. */

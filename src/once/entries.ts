@@ -40,19 +40,25 @@ export const readFirstTime = (entry: JournalEntry): number => {
  * Assumption A2: docs/proof.md.
  */
 export function findTimeLeft(
-  { claimedAt, deadline, expiresAt }: OpenEntry,
+  claim: OpenEntry,
   now: number,
   { totalTimeout, gracePeriod }: Pick<JournalContext, 'totalTimeout' | 'gracePeriod'>,
 ): TimeLeft {
+  const { deadline, expiresAt } = claim;
   const endsAt = expiresAt ?? Number.POSITIVE_INFINITY;
-  // A claim of version 0.4.0 says only when its grace period ends.
+  const toRun = readDeadline(claim, totalTimeout) - now;
   if (deadline === undefined) {
-    const toRun = Math.min(claimedAt + totalTimeout, endsAt) - now;
     const toTakeEffect = Number.isFinite(gracePeriod) ? endsAt - now : Number.POSITIVE_INFINITY;
     return { toRun, toTakeEffect };
   }
-  return { toRun: deadline - now, toTakeEffect: Math.max(endsAt, deadline + gracePeriod) - now };
+  return { toRun, toTakeEffect: Math.max(endsAt, deadline + gracePeriod) - now };
 }
+
+/** When a claim's request ends. A claim of 0.4.0 says only when its grace period ends. */
+export const readDeadline = (
+  { claimedAt, deadline, expiresAt }: OpenEntry,
+  totalTimeout: number,
+): number => deadline ?? Math.min(claimedAt + totalTimeout, expiresAt ?? Number.POSITIVE_INFINITY);
 
 /** Reads an entry's history. Leaves out what is no object, because the SDK writes only objects. */
 export const readHistory = ({ history }: { history?: unknown }): readonly JournalTransition[] =>
