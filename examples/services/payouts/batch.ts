@@ -21,7 +21,7 @@ const company = sandbox.accounts.create({ entityId });
 const staff = Array.from({ length: 20 }, () => sandbox.accounts.create({ entityId }).id);
 sandbox.accounts.fund(company.id, '1000000.00');
 
-// Every tenth creation gets one of these faults, a quarter of the searches a 503, and the rest is slow.
+// Every tenth creation gets one of these faults, one in forty pages of a search a 503, and the rest is slow.
 const faults: SandboxFault[] = [
   { kind: 'reset', when: 'after_commit' },
   { kind: 'status', status: 503 },
@@ -38,7 +38,7 @@ for (const [at, fault] of faults.entries()) {
     sandbox.faults.add({ operation: 'transfers.create', after, fault });
   }
 }
-for (let after = 3; after < count; after += 4) {
+for (let after = 3; after < count; after += 40) {
   sandbox.faults.add({
     operation: 'transfers.list',
     after,
