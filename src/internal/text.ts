@@ -47,6 +47,10 @@ function isNear(one: string, other: string, edits: number): boolean {
   );
 }
 
+/** Formats a time to wait, rounded up, so that nobody comes back too early. */
+export const formatWait = (ms: number): string =>
+  ms <= 120_000 ? `${Math.ceil(ms / 1_000)} s` : `${Math.ceil(ms / 60_000)} minutes`;
+
 /** Formats milliseconds since 1970. A number outside of the range of a Date is shown as it is. */
 export const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);

@@ -25,8 +25,8 @@ export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
 
 /** The time of the first claim since the latest `not_paid`, from which an open payment's age counts. */
 export const readFirstClaim = ({ firstClaimedAt, claimedAt }: OpenEntry): number =>
-  // Another program may have written the entry without this field.
-  Number.isFinite(firstClaimedAt) ? Math.min(firstClaimedAt, claimedAt) : claimedAt;
+  // 0.4.0 wrote 0 for a time that it did not know, and another program may write none.
+  firstClaimedAt > 0 ? Math.min(firstClaimedAt, claimedAt) : claimedAt;
 
 /** The time of the entry's first change; 1970 if the entry does not say. It bounds searches. */
 export const readFirstTime = (entry: JournalEntry): number => {

@@ -149,7 +149,7 @@ export class GuardedJournal {
   rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
     if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
     throw this.errors.createConflictError(
-      `The entry belongs to another platform (${entry.platform}).\nIf only its address has changed, an operator decides with transfers.decide and force`,
+      `The entry belongs to another platform (${entry.platform}).\nIf only its address has changed, an operator decides with force`,
     );
   }
 

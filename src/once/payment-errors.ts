@@ -8,7 +8,7 @@ import {
 } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import { redactError, type Redact } from '../errors/redact.ts';
-import { formatTime } from '../internal/text.ts';
+import { formatTime, formatWait } from '../internal/text.ts';
 import { fieldOf, innermostMessageOf, messageOf } from '../internal/thrown.ts';
 import type { OpenEntry } from '../journals/journal.ts';
 import type { JournalContext } from './context.ts';
@@ -167,11 +167,15 @@ export class PaymentErrors {
 
   /** Lines of an error message: when to call again, and how long a request may take effect. */
   #adviseOnTime(retryAfterMs: number | undefined, endsAt: number | undefined): string[] {
-    const [, method = ''] = this.#call.operation.split('.');
+    const [, method] = this.#call.operation.split('.');
     const advice: string[] = [];
     if (retryAfterMs !== undefined) {
+      const wait = formatWait(retryAfterMs);
       advice.push(
-        `Call ${method} again in ${retryAfterMs} ms (retryAfterMs) with this reference; a new one pays again.`,
+        // The operator who decides may read this in a terminal.
+        method === 'decide'
+          ? `Decide again in ${wait}.`
+          : `Call ${method} again in ${wait} (retryAfterMs) with this reference; a new one pays again.`,
       );
     }
     if (endsAt === Number.POSITIVE_INFINITY) {

@@ -497,16 +497,11 @@ export function stillInDoubt(error: PaymentsError, start: number): PaymentsError
     retryable: false,
     startedAt: new Date(start).toISOString(),
   } as const;
-  const retryHint = 'with payments.transfers.reconcile(input, { since })';
   if (!(error instanceof ValidationError)) {
     const what = 'The transfer is still in doubt: the search failed';
-    return reattribute(
-      error,
-      { what, hint: `Do not send it again; try again ${retryHint}` },
-      facts,
-    );
+    return reattribute(error, { what, hint: 'Do not send it again; repeat the search' }, facts);
   }
   const what = 'The transfer is still in doubt: the search could not start';
-  const hint = `Do not send it again; fix the arguments and try again ${retryHint}`;
+  const hint = 'Do not send it again; fix the arguments and repeat the search';
   return reattribute(error, { what, hint }, facts);
 }

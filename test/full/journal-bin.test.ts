@@ -206,22 +206,29 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
 
     test('show prints every earlier state of an entry, and the word never for a claim that does not expire', async () => {
       const { flags, journal } = open();
-      const claimed = { at: 1, state: 'sending', host: 'h-1', claimId: 'c-1' } as const;
-      const history = [claimed, { at: 2, state: 'ambiguous', by: 'ada' } as const];
-      const { reference, entry } = await claimAt(journal, 10, { history, expiresAt: null });
+      const claimed = { at: 0, state: 'sending', host: 'h-1', claimId: 'c-1' } as const;
+      const at = '2026-01-31T12:00:00.002Z';
+      const history = [claimed, { at: Date.parse(at), state: 'ambiguous', by: 'ada' } as const];
+      // 0.4.0 wrote 0 for a time that it did not know.
+      const times = { expiresAt: null, firstClaimedAt: 0, deadline: Date.parse(at) };
+      const { reference, entry } = await claimAt(journal, 10, { history, ...times });
       const { out } = await run(['show', reference, ...flags]);
       expect(out).toMatch(/^expiresAt +never$/m);
-      expect(out).toMatch(/^history +1970-01-01T00:00:00.001Z  sending  host h-1  claimId c-1\n/m);
-      expect(out).toMatch(/^ +1970-01-01T00:00:00.002Z  ambiguous  by ada\n/m);
+      expect(out).toMatch(/^history +unknown  sending  host h-1  claimId c-1\n/m);
+      expect(out).toMatch(new RegExp(`^ +${at}  ambiguous  by ada\n`, 'm'));
+      expect(out).toMatch(/^firstClaimedAt +unknown$/m);
+      expect(out).toMatch(new RegExp(`^deadline +${at} \\(\\d+ days ago\\)$`, 'm'));
       expect((await run(['list', ...flags])).out).toMatch(
-        new RegExp(`^${reference} .* never `, 'm'),
+        new RegExp(`^${reference}  sending  10 min  never `, 'm'),
       );
       const json = await run(['list', '--json', ...flags]);
       const shown = [
-        { ...claimed, at: '1970-01-01T00:00:00.001Z' },
-        { at: '1970-01-01T00:00:00.002Z', state: 'ambiguous', by: 'ada' },
+        { ...claimed, at: 'unknown' },
+        { at, state: 'ambiguous', by: 'ada' },
       ];
-      expect(JSON.parse(json.out)).toMatchObject([{ reference, expiresAt: null, history: shown }]);
+      expect(JSON.parse(json.out)).toMatchObject([
+        { reference, expiresAt: null, history: [{ host: 'h-1' }, shown[1]] },
+      ]);
       const one = await run(['show', reference, '--json', ...flags]);
       expect(JSON.parse(one.out)).toMatchObject({ reference, history: shown });
       await journal.swap(reference, entry, undefined);
@@ -434,8 +441,8 @@ describe('payments-journal decide', () => {
     const { journal, reference, decideOnTerminal } = await setup();
     const { status, out } = await decideOnTerminal(line);
     expect(out).toMatch(/^claimedAt +\S+ \(20 min ago\)\r$/m);
-    expect(out).toContain(`Record ${reference} as not paid; the next createOnce sends it? [y/N]`);
-    expect(out).toContain(`${reference} is recorded as not paid; the next createOnce sends it.`);
+    expect(out).toContain(`Record ${reference} as not paid; its next job pays it? [y/N]`);
+    expect(out).toContain(`${reference} is recorded as not paid; its next job pays it.`);
     expect(status).toBe(0);
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
   });

@@ -12,6 +12,8 @@ import {
   redisJournal,
   sqliteJournal,
   testJournal,
+  type FullJournal,
+  type OpenPayment,
 } from 'payments-platform-sdk/journals';
 import type { Sandbox } from 'payments-platform-sdk/sandbox';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -23,7 +25,7 @@ import {
   newInput,
   scenarios,
 } from '../stores/scenarios.ts';
-import type { PaidEntry, SendingEntry } from '../../src/journals/journal.ts';
+import type { JournalEntry, PaidEntry, SendingEntry } from '../../src/journals/journal.ts';
 import {
   missing,
   startPostgres,
@@ -45,6 +47,56 @@ const startTimeoutMs = 60_000;
 const closeAll = (servers: readonly Server[]) =>
   Promise.all(servers.map((server) => server.close()));
 
+/** A journal as a user may write one. PostgreSQL returns the fields of jsonb in an order of its own. */
+function createJsonbJournal(pool: Pool): FullJournal {
+  const run = async (sql: string, ...values: unknown[]) => {
+    try {
+      return (await pool.query<{ reference: string; entry: JournalEntry }>(sql, values)).rows;
+    } catch (error) {
+      // The transfer is the payment of another reference.
+      if ((error as { code?: unknown }).code === '23505') return [];
+      throw error;
+    }
+  };
+  const decided = `entry->>'state' IN ('paid', 'not_paid')`;
+  return {
+    searchFirst: 'never',
+    firstClaimAt: () => Promise.resolve(0),
+    read: async (reference) =>
+      (await run('SELECT entry FROM own WHERE reference = $1', reference))[0]?.entry,
+    swap: async (reference, before, after) => {
+      if (before === undefined) {
+        if (after === undefined)
+          return (await run('SELECT FROM own WHERE reference = $1', reference)).length === 0;
+        const sql = 'INSERT INTO own VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1';
+        return (await run(sql, reference, after)).length === 1;
+      }
+      const where = 'WHERE reference = $1 AND entry = $2 RETURNING 1';
+      const rows =
+        after === undefined
+          ? await run(`DELETE FROM own ${where}`, reference, before)
+          : await run(`UPDATE own SET entry = $3 ${where}`, reference, before, after);
+      return rows.length === 1;
+    },
+    now: () => Promise.resolve(Date.now()),
+    open: async function* () {
+      yield* (await run(
+        `SELECT reference, entry FROM own WHERE (${decided}) IS NOT TRUE`,
+      )) as OpenPayment[];
+    },
+    prune: async ({ paidBefore }) => {
+      if (Number.isNaN(paidBefore.getTime())) throw new Error('paidBefore is not a valid date');
+      const sql = `DELETE FROM own WHERE entry->>'state' = 'paid' AND (entry->>'paidAt')::float8 < $1 RETURNING 1`;
+      return (await run(sql, paidBefore.getTime())).length;
+    },
+    find: async (platform, id) => {
+      const sql = `SELECT reference FROM own WHERE entry @> $1`;
+      const [row] = await run(sql, { state: 'paid', platform, transferId: id });
+      return row?.reference;
+    },
+  };
+}
+
 test('PostgreSQL and Redis are installed for the tests of the journals', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
@@ -60,6 +112,10 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     redis = new Redis(redisServer.port);
     await pool.query(postgresJournalTable);
     await pool.query(postgresJournalTable);
+    await pool.query('CREATE TABLE own (reference text PRIMARY KEY, entry jsonb NOT NULL)');
+    await pool.query(
+      "CREATE UNIQUE INDEX ON own ((entry->>'platform'), (entry->>'transferId')) WHERE entry->>'state' = 'paid'",
+    );
   }, startTimeoutMs);
   afterAll(async () => {
     await pool.end();
@@ -72,6 +128,19 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     open: () => postgresJournal((text, values) => pool.query(text, values)),
   }));
   scenarios('Redis', () => ({ open: openRedis }));
+  scenarios('a jsonb column, as of a user', () => ({ open: () => createJsonbJournal(pool) }));
+
+  test('createAllOnce pays with a journal in a jsonb column', async () => {
+    const sandbox = createPlatform();
+    const payments = new PaymentsClient({
+      ...sandbox.clientOptions,
+      journal: createJsonbJournal(pool),
+    });
+    const inputs = Array.from({ length: 20 }, () => newInput());
+    const { counts } = await payments.transfers.createAllOnce(inputs);
+    expect(counts).toMatchObject({ created: 20, paid: 20 });
+    expect(sandbox.transfers.list()).toHaveLength(20);
+  });
 
   test('open() of postgresJournal lists the open payments even if the table has no index', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
@@ -225,13 +294,18 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       ['the index', ['~payments:journal:scenario*', '~payments:journal:FirstClaimAt']],
       ['any other key than those of entries', ['~payments:journal:scenario*']],
       ['to change the index', ['%R~payments:journal:*', '%W~payments:journal:scenario*']],
-    ])('rejects a claim, and writes nothing, if the ACL forbids %s', async (_, rules) => {
-      const journal = await openAs(`user-${rules.length}${rules[0]?.length}`, ...rules);
+      ['ZADD', ['~payments:journal:*', '-zadd']],
+    ])('createOnce sends and writes nothing if the ACL forbids %s', async (_, rules) => {
+      const journal = await openAs(`user-${rules.length}${rules.join('').length}`, ...rules);
       const input = newInput();
-      await expect(journal.swap(input.description, undefined, createClaim(input))).rejects.toThrow(
-        'NOPERM',
-      );
+      const sandbox = createPlatform();
+      const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+      await expect(transfers.createOnce(input)).rejects.toMatchObject({
+        reason: 'journal',
+        message: expect.stringMatching(/NOPERM|can't run this command/),
+      });
       expect(await openRedis().read(input.description)).toBeUndefined();
+      expect(sandbox.transfers.list()).toEqual([]);
     });
   });
 

@@ -26,6 +26,7 @@ import {
 } from 'payments-platform-sdk/journals';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { JournalEntry, SendingEntry } from '../../src/journals/journal.ts';
 import { createClaim, createPlatform, newInput } from '../stores/scenarios.ts';
 import { missing, startPostgres, startRedis } from '../stores/servers.ts';
 
@@ -140,11 +141,16 @@ async function setup(store: Store) {
   const { transfers } = new PaymentsClient({ ...clientOptions, journal });
   const env = { PAYMENTS_BASE_URL: baseUrl, PAYMENTS_API_KEY: clientOptions.apiKey };
   /** Leaves a claim of a process that died. */
-  const leaveOpen = async (description: string, minutes: number, amount = '12.50') => {
+  const leaveOpen = async (
+    description: string,
+    minutes: number,
+    { amount = '12.50', before }: { amount?: string; before?: JournalEntry } = {},
+  ) => {
     const input: OnceInput = { ...newInput(), description, amount };
     const claimedAt = (await journal.now(description)) - minutes * minute;
     const times = { claimedAt, firstClaimedAt: claimedAt, expiresAt: claimedAt + 17 * minute };
-    await journal.swap(description, undefined, createClaim(input, { ...times, platform: baseUrl }));
+    const fields = { ...times, platform: baseUrl, history: before?.history };
+    await journal.swap(description, before, createClaim(input, fields));
     return input;
   };
   /** The references on the platform, each as often as it was paid. */
@@ -308,7 +314,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
 
     test('raise an alert only if a payment has been open for 20 minutes', async () => {
       const store = await stores[name]();
-      const { env, leaveOpen } = await setup(store);
+      const { sandbox, transfers, journal, env, leaveOpen } = await setup(store);
       const [, command = ''] = /^\*\/5 \* \* \* \* (.+)$/m.exec(cronLine) ?? [];
       // An unescaped percent sign ends a command of cron.
       expect(command).not.toContain('%');
@@ -324,11 +330,38 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
         );
       await leaveOpen('r-1', 19);
       expect(await runLine(line, store)).toEqual({ status: 0, out: '' });
+      // A worker that obeys retryAfterMs has just claimed this payment again, and is in doubt again.
       await leaveOpen('r-2', 21);
-      expect((await runLine(line, store)).out).toMatch(/^r-2 .*\n\n1 payment is undecided\.$/m);
+      const operation = 'transfers.create';
+      sandbox.faults.add({ operation, fault: { kind: 'reset', when: 'before_commit' } });
+      const again = transfers.createOnce((await journal.read('r-2'))?.input as OnceInput);
+      await expect(again).rejects.toMatchObject({ reason: 'in_doubt' });
+      // An operator has decided these two, whose next claims were left open, too.
+      for (const [reference, state] of [
+        ['r-3', 'sending'],
+        ['r-4', 'ambiguous'],
+      ] as const) {
+        await leaveOpen(reference, 40);
+        await transfers.decide(reference, 'not_paid');
+        const before = await journal.read(reference);
+        await leaveOpen(reference, 22, before && { before });
+        const open = (await journal.read(reference)) as SendingEntry;
+        const candidates = ['txfr_1'];
+        if (state === 'ambiguous')
+          await journal.swap(reference, open, { ...open, state, candidates });
+      }
+      const alarm = (await runLine(line, store)).out.replaceAll(/ {2,}/g, '  ').split('\n');
+      expect(alarm.slice(1).map((each) => each.split('  ').slice(0, 3))).toEqual([
+        ['r-3', 'sending', '22 min'],
+        ['r-4', 'ambiguous', '22 min'],
+        ['r-2', 'sending', '21 min'],
+        [''],
+        ['3 payments are undecided.'],
+        [''],
+      ]);
       expect(await count()).toEqual({
         status: 0,
-        out: '# TYPE payments_open gauge\npayments_open 1\n',
+        out: '# TYPE payments_open gauge\npayments_open 3\n',
       });
     });
 
@@ -359,7 +392,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
     test('let an operator record a decision about each ambiguous payment', async () => {
       const store = await stores[name]();
       const { transfers, journal, env, leaveOpen, readLedger } = await setup(store);
-      const [one, two] = [await leaveOpen('r-1', 20), await leaveOpen('r-2', 20, '13')];
+      const [one, two] = [await leaveOpen('r-1', 20), await leaveOpen('r-2', 20, { amount: '13' })];
       await transfers.create({ ...two, description: 'Payroll r-2' });
       await transfers.create({ ...one, description: 'Payroll r-1' });
       const finish = await runBlock(finishBlock, store, env);

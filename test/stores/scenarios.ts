@@ -1,4 +1,9 @@
-import { PaymentsClient, PaymentInDoubtError, type OnceInput } from 'payments-platform-sdk';
+import {
+  PaymentsClient,
+  PaymentInDoubtError,
+  type OnceInput,
+  type UndecidedPayment,
+} from 'payments-platform-sdk';
 import {
   testJournal,
   type FullJournal,
@@ -75,6 +80,19 @@ export async function collectOpen(journal: FullJournal, start: string): Promise<
   return payments;
 }
 
+/** The undecided payments of one reference. */
+async function listUndecided(
+  { listUndecided: list }: PaymentsClient['transfers'],
+  reference: string,
+  olderThan?: number,
+): Promise<UndecidedPayment[]> {
+  const payments: UndecidedPayment[] = [];
+  for await (const each of list({ olderThan })) {
+    if (each.reference === reference) payments.push(each);
+  }
+  return payments;
+}
+
 /** The contract of every journal of this package. */
 export function scenarios(name: string, store: () => Store): void {
   describe(`a journal in ${name}`, () => {
@@ -123,6 +141,49 @@ export function scenarios(name: string, store: () => Store): void {
       await expect(payments.transfers.createOnce(mine)).rejects.toMatchObject({ status: 422 });
       expect(await payments.transfers.createOnce(mine)).toMatchObject({ id: 'txfr_000001' });
       expect(sandbox.transfers.list()).toHaveLength(1);
+    });
+
+    test.each([
+      ['is in doubt', 'sending'],
+      ['is ambiguous', 'ambiguous'],
+    ] as const)(
+      'listUndecided lists a payment that %s again after not_paid, by its first claim since then',
+      async (_, state) => {
+        const sandbox = createPlatform();
+        const journal = store().open();
+        const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+        const mine = newInput();
+        await journal.swap(mine.description, undefined, createClaim(mine));
+        await transfers.decide(mine.description, 'not_paid', { by: 'ada' });
+        expect(await listUndecided(transfers, mine.description)).toEqual([]);
+        const similar = { ...mine, description: `Payroll ${mine.description}` };
+        if (state === 'ambiguous') await transfers.create(similar);
+        const fault = { kind: 'reset', when: 'before_commit' } as const;
+        sandbox.faults.add({ operation: 'transfers.create', fault });
+        const paid = transfers.createOnce(mine);
+        await expect(paid).rejects.toBeInstanceOf(PaymentInDoubtError);
+        const [listed, ...others] = await listUndecided(transfers, mine.description);
+        expect(listed).toMatchObject({ state, firstClaimedAt: listed?.claimedAt });
+        expect(others).toEqual([]);
+        // The claim before the decision is from 1970.
+        expect(await listUndecided(transfers, mine.description, 60_000)).toEqual([]);
+      },
+    );
+
+    test('listUndecided counts the age of a payment from its first claim, also after a takeover', async () => {
+      const sandbox = createPlatform();
+      const journal = store().open();
+      const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+      const mine = newInput();
+      const claimedAt = (await journal.now(mine.description)) - 21 * 60_000;
+      const times = { claimedAt, expiresAt: claimedAt + 17 * 60_000 };
+      await journal.swap(mine.description, undefined, createClaim(mine, times));
+      const fault = { kind: 'reset', when: 'before_commit' } as const;
+      sandbox.faults.add({ operation: 'transfers.create', fault });
+      await expect(transfers.createOnce(mine)).rejects.toBeInstanceOf(PaymentInDoubtError);
+      const [listed] = await listUndecided(transfers, mine.description, 20 * 60_000);
+      expect(listed?.firstClaimedAt).toBe(new Date(claimedAt).toISOString());
+      expect(Date.parse(listed?.claimedAt ?? '')).toBeGreaterThan(claimedAt + 20 * 60_000);
     });
 
     test('decide records the transfer that an operator names', async () => {

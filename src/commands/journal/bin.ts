@@ -81,7 +81,7 @@ async function decide(
   // A payment that was made by hand may have no entry yet.
   const isPaid = verdict !== 'not_paid';
   const entry = await (isPaid ? findEntry(journal, reference) : readEntry(journal, reference));
-  const decision = isPaid ? `paid by ${verdict}` : 'not paid; the next createOnce sends it';
+  const decision = isPaid ? `paid by ${verdict}` : 'not paid; its next job pays it';
   if (!yes) {
     const chosenIds = isPaid ? [verdict] : [];
     const place = { reference, store };

@@ -4,15 +4,15 @@ import { parseFlags, UsageError } from '../program.ts';
 
 export const usage = `Usage: payments-journal <command> <store> [options]
 
-Shows and decides the payments in a journal of createOnce: docs/on-call.md.
+Shows and decides payments that are in doubt: docs/on-call.md.
 
 Commands:
   list                        list the undecided payments
   show <reference>            print one entry
   decide <reference> <id>    record that this transfer is the payment
-  decide <reference> not_paid  search for the payment, and record that it was not made, so that the
-                              next createOnce sends it
-  prune --paid-before <date>  remove payments that were paid before; createOnce would pay them again
+  decide <reference> not_paid  search for the payment, and record that it was not made, so that its
+                              next job pays it
+  prune --paid-before <date>  remove payments that were paid before; a job that is repeated pays again
   migrate                     bring a journal of 0.3 or 0.4 up to date, while nothing pays
 
 The store, one of them:

@@ -5,7 +5,19 @@ import type { JournalEntry, JournalTransition } from '../../journals/journal.ts'
 import { clean, formatColumns } from '../table.ts';
 
 /** Names of the fields of a journal entry that hold a time. */
-const timeNames = new Set(['claimedAt', 'expiresAt', 'firstClaimedAt', 'paidAt', 'resolvedAt']);
+const timeNames = new Set([
+  'claimedAt',
+  'deadline',
+  'expiresAt',
+  'firstClaimedAt',
+  'platformTime',
+  'paidAt',
+  'resolvedAt',
+]);
+
+/** No payment has a time before 2001. 0.4.0 wrote 0 for a time that it did not know. */
+const isKnown = (time: unknown): time is number => Number(time) >= 1e12;
+const formatKnownTime = (time: unknown): string => (isKnown(time) ? formatTime(time) : 'unknown');
 
 /** The table of open payments that `list` prints. `now` is the time by the journal's clock. */
 export function formatTable(payments: readonly UndecidedPayment[], now: number): string {
@@ -13,12 +25,13 @@ export function formatTable(payments: readonly UndecidedPayment[], now: number):
     if (payment.state === 'unreadable') {
       return [payment.reference, payment.state, '', '', '', '', '', '', ''].map(clean);
     }
-    const { reference, state, claimedAt, expiresAt, host, input, candidates = [] } = payment;
+    const { reference, state, firstClaimedAt, expiresAt, host, input, candidates = [] } = payment;
+    const claimedAt = Date.parse(firstClaimedAt);
     const { amount, currency = '', sourceAccountId } = input;
     return [
       reference,
       state,
-      formatAge(now - Date.parse(claimedAt)),
+      isKnown(claimedAt) ? formatAge(now - claimedAt) : '',
       expiresAt === null ? 'never' : formatExpiry(Date.parse(expiresAt) - now),
       host,
       `${amount} ${currency}`.trim(),
@@ -40,7 +53,7 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   ...Object.fromEntries(
     Object.entries(entry).map(([name, value]) => [
       name,
-      timeNames.has(name) && value !== null ? formatTime(Number(value)) : value,
+      timeNames.has(name) && value !== null ? formatKnownTime(value) : value,
     ]),
   ),
   history: describeHistory(entry),
@@ -50,7 +63,7 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
 const describeHistory = ({ history }: { history?: unknown }): readonly PaymentTransition[] =>
   (Array.isArray(history) ? history.filter(isObject) : []).map((transition) => {
     const { at, ...others } = transition as JournalTransition;
-    return { at: formatTime(at), ...others };
+    return { at: formatKnownTime(at), ...others };
   });
 
 /** Prints a line for each field of a payment's entry but the input, and a line about the client. */
@@ -82,9 +95,9 @@ const formatTransition = ({ at, state, ...others }: PaymentTransition): string =
 function formatField(name: string, value: unknown, now: number): string {
   if (name === 'expiresAt' && value === null) return 'never';
   if (!timeNames.has(name)) return String(value);
-  const time = Number(value);
-  const distance = time > now ? formatExpiry(time - now) : `${formatAge(now - time)} ago`;
-  return `${formatTime(time)} (${distance})`;
+  if (!isKnown(value)) return 'unknown';
+  const distance = value > now ? formatExpiry(value - now) : `${formatAge(now - value)} ago`;
+  return `${formatTime(value)} (${distance})`;
 }
 
 const formatExpiry = (ms: number): string => (ms > 0 ? `in ${formatAge(ms)}` : 'expired');

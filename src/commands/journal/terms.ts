@@ -122,7 +122,7 @@ export function formatCommands(
   return [
     '\nIf a transfer is the payment, record its id:\n',
     ...candidates.map((id) => formatCommand(id)),
-    'If none is, dismiss them, and the next createOnce sends the payment:\n',
+    'If none is, dismiss them, and the next job of the payment pays it:\n',
     formatCommand('not_paid', '--force'),
   ].join('');
 }
