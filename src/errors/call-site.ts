@@ -1,4 +1,5 @@
-import { PaymentsError } from './errors.ts';
+import { fieldOf } from '../internal/thrown.ts';
+import { decorate, PaymentsError } from './errors.ts';
 
 /**
  * Captures the stack of the caller, because an error's own stack starts where the response arrived.
@@ -10,15 +11,15 @@ export const captureCallSite = (): Error => new Error();
 /** Adds the line where the caller called the SDK to the stack of an error. */
 export function withCallSite(error: unknown, site: Error): unknown {
   if (!(error instanceof PaymentsError)) return error;
-  let stack = error.stack ?? '';
-  for (const line of site.stack?.split('\n') ?? []) {
+  // With an `Error.prepareStackTrace` of the application, a stack may be no text, or throw.
+  let [stack, callSite] = [fieldOf(error, 'stack'), fieldOf(site, 'stack')];
+  if (typeof stack !== 'string' || typeof callSite !== 'string') return error;
+  for (const line of callSite.split('\n')) {
     // A line of a stack is "at get (file:1:2)" in V8 and "get@file:1:2" in JavaScriptCore.
     const place = /[^\s(@]+:\d+:\d+/.exec(line)?.[0];
     if (place !== undefined && !stack.includes(place)) stack += `\n${line}`;
   }
-  // The stack is not enumerable, because logs would otherwise print the stack twice.
-  Object.defineProperty(error, 'stack', { value: stack, writable: true, configurable: true });
-  return error;
+  return decorate(error, { stack });
 }
 
 /** Adds the line where the caller called the SDK to the stack of a rejection. */

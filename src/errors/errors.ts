@@ -2,6 +2,7 @@ import type { Issue } from '../internal/issues.ts';
 import { dropUndefined, isObject } from '../internal/objects.ts';
 import { fieldOf } from '../internal/thrown.ts';
 import { causeInJson, factsOf, restoreCause, toPlainData, type JsonValue } from './json.ts';
+import { worstOutcome } from './outcome.ts';
 import { describePublicly } from './public-message.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 
@@ -361,9 +362,9 @@ export class PaymentInDoubtError extends PaymentsError {
 export class PaymentVetoedError extends PaymentsError {}
 
 /**
- * Restores an error of this package from the result of `toJSON()`, also after `JSON.parse` or
- * `structuredClone`, or from an Error with the same fields, as workflow engines keep errors.
- * Returns undefined for other values.
+ * Restores an error of this package: one that you caught, one that other code wrapped (`cause`,
+ * `errors`), or a copy, as workflow engines make them from `toJSON()` or from the fields. Of several
+ * errors, returns the one with the worst outcome. Returns undefined for other values.
  * @example
  * ```ts
  * import { PaymentInDoubtError, paymentsErrorFrom, PaymentsClient } from 'payments-platform-sdk';
@@ -375,19 +376,52 @@ export class PaymentVetoedError extends PaymentsError {}
  * ```
  */
 export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
+  const found: PaymentsError[] = [];
+  let level = new Set([value]);
+  for (let depth = 0; depth <= maxWrappers; depth += 1) {
+    const inner = new Set<unknown>();
+    for (const each of level) {
+      const error = restoreError(each);
+      if (error !== undefined) found.push(error);
+      else for (const wrapped of wrappedIn(each)) inner.add(wrapped);
+    }
+    level = inner;
+  }
+  const outcome = worstOutcome(found);
+  return found.find((error) => error.outcome === outcome) ?? found[0];
+}
+
+/** How many errors around an error of this package the guards look through. */
+const maxWrappers = 5;
+
+/** The values that other code may have wrapped: the cause of an error, and what `errors` lists. */
+function wrappedIn(value: unknown): readonly unknown[] {
+  const [cause, errors] = [fieldOf(value, 'cause'), fieldOf(value, 'errors')];
+  try {
+    return Array.isArray(errors) ? [cause, ...(errors as unknown[])] : [cause];
+  } catch {
+    // A revoked Proxy throws, and so may a getter in an array.
+    return [cause];
+  }
+}
+
+/** Restores an error of this package from the error itself or from a copy of its fields. */
+function restoreError(value: unknown): PaymentsError | undefined {
   if (value instanceof PaymentsError) return value;
   // Read fields by name, because Object.entries misses inherited and non-enumerable fields.
-  const names = ['name', 'message', 'stack', 'code', 'cause', 'attempts', 'outcome'];
-  const [name, message, stack, code, cause, attempts, outcome] = names.map((field) =>
+  const names = ['name', 'message', 'stack', 'code', 'cause', 'attempts', 'outcome', 'operation'];
+  const [name, message, stack, code, cause, attempts, outcome, operation] = names.map((field) =>
     fieldOf(value, field),
   );
   // Fills `classesByName`, because no error may have been created yet.
   brandOf(undefined);
-  const ErrorClass = classesByName.get(name);
-  if (ErrorClass === undefined || typeof message !== 'string' || !isOutcome(outcome)) {
-    return undefined;
-  }
-  const error = new ErrorClass(message, {
+  const NamedClass = classesByName.get(name);
+  const isNamed = NamedClass !== undefined && typeof message === 'string';
+  // Copying the fields of an error loses its message, and other code may give the copy its own name.
+  const isCopy = typeof operation === 'string' && Array.isArray(attempts);
+  if (!isOutcome(outcome) || !(isNamed || isCopy)) return undefined;
+  const ErrorClass = NamedClass ?? classByFields(value);
+  const error = new ErrorClass(typeof message === 'string' ? message : '', {
     ...factsOf(value, ErrorClass.prototype),
     outcome,
     ...(code !== undefined && { code }),
@@ -399,32 +433,71 @@ export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   return error;
 }
 
+/** Finds the class of a copied error that has lost its name, by fields that no other class has. */
+function classByFields(value: unknown): typeof PaymentsError {
+  const [reason, status, phase, code, issues] = ['reason', 'status', 'phase', 'code', 'issues'].map(
+    (field) => fieldOf(value, field),
+  );
+  const classes: readonly (readonly [unknown, unknown])[] = [
+    [typeof status === 'number' && status >= 300, apiErrorClass(Number(status))],
+    [doubtReasons.includes(reason), PaymentInDoubtError],
+    [waitReasons.includes(reason), WaitError],
+    [phase, TimeoutError],
+    [code, ConnectionError],
+    [reason === undefined && issues, ValidationError],
+  ];
+  const [, found] = classes.find(([isOfClass]) => Boolean(isOfClass)) ?? [];
+  return (found ?? PaymentsError) as typeof PaymentsError;
+}
+
+const doubtReasons: readonly unknown[] = [
+  'in_progress',
+  'in_doubt',
+  'ambiguous',
+  'conflict',
+  'journal',
+] satisfies InDoubtReason[];
+const waitReasons: readonly unknown[] = [
+  'timeout',
+  'failed',
+  'regressed',
+] satisfies WaitError['reason'][];
+
+/**
+ * Sets fields of an error, as far as the error permits. A hook may have frozen the error, and an
+ * exception in this place would replace the error.
+ */
+export function decorate<E extends object>(error: E, fields: object): E {
+  for (const [name, value] of Object.entries(fields)) Reflect.set(error, name, value);
+  return error;
+}
+
 /** Sets `reference` on the error of a call that makes or resolves a payment. */
 export const withReference = <E>(error: E, reference: string | undefined): E =>
   error instanceof PaymentsError && reference !== undefined
-    ? Object.assign(error, { reference })
+    ? decorate(error, { reference })
     : error;
 
 const isOutcome = (value: unknown): value is Outcome =>
   value === 'not_sent' || value === 'rejected' || value === 'unknown';
 
 /**
- * Whether a value is an error of this package, from any installed copy, or was one before it was
- * serialised. To restore its class and methods, use {@link paymentsErrorFrom}.
+ * Whether a value is an error of this package, from any installed copy, or contains or copies one,
+ * as {@link paymentsErrorFrom} reads values. To read the fields, use what that function returns.
  */
 export const isPaymentsError = (value: unknown): value is PaymentsError =>
   paymentsErrorFrom(value) !== undefined;
 
 /**
- * Whether a value is an {@link ApiError}, a response with a status other than 2xx, or was one
- * before it was serialised.
+ * Whether a value is an {@link ApiError}, a response with a status other than 2xx, or contains or
+ * copies one, as {@link paymentsErrorFrom} reads values.
  */
 export const isApiError = (value: unknown): value is ApiError =>
   paymentsErrorFrom(value) instanceof ApiError;
 
 /**
- * Whether the failed call may have taken effect. If true, check before you send the call again;
- * `startedAt` is set. Also accepts a serialised error. False for an error of other code.
+ * Whether the failed call may have taken effect. If true, check before you send the call again. Also
+ * accepts what {@link paymentsErrorFrom} accepts. For other errors false, which proves nothing.
  */
 export const isOutcomeUnknown = (
   value: unknown,

@@ -1,5 +1,6 @@
 import type { DetailedIssue } from '../internal/issues.ts';
-import type { PaymentsError } from './errors.ts';
+import { fieldOf } from '../internal/thrown.ts';
+import { decorate, type PaymentsError } from './errors.ts';
 
 /** The parts of an error's message, in the order of its lines. */
 export interface MessageParts {
@@ -63,8 +64,12 @@ export function reattribute(
   const parts = { what, hint, notes: [inner] };
   const message = formatMessage(parts);
   // Replace the message in the stack, too, because a stack starts with the message.
-  const stack = error.stack?.replace(error.message, () => message);
-  Object.assign(error, facts, { message, stack });
+  const stack = fieldOf(error, 'stack');
+  const isText = typeof stack === 'string';
   partsByError.set(error, parts);
-  return error;
+  return decorate(error, {
+    ...facts,
+    ...(isText && { stack: stack.replace(error.message, () => message) }),
+    message,
+  });
 }

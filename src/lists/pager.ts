@@ -1,4 +1,5 @@
 import {
+  decorate,
   PaginationError,
   PaymentsError,
   type CallIdentity,
@@ -310,7 +311,7 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
       isAwaited = true;
       const page = await pending.catch((error: unknown) => {
         if (error instanceof PaymentsError && error.resume === undefined) {
-          Object.assign(error, { resume: createResumePoint() });
+          decorate(error, { resume: createResumePoint() });
         }
         throw error;
       });

@@ -81,6 +81,46 @@ test.for(Object.entries(calls))(
   },
 );
 
+test.for([
+  ['returns call sites', (_: Error, sites: readonly unknown[]): unknown => sites],
+  ['returns a number', (): unknown => 5],
+  [
+    'throws',
+    (): never => {
+      throw new Error('no stack');
+    },
+  ],
+] as const)('an Error.prepareStackTrace that %s replaces no error', async ([, prepare]) => {
+  const { prepareStackTrace } = Error;
+  const names: string[] = [];
+  const { payments } = clientOf(() => respond(500, errorBody), {
+    journal: memoryJournal(),
+    jwt: 'a.b.c',
+    maxRetries: 0,
+  });
+  try {
+    Error.prepareStackTrace = prepare;
+    for (const call of Object.values(calls)) {
+      await call(payments).catch((error: unknown) => names.push((error as Error).name));
+    }
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace;
+  }
+  expect(names).toHaveLength(Object.keys(calls).length);
+  expect(names.filter((name) => ['Error', 'TypeError'].includes(name))).toEqual([]);
+});
+
+test('a hook that freezes an error does not replace the error', async () => {
+  const freeze = ({ error }: { readonly error?: unknown }) => Object.freeze(error);
+  const { payments } = clientOf(() => respond(500, errorBody), {
+    hooks: { onCall: freeze, onOnce: freeze },
+    journal: memoryJournal(),
+    jwt: 'a.b.c',
+    maxRetries: 0,
+  });
+  for (const call of Object.values(calls)) await failureOf(call(payments), PaymentsError);
+});
+
 test('error.stack of a failed page shows the line of the loop over the list, even if the page was prefetched', async () => {
   const { payments } = clientOf((_, __, count) =>
     count < 3

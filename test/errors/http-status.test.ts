@@ -188,6 +188,11 @@ test.each<Case>(cases)('httpStatusOf maps %s to %i', async (_, status, fail, opt
   );
   const error = await context.clock.stepTimersDuring(failing);
   expect([error, httpStatusOf(error)]).toEqual([expect.any(Error), status]);
+  const wrappers = [new Error('x', { cause: error }), new AggregateError([new Error('x'), error])];
+  expect(wrappers.map(httpStatusOf)).toEqual([status, status]);
+  // A copy of the fields has no name. The fields of these two classes do not show the class.
+  const isNameNeeded = ['AbortError', 'PaymentVetoedError'].includes((error as Error).name);
+  expect(httpStatusOf({ ...Object(error) })).toBe(isNameNeeded ? 502 : status);
 });
 
 test('httpStatusOf returns 500 for a value that is not an error of this package', () => {

@@ -118,6 +118,100 @@ test('paymentsErrorFrom returns the same object if the argument is a PaymentsErr
   expect(paymentsErrorFrom(copy)?.stack).toBe(stack);
 });
 
+const inDoubt = new PaymentsError('It may have paid.', {
+  outcome: 'unknown',
+  operation: 'transfers.create',
+});
+const wrap = (value: unknown, times: number): unknown =>
+  times === 0 ? value : new Error('service failed', { cause: wrap(value, times - 1) });
+
+test.each<[string, unknown]>([
+  ['the cause of an error', wrap(inDoubt, 1)],
+  ['the fifth cause of an error', wrap(inDoubt, 5)],
+  ['an AggregateError', new AggregateError([new Error('x'), inDoubt])],
+  ['the AggregateError in the cause of an error', wrap(new AggregateError([inDoubt]), 3)],
+  ['the cause of a plain object', { message: 'x', cause: inDoubt }],
+  ['the cause of an error of another class', Object.assign(new TypeError('x'), { cause: inDoubt })],
+  ['the JSON of the error as a cause', wrap(JSON.parse(JSON.stringify(inDoubt)), 2)],
+  ['an error whose cause is itself, beside it', wrapInCycle(inDoubt)],
+  ['an error whose cause throws when read', wrapInGetter(inDoubt)],
+])('paymentsErrorFrom and the guards find an error in %s', (_, value) => {
+  const found = paymentsErrorFrom(value);
+  expect(found?.toJSON()).toEqual(inDoubt.toJSON());
+  expect([isPaymentsError(value), isOutcomeUnknown(value)]).toEqual([true, true]);
+});
+
+function wrapInCycle(error: PaymentsError): Error {
+  const cycle: Error & { errors?: unknown[] } = new Error('x');
+  cycle.cause = cycle;
+  cycle.errors = [cycle, cycle, new Error('y', { cause: cycle }), error];
+  return cycle;
+}
+
+function wrapInGetter(error: PaymentsError): object {
+  return {
+    get cause(): never {
+      throw new Error('no');
+    },
+    errors: [error],
+  };
+}
+
+test('of several errors, paymentsErrorFrom returns the one with the worst outcome', () => {
+  const errors = (['not_sent', 'unknown', 'rejected'] as const).map(
+    (outcome) => new PaymentsError(outcome, { outcome }),
+  );
+  const all = new AggregateError(errors);
+  expect(paymentsErrorFrom(all)).toBe(errors[1]);
+  expect(isOutcomeUnknown(all)).toBe(true);
+  expect(isApiError(new AggregateError([new sdk.ApiError('x', {} as never)]))).toBe(true);
+});
+
+test('an error of this package speaks for itself, whatever its cause is', () => {
+  const veto = new sdk.PaymentVetoedError('No.', { outcome: 'not_sent', cause: inDoubt });
+  expect(paymentsErrorFrom(veto)).toBe(veto);
+  expect(isOutcomeUnknown(veto)).toBe(false);
+});
+
+const revoked = Proxy.revocable([], {});
+revoked.revoke();
+
+test.each<[string, unknown]>([
+  ['a sixth cause', wrap(inDoubt, 6)],
+  ['errors that are a revoked Proxy', { errors: revoked.proxy }],
+  ['an error that is its own cause', Object.assign(wrapInCycle(inDoubt), { errors: [] })],
+  ['text in place of the errors', { errors: 'unknown', cause: 'unknown' }],
+])('paymentsErrorFrom returns undefined for %s', (_, value) => {
+  expect(paymentsErrorFrom(value)).toBeUndefined();
+  expect([isPaymentsError(value), isOutcomeUnknown(value)]).toEqual([false, false]);
+});
+
+test.each<[string, (error: PaymentsError) => unknown]>([
+  ['without a name', (error) => ({ ...error })],
+  ['as JSON without a name', (error) => JSON.parse(JSON.stringify({ ...error }))],
+  ['on an Error', (error) => Object.assign(new Error(error.message), { ...error })],
+  ['with the name of an RPC library', (error) => ({ ...error.toJSON(), name: 'RpcError' })],
+])('a copy of the fields %s tells whether the call took effect', async (_, copy) => {
+  const sandbox = seedDemo(new Sandbox());
+  const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: memoryJournal() });
+  const fault = { kind: 'reset', when: 'before_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  const calls = {
+    unknown: () => payments.transfers.createOnce(invoice),
+    rejected: () => payments.transfers.get('txfr_unknown'),
+    not_sent: () => payments.transfers.get('no id'),
+  };
+  for (const [outcome, call] of Object.entries(calls)) {
+    const error = await failureOf(call(), PaymentsError);
+    const copied = copy(error);
+    expect(copied).not.toBeInstanceOf(PaymentsError);
+    expect(paymentsErrorFrom(copied)).toBeInstanceOf(error.constructor);
+    expect(isApiError(copied)).toBe(outcome === 'rejected');
+    expect(isOutcomeUnknown(copied)).toBe(outcome === 'unknown');
+    expect(httpStatusOf(copied)).toBe(httpStatusOf(error));
+  }
+});
+
 const serialised = { name: 'ApiError', message: 'x', outcome: 'unknown' };
 
 test.each<[string, unknown]>([
