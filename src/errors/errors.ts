@@ -60,6 +60,7 @@ export interface ErrorFacts extends Partial<CallIdentity> {
   readonly idempotencyKey?: string | undefined;
   readonly reference?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly retryAt?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -111,6 +112,11 @@ export class PaymentsError extends Error {
    * until another call may decide a payment in doubt. Undefined if nothing asks you to wait.
    */
   declare readonly retryAfterMs: number | undefined;
+  /**
+   * When to run the batch again that gave up on this payment, in milliseconds since 1970. Absent if
+   * no batch gave up.
+   */
+  declare readonly retryAt?: number;
   /**
    * The reference of the payment, with credentials redacted. Set on every error of `createOnce`, of
    * `decide` and of a payment in a batch. Absent if the reference itself is invalid.

@@ -33,6 +33,7 @@ const factTypes: Readonly<Record<string, string>> = {
   reference: 'string',
   retryable: 'boolean',
   retryAfterMs: 'number',
+  retryAt: 'number',
   stack: 'string',
 };
 

@@ -4,9 +4,10 @@ import {
   AbortError,
   isOutcomeUnknown,
   PaymentInDoubtError,
+  PaymentsError,
   type CallIdentity,
-  type PaymentsError,
 } from '../errors/errors.ts';
+import { createError, messagePartsOf } from '../errors/message.ts';
 import { isReference } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import { formatTime } from '../internal/text.ts';
@@ -14,9 +15,9 @@ import { transferCreateInputSchema, type OnceInput, type Transfer } from '../sch
 import { findDifferingFields } from '../search/compare.ts';
 import type { BatchResult, TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
-import { createOnceEvent, describeEnd, isOldPayment, payOnce } from './create-once.ts';
+import { createOnceEvent, describeEnd, isOldPayment, payOnce, type Sender } from './create-once.ts';
 import { createCall } from './creation.ts';
-import { GuardedJournal, hasWorked } from './guarded-journal.ts';
+import { GuardedJournal, hasKeptClaim } from './guarded-journal.ts';
 import { PaymentErrors } from './payment-errors.ts';
 import { createOwnerCheck } from './payment-search.ts';
 import { selectReadOptions, type OnceOptions } from './options.ts';
@@ -40,6 +41,10 @@ export class BatchPayments {
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
   readonly #startedAt: string;
+  /** When the journal first failed, by the monotonic clock. */
+  #journalFailedAt: number | undefined;
+  /** After the batch has given up: instead of sending a payment, fails as not sent. */
+  #refusal: Sender | undefined;
   #oldCount = 0;
   #oldestPaidAt = Number.POSITIVE_INFINITY;
 
@@ -83,13 +88,23 @@ export class BatchPayments {
     this.#startedAt = new Date(client.clock.now()).toISOString();
   }
 
+  /** When a search made progress that a payment needs before its first claim, by `elapsed`. */
+  get lastPageAt(): number {
+    return this.#searches.lastPageAt;
+  }
+
   /** Adds a payment that was read ahead to the next search of its account's list. */
   announce(copy: OnceInput): void {
     if (this.searchesFirst && isValid(copy)) this.#searches.addUnclaimed(copy);
   }
 
   async pay(copy: OnceInput): Promise<Omit<TransferredResult, 'input'>> {
-    const payment = payOnce(this.#client, copy, this.#options, this.#readFirst, this.#searches);
+    const refusal = this.#refusal;
+    const payment = payOnce(this.#client, copy, this.#options, {
+      readRecorded: refusal === undefined ? this.#readFirst : () => Promise.resolve(undefined),
+      searches: this.#searches,
+      sender: refusal,
+    });
     const made = await payment.catch((error: unknown) => {
       // The failed request may have paid after the last search, so drop what that search has found.
       if (isOutcomeUnknown(error)) this.#searches.drop(copy);
@@ -118,10 +133,40 @@ export class BatchPayments {
     callHook(this.#client.hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
   }
 
-  /** Whether an error ends the whole batch, because the journal failed and has never worked. */
-  isHopeless(error: PaymentsError): boolean {
+  /**
+   * Whether an error ends the whole batch: the journal has failed for a minute, or until no payment
+   * has time left, and has never kept a claim. That the journal can be read proves nothing.
+   */
+  isHopeless(error: PaymentsError, isInTime: boolean): boolean {
     const isJournals = error instanceof PaymentInDoubtError && error.reason === 'journal';
-    return isJournals && !hasWorked(this.#context.journal);
+    // An error that is not retryable may be about one entry, and no payment waits after it.
+    if (!isJournals || !error.retryable || hasKeptClaim(this.#context.journal)) return false;
+    const now = this.#client.clock.elapsed();
+    this.#journalFailedAt ??= now;
+    return !isInTime || now - this.#journalFailedAt >= maxJournalFailureMs;
+  }
+
+  /** Says at the first failed try that the batch waits. A journal's first failure is said anyway. */
+  warnOfFailure(error: PaymentsError, retryTimeout: number): void {
+    if (error instanceof PaymentInDoubtError && error.reason === 'journal') return;
+    const { what } = messagePartsOf(error.cause instanceof PaymentsError ? error.cause : error);
+    warn(
+      `payments-platform-sdk: a batch tries ${error.reference} again, for ${Math.ceil(retryTimeout / 1_000)} s at most (retryTimeout): ${what}.`,
+    );
+  }
+
+  /**
+   * Lets no payment search or send any more, because the batch gives up. The journal alone then
+   * says what a payment is: recorded, not sent, or in doubt.
+   */
+  refuse(cause: PaymentsError, retryAt: number): void {
+    const { clock } = this.#client;
+    const create = (): PaymentsError =>
+      createRefusal(cause, { retryAt, retryAfterMs: Math.max(0, retryAt - clock.now()) });
+    const fail = () => Promise.reject(create());
+    this.#refusal = { authorize: fail, send: fail };
+    this.#searches.stop(create);
+    this.stopSearches();
   }
 
   stopSearches(): void {
@@ -157,6 +202,25 @@ export class BatchPayments {
     return new AbortError(abortMessage, { ...batchCall, ...facts });
   }
 }
+
+/** How long a journal that has never kept a claim may fail before it ends the batch. */
+const maxJournalFailureMs = 60_000;
+
+/** Creates the error of a payment that a batch has not tried, because it gave up before. */
+const createRefusal = (
+  cause: PaymentsError,
+  times: Required<Pick<PaymentsError, 'retryAt' | 'retryAfterMs'>>,
+): PaymentsError =>
+  createError(
+    PaymentsError,
+    {
+      what: 'The batch gave up before it tried this payment',
+      hint: `Run the batch again with the same inputs, after ${formatTime(times.retryAt)}`,
+      notes: [`The cause: ${messagePartsOf(cause).what}.`],
+      consequence: 'Nothing was sent.',
+    },
+    { ...createCall, ...times, outcome: 'not_sent', retryable: true, cause },
+  );
 
 /** A payment of a batch that has ended, but was not made. */
 export interface EndedPayment {

@@ -16,6 +16,8 @@ interface Job {
   readonly copy: OnceInput;
   /** Later inputs with the same reference, which wait until this payment has ended. */
   readonly followers: Job[];
+  /** The error of the latest try. */
+  error: PaymentsError | undefined;
   tries: number;
   firstTriedAt: number;
   dueAt: number;
@@ -81,6 +83,11 @@ export class BatchRun {
   /** Whether the caller's loop has ended, perhaps by a `break`. */
   #hasLeft = false;
   #failure: { readonly error: unknown } | undefined;
+  /** When a payment was last decided, by the monotonic clock. */
+  #decidedAt = Number.NEGATIVE_INFINITY;
+  /** If the batch has given up: when to run it again, in milliseconds since 1970. */
+  #gaveUpUntil: number | undefined;
+  #hasReportedFailure = false;
 
   constructor(setup: BatchSetup, payments: BatchPayments, counts: LiveCounts) {
     this.#setup = setup;
@@ -93,7 +100,7 @@ export class BatchRun {
    * whole batch, throws that error after the results so far.
    */
   async *results(): AsyncGenerator<BatchResult, void, undefined> {
-    const { signal, concurrency } = this.#setup;
+    const { signal, concurrency, clock } = this.#setup;
     const onAbort = (): void => {
       this.#fail(this.#payments.abortError(signal?.reason));
       this.#payments.stopSearches();
@@ -108,7 +115,10 @@ export class BatchRun {
         if (result !== undefined) {
           // A result that the caller takes makes room for another payment.
           this.#notify();
+          const takenAt = clock.elapsed();
           yield result;
+          // While the caller's loop is busy, perhaps no payment can be tried.
+          this.#decidedAt += clock.elapsed() - takenAt;
         } else if (this.#isDone()) {
           break;
         } else {
@@ -141,7 +151,7 @@ export class BatchRun {
     const readInputs = async (): Promise<void> => {
       const isAsync = Symbol.asyncIterator in inputs;
       iterator = isAsync ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
-      while (!this.#hasStopped()) {
+      while (!this.#hasStopped() && !this.#isRead) {
         if (this.#unstarted.length >= readAhead) {
           await this.#waitForChange();
           continue;
@@ -183,7 +193,7 @@ export class BatchRun {
     const reference = typeof description === 'string' ? description : undefined;
     const key = isReference(reference) ? journalKey(reference) : undefined;
     const times = { tries: 0, firstTriedAt: 0, dueAt: 0 };
-    const job = { reference, key, input, copy, followers: [], ...times };
+    const job = { reference, key, input, copy, followers: [], error: undefined, ...times };
     if (key !== undefined && !this.#firsts.has(key)) {
       this.#firsts.set(key, job);
       this.#payments.announce(copy);
@@ -210,7 +220,7 @@ export class BatchRun {
     if (!this.#canStart()) return undefined;
     const now = this.#setup.clock.elapsed();
     for (const job of this.#inDoubt) {
-      if (job.dueAt > now) continue;
+      if (job.dueAt > now && (this.#gaveUpUntil === undefined || job.error === undefined)) continue;
       this.#inDoubt.delete(job);
       this.#counts.waiting -= 1;
       return job;
@@ -230,6 +240,10 @@ export class BatchRun {
     try {
       if (this.#repeatFirst(job)) return;
       while (!this.#hasStopped()) {
+        if (this.#gaveUpUntil !== undefined && job.error !== undefined) {
+          this.#finishUnpaid(job, job.error);
+          return;
+        }
         job.tries += 1;
         try {
           this.#finish(job, { input, ...(await this.#payments.pay(job.copy)) });
@@ -289,31 +303,70 @@ export class BatchRun {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, too, and the batch throws one error for the whole abort.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
-    if (
-      !(error instanceof PaymentsError) ||
-      isUnauthorized(error) ||
-      isUnauthorized(error.cause) ||
-      this.#payments.isHopeless(error)
-    ) {
+    if (!(error instanceof PaymentsError) || isUnauthorized(error) || isUnauthorized(error.cause)) {
       this.#fail(error);
       return undefined;
     }
+    job.error = error;
+    const now = clock.elapsed();
     const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (job.tries - 1));
     const delayMs = error.retryAfterMs ?? backoffMs;
-    const spentMs = clock.elapsed() - job.firstTriedAt;
-    const isInTime = spentMs + delayMs <= retryTimeout;
-    if (error.retryable && isInTime && !this.#hasStopped()) return delayMs;
-    const { reference, input } = job;
-    this.#finish(job, { reference, input, result: describeFailure(error), error });
+    const isInTime = now - job.firstTriedAt + delayMs <= retryTimeout;
+    if (this.#payments.isHopeless(error, isInTime)) {
+      this.#fail(error);
+      return undefined;
+    }
+    const canRetry = error.retryable && this.#gaveUpUntil === undefined && !this.#hasStopped();
+    if (canRetry && this.#isStalled(job, error, now, delayMs)) {
+      this.#giveUp(error, askedWaitOf(error) ?? delayMs);
+    } else if (canRetry && isInTime) {
+      if (!this.#hasReportedFailure) this.#payments.warnOfFailure(error, retryTimeout);
+      this.#hasReportedFailure = true;
+      return delayMs;
+    }
+    this.#finishUnpaid(job, error);
     return undefined;
+  }
+
+  /**
+   * Whether it is no use to go on: since the first try of a payment that waits, no payment was
+   * decided for `retryTimeout`, or the platform asks for a longer wait. The first try of a payment
+   * proves nothing by itself.
+   */
+  #isStalled(job: Job, error: PaymentsError, now: number, delayMs: number): boolean {
+    const { retryTimeout } = this.#setup;
+    const since = Math.max(job.firstTriedAt, this.#decidedAt, this.#payments.lastPageAt);
+    const askedWaitMs = askedWaitOf(error);
+    if (askedWaitMs !== undefined) return now - since + askedWaitMs > retryTimeout;
+    return job.tries > 1 && now - since + delayMs > retryTimeout;
+  }
+
+  /** Ends the payments that wait, and lets the journal alone decide about those not tried yet. */
+  #giveUp(error: PaymentsError, waitMs: number): void {
+    const { clock, inputs } = this.#setup;
+    this.#gaveUpUntil = Math.round(clock.now() + waitMs);
+    this.#payments.refuse(error, this.#gaveUpUntil);
+    // An iterable may have no end, such as a queue. An array was read when the batch began.
+    if (!Array.isArray(inputs)) this.#isRead = true;
+    this.#notify();
+  }
+
+  /** Ends a payment with the error of its latest try. */
+  #finishUnpaid(job: Job, error: PaymentsError): void {
+    const { reference, input } = job;
+    const retryAt = this.#gaveUpUntil;
+    if (retryAt !== undefined && error.retryable) Object.assign(error, { retryAt });
+    this.#finish(job, { reference, input, result: describeFailure(error), error });
   }
 
   #finish(job: Job, result: BatchResult): void {
     const { copy, firstTriedAt } = job;
+    const now = this.#setup.clock.elapsed();
+    if (result.error?.retryable !== true) this.#decidedAt = now;
     this.#endFirst(job, result);
     this.#counts[countNames[result.result]] += 1;
     if (isPaid(result)) this.#counts.paid += 1;
-    this.#payments.report(result, copy, this.#setup.clock.elapsed() - firstTriedAt);
+    this.#payments.report(result, copy, now - firstTriedAt);
     this.#results.push(result);
     this.#notify();
   }
@@ -365,7 +418,8 @@ export class BatchRun {
     const isIdle =
       this.#isRead && this.#unstarted.length === 0 && this.#running === this.#sleeping.size;
     const waiting = isIdle ? [...this.#inDoubt, ...this.#sleeping] : [];
-    if (waiting.length === 0 || this.#hasStopped()) delete this.#counts.retryAt;
+    if (this.#gaveUpUntil !== undefined) this.#counts.retryAt = this.#gaveUpUntil;
+    else if (waiting.length === 0 || this.#hasStopped()) delete this.#counts.retryAt;
     else {
       const dueAt = Math.min(...waiting.map((job) => job.dueAt));
       this.#counts.retryAt = Math.round(clock.now() + dueAt - clock.elapsed());
@@ -374,7 +428,7 @@ export class BatchRun {
 
   async #sleepUntil(endsAt: number): Promise<void> {
     const { clock } = this.#setup;
-    while (!this.#hasStopped() && clock.elapsed() < endsAt) {
+    while (!this.#hasStopped() && this.#gaveUpUntil === undefined && clock.elapsed() < endsAt) {
       await this.#waitForChange(endsAt - clock.elapsed());
     }
   }
@@ -401,3 +455,9 @@ export class BatchRun {
 
 const isUnauthorized = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401;
+
+/** How long the platform asks its callers to wait, by the header `Retry-After` of a response. */
+const askedWaitOf = (error: PaymentsError): number | undefined => {
+  const failure = error instanceof PaymentInDoubtError ? error.cause : error;
+  return failure instanceof ApiError ? failure.retryAfterMs : undefined;
+};

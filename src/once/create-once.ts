@@ -43,7 +43,7 @@ export async function createOnce(
   };
   try {
     // If the journal records the payment as made, `read` reads its transfer.
-    const made = await payOnce(client, input, options, (read) => read());
+    const made = await payOnce(client, input, options, { readRecorded: (read) => read() });
     if (isOldPayment(made, clock.now())) warn(oldPayment);
     report({ ...made, result: describeEnd(made) });
     return { ...made.transfer, result: made.result };
@@ -90,19 +90,29 @@ export const createOnceEvent = (
 
 type OnceDecision = Pick<OnceEvent, 'result'> & Partial<OnceEvent>;
 
-/** Tries to make a payment, which hooks and traces see as one call. A batch shares its `searches`. */
+/** What sends a payment. */
+export type Sender = Pick<Creation, 'authorize' | 'send'>;
+
+interface PaymentParts<T> {
+  readonly readRecorded: (read: () => Promise<Transfer>) => Promise<T>;
+  /** The searches that the payments of a batch share. */
+  readonly searches?: SharedSearches;
+  /** Replaces what sends the payment. */
+  readonly sender?: Sender | undefined;
+}
+
+/** Tries to make a payment, which hooks and traces see as one call. */
 export const payOnce = <T>(
   client: ClientContext,
   input: OnceInput,
   options: OnceOptions | undefined,
-  readRecorded: (read: () => Promise<Transfer>) => Promise<T>,
-  searches?: SharedSearches,
+  { readRecorded, ...parts }: PaymentParts<T>,
 ): Promise<ReadPayment<T>> =>
   client.pipeline.trace(
     createCall,
     (input as Partial<OnceInput> | undefined)?.description,
     // The function is async, so that an invalid argument rejects inside of the trace.
-    async (trace) => checkPayment(client, input, options, trace, searches).make(readRecorded),
+    async (trace) => checkPayment(client, input, options, trace, parts).make(readRecorded),
   );
 
 /**
@@ -114,7 +124,7 @@ function checkPayment(
   input: OnceInput,
   options: OnceOptions | undefined,
   within: Trace,
-  searches: SharedSearches | undefined,
+  { searches, sender }: Omit<PaymentParts<unknown>, 'readRecorded'>,
 ): Payment {
   const issues: Issue[] = [];
   const checked = checkOptions(onceOptionChecks, options, issues);
@@ -135,5 +145,5 @@ function checkPayment(
     throw invalidArguments(createCall, issues, client.pipeline.redact);
   }
   const context = applyOptions(client, journalOptions, { since: requestedAt, within, searches });
-  return new Payment(createCall, input, creation, context);
+  return new Payment(createCall, input, sender ?? creation, context);
 }

@@ -51,14 +51,14 @@ function remember(owners: Map<string, string>, transfer: string, key: string): v
   if (owners.size > maxOwners && oldest !== undefined) owners.delete(oldest);
 }
 
-const workingJournals = new WeakSet<Journal>();
+const claimedJournals = new WeakSet<Journal>();
 /** For each journal, a running or finished check that the journal still has its first claim. */
 const firstChecks = new WeakMap<Journal, Promise<true>>();
 const failedJournals = new WeakSet<Journal>();
 
-/** Whether any call to a journal has succeeded in this process. */
-export const hasWorked = (journal: Journal | undefined): boolean =>
-  journal !== undefined && workingJournals.has(journal);
+/** Whether a journal has kept a claim of this process. A journal that can be read may not. */
+export const hasKeptClaim = (journal: Journal | undefined): boolean =>
+  journal !== undefined && claimedJournals.has(journal);
 
 /** Wraps the caller's journal, to give each call a deadline and to check each result. */
 export class GuardedJournal {
@@ -216,6 +216,12 @@ export class GuardedJournal {
    * its connection, or a driver may have sent the command twice.
    */
   async claim(before: JournalEntry | undefined, claim: SendingEntry): Promise<boolean> {
+    const isOurs = await this.#tryToClaim(before, claim);
+    if (isOurs) claimedJournals.add(this.#journal);
+    return isOurs;
+  }
+
+  async #tryToClaim(before: JournalEntry | undefined, claim: SendingEntry): Promise<boolean> {
     let failure: PaymentInDoubtError | undefined;
     try {
       if (await this.swap(before, claim)) return true;
@@ -350,7 +356,6 @@ export class GuardedJournal {
           ? this.#fail(`${method} failed`, failure.error)
           : this.#fail(`${method} did not return in time`),
     );
-    workingJournals.add(this.#journal);
     if (isResult(result)) return result;
     throw this.#fail(`${method} returned a value that this SDK cannot read`, undefined, false);
   }

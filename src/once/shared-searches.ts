@@ -55,6 +55,10 @@ export class SharedSearches {
   readonly #isOtherPayment: () => IsOtherPayment;
   readonly #sources = new Map<string, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
+  /** When a search read a page that a payment needs before its first claim, by `elapsed`. */
+  lastPageAt = Number.NEGATIVE_INFINITY;
+  /** After `stop`: creates the error of each search. */
+  #createStopError: (() => PaymentsError) | undefined;
   /** Runs a search in the async context of the caller's loop, because many payments share it. */
   readonly #runInContext = keepContext();
 
@@ -83,6 +87,11 @@ export class SharedSearches {
     this.#isOtherPayment = isOtherPayment;
   }
 
+  /** Makes each search fail, also those that run. The caller has to abort the reading of the list. */
+  stop(createError: () => PaymentsError): void {
+    this.#createStopError = createError;
+  }
+
   /** Registers a payment of the batch, so that the next search of its account looks for the payment, too. */
   addUnclaimed(input: OnceInput): void {
     this.#sourceOf(input).unsearched.set(input.description, input);
@@ -100,6 +109,7 @@ export class SharedSearches {
   async searchUnclaimed(request: Request): Promise<Reconciliation> {
     const { input } = request;
     const { current } = this.#sourceOf(input);
+    if (this.#createStopError !== undefined) throw this.#createStopError();
     if (current?.references.has(input.description) === true) await current.end;
     const early = this.#earlyResults.get(input.description);
     if (early !== undefined && this.#isFresh(early)) return early.result;
@@ -111,6 +121,7 @@ export class SharedSearches {
 
   /** Searches the list for a payment by a search that starts after this call. */
   search(request: Request): Promise<Reconciliation> {
+    if (this.#createStopError !== undefined) return Promise.reject(this.#createStopError());
     const source = this.#sourceOf(request.input);
     this.drop(request.input);
     const finding = new Promise<Finding>((resolve, reject) => {
@@ -154,7 +165,11 @@ export class SharedSearches {
       if (first === undefined) return;
       const source = first.request.input.sourceAccountId;
       const isOtherPayment = this.#isOtherPayment();
-      const options = { paging: this.#paging, pageSize, isOtherPayment };
+      const isForFirstClaim = waiters.some(({ request }) => request.scans === 'confirmed');
+      const onPage = (): void => {
+        if (isForFirstClaim) this.lastPageAt = this.#clock.elapsed();
+      };
+      const options = { paging: this.#paging, pageSize, isOtherPayment, onPage };
       const findings = await this.#transferSearch.search(source, requests, options);
       // The findings are in the order of `requests`: first of the waiters, then of the others.
       const unclaimedFindings = findings.slice(waiters.length);
@@ -164,7 +179,7 @@ export class SharedSearches {
       for (const [at, finding] of findings.entries()) waiters[at]?.resolve(finding);
     } catch (error) {
       for (const { input } of unclaimed.filter(isStillWanted)) this.#keepEarly(input, undefined);
-      for (const { reject } of waiters) reject(error);
+      for (const { reject } of waiters) reject(this.#createStopError?.() ?? error);
     }
   }
 
