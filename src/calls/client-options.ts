@@ -100,9 +100,9 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Your function decides on each payment before the SDK writes or sends anything. Return true to
-   * permit the payment; anything else is a veto ({@link PaymentVetoedError}). Not called for a
-   * payment made before.
+   * Your function decides before the SDK writes or sends a payment, at each try, so count by
+   * reference. Return true to permit; anything else is a veto ({@link PaymentVetoedError}). Not
+   * called for a payment made before.
    * @default every payment is permitted
    */
   authorize?: Authorize | undefined;

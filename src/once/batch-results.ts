@@ -68,7 +68,10 @@ export interface BatchCounts {
   readonly waiting: number;
   /** Number of inputs in your array; absent if you passed another iterable. */
   readonly total?: number | undefined;
-  /** When the next retry is due, in milliseconds since 1970; set only if nothing else is to do. */
+  /**
+   * When the next retry is due, in milliseconds since 1970; set only if nothing else is to do. If
+   * the batch has given up: when to run it again.
+   */
   readonly retryAt?: number | undefined;
 }
 

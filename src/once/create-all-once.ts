@@ -33,7 +33,10 @@ import { onceOptionChecks, type OnceOptions } from './options.ts';
 export interface BatchOptions extends OnceOptions {
   /** How many payments are in progress at a time. @default 16 */
   concurrency?: number | undefined;
-  /** How long the batch keeps trying one payment, in milliseconds. @default 1800000 */
+  /**
+   * How long the batch keeps trying one payment, in milliseconds. If no payment is decided for so
+   * long, the whole batch gives up. @default 1800000
+   */
   retryTimeout?: number | undefined;
   /** Control totals of your array of inputs. The batch compares them before it sends a payment. */
   expect?: ExpectedTotals | undefined;

@@ -78,7 +78,8 @@ await queue.addBulk(
   [...unpayable, ...payouts].map((data) => ({
     name: 'pay',
     data,
-    // One job per reference, with enough attempts for many faults.
+    // One job per reference, with enough attempts for many faults. To pay after a rejection, call `job.retry()`
+    // on the failed job: BullMQ ignores `add` with the id of a job that it has.
     opts: { jobId: data.description, attempts: 50, backoff: { type: 'exponential', delay: 100 } },
   })),
 );
