@@ -1,5 +1,5 @@
 import { cannotSend, identity, type CallRequest, type PreparedRequest } from './call.ts';
-import { isBrowser, warnOfReplacedFetch } from '../internal/runtime.ts';
+import { isBrowser, runtime, warnOfReplacedFetch } from '../internal/runtime.ts';
 import { createFetchTransport, createGetWithBodyTransport } from '../transports/fetch.ts';
 import type { PipelineSetup } from './setup.ts';
 import { createBodiedGetTransport, createNodeTransport } from '../transports/node-http.ts';
@@ -18,7 +18,7 @@ export function chooseTransport(
   // No `fetch` can send a GET with a body. Every transport can send all other requests.
   if (call.method !== 'GET' || prepared.body === undefined) {
     if (fetch !== undefined) return createFetchTransport(fetch, call.kind);
-    const nodeTransport = createNodeTransport(agent);
+    const nodeTransport = openNodeTransport(call, agent);
     if (nodeTransport !== undefined) {
       warnOfReplacedFetch();
       return nodeTransport;
@@ -34,7 +34,7 @@ export function chooseTransport(
   }
   const transport =
     getWithBody === undefined
-      ? (createNodeTransport(agent) ?? createBodiedGetTransport())
+      ? (openNodeTransport(call, agent) ?? createBodiedGetTransport())
       : createGetWithBodyTransport(getWithBody);
   if (transport !== undefined) return transport;
   throw cannotSend(
@@ -44,7 +44,23 @@ export function chooseTransport(
   );
 }
 
-/** Creates the error for a runtime without a global fetch, such as jest-environment-jsdom. */
+/**
+ * Creates the transport of Node.js, undefined elsewhere. Throws if this Node.js has no node:http that
+ * a module without imports can load, because the global fetch would ignore `agent`, and prove less.
+ */
+function openNodeTransport(
+  call: CallRequest,
+  agent: CustomTransports['agent'],
+): Transport | undefined {
+  const transport = createNodeTransport(agent);
+  if (transport !== undefined || runtime() !== 'node' || isBrowser()) return transport;
+  throw cannotSend(
+    identity(call),
+    'cannot be sent: this Node.js has no process.getBuiltinModule',
+    'Use Node.js 22.3 or later, or pass the options fetch and getWithBody.',
+  );
+}
+
 /**
  * Throws if a browser would send a write, because browsers silently resend a request, even a POST,
  * if its connection was reset. A fetch that the caller passes as an option may send writes, unless

@@ -327,6 +327,12 @@ function describeConnectionFix(
       ? 'Use a port that speaks TLS, or http:// for a sandbox on this machine.'
       : `Check the port in the base URL, and ${proxyName}.`;
   }
+  if (obstacle === 'client_certificate') {
+    return 'The platform did not accept your client certificate, or wants one: check the certificate of the option agent.';
+  }
+  if (obstacle === 'options') {
+    return 'Retrying will not help: check the certificate, key and TLS settings of the option agent.';
+  }
   if (!transient) return 'Retrying will not help: fix the certificate or the request first.';
   if (code !== 'ENOTFOUND' && code !== 'ECONNREFUSED') return '';
   if (proxyName !== undefined) return `Check ${proxyName}, and that it is up.`;

@@ -94,10 +94,17 @@ export interface TransportFacts {
 export interface Evidence {
   /** False until the first byte of the request may have been written, then true. */
   started?: boolean | undefined;
+  /** Whether the runtime has refused the options of the connection, before it used the network. */
+  isRefused?: boolean | undefined;
+  /** Whether the request is the first on a connection with TLS 1.3, and has no byte of a response. */
+  isFirstByTls13?: boolean | undefined;
 }
 
-/** What prevents a connection: the certificate, a port without TLS, or a proxy that rejects it. */
-type Obstacle = 'certificate' | 'no_tls' | 'proxy';
+/**
+ * What prevents a connection: the server's certificate, the client's certificate, the options of
+ * the connection, a port without TLS, or a proxy that rejects the connection.
+ */
+type Obstacle = 'certificate' | 'client_certificate' | 'options' | 'no_tls' | 'proxy';
 
 /** What a failed connection proves, and whether a retry may help. */
 export interface Verdict {
@@ -128,6 +135,13 @@ const bunConnectCodes = new Set([
   tunnelCode,
 ]);
 
+/** What OpenSSL says if the server has refused the client's certificate, or misses one. */
+const certificateAlert =
+  /alert[_ ](?:bad[_ ]certificate|unsupported[_ ]certificate|certificate[_ ](?:revoked|expired|unknown|required)|unknown[_ ]ca|access[_ ]denied)\b/i;
+
+/** What OpenSSL says if client and server have no version of TLS or no cipher in common. */
+const optionsAlert = /alert (?:handshake failure|protocol version)\b/;
+
 const noTlsCode = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
 /**
@@ -147,8 +161,13 @@ export function connectionOutcome(
     transport.runtime !== 'other' &&
     transport.sendsOnce &&
     leaves.every((leaf) => provesNothingSent(leaf, transport.runtime));
-  const proven = evidence.started === undefined ? provedByErrors : !evidence.started;
-  const obstacle = findObstacle(leaves, code, proven, transport.runtime);
+  // With TLS 1.3 a server refuses the client's certificate after the client has finished its
+  // handshake. The alert proves that the server has not, and has read no request.
+  const isHandshake =
+    evidence.isFirstByTls13 === true && leaves.some((leaf) => hasText(leaf, certificateAlert));
+  const proven = evidence.started === undefined ? provedByErrors : !evidence.started || isHandshake;
+  const obstacle =
+    evidence.isRefused === true ? 'options' : findObstacle(leaves, code, proven, transport.runtime);
   return {
     outcome: proven ? 'not_sent' : 'unknown',
     code,
@@ -160,6 +179,8 @@ export function connectionOutcome(
 }
 
 const hasMessage = (leaf: unknown, pattern: RegExp): boolean => pattern.test(messageOf(leaf));
+const hasText = (leaf: unknown, pattern: RegExp): boolean =>
+  pattern.test(codeOf(leaf) ?? '') || hasMessage(leaf, pattern);
 
 /** Whether a proxy refused a tunnel. Node and Bun set a code, Deno's errors have only a message. */
 const isTunnelError = (leaf: unknown): boolean =>
@@ -183,6 +204,8 @@ function findObstacle(
 ): Obstacle | undefined {
   if (leaves.some((leaf) => isCertificateError(leaf, runtime))) return 'certificate';
   if (!proven) return undefined;
+  if (leaves.some((leaf) => hasText(leaf, certificateAlert))) return 'client_certificate';
+  if (leaves.some((leaf) => hasMessage(leaf, optionsAlert))) return 'options';
   if (leaves.some(isTunnelError)) return 'proxy';
   const hasNoTls =
     noTlsCode.test(code ?? '') || leaves.some((leaf) => hasMessage(leaf, /InvalidContentType/));

@@ -44,8 +44,8 @@ export const findMissingGlobal = (): string | undefined =>
     ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'
     : undefined;
 
-/** The oldest Node.js version on which this package is tested, as `engines` in package.json. */
-const oldestNode = 22;
+/** The oldest Node.js version, as in package.json. Older ones of its line reject every call. */
+const oldestNode = '22.3';
 const warnings = new Set<string>();
 
 /** Prints a warning on stderr, each text only once. */
@@ -59,7 +59,8 @@ export function warn(text: string): void {
 /** Warns that this Node is too old, because npm warns only during installation. */
 export function warnOfOldNode(): void {
   const version = host.process?.versions?.['node'] ?? '';
-  if (runtime() !== 'node' || Number.parseInt(version, 10) >= oldestNode) return;
+  if (runtime() !== 'node' || Number.parseInt(version, 10) >= Number.parseInt(oldestNode, 10))
+    return;
   warn(
     `payments-platform-sdk needs Node.js ${oldestNode} or later and is not tested on ${version}.`,
   );

@@ -42,6 +42,11 @@ const toNumberSql = (parameter: string): string =>
 /** Codes of PostgreSQL: a column that does not exist, and a value that has to be unique. */
 const undefinedColumn = '42703';
 const uniqueViolation = '23505';
+/** Codes of a statement that was rolled back because of others beside it, so may be repeated. */
+const conflicts = ['40001', '40P01'];
+/** How often a statement is repeated, and the first wait before that at most, which then doubles. */
+const maxRepeats = 8;
+const repeatDelayMs = 20;
 
 /** Whether PostgreSQL has reported an error with this SQLSTATE. ORMs wrap the driver's error. */
 const hasState = (error: unknown, state: string): boolean =>
@@ -126,13 +131,19 @@ export function postgresJournal(
       `postgresJournal: table is ${JSON.stringify(table)}; expected the name of a table as SQL has it, such as payments.payments_journal or "Payments"."Journal".`,
     );
   }
-  const runQuery = async (sql: string, values: string[]): Promise<unknown> => {
+  const runQuery = async (sql: string, values: string[], repeats = 0): Promise<unknown> => {
     try {
       return await query(sql, values);
     } catch (error) {
       if (hasState(error, undefinedColumn)) throw needsMigration(`The table ${table}`);
-      throw error;
+      const isConflict = conflicts.some((state) => hasState(error, state));
+      if (!isConflict || repeats === maxRepeats) throw error;
     }
+    // At random, so that two calls do not meet again.
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.random() * repeatDelayMs * 2 ** repeats),
+    );
+    return runQuery(sql, values, repeats + 1);
   };
   /** Runs a statement, and resolves to its rows, which must have this column. */
   const queryRows = async (

@@ -73,6 +73,28 @@ function waitTurns(turns: number, then: () => void): void {
 /** After this many turns of the event loop, Node has read what had arrived on a socket. */
 const turnsToRead = 2;
 
+/** Fake timers would stop a payment that waits, so this is the timer of when the module was loaded. */
+const startTimer = globalThis.setTimeout;
+
+/** How long, in milliseconds, a write waits at most for the first message after the handshake. */
+const maxTicketMs = 1_000;
+
+/**
+ * Waits until the server has shown that it accepted the client's certificate, by a ticket for later
+ * connections, or until it would have sent an alert. With TLS 1.3 both arrive a round trip after the
+ * client has finished its handshake, so not later than it has taken to connect.
+ */
+function awaitTicket(socket: TLSSocket, connectMs: number, then: () => void): void {
+  const timer = startTimer(end, Math.min(connectMs, maxTicketMs));
+  socket.once('session', end);
+  function end(): void {
+    clearTimeout(timer);
+    socket.off('session', end);
+    // Within the event, Node is reading and would not write.
+    waitTurns(turnsToRead, then);
+  }
+}
+
 /** Waits one turn of the event loop, after which a read on a used connection has been written. */
 const waitUntilWritten = (): Promise<void> =>
   new Promise((resolve) => {
@@ -113,6 +135,8 @@ class Exchange {
   readonly #body: string | undefined;
   /** Whether the request is a GET with a body, which a server may take for the next request. */
   readonly #isBodiedGet: boolean;
+  /** Whether the server may ask for a client certificate, which only a user's own agent has. */
+  readonly #hasOwnAgent: boolean;
   #open: () => NodeHttp.ClientRequest;
   /** Opens the request on a new connection. */
   readonly #openFresh: () => NodeHttp.ClientRequest;
@@ -126,6 +150,8 @@ class Exchange {
   /** How many bytes had arrived on a used connection when a read was written on it. */
   #bytesBefore: number | undefined;
   #isRepeated = false;
+  /** When this exchange asked the agent for its connection, by the monotonic clock. */
+  #connectedAt = 0;
   /** When this exchange's request was written, by the monotonic clock. */
   #startedAt = 0;
 
@@ -139,6 +165,7 @@ class Exchange {
     this.#evidence = evidence;
     this.#body = request.body;
     this.#isBodiedGet = method === 'GET' && request.body !== undefined;
+    this.#hasOwnAgent = agent !== undefined;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -187,6 +214,8 @@ class Exchange {
 
   /** Asks the agent for a connection, and sends the request on that connection. */
   #connect(): void {
+    this.#connectedAt = performance.now();
+    if (this.#evidence !== undefined) this.#evidence.isFirstByTls13 = false;
     try {
       const outgoing = this.#open();
       this.#outgoing = outgoing;
@@ -216,6 +245,8 @@ class Exchange {
         this.#endMocked(outgoing);
       }
     } catch (error) {
+      // Connecting fails later. Only options that cannot be used fail at once, such as a wrong key.
+      if (this.#evidence !== undefined) this.#evidence.isRefused = true;
       this.#fail(error);
     }
   }
@@ -240,8 +271,11 @@ class Exchange {
         return;
       }
       if (!isOwn(socket)) this.#endMocked(outgoing);
-      else if (isConnected(socket)) end();
-      else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', end);
+      else {
+        const start = isSecure(socket) ? () => this.#startSecurely(socket, end) : end;
+        if (isConnected(socket)) start();
+        else socket.once(isSecure(socket) ? 'secureConnect' : 'connect', start);
+      }
       return;
     }
     if (!canReuse(socket, this.#request)) this.#reconnect(outgoing);
@@ -254,6 +288,15 @@ class Exchange {
       // twice, and report two to diagnostics. A promise works even with fake timers.
       else void Promise.resolve().then(end);
     } else this.#reuse(outgoing, socket);
+  }
+
+  /** Calls `end` when the handshake of a new connection has finished, as far as that shows. */
+  #startSecurely(socket: TLSSocket, end: () => void): void {
+    const isTls13 = socket.getProtocol() === 'TLSv1.3';
+    if (this.#evidence !== undefined) this.#evidence.isFirstByTls13 = isTls13;
+    const isWrite = this.#request.method !== 'GET';
+    if (!isTls13 || !isWrite || !this.#hasOwnAgent) end();
+    else awaitTicket(socket, performance.now() - this.#connectedAt, end);
   }
 
   /**
@@ -324,7 +367,11 @@ class Exchange {
       this.#isRepeated = true;
       this.#open = this.#openFresh;
       this.#reconnect(outgoing);
-    } else this.#fail(error);
+    } else {
+      const hasResponse = socket?.bytesRead !== 0;
+      if (hasResponse && this.#evidence !== undefined) this.#evidence.isFirstByTls13 = false;
+      this.#fail(error);
+    }
   }
 
   /** Resolves the exchange's promise with the response, whose body may still arrive. */

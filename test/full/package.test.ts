@@ -181,7 +181,7 @@ test.each(['import', 'require'])('%s() warns once on a Node.js that is too old',
   expect(stdout).toBe('');
   expect(stderr.trim().split('\n')).toEqual([
     'imported',
-    'payments-platform-sdk needs Node.js 22 or later and is not tested on 20.19.0.',
+    'payments-platform-sdk needs Node.js 22.3 or later and is not tested on 20.19.0.',
   ]);
 });
 

@@ -191,6 +191,26 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     expect(warn).not.toHaveBeenCalled();
   }, 30_000);
 
+  test('postgresJournal repeats quietly what a database with serializable transactions rolls back', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const options = '-c default_transaction_isolation=serializable';
+    const strict = new Pool({ ...pool.options, options, max: 16 });
+    onTestFinished(() => strict.end());
+    let conflicts = 0;
+    const journal = postgresJournal((text, values) =>
+      strict.query(text, values).catch((error: { code?: unknown }) => {
+        if (error.code === '40001') conflicts += 1;
+        throw error;
+      }),
+    );
+    const { transfers, count } = createPayments(journal);
+    const inputs = Array.from({ length: 60 }, () => ({ ...newInput(), amount: '0.01' }));
+    await transfers.createAllOnce(inputs);
+    expect(inputs.filter(({ description }) => count(description) !== 1)).toEqual([]);
+    expect(conflicts).toBeGreaterThan(0);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
   describe('the option table of postgresJournal', () => {
     const createSchema = async (name: string) => {
       await pool.query(`CREATE SCHEMA ${name}`);

@@ -1,10 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer as createHttps, globalAgent } from 'node:https';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, createServer as createHttps, globalAgent, type AgentOptions } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import type { SecureVersion } from 'node:tls';
+import {
+  afterAll,
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { isPaymentsError, PaymentsClient, type PaymentsError } from '../../src/index.ts';
+import { memoryJournal } from '../../src/journals/index.ts';
 import { accountId } from '../drivers/bodies.ts';
 import { createCertificate } from '../drivers/certificate.ts';
 
@@ -20,6 +31,14 @@ const pair = files && {
   key: readFileSync(files.key, 'utf8'),
   cert: readFileSync(files.cert, 'utf8'),
 };
+const readPair = (name: string) => {
+  const path = join(folder, name);
+  mkdirSync(path);
+  const others = createCertificate(path);
+  return others && { key: readFileSync(others.key), cert: readFileSync(others.cert) };
+};
+/** A certificate that no server of these tests knows. */
+const stranger = readPair('stranger');
 const withCertificate = test.skipIf(pair === undefined);
 
 interface Secure {
@@ -82,12 +101,8 @@ async function startTlsPlatform(
   };
 }
 
-const create = (payments: PaymentsClient): Promise<unknown> =>
-  payments.transfers.create({
-    sourceAccountId: accountId,
-    destinationAccountId: 'acc_2',
-    amount: '1.00',
-  });
+const input = { sourceAccountId: accountId, destinationAccountId: 'acc_2', amount: '1.00' };
+const create = (payments: PaymentsClient): Promise<unknown> => payments.transfers.create(input);
 
 const ignore = (): void => undefined;
 
@@ -149,6 +164,8 @@ const ends: Readonly<Record<string, (socket: Socket, underneath: Socket) => void
     underneath.write(new Uint8Array([23, 3, 3, 0, 20, ...Array(20).fill(7)])),
   'an unencrypted TLS alert': (_, underneath) =>
     underneath.end(new Uint8Array([21, 3, 3, 0, 2, 2, 40])),
+  'an unencrypted TLS alert about a certificate': (_, underneath) =>
+    underneath.end(new Uint8Array([21, 3, 3, 0, 2, 2, 42])),
 };
 
 withCertificate.each(Object.entries(ends))(
@@ -161,16 +178,77 @@ withCertificate.each(Object.entries(ends))(
   },
 );
 
-withCertificate(
-  'a creation has the outcome unknown if the server requires a client certificate and the client has none',
-  async () => {
+describe.skipIf(pair === undefined)('a server that requires a client certificate', () => {
+  beforeEach(() => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const wants = { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' };
-    const { payments, read: countRequests } = await startTlsPlatform(ignore, 0, undefined, wants);
-    expect((await expectFailure(payments)).outcome).toBe('unknown');
-    expect(countRequests()).toBe(0);
-  },
-);
+  });
+  const wants = { requestCert: true, rejectUnauthorized: true, ca: pair?.cert };
+  /** A client with this agent, of a platform that wants a certificate and this version of TLS. */
+  const start = async (version: SecureVersion, options: AgentOptions | undefined) => {
+    const tls = { ...wants, minVersion: version, maxVersion: version };
+    const { payments, read } = await startTlsPlatform(ignore, 0, undefined, tls);
+    if (options === undefined) return { payments, read };
+    const agent = new Agent({ keepAlive: true, ...options });
+    onTestFinished(() => agent.destroy());
+    const { baseUrl } = payments.toJSON();
+    const own = { baseUrl, apiKey: 'sk_tls', agent, totalTimeout: 3_000 };
+    return { payments: new PaymentsClient(own), read };
+  };
+
+  test.each([
+    ['TLSv1.3', 'no agent', undefined],
+    ['TLSv1.3', 'an agent without a certificate', {}],
+    ['TLSv1.2', 'an agent without a certificate', {}],
+  ] as const)(
+    'gets nothing, and the creation is not retried: %s, %s',
+    async (version, _, options) => {
+      const { payments, read } = await start(version, options);
+      const error = await expectFailure(payments);
+      expect(error).toMatchObject({ outcome: 'not_sent', retryable: false });
+      expect(error.attempts).toHaveLength(1);
+      expect(error.message).toContain('certificate');
+      expect(read()).toBe(0);
+    },
+  );
+
+  // Node as a server closes the connection without an alert.
+  test('gets nothing of a write if it does not know who issued the certificate', async () => {
+    const { payments, read } = await start('TLSv1.3', stranger);
+    const error = await expectFailure(payments);
+    expect(error).toMatchObject({ outcome: 'not_sent', code: 'ECONNRESET' });
+    expect(read()).toBe(0);
+  });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('gets the payment with %s', async (version) => {
+    const { payments, read } = await start(version, pair);
+    await create(payments);
+    await create(payments);
+    expect(read()).toBe(2);
+  });
+});
+
+test.each<[string, AgentOptions]>([
+  ['a key of another certificate', { cert: pair?.cert, key: stranger?.key }],
+  ['a certificate that is no PEM', { cert: 'no PEM', key: pair?.key }],
+  ['a broken pfx', { pfx: 'no PKCS 12' }],
+  ['a cipher that does not exist', { ciphers: 'ROT13' }],
+])('a batch ends at once, and nothing was sent, if the agent has %s', async (_, options) => {
+  const agent = new Agent(options);
+  const payments = new PaymentsClient({
+    baseUrl: 'https://127.0.0.1:9/v0',
+    apiKey: 'sk_tls',
+    agent,
+    journal: memoryJournal(),
+  });
+  const inputs = ['r-1', 'r-2', 'r-3'].map((description) => ({ ...input, description }));
+  const { counts, unpaid } = await payments.transfers.createAllOnce(inputs);
+  expect(counts).toMatchObject({ notPaid: 3 });
+  for (const { error } of unpaid) {
+    expect(error).toMatchObject({ outcome: 'not_sent', retryable: false });
+    expect(error?.attempts).toHaveLength(1);
+    expect(error?.message).toContain('of the option agent');
+  }
+});
 
 withCertificate('the client trusts the certificate authority of https.globalAgent', async () => {
   const { payments, read } = await startTlsPlatform(ignore, 0);

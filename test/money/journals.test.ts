@@ -819,3 +819,39 @@ test.each([
     message: expect.stringMatching(`^redisJournal: command returned ${name} for GET; expected `),
   });
 });
+
+describe('if PostgreSQL rolls back a statement because of another one beside it', () => {
+  const wrappers: readonly ((error: Error) => Error)[] = [
+    (error) => error,
+    (cause) => new Error('Failed query', { cause }),
+    (original) => Object.assign(new Error('Sequelize'), { original }),
+    (error) => Object.assign(new Error('P2010'), { code: 'P2010', meta: error }),
+  ];
+  const failing = (times: number, wrap: (error: Error) => Error, code: string) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    let calls = 0;
+    const journal = postgresJournal(() => {
+      calls += 1;
+      if (calls > times) return Promise.resolve([]);
+      throw wrap(Object.assign(new Error('rolled back'), { code }));
+    });
+    return { journal, count: () => calls };
+  };
+
+  test.each(['40001', '40P01'])('postgresJournal repeats it: %s', async (code) => {
+    for (const wrap of wrappers) {
+      const { journal, count } = failing(2, wrap, code);
+      expect(await journal.read('r-1')).toBeUndefined();
+      expect(count()).toBe(3);
+    }
+  });
+
+  test('postgresJournal rejects if that never ends, and repeats no other error', async () => {
+    const lasting = failing(100, (error) => error, '40001');
+    await expect(lasting.journal.read('r-1')).rejects.toThrow('rolled back');
+    expect(lasting.count()).toBe(9);
+    const other = failing(1, (error) => error, '40002');
+    await expect(other.journal.read('r-1')).rejects.toThrow('rolled back');
+    expect(other.count()).toBe(1);
+  });
+});

@@ -48,6 +48,21 @@ async function setup() {
 const referencesOf = (payments: readonly { reference: string }[]) =>
   payments.map(({ reference }) => reference);
 
+test.each([0, undefined, null, Number.NaN])(
+  'listUndecided counts from the claim if the entry says %s for the first one',
+  async (firstClaimedAt) => {
+    const { clock, journal, list } = await setup();
+    const input = newInput();
+    const claimedAt = clock.now() - 200 * minute;
+    const fields = { claimedAt, firstClaimedAt: firstClaimedAt as number };
+    await journal.swap(input.description, undefined, createClaim(input, fields));
+    expect(await list({ olderThan: 100 * minute })).toMatchObject([
+      { reference: input.description, firstClaimedAt: '2026-01-15T08:40:00.000Z' },
+    ]);
+    expect(await list({ olderThan: 201 * minute })).toEqual([]);
+  },
+);
+
 test('listUndecided lists the payments whose outcome is not known, oldest first, as plain JSON', async () => {
   const { list, young, ambiguous, old, sandbox } = await setup();
   const listed = await list();

@@ -229,6 +229,50 @@ test.each(['node', 'bun'] as const)('a rejected certificate on %s allows no retr
   }
 });
 
+const certificateAlerts = [
+  'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+  'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+  'ERR_SSL_TLSV1_ALERT_ACCESS_DENIED',
+  'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED',
+  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
+  'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+];
+
+test.each(certificateAlerts)('%s proves that the server has read no request', (code) => {
+  const sent = { started: true, isFirstByTls13: true };
+  expect(connectionOutcome(coded(code), departure('node'), sent)).toMatchObject({
+    outcome: 'not_sent',
+    transient: false,
+    obstacle: 'client_certificate',
+  });
+  // The server may have read it if it has accepted the certificate before.
+  for (const evidence of [{ started: true }, { started: true, isFirstByTls13: false }]) {
+    expect(connectionOutcome(coded(code), departure('node'), evidence).outcome).toBe('unknown');
+  }
+});
+
+test.each([
+  'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR',
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE',
+  'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
+  'ECONNRESET',
+])('%s proves nothing after the first byte', (code) => {
+  const sent = { started: true, isFirstByTls13: true };
+  expect(connectionOutcome(coded(code), departure('node'), sent).outcome).toBe('unknown');
+});
+
+test.each([
+  'write EPROTO 40ED:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:',
+  'write EPROTO 40ED:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:',
+])('no retry helps if client and server have no TLS in common', (message) => {
+  const error = Object.assign(new Error(message), { code: 'EPROTO' });
+  expect(connectionOutcome(error, departure('node'), { started: false })).toMatchObject({
+    outcome: 'not_sent',
+    transient: false,
+    obstacle: 'options',
+  });
+});
+
 test('connectionOutcome returns not_sent and allows no retry if one of several addresses has a rejected certificate', () => {
   const mixed = new AggregateError([connect('ECONNREFUSED'), coded('CERT_HAS_EXPIRED')]);
   expect(connectionOutcome(mixed, departure('bun'))).toMatchObject({

@@ -1,3 +1,4 @@
+import { Agent } from 'node:https';
 import { Readable } from 'node:stream';
 import { deflateSync, gzipSync } from 'node:zlib';
 import {
@@ -145,6 +146,30 @@ test('on an unknown runtime a client uses the global fetch even if that fetch wa
   expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
   expect(stub).toHaveBeenCalledTimes(1);
   expect(server.connections).toHaveLength(0);
+});
+
+test('every call rejects on Node.js 22.0 to 22.2, whose modules cannot be loaded, but with the option fetch', async () => {
+  const stub = vi.fn<typeof fetch>(() => Promise.resolve(respond(201, transfer)));
+  vi.stubGlobal('fetch', stub);
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+  const options = { baseUrl, apiKey, jwt: 'a.b.c', journal: memoryJournal() };
+  const payments = new PaymentsClient(options);
+  const input = { ...newTransfer, description: 'fee-0017' };
+  for (const call of [
+    () => payments.transfers.create(newTransfer),
+    () => payments.transfers.createOnce(input),
+    () => payments.transfers.list().toArray({ max: 1 }),
+    () => payments.instructions.list({ address: '0x1' }),
+    () => payments.withOptions({ agent: new Agent() }).accounts.get('acc_1'),
+  ]) {
+    const error = await failureOf(call(), ConfigurationError);
+    expect(error.outcome).toBe('not_sent');
+    expect(error.message).toContain('Use Node.js 22.3 or later');
+  }
+  expect(stub).not.toHaveBeenCalled();
+  expect(await payments.withOptions({ fetch: stub }).transfers.create(newTransfer)).toEqual(
+    transfer,
+  );
 });
 
 test('a read and a batch work in the edge runtime of Next.js, where functions of process throw', async () => {
