@@ -54,7 +54,7 @@ export interface ApiCall<T> extends Promise<T> {
 }
 
 /** Settings of a call that most calls leave out. */
-interface Circumstances {
+export interface Circumstances {
   /** The method call that this request belongs to, such as a `createOnce`; absent if none. */
   readonly within?: Trace | undefined;
   /** A second signal that aborts the call, beside the caller's `options.signal`. */
@@ -69,6 +69,10 @@ interface Circumstances {
    */
   readonly prefetch?: ((text: string) => boolean) | undefined;
   readonly scan?: Scan | undefined;
+  /** How many milliseconds are left of `totalTimeout`, if the call is one of several of a method. */
+  readonly timeLeft?: number | undefined;
+  /** No attempt starts after this time of the wall clock, in milliseconds since 1970. */
+  readonly notAfter?: number | undefined;
 }
 
 /** The number of the latest call. Events of hooks carry the number of their call. */
@@ -111,12 +115,11 @@ export class RequestPipeline {
     path: Path,
     schema: Schema<T>,
     options: RequestOptions | undefined,
-    within?: Trace,
+    circumstances?: Circumstances,
   ): ApiCall<T> {
     const response = responseCheck(schema);
-    return this.call({ operation, kind: 'safe', method: 'GET', path, response }, options, {
-      within,
-    });
+    const call = { operation, kind: 'safe', method: 'GET', path, response } as const;
+    return this.call(call, options, circumstances);
   }
 
   /**
@@ -156,9 +159,14 @@ export class RequestPipeline {
     });
   }
 
-  /** Sends a prepared call. No attempt starts after `notAfter`, in milliseconds since 1970. */
-  async send<T, A>(call: Call<T, A>, prepared: PreparedRequest, trace: Trace, notAfter: number) {
-    return (await this.#run(call, prepared, trace, { notAfter })).data;
+  /** Sends a prepared call, which has what is left of its method's time. */
+  async send<T, A>(
+    call: Call<T, A>,
+    prepared: PreparedRequest,
+    trace: Trace,
+    time: Pick<Circumstances, 'timeLeft' | 'notAfter'>,
+  ) {
+    return (await this.#run(call, prepared, trace, time)).data;
   }
 
   /** Removes credentials from a reference, for errors and events; undefined if it is invalid. */
@@ -188,7 +196,7 @@ export class RequestPipeline {
     call: Call<T, A>,
     prepared: PreparedRequest,
     trace: Trace,
-    circumstances: Circumstances & { readonly notAfter?: number },
+    circumstances: Circumstances,
   ): Promise<Success<T>> {
     const running = this.#start(call, prepared, trace, circumstances);
     const { authorize } = this.#setup;
@@ -205,10 +213,15 @@ export class RequestPipeline {
   }
 
   /** Asks the client option `authorize` about a payment that will be sent later. */
-  async authorize<T>(call: Call<T>, prepared: PreparedRequest, trace: Trace): Promise<void> {
+  async authorize<T>(
+    call: Call<T>,
+    prepared: PreparedRequest,
+    trace: Trace,
+    timeLeft: number,
+  ): Promise<void> {
     const { authorize } = this.#setup;
     if (authorize === undefined) return;
-    const running = this.#start(call, prepared, trace, {});
+    const running = this.#start(call, prepared, trace, { timeLeft });
     try {
       await askAuthorize(running, authorize);
     } catch (error) {
@@ -223,7 +236,7 @@ export class RequestPipeline {
     call: Call<T, A>,
     prepared: PreparedRequest,
     trace: Trace,
-    { cancel, prefetch, scan, notAfter }: Circumstances & { readonly notAfter?: number },
+    { cancel, prefetch, scan, timeLeft, notAfter }: Circumstances,
   ): RunningCall<Call<T, A>> {
     const { options } = prepared;
     const totalTimeout = options.totalTimeout ?? this.#setup.totalTimeout;
@@ -238,7 +251,7 @@ export class RequestPipeline {
       timeout: options.timeout ?? this.#setup.timeout,
       totalTimeout,
       maxRetries: options.maxRetries ?? this.#setup.maxRetries,
-      total: new Deadline(this.#setup.clock, totalTimeout, 'total', {
+      total: new Deadline(this.#setup.clock, timeLeft ?? totalTimeout, 'total', {
         signals: [options.signal, cancel],
         notAfter,
       }),

@@ -20,6 +20,8 @@ export interface PageSearch {
   readonly within: Trace | undefined;
   /** Called with the response headers of each page. */
   readonly onHead: (head: Head, reportDrift: ReportDrift) => void;
+  /** Returns how many milliseconds are left of the method's `totalTimeout`, if that has one. */
+  readonly timeLeft?: (() => number) | undefined;
 }
 
 /** Creates the list of a noun under `/v0`. The queries of its pages differ only in the cursor. */
@@ -66,7 +68,8 @@ export function listOf<T, Q extends PageQuery>(
       // Each loop has a signal of its own, which identifies the scan. A page of another list that a
       // faulty proxy sends a second time must not hide a payment from a search.
       const scan = search && cancel;
-      const circumstances = { site, within: search?.within, cancel, scan };
+      const timeLeft = search?.timeLeft?.();
+      const circumstances = { site, within: search?.within, cancel, scan, timeLeft };
       const prefetch = iteration && prefetchNext(iteration);
       return api.call(createPageCall(cursor), options, { ...circumstances, prefetch });
     },

@@ -1,4 +1,3 @@
-import { maxTimerMs } from '../internal/runtime.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import type { Hooks } from '../calls/hooks.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
@@ -16,6 +15,7 @@ import {
   type TransferSearch,
 } from '../search/search.ts';
 import type { TransferApi } from '../search/transfer-api.ts';
+import type { LastSearches } from './last-searches.ts';
 import { selectReadOptions, type OnceOptions } from './options.ts';
 import type { SharedSearches } from './shared-searches.ts';
 
@@ -27,6 +27,7 @@ export interface JournalContext {
   readonly journal: Journal | undefined;
   /** How long a request may still take effect after its deadline, in milliseconds. */
   readonly gracePeriod: number;
+  /** How long the whole call may take, in milliseconds. */
   readonly totalTimeout: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -34,10 +35,13 @@ export interface JournalContext {
 /** The client's settings for `createOnce`, `createAllOnce`, `decide` and `listUndecided`. */
 export interface ClientContext extends JournalContext {
   readonly pipeline: RequestPipeline;
+  /** How long one attempt of a request may take, in milliseconds. */
+  readonly timeout: number;
   readonly platform: Pick<ResolvedPlatform, 'descriptions'>;
   readonly hooks: Hooks;
   readonly api: TransferApi;
   readonly transferSearch: TransferSearch;
+  readonly lastSearches: LastSearches;
 }
 
 /** The client's settings, with the options of one call of `createOnce` applied. */
@@ -45,8 +49,12 @@ export interface OnceContext extends JournalContext {
   readonly platform: Pick<ResolvedPlatform, 'descriptions'>;
   /** The latest `Date` of a response of this platform in this process; undefined without one. */
   readonly readPlatformTime: () => number | undefined;
-  /** How long a search of the platform's list may take, in milliseconds. */
-  readonly searchTimeout: number;
+  readonly timeout: number;
+  /** Whether the payments of a batch share searches, which take as long as the list needs. */
+  readonly sharesSearches: boolean;
+  readonly lastSearches: LastSearches;
+  /** The call's own headers, which may change what the platform lists. */
+  readonly headers: RequestOptions['headers'];
   /** When the payment was first requested, as the caller states by the option `since`. */
   readonly since?: number | undefined;
   readonly reads: Pick<PaymentReads, 'get' | 'getAccount' | 'search'>;
@@ -80,12 +88,12 @@ class PaymentReads {
     this.#sharedSearches = searches;
   }
 
-  get(id: string): Promise<Transfer> {
-    return this.#client.api.get(id, this.#options, this.#within);
+  get(id: string, timeLeft: number): Promise<Transfer> {
+    return this.#client.api.get(id, this.#options, { within: this.#within, timeLeft });
   }
 
-  getAccount(id: string): Promise<unknown> {
-    return this.#client.api.getAccount(id, this.#options, this.#within);
+  getAccount(id: string, timeLeft: number): Promise<unknown> {
+    return this.#client.api.getAccount(id, this.#options, { within: this.#within, timeLeft });
   }
 
   /**
@@ -127,15 +135,14 @@ export function applyOptions(
     readonly searches?: SharedSearches | undefined;
   } = {},
 ): OnceContext {
-  const totalTimeout = options.totalTimeout ?? client.totalTimeout;
   return {
     ...client,
     journal: options.journal ?? client.journal,
     gracePeriod: options.gracePeriod ?? client.gracePeriod,
-    totalTimeout,
-    // The search of a batch may take long, because its list may be long. The batch's signal ends
-    // the search, and each page has a deadline.
-    searchTimeout: searches === undefined ? totalTimeout : maxTimerMs,
+    timeout: options.timeout ?? client.timeout,
+    totalTimeout: options.totalTimeout ?? client.totalTimeout,
+    sharesSearches: searches !== undefined,
+    headers: options.headers,
     since,
     signal: options.signal,
     readPlatformTime: () => client.pipeline.platformTime(),

@@ -68,25 +68,19 @@ export class Creation {
     return prepared && new Creation(pipeline, call, prepared, within);
   }
 
-  /** Calls the option `authorize`. Rejects on a veto, or if `authorize` takes too long. */
-  authorize(): Promise<void> {
+  /** Calls the option `authorize`. Rejects on a veto, or if that takes longer than `timeLeft`. */
+  authorize(timeLeft: number): Promise<void> {
     const call = { ...this.#call, operation: createCall.operation };
-    return this.#pipeline.authorize(call, this.#prepared, this.#within);
+    return this.#pipeline.authorize(call, this.#prepared, this.#within, timeLeft);
   }
 
   /**
-   * Sends the payment. No request starts after `notAfter`, a time of the wall clock.
-   * `beforeSending` is called just before each request, and stops the payment if it throws.
+   * Sends the payment within `timeLeft`. No request starts after `notAfter`, a time of the wall
+   * clock. `beforeSending` is called just before each request, and stops the payment if it throws.
    */
-  send(
-    totalTimeout: number,
-    notAfter: number,
-    beforeSending: () => void,
-  ): Promise<TransferCreated> {
-    const options = { ...this.#prepared.options, totalTimeout };
-    const prepared = { ...this.#prepared, options };
+  send(timeLeft: number, notAfter: number, beforeSending: () => void): Promise<TransferCreated> {
     const call = { ...this.#call, beforeSending };
-    return this.#pipeline.send(call, prepared, this.#within, notAfter);
+    return this.#pipeline.send(call, this.#prepared, this.#within, { timeLeft, notAfter });
   }
 }
 

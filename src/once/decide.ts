@@ -112,7 +112,7 @@ export class Verdict {
     { by, force }: DecisionOptions,
   ): Promise<PaidEntry> {
     const { errors } = this.#journal;
-    const transfer = await this.#context.reads.get(id);
+    const transfer = await this.#context.reads.get(id, this.#journal.timeLeft);
     const input = before?.input ?? readInputOf(transfer, this.#reference);
     if (input === undefined || isCertainlyOther(transfer, input)) {
       throw errors.createConflictError(`${id} is another payment, by its terms and description`);
@@ -158,7 +158,7 @@ export class Verdict {
       listed = transfersOf(await this.#search.run(entry, entry.input, { scans: 'twice' }));
     } catch (error) {
       if (!canIgnore) throw error;
-      this.#journal.startPhase(this.#context.signal);
+      this.#journal.startLastWrite();
     }
     const others = listed
       .filter(({ id, description }) => !except.includes(id) || description === this.#reference)
@@ -194,7 +194,7 @@ export class Verdict {
     const { sourceAccountId } = entry.input;
     const { errors } = this.#journal;
     try {
-      await this.#context.reads.getAccount(sourceAccountId);
+      await this.#context.reads.getAccount(sourceAccountId, this.#journal.timeLeft);
     } catch (error) {
       if (!(error instanceof PaymentsError) || error.retryable) {
         throw errors.createInDoubtError(isOpen(entry) ? entry : undefined, error);

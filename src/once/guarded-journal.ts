@@ -51,6 +51,14 @@ function remember(owners: Map<string, string>, transfer: string, key: string): v
   if (owners.size > maxOwners && oldest !== undefined) owners.delete(oldest);
 }
 
+/** For how long, beyond the end of its call, a journal may take for the last writes of the call. */
+const lastWriteMs = 5_000;
+
+interface Limit {
+  readonly endsAt: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 const claimedJournals = new WeakSet<Journal>();
 /** For each journal, a running or finished check that the journal still has its first claim. */
 const firstChecks = new WeakMap<Journal, Promise<true>>();
@@ -67,8 +75,11 @@ export class GuardedJournal {
   readonly #key: string;
   readonly #context: JournalContext;
   readonly #journal: Journal;
-  /** The deadline that several calls to the journal share, so that their waits do not add up. */
-  #phase: { readonly endsAt: number; readonly signal: AbortSignal | undefined };
+  /** When the whole call ends, by the client's monotonic clock and by its wall clock. */
+  #endsAt = 0;
+  #notAfter = 0;
+  /** Who may end calls to the journal, and when. */
+  #limit: Limit;
   /** The journal's time minus this process's monotonic time (`clock.elapsed`). */
   #offset: number | undefined;
   /** By how many milliseconds at most the journal's clock is ahead of this machine's clock. */
@@ -91,16 +102,35 @@ export class GuardedJournal {
     this.#context = context;
     this.#journal = journal;
     this.errors = new PaymentErrors(call, reference, context, () => this.estimateTime());
-    this.#phase = this.#createPhase(signal, context.totalTimeout);
+    this.#limit = { signal, endsAt: 0 };
+    this.restart();
   }
 
-  #createPhase(signal: AbortSignal | undefined, timeout: number) {
-    return { endsAt: this.#context.clock.elapsed() + timeout, signal };
+  /** Lets the time of the call begin now: for a payment of a batch, when its search has ended. */
+  restart(): void {
+    const { clock, totalTimeout } = this.#context;
+    this.#endsAt = clock.elapsed() + totalTimeout;
+    this.#notAfter = clock.now() + totalTimeout;
+    this.#limit = { ...this.#limit, endsAt: this.#endsAt };
   }
 
-  /** Sets a new deadline for later journal calls. Without `signal`, no caller can abort them. */
-  startPhase(signal?: AbortSignal, timeout = this.#context.totalTimeout): void {
-    this.#phase = this.#createPhase(signal, timeout);
+  /** How many milliseconds are left of the call; 0 or less if its time is over. */
+  get timeLeft(): number {
+    return this.#endsAt - this.#context.clock.elapsed();
+  }
+
+  /** A time of the wall clock, which goes on while the machine is suspended, after which the call has ended. */
+  get notAfter(): number {
+    return this.#notAfter;
+  }
+
+  /**
+   * From now on, no caller aborts what is written, and it has some seconds beyond the call's end. So
+   * a request that certainly had no effect leaves no claim behind.
+   */
+  startLastWrite(): void {
+    const now = this.#context.clock.elapsed();
+    this.#limit = { signal: undefined, endsAt: Math.max(this.#endsAt, now) + lastWriteMs };
   }
 
   /** When the store needs a search of the list before a first claim. */
@@ -254,6 +284,18 @@ export class GuardedJournal {
     if (!hasTime) throw this.#fail('claim has ended', undefined, false);
   }
 
+  /**
+   * Creates the error of a call that had no time to send the payment. The journal is read again,
+   * because another call may have claimed the payment meanwhile.
+   */
+  async createNotSentError(problem: string, hint: string, retryable?: boolean): Promise<Error> {
+    this.startLastWrite();
+    const entry = await this.read();
+    return entry === undefined || entry.state === 'not_paid'
+      ? this.errors.createNotSentError(problem, hint, retryable)
+      : this.errors.createInProgressError(isOpen(entry) ? entry : undefined);
+  }
+
   /** Throws if the journal's files are no longer those that hold the claim. */
   checkStore(): void {
     const { check }: Partial<FullJournal> = this.#journal;
@@ -380,9 +422,11 @@ export class GuardedJournal {
    */
   async runInTime<T>(
     run: (deadline: Deadline) => Promise<T>,
-    createError: (failure: { readonly error: unknown } | { readonly timedOut: true }) => Error,
+    createError: (
+      failure: { readonly error: unknown } | { readonly timedOut: true },
+    ) => Error | Promise<Error>,
+    { endsAt, signal }: Limit = this.#limit,
   ): Promise<T> {
-    const { endsAt, signal } = this.#phase;
     const { clock } = this.#context;
     const timeLeft = endsAt - clock.elapsed();
     const deadline = new Deadline(clock, timeLeft, 'total', { signals: [signal] });
@@ -390,10 +434,10 @@ export class GuardedJournal {
       deadline.check();
       return await deadline.race(run(deadline));
     } catch (error) {
-      if (!(error instanceof Stopped)) throw createError({ error });
+      if (!(error instanceof Stopped)) throw await createError({ error });
       throw error.why.by === 'caller'
         ? this.errors.createAbortError(error.why.reason)
-        : createError({ timedOut: true });
+        : await createError({ timedOut: true });
     } finally {
       deadline.close();
     }

@@ -3,10 +3,11 @@ import {
   AbortError,
   PaymentInDoubtError,
   PaymentsError,
+  TimeoutError,
   type CallIdentity,
   type InDoubtReason,
 } from '../errors/errors.ts';
-import { reattribute } from '../errors/message.ts';
+import { createError, reattribute } from '../errors/message.ts';
 import { redactError, type Redact } from '../errors/redact.ts';
 import { formatTime, formatWait } from '../internal/text.ts';
 import { fieldOf, innermostMessageOf, messageOf } from '../internal/thrown.ts';
@@ -25,8 +26,9 @@ export interface DoubtTimes {
 
 /** Creates the errors of one call of createOnce, decide or listUndecided. */
 export class PaymentErrors {
+  /** The payment's reference, as the caller has passed it. */
+  readonly reference: string;
   readonly #call: CallIdentity;
-  readonly #reference: string;
   readonly #context: JournalContext;
   readonly #startedAt: number;
   readonly #journalTime: () => number | undefined;
@@ -39,7 +41,7 @@ export class PaymentErrors {
     journalTime: () => number | undefined = () => undefined,
   ) {
     this.#call = call;
-    this.#reference = reference;
+    this.reference = reference;
     this.#context = context;
     this.#startedAt = context.clock.now();
     this.#journalTime = journalTime;
@@ -59,10 +61,10 @@ export class PaymentErrors {
   }
 
   /** Creates the error if another call has claimed the payment. Omit `claim` if it was not read. */
-  createInProgressError(claim?: OpenEntry): PaymentInDoubtError {
+  createInProgressError(claim?: OpenEntry, times?: DoubtTimes): PaymentInDoubtError {
     const description = 'Another call is making this payment, or was interrupted';
-    const times = claim ? this.#timesOf(claim) : { retryAfterMs: inProgressRetryMs };
-    return this.createError('in_progress', description, times);
+    const known = claim ? this.#timesOf(claim) : { retryAfterMs: inProgressRetryMs };
+    return this.createError('in_progress', description, { ...known, ...times });
   }
 
   /**
@@ -73,7 +75,7 @@ export class PaymentErrors {
     claim: OpenEntry | undefined,
     cause?: unknown,
     detail = '',
-    times: DoubtTimes = this.#timesOf(claim),
+    others: DoubtTimes & { readonly retryable?: boolean } = {},
   ): PaymentInDoubtError {
     const reason =
       cause instanceof PaymentsError ? (cause.attempts.at(-1)?.reason ?? cause.name) : '';
@@ -82,7 +84,11 @@ export class PaymentErrors {
       reason && `The cause: ${reason}`,
       detail,
     ];
-    return this.createError('in_doubt', lines.filter(Boolean).join('.\n'), { ...times, cause });
+    return this.createError('in_doubt', lines.filter(Boolean).join('.\n'), {
+      ...this.#timesOf(claim),
+      ...others,
+      cause,
+    });
   }
 
   /** When to call again about a claim, and how long its request may still take effect. */
@@ -98,6 +104,21 @@ export class PaymentErrors {
       claimedAt: claim.claimedAt,
       endsAt: left.toTakeEffect > 0 ? endsAt : undefined,
     };
+  }
+
+  /** Creates the error of a payment without a claim that had no time to be sent. */
+  createNotSentError(problem: string, hint: string, retryable = true): TimeoutError {
+    const { operation, method, path } = this.#call;
+    const { startedAt } = this.commonFields;
+    return createError(
+      TimeoutError,
+      {
+        what: `${operation} did not send the payment, and the journal has no claim of it: ${problem}`,
+        hint,
+        consequence: 'Nothing was sent.',
+      },
+      { operation, method, path, outcome: 'not_sent', retryable, startedAt, phase: 'total' },
+    );
   }
 
   /** Creates the error if the caller's arguments contradict the journal or the platform. */
@@ -143,7 +164,7 @@ export class PaymentErrors {
     const { redact, redactOwn } = this.#context.pipeline;
     const { cause } = otherFields;
     const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
-    const reference = redactOwn(this.#reference);
+    const reference = redactOwn(this.reference);
     const firstLine = `${redact(description)}.`;
     const message = [firstLine, reference && `Reference: ${reference}.`].concat(
       this.#adviseOnTime(retryAfterMs, endsAt),

@@ -9,6 +9,7 @@ import {
   type Search,
   type Takeover,
 } from '../search/search.ts';
+import { maxTimerMs } from '../internal/runtime.ts';
 import type { OnceContext } from './context.ts';
 import type { SearchResult } from './decision.ts';
 import { isOpen, readFirstClaim, readFirstTime } from './entries.ts';
@@ -27,17 +28,16 @@ export class PaymentSearch {
 
   /**
    * Searches the platform's list, with as many scans as `scans` says, and leaves out transfers that
-   * the journal records as other payments. Throws a PaymentInDoubtError if the search fails or takes
-   * longer than `searchTimeout`. Its cause is `cause`, the error that led to the search, or else the
-   * error of the search.
+   * the journal records as other payments. Throws a PaymentInDoubtError if the search fails. Its
+   * cause is `cause`, the error that led to the search, or else the error of the search.
    */
   async run(
     entry: JournalEntry | undefined,
     input: OnceInput,
     { cause, scans }: { readonly cause?: unknown; readonly scans: Scans },
   ): Promise<SearchResult> {
-    const { signal, searchTimeout } = this.#context;
-    const { errors } = this.#journal;
+    const { clock, signal, sharesSearches, reads } = this.#context;
+    const { errors, timeLeft } = this.#journal;
     const search: Search<OnceInput> = {
       input,
       scans,
@@ -45,7 +45,6 @@ export class PaymentSearch {
       dismissed: new Set(entry?.dismissed),
       takeover: scans === 'twice' ? this.#describeTakeover(entry) : undefined,
     };
-    this.#journal.startPhase(signal, searchTimeout);
     const isUnclaimed = entry === undefined && scans === 'confirmed';
     const claim = isOpen(entry) ? entry : undefined;
     let pages = 0;
@@ -55,24 +54,46 @@ export class PaymentSearch {
     const isOtherPayment = createOwnerCheck(() => this.#journal);
     const result = await this.#journal.runInTime(
       (deadline) =>
-        this.#context.reads.search(search, {
+        reads.search(search, {
           isUnclaimed,
           signal: deadline.signal,
           onPage,
           isOtherPayment,
         }),
       (failure) => {
-        if (!('error' in failure)) {
-          return errors.createInDoubtError(claim, cause, describeSlowSearch(searchTimeout, pages));
-        }
+        if (!('error' in failure)) return this.#createEndlessError(entry, cause, timeLeft, pages);
         const isJournals = failure.error instanceof PaymentInDoubtError;
         return isJournals
           ? failure.error
           : errors.createInDoubtError(claim, cause ?? failure.error);
       },
+      { signal, endsAt: clock.elapsed() + (sharesSearches ? maxTimerMs : timeLeft) },
     );
-    this.#journal.startPhase(signal);
+    if (sharesSearches) this.#journal.restart();
     return result;
+  }
+
+  /**
+   * Creates the error of a search that did not end in time. Nothing changes by itself, so from the
+   * second time on it is not retryable.
+   */
+  #createEndlessError(
+    entry: JournalEntry | undefined,
+    cause: unknown,
+    timeLeft: number,
+    pages: number,
+  ): Error | Promise<Error> {
+    const { errors } = this.#journal;
+    const claim = isOpen(entry) ? entry : undefined;
+    // The call's own request has taken the time, so the next call may well search the list.
+    if (timeLeft <= 0) return errors.createInDoubtError(claim, cause);
+    const problem = `the search of the list did not end within ${this.#context.totalTimeout} ms (totalTimeout); it read ${pages} pages`;
+    const retryable = this.#context.lastSearches.addEndless(errors.reference);
+    return claim === undefined
+      ? this.#journal.createNotSentError(problem, searchHint, retryable)
+      : errors.createInDoubtError(claim, cause, `In this call, ${problem}.\n${searchHint}`, {
+          retryable,
+        });
   }
 
   /** The earliest time at which the payment can have been made, by this machine's clock. */
@@ -149,5 +170,6 @@ export function transfersOf(found: SearchResult): readonly Transfer[] {
   return found.result === 'found' ? [found.transfer] : found.candidates;
 }
 
-const describeSlowSearch = (timeout: number, pages: number): string =>
-  `The search of the list did not end within ${timeout} ms (totalTimeout); it read ${pages} pages.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce, a journal with searchFirst: 'never', or a larger totalTimeout`;
+/** What helps if the list is too long for the time of one call. */
+export const searchHint =
+  "What helps: platform.transfersNewestFirst with since, createAllOnce, whose searches take as long as they need, a journal with searchFirst: 'never', or a larger totalTimeout";

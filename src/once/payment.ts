@@ -37,7 +37,7 @@ import {
   type Before,
 } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
-import { PaymentSearch, transfersOf } from './payment-search.ts';
+import { PaymentSearch, searchHint, transfersOf } from './payment-search.ts';
 import { readRecorded } from './recorded.ts';
 
 /*
@@ -166,6 +166,7 @@ export class Payment {
       const step = findNextStep(situation, found);
       switch (step.next) {
         case 'search':
+          if (error === undefined) this.#answerFromLastSearch(situation, claim);
           found = await this.#search.run(entry, this.#input, { cause: error, scans: step.scans });
           break;
         case 'record':
@@ -179,36 +180,57 @@ export class Payment {
         case 'fail':
           throw error;
         case 'in_progress':
-          throw this.#journal.errors.createInProgressError(claim);
+          throw this.#remember(claim, this.#journal.errors.createInProgressError(claim));
         case 'in_doubt':
-          throw this.#journal.errors.createInDoubtError(claim, error);
+          throw this.#remember(claim, this.#journal.errors.createInDoubtError(claim, error));
       }
     }
   }
 
+  /** Throws if this client has searched for the same claim, and `retryAfterMs` is not over yet. */
+  #answerFromLastSearch(situation: Situation, claim: OpenEntry | undefined): void {
+    const { lastSearches, clock } = this.#context;
+    const elapsed = clock.elapsed();
+    const last = lastSearches.find(claim, this.#context, elapsed);
+    if (last === undefined) return;
+    const { errors } = this.#journal;
+    const times = { retryAfterMs: last.until - elapsed };
+    throw situation === 'claimed' && last.reason === 'in_progress'
+      ? errors.createInProgressError(claim, times)
+      : errors.createInDoubtError(claim, last.cause, '', times);
+  }
+
+  /** Notes what a whole search of the list has found, as it is said by the error of this call. */
+  #remember(claim: OpenEntry | undefined, failure: PaymentInDoubtError): PaymentInDoubtError {
+    const { lastSearches, clock, since, headers } = this.#context;
+    const { reason, cause, retryAfterMs } = failure;
+    if (claim !== undefined && retryAfterMs !== undefined) {
+      const until = clock.elapsed() + retryAfterMs;
+      lastSearches.add(claim, { reason, cause, since, headers, until });
+    }
+    return failure;
+  }
+
   /** Claims the payment and sends it. `before` is an expired claim or an operator's decision. */
   async #send(before: Before): Promise<MadePayment> {
-    const { clock, totalTimeout, signal } = this.#context;
-    this.#journal.startPhase(signal);
-    // This machine's clocks are read before the journal's, so that no request outlasts its claim.
-    const startedAt = clock.elapsed();
-    const notAfter = clock.now() + totalTimeout;
     await this.#authorize(before);
+    await this.#requireTime(before);
     const claim = await this.#claim(before);
     const { baseUrl, pipeline } = this.#context;
     if (!isOpen(before)) warnOfEqualTerms(baseUrl, this.#input, pipeline.redactOwn);
     this.#doubt.addRequest();
     let created: TransferCreated;
     try {
-      const timeLeft = totalTimeout - (clock.elapsed() - startedAt);
+      // This machine's clocks were read before the journal's, so no request outlasts its claim.
+      const { timeLeft, notAfter } = this.#journal;
       const checkStore = () => this.#journal.checkStore();
       created = await this.#creation.send(timeLeft, notAfter, checkStore);
     } catch (error) {
-      this.#journal.startPhase();
+      this.#journal.startLastWrite();
       if (error instanceof PaymentInDoubtError) return await this.#giveUp(error, claim, before);
       return await this.#handleFailure(error, claim, before);
     }
-    this.#journal.startPhase();
+    this.#journal.startLastWrite();
     await this.#recordPaid(claim, created);
     return { result: 'created', transferId: created.id, transfer: created };
   }
@@ -220,11 +242,29 @@ export class Payment {
   async #authorize(before: Before): Promise<void> {
     const { errors } = this.#journal;
     try {
-      await this.#creation.authorize();
+      await this.#creation.authorize(this.#journal.timeLeft);
     } catch (error) {
       if (error instanceof AbortError) throw errors.createAbortError(error.cause);
       throw isOpen(before) ? errors.createInDoubtError(before, error) : error;
     }
+  }
+
+  /**
+   * Throws if too little time is left for a request: one that is cut off leaves the payment in
+   * doubt, and no time to search for it.
+   */
+  async #requireTime(before: Before): Promise<void> {
+    const { totalTimeout, timeout } = this.#context;
+    const { timeLeft, errors } = this.#journal;
+    if (timeLeft >= Math.min(totalTimeout / 2, timeout)) return;
+    const problem = `only ${Math.round(timeLeft)} of ${totalTimeout} ms (totalTimeout) were left for the request`;
+    throw isOpen(before)
+      ? errors.createInDoubtError(
+          before,
+          undefined,
+          `It was not sent again, as ${problem}.\n${searchHint}`,
+        )
+      : await this.#journal.createNotSentError(problem, searchHint);
   }
 
   /**
@@ -272,9 +312,11 @@ export class Payment {
       return await this.#proceed(positionOf(claim));
     }
     const withdrawn = withdrawClaim(before, claim, await this.#journal.readTime());
-    if ((await this.#journal.tryToSwap(claim, withdrawn)) !== true) {
+    const isWithdrawn = await this.#journal.tryToSwap(claim, withdrawn);
+    // Another call can only have the payment if this one has stood still for longer than its time.
+    if (isWithdrawn === false) this.#journal.restart();
+    if (isWithdrawn !== true) {
       // A certain failure is told only if nobody else had paid when the claim was withdrawn.
-      this.#journal.startPhase();
       const entry = await this.#journal.readOr(claim);
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
       if (!isEqual(entry, withdrawn)) {
@@ -418,7 +460,7 @@ export class Payment {
     const claim = isOpen(before) ? before : await this.#createExpiredClaim(before);
     let shown = description;
     try {
-      shown ??= (await reads.get(id)).description;
+      shown ??= (await reads.get(id, this.#journal.timeLeft)).description;
     } catch (error) {
       throw this.#journal.errors.createInDoubtError(claim, error);
     }

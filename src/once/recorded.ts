@@ -1,7 +1,8 @@
 import { NotFoundError, PaymentsError } from '../errors/errors.ts';
 import { reattribute } from '../errors/message.ts';
 import type { PaidEntry } from '../journals/journal.ts';
-import type { Transfer } from '../schemas/transfer.ts';
+import { isReference, journalKey } from '../internal/formats.ts';
+import type { OnceInput, Transfer } from '../schemas/transfer.ts';
 import { isCertainlyOther } from '../search/compare.ts';
 import type { OnceContext } from './context.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
@@ -17,12 +18,11 @@ export async function readRecorded(
 ): Promise<Transfer> {
   const { transferId, input, platform } = entry;
   const { errors } = journal;
-  journal.startPhase(context.signal);
   const isElsewhere = platform !== context.baseUrl;
   const madeElsewhere = `The payment was made (${transferId}) on another platform (${platform})`;
   let transfer: Transfer;
   try {
-    transfer = await context.reads.get(transferId);
+    transfer = await context.reads.get(transferId, journal.timeLeft);
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error;
     if (error instanceof NotFoundError && isElsewhere) {
@@ -33,11 +33,24 @@ export async function readRecorded(
   if (isElsewhere && transfer.description !== input.description) {
     throw errors.createConflictError(`${madeElsewhere}, and here that transfer is another payment`);
   }
-  // After a reset, a sandbox assigns ids again that an older journal records for other payments.
-  if (!isCertainlyOther(transfer, input)) return transfer;
+  const isOther =
+    isCertainlyOther(transfer, input) || (await isOfAnother(transfer, input, journal));
+  if (!isOther) return transfer;
   throw errors.createConflictError(
     `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
   );
+}
+
+/** Whether a transfer's description is exactly the reference of another payment of the journal. */
+async function isOfAnother(
+  { description }: Transfer,
+  input: OnceInput,
+  journal: GuardedJournal,
+): Promise<boolean> {
+  if (!isReference(description) || journalKey(description) === journalKey(input.description)) {
+    return false;
+  }
+  return (await journal.read(description))?.input.description === description;
 }
 
 /**
@@ -52,10 +65,20 @@ async function describeFailedRead(
 ): Promise<PaymentsError> {
   const retryable =
     !(error instanceof NotFoundError) || (await journal.now()) - paidAt < gracePeriod;
-  const hint = retryable ? 'Call createOnce again to get it.' : `${checkJournal}.`;
-  const what = `The payment was made (${transferId}), but could not be read`;
+  const isUnknown = error instanceof NotFoundError && error.code !== undefined;
+  const what = isUnknown
+    ? `The journal says that the payment was made (${transferId}), and the platform does not know that transfer`
+    : `The payment was made (${transferId}), but could not be read`;
+  const hint = [
+    isUnknown && `${checkJournal}. ${lostTransfer}`,
+    retryable && 'Call createOnce again to get it.',
+  ]
+    .filter(Boolean)
+    .join('\n');
   return reattribute(error, { what, hint }, { ...journal.errors.commonFields, retryable });
 }
 
 const checkJournal =
-  'Check that the journal belongs to this platform; a sandbox that was reset needs a new one';
+  'Check that the journal belongs to this platform and credential; a platform that was reset, such as a sandbox restarted without --state, gives its ids again and needs a new journal';
+const lostTransfer =
+  'Otherwise the platform has lost the transfer: ask it, then record with transfers.decide and force what it says.';

@@ -23,6 +23,7 @@ import {
   type UndecidedPayment,
 } from '../once/list-undecided.ts';
 import { decide, decideCall } from '../once/decide.ts';
+import { LastSearches } from '../once/last-searches.ts';
 import type { DecideOptions, OnceOptions } from '../once/options.ts';
 import {
   reconcileAll,
@@ -50,7 +51,7 @@ export class Transfers {
   /** @internal */
   constructor(
     versioned: RequestPipeline,
-    defaults: Omit<ClientContext, 'pipeline' | 'api' | 'transferSearch'> & {
+    defaults: Omit<ClientContext, 'pipeline' | 'api' | 'transferSearch' | 'lastSearches'> & {
       readonly platform: Pick<
         ResolvedPlatform,
         'transfersFilter' | 'transfersNewestFirst' | 'descriptions'
@@ -64,7 +65,8 @@ export class Transfers {
     const listOrder = new ListOrder(platform.transfersNewestFirst);
     const transferSearch = new TransferSearch(api, { now, redact, listOrder });
     this.#api = api;
-    this.#once = { ...defaults, pipeline: versioned, api, transferSearch };
+    const lastSearches = new LastSearches();
+    this.#once = { ...defaults, pipeline: versioned, api, transferSearch, lastSearches };
     this.#pipeline = versioned;
   }
 
@@ -234,7 +236,7 @@ export class Transfers {
   waitFor(id: string, options?: WaitOptions): Promise<Transfer> {
     return runFromCallSite(() =>
       this.#pipeline.trace(waitCall, undefined, (trace) => {
-        const poll = (polling: RequestOptions) => this.#api.get(id, polling, trace);
+        const poll = (polling: RequestOptions) => this.#api.get(id, polling, { within: trace });
         return waitForTransfer(id, poll, this.#once.clock, this.#pipeline.redactOwn, options);
       }),
     );
@@ -261,7 +263,7 @@ export class Transfers {
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return runFromCallSite(() =>
       this.#pipeline.trace(reconcileCall, undefined, (trace) =>
-        reconcileTransfer(this.#once.transferSearch, input, options, this.#pipeline.redact, trace),
+        reconcileTransfer(this.#once.transferSearch, input, options, this.#once, trace),
       ),
     );
   }

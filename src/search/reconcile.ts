@@ -11,6 +11,7 @@ import {
   optionalCheck,
   type OptionChecks,
 } from '../calls/options.ts';
+import type { Clock } from '../calls/time.ts';
 import type { Trace } from '../calls/tracing.ts';
 import { transferCreateInputSchema, type TransferCreateInput } from '../schemas/transfer.ts';
 import {
@@ -48,9 +49,14 @@ export async function reconcileTransfer(
   search: TransferSearch,
   input: TransferCreateInput,
   options: ReconcileOptions | undefined,
-  redact: Redact,
+  client: {
+    readonly pipeline: { readonly redact: Redact };
+    readonly clock: Required<Clock>;
+    readonly totalTimeout: number;
+  },
   within: Trace,
 ): Promise<Reconciliation> {
+  const { clock, pipeline } = client;
   const issues: Issue[] = [];
   const { since, clockSkew, ...paging } = checkOptions(
     reconcileOptionChecks,
@@ -64,12 +70,15 @@ export async function reconcileTransfer(
     Object.keys(reconcileOptionChecks()),
   );
   if (checkedInput === undefined || issues.length > 0) {
-    throw stillInDoubt(invalidArguments(reconcileCall, issues, redact), start);
+    throw stillInDoubt(invalidArguments(reconcileCall, issues, pipeline.redact), start);
   }
   const searches: readonly [Search] = [
     { input: checkedInput, start, clockSkew, earliest: start, scans: 'confirmed' },
   ];
-  const [result] = await search.search(checkedInput.sourceAccountId, searches, { paging, within });
+  const endsAt = clock.elapsed() + (paging.totalTimeout ?? client.totalTimeout);
+  const timeLeft = () => endsAt - clock.elapsed();
+  const scanOptions = { paging, within, timeLeft };
+  const [result] = await search.search(checkedInput.sourceAccountId, searches, scanOptions);
   return requireResult(result);
 }
 

@@ -94,6 +94,7 @@ interface ScanOptions {
   readonly onPage?: (() => void) | undefined;
   /** The call to which hooks attribute the page requests. Without it, each page is its own call. */
   readonly within?: Trace | undefined;
+  readonly timeLeft?: (() => number) | undefined;
 }
 
 export const reconcileCall: CallIdentity = {
@@ -287,7 +288,7 @@ export class TransferSearch {
   async *scan(
     source: string,
     bound: Bound,
-    { paging, pageSize = () => largestPage, onPage, within }: ScanOptions,
+    { paging, pageSize = () => largestPage, onPage, within, timeLeft }: ScanOptions,
     state: ScanState,
   ): AsyncGenerator<readonly Transfer[], void, undefined> {
     const order = this.listOrder.createCheck();
@@ -301,7 +302,7 @@ export class TransferSearch {
     };
     const { isFiltered } = this.#api;
     const query = { ...(isFiltered && { accountId: source }), limit: pageSize() };
-    for await (const page of this.#api.list(query, paging, { onHead, within }).pages()) {
+    for await (const page of this.#api.list(query, paging, { onHead, within, timeLeft }).pages()) {
       state.problem = findPageProblem(page, state.isCached);
       if (state.problem !== undefined) return;
       onPage?.();

@@ -1,7 +1,6 @@
 import { argument, path, type Validator } from '../calls/arguments.ts';
 import type { RequestOptions } from '../calls/options.ts';
-import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
-import type { Trace } from '../calls/tracing.ts';
+import type { ApiCall, Circumstances, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf, type PageSearch } from '../lists/list.ts';
 import type { Pager } from '../lists/pager.ts';
 import { accountIdSchema, accountSchema, type Account } from '../schemas/account.ts';
@@ -45,14 +44,18 @@ export class TransferApi {
     );
   }
 
-  get(id: string, options: RequestOptions | undefined, within?: Trace): ApiCall<Transfer> {
+  get(
+    id: string,
+    options: RequestOptions | undefined,
+    circumstances?: Circumstances,
+  ): ApiCall<Transfer> {
     const where = path`/transfers/${argument(transferIdSchema(), id)}`;
-    return this.#pipeline.read('transfers.get', where, transferSchema(), options, within);
+    return this.#pipeline.read('transfers.get', where, transferSchema(), options, circumstances);
   }
 
-  getAccount(id: string, options: RequestOptions, within?: Trace): ApiCall<Account> {
+  getAccount(id: string, options: RequestOptions, circumstances: Circumstances): ApiCall<Account> {
     const where = path`/accounts/${argument(accountIdSchema(), id)}`;
-    return this.#pipeline.read('accounts.get', where, accountSchema(), options, within);
+    return this.#pipeline.read('accounts.get', where, accountSchema(), options, circumstances);
   }
 }
 

@@ -53,6 +53,8 @@ async function payTwice({ changePage = (page) => page, jump = 0, isForgotten }: 
   sandbox.faults.add({ operation: 'transfers.create', fault });
   await pay();
   lead = jump;
+  // Before that, the same client would answer from its first search.
+  clock.jump(5_000);
   if (isForgotten !== undefined) memory = createJournal();
   if (jump === 0) clock.jump(fixedTimes.totalTimeout + fixedTimes.gracePeriod);
   await pay();

@@ -47,6 +47,7 @@ test('createOnce with gracePeriod: Infinity never sends a payment in doubt again
   });
   expect(error.message).toContain('never sent again by itself');
   sandbox.transfers.create(input);
+  clock.jump(defaultGracePeriod);
   expect((await pay()).result).toBe('found');
 });
 

@@ -7,6 +7,7 @@ import {
   type Journal,
   type JournalEntry,
 } from '../../src/journals/journal.ts';
+import { LastSearches } from '../../src/once/last-searches.ts';
 import type { OnceContext } from '../../src/once/context.ts';
 import type { Creation } from '../../src/once/creation.ts';
 import { Payment } from '../../src/once/payment.ts';
@@ -382,7 +383,10 @@ function contextOf(simulation: Simulation, caller: Caller): OnceContext {
     },
     gracePeriod,
     totalTimeout,
-    searchTimeout: totalTimeout,
+    timeout: totalTimeout,
+    sharesSearches: false,
+    lastSearches: new LastSearches(),
+    headers: undefined,
     baseUrl: 'https://api.example.com/v0',
     clock,
     pipeline: {
