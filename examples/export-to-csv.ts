@@ -1,13 +1,14 @@
 // Writes every transfer into a CSV file, and resumes after a crash. When a page has arrived, the program
 // stores its cursor with the length of the file before it. A new start truncates the file to that length
-// and requests that page again. Rows are compared by id, so none is written twice when the list moves while
-// it is read. With PAYMENTS_BASE_URL it exports to the file that you name, such as `node export-to-csv.ts
+// and requests that page again. A platform may refuse a cursor that is too old, and then the list begins at
+// its first page. Rows are compared by id, so none is written twice, also when the list moves while it is
+// read. With PAYMENTS_BASE_URL it exports to the file that you name, such as `node export-to-csv.ts
 // transfers.csv`; otherwise it runs on a sandbox. Needs `npm install csv-stringify`.
 import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
-import { PaymentsClient } from 'payments-platform-sdk';
+import { isApiError, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 const columns = ['id', 'createdAt', 'status', 'amount', 'currency', 'description'];
@@ -30,7 +31,7 @@ async function exportTransfers(payments: PaymentsClient, file: string): Promise<
     const rows = (await readFile(file, 'utf8')).matchAll(/^"([^"\n]+)",/gm);
     const ids = new Set(Array.from(rows, ([, id]) => id));
     let next = cursor;
-    for await (const page of payments.transfers.list({ limit: 100, cursor }).pages()) {
+    for await (const page of readPages(payments, cursor)) {
       const { size } = await csv.stat();
       if (next !== undefined) {
         const progress: Progress = { cursor: next, bytes: size };
@@ -55,6 +56,16 @@ async function exportTransfers(payments: PaymentsClient, file: string): Promise<
     }
   } finally {
     await csv.close();
+  }
+}
+
+async function* readPages(payments: PaymentsClient, cursor: string | undefined) {
+  try {
+    yield* payments.transfers.list({ limit: 100, cursor }).pages();
+  } catch (error) {
+    const isRefused = isApiError(error) && [400, 404, 410, 422].includes(error.status);
+    if (cursor === undefined || !isRefused || error.resume?.itemsYielded !== 0) throw error;
+    yield* payments.transfers.list({ limit: 100 }).pages();
   }
 }
 

@@ -72,7 +72,7 @@ async function run(stopAfter = Number.POSITIVE_INFINITY): Promise<number> {
       if (told >= stopAfter) break;
     }
   } catch (error) {
-    // It sends nothing, so a pause of minutes may end at once.
+    // It sends no payment, so a pause of minutes may end at once.
     if (!signal.aborted) throw error;
   }
   return told;

@@ -29,7 +29,7 @@ sandbox.transfers.fail(bouncing.id);
 try {
   await payments.transfers.waitFor(bouncing.id);
 } catch (error) {
-  // Only `failed` means that the money did not arrive; `timeout` and `regressed` leave it open.
+  // Only `failed` means that the payee does not have the money; the other reasons leave it open.
   if (!(error instanceof WaitError) || error.reason !== 'failed') throw error;
   console.log('did not arrive:', error.message);
 }

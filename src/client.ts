@@ -79,7 +79,7 @@ export class PaymentsClient {
   /**
    * Creates a client from its options, and from environment variables for options that you leave
    * out. Reads both once.
-   * @throws {@link ConfigurationError} which names the option and the variable, never the value
+   * @throws {@link ConfigurationError} which names the option and the variable, and shows no text of a value
    */
   constructor(options: ClientOptions = {}) {
     warnOfOldNode();

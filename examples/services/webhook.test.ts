@@ -36,6 +36,25 @@ test('ends its wait and sends one receipt when two notifications come at the sam
   expect(receipts).toMatchObject([{ id, status: 'completed' }]);
 });
 
+test('sends a second receipt when a transfer fails after it was completed', async () => {
+  const transfer = { id: 'txfr_1', type: 'wire', createdAt: '2026-11-24T10:00:00Z' };
+  let status = 'completed';
+  const payments = new PaymentsClient({
+    baseUrl: 'https://platform.invalid/v0',
+    apiKey: 'sk_test',
+    fetch: async () => Response.json({ ...transfer, status }),
+  });
+  const receipts: string[] = [];
+  const { service } = buildWebhookService(payments, (ended) => receipts.push(ended.status));
+  onTestFinished(() => service.close());
+  const notify = () => service.inject({ method: 'POST', url: '/webhooks', payload: 'txfr_1' });
+  for (const next of ['completed', 'completed', 'failed', 'failed']) {
+    status = next;
+    await notify();
+  }
+  expect(receipts).toEqual(['completed', 'failed']);
+});
+
 test('sends each receipt once when notifications are lost, late, repeated and reordered', async () => {
   const sandbox = new Sandbox({ autoAdvance: 200 });
   const { id: entityId } = sandbox.entities.create({ email: 'ada@example.com' });

@@ -19,20 +19,20 @@ export interface WebhookService {
 const isFinal = ({ status }: Transfer): boolean =>
   ['completed', 'failed', 'cancelled'].includes(status);
 
-/** `sendReceipt` is called once for each transfer that has ended. */
+/** `sendReceipt` is called once for each end of a transfer: one that completed may be returned later. */
 export function buildWebhookService(
   payments: PaymentsClient,
   sendReceipt: (transfer: Transfer) => void,
   pollMs = 10_000,
 ): WebhookService {
-  // In production this is a table with the id as its primary key, so that it survives a restart.
-  const receipts = new Set<string>();
+  // In production this is a table with id and status as its primary key, so that it survives a restart.
+  const receipts = new Map<string, string>();
   /** The waits that are in progress; a notification ends one at once. */
   const waits = new Map<string, AbortController>();
 
   const finish = (transfer: Transfer) => {
-    if (receipts.has(transfer.id)) return;
-    receipts.add(transfer.id);
+    if (receipts.get(transfer.id) === transfer.status) return;
+    receipts.set(transfer.id, transfer.status);
     sendReceipt(transfer);
   };
 
@@ -63,7 +63,6 @@ export function buildWebhookService(
   service.post<{ Body: string | undefined }>('/webhooks', async (request, reply) => {
     const ids = new Set(request.body?.match(/\btxfr_\w+/g));
     for (const id of [...ids].slice(0, 10)) {
-      if (receipts.has(id)) continue;
       const transfer = await payments.transfers.get(id);
       if (isFinal(transfer)) {
         finish(transfer);

@@ -11,11 +11,12 @@ import {
   type RequestOptions,
 } from '../calls/options.ts';
 import type { Inputs, ReadInput } from '../calls/inputs.ts';
-import type { CallIdentity, Issue } from '../errors/errors.ts';
+import { PaymentInDoubtError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { describeIdProblem } from '../internal/formats.ts';
 import { join } from '../internal/issues.ts';
 import { cloneInput } from '../internal/objects.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
+import { FailedAccounts, requireOfOneAccount } from './failed-accounts.ts';
 import { readInputsOfBooks, type BookedInputs } from './inputs.ts';
 import { createReconciledBooks, type ReconciledBooks } from './reconciled-books.ts';
 import { SourceBooks, type Books, type BooksContext } from './source-books.ts';
@@ -67,9 +68,17 @@ export function reconcileAll(
 ): ReconciledBooks {
   return createReconciledBooks(context, reconcileAllCall, inputs, async function* (readInputs) {
     const { sources, books } = await readBooks(context, inputs, readInputs, options);
+    const failures = new FailedAccounts(context, reconcileAllCall);
     for (const [source, payments] of sources) {
-      yield* new SourceBooks(books, source, payments).rows();
+      try {
+        yield* new SourceBooks(books, source, payments).rows();
+      } catch (error) {
+        // The journal is the same for all accounts.
+        if (error instanceof PaymentInDoubtError) throw error;
+        failures.add(source, requireOfOneAccount(error));
+      }
     }
+    failures.throwIfAny();
   });
 }
 

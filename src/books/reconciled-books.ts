@@ -72,7 +72,7 @@ export function createReconciledBooks<Row extends ReconciledRow>(
 function reattributeTo({ operation }: CallIdentity, error: unknown, startedAt: string): unknown {
   if (!(error instanceof PaymentsError) || error.operation === operation) return error;
   const what = 'Whether the payments arrived is not known: the search failed';
-  const hint = `Call ${operation.replace('transfers.', '')} again: it sends nothing`;
+  const hint = `Call ${operation.replace('transfers.', '')} again: it sends no payment`;
   const { retryable } = error;
   return reattribute(
     error,

@@ -40,7 +40,10 @@ export type ReconciledRow = ReconciledPayment | UnexpectedTransfer;
 type ReconciledTotal = {
   /** How many rows have this result. */
   readonly count: number;
-  /** The exact sum of the rows' amounts in each currency, such as `{ USDC: '1250' }`. */
+  /**
+   * The exact sum of the rows' amounts in each currency, such as `{ USDC: '1250' }`. The sums of
+   * `unexpected` leave out Transfers that failed or were cancelled, because their money stayed.
+   */
   readonly amounts: Readonly<Record<string, string>>;
   /**
    * How many rows `amounts` leaves out, because the platform sent no readable amount or currency.
@@ -55,7 +58,8 @@ export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], Reconcil
 /** A row and a copy of its amount and currency, because the caller may change the input. */
 export interface CountedRow<Row extends ReconciledRow = ReconciledRow> {
   readonly row: Row;
-  readonly money: { readonly amount: unknown; readonly currency: unknown };
+  /** Undefined if the row counts, but its amount is in no sum. */
+  readonly money: { readonly amount: unknown; readonly currency: unknown } | undefined;
 }
 
 /** The totals of a `reconcileAll` or `waitForAll` that still runs, with assignable fields. */
@@ -80,18 +84,18 @@ export const createTotals = (): Totals => {
 export function addRow(
   totals: Totals,
   result: ReconciledRow['result'],
-  { amount, currency }: CountedRow['money'],
+  money: CountedRow['money'],
 ): void {
   const { count, amounts, unreadable } = totals[result];
-  const units = parseAmount(amount);
+  const units = parseAmount(money?.amount);
   // Without strict validation, the currency in the platform's response may be of any type.
-  const key = typeof currency === 'string' ? currency.toUpperCase() : '';
+  const key = typeof money?.currency === 'string' ? money.currency.toUpperCase() : '';
   const isReadable = units !== undefined && key !== '';
   totals[result] = {
     count: count + 1,
     amounts: isReadable
       ? { ...amounts, [key]: formatAmount((parseAmount(amounts[key]) ?? 0n) + units) }
       : amounts,
-    unreadable: unreadable + (isReadable ? 0 : 1),
+    unreadable: unreadable + (isReadable || money === undefined ? 0 : 1),
   };
 }

@@ -62,6 +62,8 @@ export interface BookedPayment {
 
 export interface BookedRow extends CountedRow<ReconciledPayment> {
   readonly payment: BookedPayment;
+  /** Whether the payment has ended, so that a later reading of the list shows nothing new. */
+  readonly isFinal: boolean;
 }
 
 type UnexpectedRow = CountedRow<UnexpectedTransfer>;
@@ -95,6 +97,8 @@ export class SourceBooks {
    * did not show every payment, the number of pages plus one, because at least one more is needed.
    */
   pagesForAll: number | undefined;
+  /** Whether the whole list was read, so that no other transfer than those found may be a payment. */
+  isWhole = false;
   readonly #books: Books;
   readonly #source: string;
   readonly #payments: readonly BookedPayment[];
@@ -134,17 +138,20 @@ export class SourceBooks {
   /**
    * Returns the rows of the payments with few requests. If the transfer id of each payment is
    * known, the list is read until it has shown all these transfers, or up to `maxPages`, and the
-   * rest are read one by one. Otherwise, or if the platform does not know an id, the whole list is
-   * read.
+   * rest are read one by one. The whole list is read if an id is not known, or, with `mayScan`, if a
+   * transfer has failed, because another transfer may have made that payment.
    */
-  async *fewRequests(maxPages: number): AsyncGenerator<BookedRow, void, undefined> {
+  async *fewRequests(
+    maxPages: number,
+    mayScan: boolean,
+  ): AsyncGenerator<BookedRow, void, undefined> {
     await this.#readRecords();
     const areKnown = (): boolean =>
       this.#payments.every(({ record }) => record.transferId !== undefined);
     if (areKnown()) await this.#readKnown(maxPages);
     // The scan yields only unexpected transfers. `waitForAll` does not ask for those, so its first
     // `next()` reads the whole list.
-    if (!areKnown()) await this.#readList().next();
+    if (!areKnown() || (mayScan && this.#payments.some(hasFailed))) await this.#readList().next();
     yield* this.#decidePayments();
   }
 
@@ -174,7 +181,13 @@ export class SourceBooks {
   async *#decidePayments(): AsyncGenerator<BookedRow, void, undefined> {
     for (const payment of this.#payments) {
       const { amount, currency = defaultCurrency } = payment.input;
-      yield { row: await this.#decide(payment), money: { amount, currency }, payment };
+      const row = await this.#decide(payment);
+      // Of two transfers with the payment's reference, one that has failed stays.
+      const isFinal =
+        row.result === 'completed' ||
+        row.result === 'failed' ||
+        (row.result === 'ambiguous' && this.isWhole && hasFailed(payment));
+      yield { row, money: { amount, currency }, payment, isFinal };
     }
   }
 
@@ -236,7 +249,8 @@ export class SourceBooks {
       if (state.problem === undefined) {
         await this.#readUnlisted();
         const agrees = previous === undefined ? pages <= 1 : agree(previous, state);
-        if (agrees || !this.#needsAnotherScan(state.rows)) return;
+        this.isWhole = agrees || !this.#needsAnotherScan(state.rows);
+        if (this.isWhole) return;
         previous = state.rows;
       }
       if (state.isCached || scan === maxScans) {
@@ -284,7 +298,9 @@ export class SourceBooks {
     // The payment of these books that has this reference has dismissed the transfer.
     const isDismissedHere = this.#byReference.has(description);
     if (!isDismissedHere && (await isOfJournal?.(transfer, paging.signal)) === true) return;
-    yield { row: { result: 'unexpected', transfer }, money: { amount, currency } };
+    // The sums of these rows are read as money that left, so they leave out what failed.
+    const money = statusMeaning(transfer) === 'failed' ? undefined : { amount, currency };
+    yield { row: { result: 'unexpected', transfer }, money };
   }
 
   #isUnexpected(transfer: Transfer): boolean {
@@ -326,7 +342,10 @@ export class SourceBooks {
     const others = outgoing.filter(({ id }) => id !== transfer?.id);
     const isAlone = transfer !== undefined && others.length === 0;
     if (isAlone && (await this.#isCertain(payment, transfer, recorded !== undefined))) {
-      return { ...common, result: describeStatus(transfer), transfer };
+      const result = describeStatus(transfer);
+      // After `failed` somebody pays again, so only the whole list may say so.
+      const isCertain = result !== 'failed' || this.isWhole;
+      return { ...common, result: isCertain ? result : 'pending', transfer };
     }
     // No transfer certainly is the payment. Report all that have its reference or, if none has,
     // similar transfers that belong to no other payment.
@@ -378,6 +397,10 @@ export class SourceBooks {
 
 /** Whether no listed transfer has the payment's recorded id or exactly the payment's reference. */
 const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
+
+/** Whether a transfer with the payment's recorded id or exactly the payment's reference has failed. */
+const hasFailed = ({ exact }: BookedPayment): boolean =>
+  [...exact.values()].some((transfer) => statusMeaning(transfer) === 'failed');
 
 /** Key made of a transfer's id and direction. A transfer without an id is its own key. */
 const keyOf = (transfer: Transfer): unknown => sideOf(transfer) ?? transfer;

@@ -12,14 +12,15 @@ import { Deadline, Stopped, type Clock } from '../calls/time.ts';
 import {
   AbortError,
   ApiError,
-  PaymentsError,
   type CallIdentity,
   type Issue,
+  type PaymentsError,
 } from '../errors/errors.ts';
 import { cloneInput } from '../internal/objects.ts';
-import { maxTimerMs } from '../internal/runtime.ts';
+import { maxTimerMs, warn } from '../internal/runtime.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
-import { readInputsOfBooks } from './inputs.ts';
+import { FailedAccounts, requireOfOneAccount } from './failed-accounts.ts';
+import { readInputsOfBooks, type BookedInputs } from './inputs.ts';
 import { createReconciledBooks, type ReconciledBooks } from './reconciled-books.ts';
 import type { ReconciledPayment } from './rows.ts';
 import {
@@ -59,8 +60,13 @@ const waitForAllOptionChecks = (): OptionChecks<WaitForAllOptions> => ({
 });
 
 const maxIntervalMs = 300_000;
-/** If this many rounds of reads fail in a row, waitForAll throws the last error. */
+const dayMs = 86_400_000;
+/** An account whose transfers cannot be read in this many rounds in a row is given up. */
 const maxFailedRounds = 5;
+/** How long to wait before a round that failed when the time was over is repeated. */
+const lastPauseMs = 1_000;
+/** How often an account's whole list is read because a transfer has failed. */
+const scanIntervalMs = 1_800_000;
 /** How many page sizes the rounds of reads use in turn, because a cache rarely has such pages. */
 const pageSizeCount = 20;
 
@@ -73,29 +79,44 @@ export const waitForAll = (
   createReconciledBooks(context, waitForAllCall, inputs, async function* (readInputs) {
     const issues: Issue[] = [];
     const checked = checkOptions(waitForAllOptionChecks, cloneInput(options), issues);
-    const { timeout = 86_400_000, interval = 30_000, ...paging } = checked;
+    const { timeout = dayMs, interval = 30_000, ...paging } = checked;
     const { sources, references } = await readInputsOfBooks(inputs, readInputs, issues);
     if (issues.length > 0) throw invalidArguments(waitForAllCall, issues, context.redact);
     const books = { ...context, paging, references, unexpected: false };
     yield* new Following(books, sources, { timeout, interval }).rows();
   });
 
-/** One run of `waitForAll`, with the payments of each source account that have not ended yet. */
+/** The payments of one source account that have not ended yet. */
+interface FollowedAccount {
+  readonly source: string;
+  payments: readonly BookedPayment[];
+  /** How many pages of the list an earlier round read to find all payments. */
+  pages: number;
+  /** When the whole list was last read, by the client's clock. */
+  scannedAt: number;
+  /** How many rounds in a row have failed. */
+  failedRounds: number;
+}
+
+/** One run of `waitForAll`. */
 class Following {
   readonly #books: Books & FollowContext;
-  readonly #sources: Map<string, BookedPayment[]>;
+  readonly #accounts: Set<FollowedAccount>;
+  readonly #failures: FailedAccounts;
   readonly #times: { readonly timeout: number; readonly interval: number };
-  /** For each account, how many pages of its list an earlier round read to find all payments. */
-  readonly #pagesOf = new Map<string, number>();
   #rounds = 0;
 
   constructor(
     books: Books & FollowContext,
-    sources: Map<string, BookedPayment[]>,
+    sources: BookedInputs['sources'],
     times: { readonly timeout: number; readonly interval: number },
   ) {
+    const start = { pages: 0, scannedAt: Number.NEGATIVE_INFINITY, failedRounds: 0 };
     this.#books = books;
-    this.#sources = sources;
+    this.#accounts = new Set(
+      Array.from(sources, ([source, payments]) => ({ source, payments, ...start })),
+    );
+    this.#failures = new FailedAccounts(books, waitForAllCall);
     this.#times = times;
   }
 
@@ -103,80 +124,98 @@ class Following {
   async *rows(): AsyncGenerator<BookedRow, void, undefined> {
     const { clock } = this.#books;
     const { timeout, interval } = this.#times;
-    const endsAt = clock.elapsed() + timeout;
+    const startedAt = clock.elapsed();
     let pause = interval;
-    let failedRounds = 0;
+    let isTold = false;
     for (;;) {
       // Only the last round, after the time is over, also reports the payments that are still open.
-      const isLast = clock.elapsed() >= endsAt;
-      const openRows: BookedRow[] = [];
-      const failure = yield* this.#readRound(isLast ? openRows : undefined);
-      failedRounds = failure === undefined ? 0 : failedRounds + 1;
-      if (failedRounds === maxFailedRounds) throw failure;
-      // A failed round of reads proves nothing about open payments, so another round follows.
-      if (this.#sources.size === 0 || (isLast && failure === undefined)) {
-        yield* openRows;
+      const isLast = clock.elapsed() - startedAt >= timeout;
+      const open: BookedRow[] = [];
+      this.#rounds += 1;
+      for (const account of this.#accounts) {
+        for await (const counted of this.#readAccount(account, isLast)) {
+          if (counted.isFinal || isLast) yield counted;
+          else open.push(counted);
+        }
+      }
+      if (this.#accounts.size === 0) {
+        this.#failures.throwIfAny();
         return;
       }
-      const timeLeft = endsAt - clock.elapsed();
-      await this.#sleep(timeLeft > 0 ? Math.min(pause, timeLeft) : pause);
+      if (!isTold && clock.elapsed() - startedAt >= dayMs) isTold = this.#tellMissing(open);
+      const stillLeft = Math.max(0, startedAt + timeout - clock.elapsed());
+      await this.#sleep(isLast ? Math.min(interval, lastPauseMs) : Math.min(pause, stillLeft));
       pause = Math.max(interval, Math.min(pause * 1.5, maxIntervalMs));
     }
   }
 
   /**
-   * Reads each account's list once. Yields the payments that have ended, and adds the open payments
-   * to `openRows`. Returns the first temporary error, and throws any other.
+   * Yields a row for each payment of an account. Removes the account if nothing of it is left to
+   * follow, or if it cannot be read.
    */
-  async *#readRound(
-    openRows: BookedRow[] | undefined,
-  ): AsyncGenerator<BookedRow, unknown, undefined> {
-    this.#rounds += 1;
-    let failure: unknown;
-    for (const [source, payments] of this.#sources) {
-      try {
-        for await (const counted of this.#readSource(source, payments, openRows !== undefined)) {
-          if (hasEnded(counted)) yield counted;
-          else openRows?.push(counted);
-        }
-      } catch (error) {
-        if (!isTemporary(error)) throw error;
-        failure ??= error;
-      }
+  async *#readAccount(
+    account: FollowedAccount,
+    isLast: boolean,
+  ): AsyncGenerator<BookedRow, void, undefined> {
+    try {
+      yield* this.#readPayments(account, isLast);
+      account.failedRounds = 0;
+      if (isLast || account.payments.length === 0) this.#accounts.delete(account);
+    } catch (thrown) {
+      const error = requireOfOneAccount(thrown);
+      account.failedRounds += 1;
+      if (account.failedRounds < maxFailedRounds && !isRefused(error)) return;
+      this.#accounts.delete(account);
+      this.#failures.add(account.source, error);
     }
-    return failure;
   }
 
-  /** Yields a row for each of one account's payments. The next round reads open payments again. */
-  async *#readSource(
-    source: string,
-    payments: readonly BookedPayment[],
-    confirms: boolean,
+  async *#readPayments(
+    account: FollowedAccount,
+    isLast: boolean,
   ): AsyncGenerator<BookedRow, void, undefined> {
+    const { source, payments } = account;
+    const now = this.#books.clock.elapsed();
     const pageSize = 100 - (this.#rounds % pageSizeCount);
-    const round = new SourceBooks({ ...this.#books, pageSize, confirms }, source, payments);
+    const books = { ...this.#books, pageSize, confirms: isLast };
+    const round = new SourceBooks(books, source, payments);
     const open = new Set(payments);
     // Reading the transfers by id takes one request each. `fewRequests` does that for 0 pages.
-    const isScanDearer = (this.#pagesOf.get(source) ?? 0) > open.size;
+    const maxPages = account.pages > open.size ? 0 : open.size;
+    const mayScan = isLast || now - account.scannedAt >= scanIntervalMs;
     try {
-      for await (const counted of round.fewRequests(isScanDearer ? 0 : open.size)) {
+      for await (const counted of round.fewRequests(maxPages, mayScan)) {
         const { row, payment } = counted;
-        if (hasEnded(counted)) open.delete(payment);
+        if (counted.isFinal || isLast) open.delete(payment);
         if (row.transfer !== undefined) {
           payment.record = { ...payment.record, transferId: row.transfer.id };
         }
         yield counted;
       }
     } finally {
-      if (round.pagesForAll !== undefined) this.#pagesOf.set(source, round.pagesForAll);
+      account.pages = round.pagesForAll ?? account.pages;
+      if (round.isWhole) account.scannedAt = now;
       // The transfers that this round has read will be out of date in the next round.
       for (const payment of open) {
         payment.exact.clear();
         payment.similar.clear();
       }
-      if (open.size === 0) this.#sources.delete(source);
-      else this.#sources.set(source, [...open]);
+      account.payments = [...open];
     }
+  }
+
+  /** Tells of payments whose end nobody may ever see. Returns whether there are any. */
+  #tellMissing(open: readonly BookedRow[]): boolean {
+    const isUnclear = ({ row: { result } }: BookedRow): boolean =>
+      result === 'missing' || result === 'ambiguous';
+    const unclear = open.filter(isUnclear);
+    const reference = this.#books.redact(unclear[0]?.row.reference ?? '');
+    if (unclear.length > 0) {
+      warn(
+        `payments-platform-sdk: waitForAll has waited for a day, since ${this.#failures.startedAt}, and ${unclear.length} of its payments, such as "${reference}", are missing or ambiguous in the list of transfers. It goes on; reconcileAll shows them.`,
+      );
+    }
+    return unclear.length > 0;
   }
 
   /** Sleeps between two rounds. Throws an AbortError if the caller's signal aborts the sleep. */
@@ -199,11 +238,8 @@ class Following {
   }
 }
 
-const hasEnded = ({ row: { result } }: BookedRow): boolean =>
-  result === 'completed' || result === 'failed';
-
-/** Whether another round of reads may succeed. A 401 ends waitForAll, as it ends a batch. */
-const isTemporary = (error: unknown): boolean =>
-  error instanceof PaymentsError &&
-  !(error instanceof AbortError) &&
-  !(error instanceof ApiError && error.status === 401);
+/** Whether the platform itself says that the credential may not read the account, or knows no such. */
+const isRefused = (error: PaymentsError): boolean =>
+  error instanceof ApiError &&
+  (error.status === 403 || error.status === 404) &&
+  error.code !== undefined;

@@ -275,7 +275,7 @@ async function collect(
 /**
  * Adds a response body to `chunks`, and returns why the body is unusable, or undefined if it is
  * complete. Reads chunk by chunk, so that the deadline holds even if the runtime ignores the
- * abort signal, and an endless body uses no more memory than the limit.
+ * abort signal, and no more bytes are kept than the limit.
  */
 async function drain(
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -146,7 +146,7 @@ const checkCredential = (kind: CredentialKind): OptionCheck =>
       : findCredentialProblem(kind, source),
   );
 
-/** The key that marks a sandbox's fetch. Client and sandbox share no code, so the key is global. */
+/** The key that marks a sandbox's fetch. It is global, because the sandbox does not import the client. */
 const sandboxMark = Symbol.for('payments-platform-sdk:sandbox');
 
 function describeFetchProblem(fetch: unknown, { baseUrl }: ClientOptions) {

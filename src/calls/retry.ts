@@ -8,7 +8,7 @@ import type { Kind } from '../errors/outcome.ts';
  *
  *   kind        operations                               sent again after
  *   safe        every GET, instructions.build            any transient failure
- *   idempotent  PATCH, DELETE                            proof that nothing was sent; 425, 429
+ *   idempotent  PUT, PATCH, DELETE                       proof that nothing was sent; 425, 429
  *   once        POST /entities, /accounts, /transfers    proof that nothing was sent; 425, 429
  *
  * A repeated PATCH or DELETE has no second effect, but may undo a change that another caller made

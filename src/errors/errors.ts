@@ -29,7 +29,7 @@ export type { Issue } from '../internal/issues.ts';
 export type ResumePoint = {
   /**
    * Pass this cursor to get the page that failed, or on a {@link PaginationError} the last page
-   * that arrived. Undefined means the first page. In `transactions.list` the cursor is `skip` as a
+   * that arrived. If the platform refuses the cursor, begin without one. Undefined means the first page. In `transactions.list` the cursor is `skip` as a
    * string.
    */
   readonly cursor: string | undefined; // The API reference does not say how long a cursor stays valid: docs/gaps.md, row 55
@@ -65,7 +65,7 @@ export interface ErrorFacts extends Partial<CallIdentity> {
 }
 
 /**
- * The base of every error that this package throws. `outcome` shows whether the call took effect.
+ * The base of the errors of a client. `outcome` shows whether the call took effect.
  * @example
  * ```ts
  * import { isOutcomeUnknown, PaymentsClient, PaymentsError } from 'payments-platform-sdk';
@@ -124,6 +124,13 @@ export class PaymentsError extends Error {
   declare readonly reference?: string;
   /** The place where a list stopped. Only set if the error was thrown while reading a list. */
   declare readonly resume?: ResumePoint;
+  /**
+   * The accounts that `reconcileAll` or `waitForAll` could not read: an error for each, with its
+   * `accountId`. Only set if that was the only problem; the rows of all other accounts came before.
+   */
+  declare readonly errors?: readonly PaymentsError[];
+  /** The account that could not be read. Only set on the `errors` of another error. */
+  declare readonly accountId?: string;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     const brand = brandOf(this);
@@ -175,8 +182,8 @@ export class PaymentsError extends Error {
 export class ConfigurationError extends PaymentsError {}
 
 /**
- * An argument is invalid. `issues` lists which and why. Nothing was sent. From
- * `transfers.reconcile`, `outcome` is `unknown`, because the payment is still in doubt.
+ * An argument is invalid. `issues` lists which and why. Nothing was sent by this call, but `outcome`
+ * is `unknown` if an earlier call leaves the payment in doubt.
  */
 export class ValidationError extends PaymentsError {
   /** Every problem with the arguments, not only the first. */
@@ -312,7 +319,7 @@ export class PaginationError extends PaymentsError {
    * cursor came twice, or too many pages in a row brought no new item.
    */
   declare readonly reason: 'missing_cursor' | 'cursor_loop';
-  /** The place where the list stopped, from which you can continue. */
+  /** The place where the list stopped. To continue there leads to the same page. */
   declare readonly resume: ResumePoint;
 
   /** @hidden */
@@ -327,7 +334,7 @@ export class WaitError extends PaymentsError {
   declare readonly last: Transfer | undefined;
   /**
    * `failed`: the transfer failed or was cancelled. `timeout`: time ran out, or five polls in a row
-   * failed, so the money may still move. `regressed`: the status went back or left a final one.
+   * failed, so the money may still move. `regressed`: a transfer that had ended is open again.
    */
   declare readonly reason: 'timeout' | 'failed' | 'regressed';
 
@@ -362,7 +369,7 @@ export class PaymentInDoubtError extends PaymentsError {
 }
 
 /**
- * Your function {@link ClientOptions.authorize} vetoed the payment, so nothing was written or sent.
+ * Your function {@link ClientOptions.authorize} vetoed the payment, which was not claimed or sent.
  * `cause` is what your function threw; absent if it returned anything other than true.
  */
 export class PaymentVetoedError extends PaymentsError {}

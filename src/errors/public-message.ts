@@ -19,7 +19,7 @@ export function describePublicly(error: PublicFacts): string {
   const { name, operation = '', outcome, retryable, reason } = error;
   if (operation === 'transfers.waitFor') {
     return outcome === 'rejected'
-      ? 'The payment failed: the money did not arrive.'
+      ? 'The payment failed: the payee does not have the money.'
       : 'The payment is not confirmed yet. Please look again later.';
   }
   if (isReading(error)) {

@@ -41,7 +41,7 @@ import { PaymentSearch, searchHint, transfersOf } from './payment-search.ts';
 import { readRecorded } from './recorded.ts';
 
 /*
- * How a payment is made once. A call claims the payment in the journal before it sends anything,
+ * How a payment is made once. A call claims the payment in the journal before it sends the payment,
  * and the platform's list of transfers outlives every process. So a call that finds an earlier
  * claim searches the list first, and sends again only if no earlier request can still take effect.
  *

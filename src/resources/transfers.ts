@@ -222,8 +222,8 @@ export class Transfers {
 
   /**
    * Polls a Transfer until it is `completed`, and resolves to it. To follow many, use `waitForAll`.
-   * @throws {@link WaitError} with `last`, when it failed, its status went backwards, or time ran
-   *   out, which proves nothing about the money
+   * @throws {@link WaitError} with `last`, when it failed, was open again after its end, or
+   *   time ran out, which proves nothing about the money
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
@@ -243,8 +243,8 @@ export class Transfers {
   }
 
   /**
-   * Searches the source Account for a Transfer whose outcome is unknown; sends nothing. `not_found`
-   * proves nothing until `totalTimeout` and some minutes have passed.
+   * Searches the source Account for a Transfer whose outcome is unknown; sends no payment.
+   * `not_found` proves nothing until `totalTimeout` and some minutes have passed.
    * @throws {@link PaymentsError} with `outcome` `unknown`: reconcile again
    * @example
    * ```ts
@@ -269,9 +269,9 @@ export class Transfers {
   }
 
   /**
-   * Compares a payroll or a day of your own books with the platform; sends nothing. `await` the
-   * result for totals and open payments, or iterate over all payments.
-   * @throws {@link PaymentsError} if a list could not be read: call again
+   * Compares a payroll or a day of your own books with the platform; sends no payment. `await`
+   * the result for totals and open payments, or iterate over all payments.
+   * @throws {@link PaymentsError} after the other accounts, if one could not be read (`errors`)
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
@@ -291,9 +291,9 @@ export class Transfers {
   }
 
   /**
-   * Follows payments until they end; sends and stores nothing. `for await` yields each once, at its
+   * Follows payments until they end; sends no payment, keeps no state. `for await` yields each once, at its
    * end or after `timeout`; `await` returns totals and what did not arrive.
-   * @throws {@link PaymentsError} after five failed rounds, a 401 or an abort
+   * @throws {@link PaymentsError} for accounts that failed in five rounds (`errors`), a 401, an abort
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';

@@ -22,12 +22,7 @@ import {
   milliseconds,
   type OptionChecks,
 } from '../calls/options.ts';
-import {
-  statusMeaning,
-  isTransferId,
-  transferStatuses,
-  type Transfer,
-} from '../schemas/transfer.ts';
+import { statusMeaning, isTransferId, type Transfer } from '../schemas/transfer.ts';
 
 /** Options of `transfers.waitFor`. */
 export interface WaitOptions extends Omit<RequestOptions, 'timeout'> {
@@ -59,12 +54,6 @@ const newTransferMs = 30_000;
 /** After so many failed polls in a row, each with its own retries, waitFor throws an error. */
 const maxConsecutiveFailures = 5;
 
-/** The rank of a Transfer's status in the order that the SDK assumes: docs/gaps.md, row 37. */
-const rankOf = ({ status }: Transfer): number =>
-  statusMeaning({ status }) === 'open'
-    ? transferStatuses.findIndex((each) => each === status)
-    : Number.POSITIVE_INFINITY;
-
 /**
  * Polls with `get` until the Transfer has the requested status, and returns the Transfer. Throws if
  * the Transfer ends in another status, or if the time is over.
@@ -91,8 +80,8 @@ export async function waitForTransfer(
   let last: Transfer | undefined;
   /** The latest poll's error, if it is a 404 that a new Transfer may give for some seconds. */
   let notFoundError: NotFoundError | undefined;
-  /** The latest Transfer with a documented status, because other statuses have no order. */
-  let furthest: Transfer | undefined;
+  /** The latest final status, which `until` did not accept. */
+  let end: string | undefined;
   /** How many polls have failed in a row. */
   let failures = 0;
   let pause = interval;
@@ -153,15 +142,16 @@ export async function waitForTransfer(
     for (;;) {
       const transfer = await poll();
       if (transfer !== undefined) {
-        if (hasGoneBack(transfer, furthest)) {
+        const meaning = statusMeaning(transfer);
+        // The API reference does not exclude such a change: docs/gaps.md, row 38.
+        if (end !== undefined && meaning === 'open') {
           throw new WaitError(
-            `The ${name} went back from ${furthest?.status} to ${redact(transfer.status)}.\nAsk the platform what happened before you rely on it.`,
+            `The ${name} went back from ${end} to ${transfer.status}.\nAsk the platform what happened before you rely on it.`,
             { ...unknownOutcome, reason: 'regressed', last: limitSize(transfer, redact) },
           );
         }
         last = transfer;
-        const meaning = statusMeaning(transfer);
-        if (meaning !== undefined) furthest = transfer;
+        if (meaning !== undefined && meaning !== 'open') end = transfer.status;
         callHook({ onPoll }, 'onPoll', () => transfer);
         const isDone =
           until === undefined
@@ -170,7 +160,7 @@ export async function waitForTransfer(
         if (isDone) return transfer;
         if (meaning === 'failed') {
           throw new WaitError(
-            `The ${name} ended as ${transfer.status}; the money did not arrive.`,
+            `The ${name} ended as ${transfer.status}; the payee does not have the money.`,
             {
               ...waitCall,
               outcome: 'rejected',
@@ -225,17 +215,6 @@ function resolveWaitOptions(options: WaitOptions | undefined, redact: Redact) {
   } = checkedOptions;
   const limit = Math.min(timeout ?? 600_000, totalTimeout ?? Number.POSITIVE_INFINITY);
   return { until, onPoll, signal, limit, interval, polling };
-}
-
-/**
- * Whether a Transfer went back to an earlier status, or left a final status. The API reference does
- * not exclude such a change: docs/gaps.md, row 38.
- */
-function hasGoneBack(transfer: Transfer, furthest: Transfer | undefined): boolean {
-  // A status that is not documented has no place in the order of statuses.
-  if (furthest === undefined || statusMeaning(transfer) === undefined) return false;
-  const hasEnded = statusMeaning(furthest) !== 'open';
-  return rankOf(transfer) < rankOf(furthest) || (hasEnded && transfer.status !== furthest.status);
 }
 
 /** Shortens a Transfer that an error is going to contain, because a response may have any size. */

@@ -132,7 +132,7 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
         sandbox.transfers.fail(id);
         return transfers.waitFor(id);
       }),
-    'The payment failed: the money did not arrive.',
+    'The payment failed: the payee does not have the money.',
   ],
   [
     'a transfer that is still pending',

@@ -189,7 +189,10 @@ test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
   60_000,
 );
 
-test('the example export-to-csv.ts writes each transfer once, even if new transfers appear during the export', async () => {
+test.each([
+  ['new transfers appear during the export', false],
+  ['the platform refuses the cursors of the first start', true],
+])('the example export-to-csv.ts writes each transfer once, even if %s', async (_, expires) => {
   const add = (id: string, description = `invoice ${id}`) => ({
     id,
     status: 'completed',
@@ -205,26 +208,31 @@ test('the example export-to-csv.ts writes each transfer once, even if new transf
   const original = Array.from({ length: 350 }, (_, at) => add(`txfr_${at}`, descriptions[at]));
   const listed = [...original];
   let requests = 0;
-  // The cursors of this platform are offsets, and three new transfers are made before each page.
+  let starts = 0;
+  // A cursor of this platform is the start of the export and an offset, and three new transfers are made
+  // before each page.
   const server = createServer(({ url = '' }, response) => {
     requests += 1;
     for (const number of [1, 2, 3]) listed.unshift(add(`txfr_new${requests}${number}`));
-    const start = Number(new URL(url, 'http://h').searchParams.get('cursor'));
+    const cursor = new URL(url, 'http://h').searchParams.get('cursor') ?? `${starts} 0`;
+    const [made = 0, start = 0] = cursor.split(' ').map(Number);
     const data = listed.slice(start, start + 100);
     const hasMore = start + 100 < listed.length;
-    const page = { data, hasMore, nextCursor: hasMore ? String(start + 100) : null };
+    const page = { data, hasMore, nextCursor: hasMore ? `${starts} ${start + 100}` : null };
     // The third page fails once.
-    response.writeHead(requests === 3 ? 400 : 200, { 'content-type': 'application/json' });
-    response.end(
-      JSON.stringify(requests === 3 ? { error: 'no', code: 'no', details: null } : page),
-    );
+    const isRefused = requests === 3 || (expires && made < starts);
+    response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isRefused ? { error: 'no', code: 'no', details: null } : page));
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const env = { PAYMENTS_BASE_URL: `http://127.0.0.1:${port}/v0`, PAYMENTS_API_KEY: 'sk_test' };
-  const file = join(folder, 'transfers.csv');
-  const start = async () => (await run(['examples/export-to-csv.ts', file], env)).code;
+  const file = join(folder, `transfers-${expires}.csv`);
+  const start = async () => {
+    starts += 1;
+    return (await run(['examples/export-to-csv.ts', file], env)).code;
+  };
   expect([await start(), await start()]).toEqual([1, 0]);
   const csv = readFileSync(file, 'utf8');
   const ids = [...csv.matchAll(/^"(txfr_[^"]+)"/gm)].map(([, id]) => id);

@@ -1,5 +1,6 @@
 import {
   AbortError,
+  AuthenticationError,
   httpStatusOf,
   PaymentsClient,
   PaymentsError,
@@ -10,7 +11,7 @@ import {
   type Transfer,
 } from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { apiKey, failureOf, respond } from '../support/clients.ts';
 import { collect, otherCompany, salaryOf } from './batches.ts';
 import type { ReconcileAllOptions } from '../../src/books/reconcile-all.ts';
@@ -487,8 +488,8 @@ describe('a payment in reconcileAll that has a journal entry', () => {
           : respond(404, '<html>', { 'content-type': 'text/html' });
       },
     });
-    const failure = await failureOf(gateway.transfers.reconcileAll([salaryOf(1)]));
-    expect(failure).toMatchObject({ status: 404, outcome: 'unknown' });
+    const { errors = [] } = await failureOf(gateway.transfers.reconcileAll([salaryOf(1)]));
+    expect(errors).toMatchObject([{ status: 404, outcome: 'unknown' }]);
     expect(requested).toHaveLength(2);
   });
 });
@@ -719,7 +720,7 @@ describe('the list of transfers that reconcileAll reads', () => {
       operation: 'transfers.reconcileAll',
       startedAt: expect.any(String) as string,
     });
-    expect(error.message).toContain('Call reconcileAll again: it sends nothing.');
+    expect(error.message).toContain('Call reconcileAll again: it sends no payment.');
     if (way === 'changes')
       expect(error.message).toContain('showed other transfers in each of 3 scans');
     expect(books.totals).toEqual(noTotals);
@@ -751,6 +752,90 @@ describe('the list of transfers that reconcileAll reads', () => {
     expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcileAll' });
     expect(error.stack).toContain('reconcile-all.test.ts');
   });
+});
+
+/** Salaries from three accounts, and a platform that refuses to list the second of them. */
+function setupRefusal(refuse: (source: string) => Response, options: ClientOptions = {}) {
+  const inputs = [1, 2, 3].map((number) => salaryOf(number, `acc_00000${number}`));
+  const fetch = async (request: Request): Promise<Response> => {
+    const source = new URL(request.url).searchParams.get('accountId') ?? '';
+    if (source === 'acc_000002') return refuse(source);
+    const own = inputs.flatMap((input, at) =>
+      input.sourceAccountId === source ? [listedAs(at + 1, { ...input })] : [],
+    );
+    return respond(200, { data: own, hasMore: false, nextCursor: null });
+  };
+  const payments = new PaymentsClient({ baseUrl, apiKey, fetch, maxRetries: 0, ...options });
+  return { payments, inputs };
+}
+
+const closed = () => respond(403, { error: 'Closed.', code: 'account_closed', details: null });
+
+describe('an account that reconcileAll cannot read', () => {
+  test.each<[string, () => Response, string]>([
+    ['is refused', closed, 'PermissionDeniedError'],
+    ['is unknown', () => respond(404, { error: 'No.', code: 'not_found' }), 'NotFoundError'],
+    ['is not available', () => respond(503, 'busy'), 'ServerError'],
+    [
+      'has a list that contradicts itself',
+      () => respond(200, { data: [], hasMore: true, nextCursor: 'c' }),
+      'PaymentsError',
+    ],
+  ])('stops no other if the account %s, and one error names it', async (_, refuse, name) => {
+    const warned = vi.spyOn(console, 'warn').mockReturnValue();
+    const { payments, inputs } = setupRefusal(refuse);
+    const books = payments.transfers.reconcileAll(inputs);
+    const rows: (ReconciledRow | string)[] = [];
+    const read = async (): Promise<void> => {
+      for await (const row of books) rows.push(row, ...warned.mock.calls.flat().map(String));
+    };
+    const error = await failureOf(read(), PaymentsError);
+    expect(rows).toEqual([
+      expect.objectContaining({ reference: inputs[0]?.description, result: 'completed' }),
+      expect.objectContaining({ reference: inputs[2]?.description, result: 'completed' }),
+      expect.stringContaining('reconcileAll could not read account acc_000002'),
+    ]);
+    expect(books.totals.completed.count).toBe(2);
+    expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcileAll' });
+    expect(error.message).toContain('one account could not be read: acc_000002');
+    expect(error.errors).toHaveLength(1);
+    expect(error.errors?.[0]).toMatchObject({ name, accountId: 'acc_000002', outcome: 'unknown' });
+    expect(error.stack).toContain('reconcile-all.test.ts');
+  });
+
+  test('has no payments, but is one of the option accounts', async () => {
+    vi.spyOn(console, 'warn').mockReturnValue();
+    const { payments, inputs } = setupRefusal(closed);
+    const books = payments.transfers.reconcileAll(inputs.slice(2), {
+      accounts: ['acc_000002'],
+      unexpected: true,
+    });
+    const error = await failureOf(books, PaymentsError);
+    expect(books.totals.completed.count).toBe(1);
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({
+      errors: [{ name: 'PermissionDeniedError', accountId: 'acc_000002', status: 403 }],
+    });
+  });
+
+  test('ends reconcileAll at once with a 401, because the credential is wrong for all accounts', async () => {
+    const { payments, inputs } = setupRefusal(() => respond(401, { error: 'No.', code: 'no' }));
+    const error = await failureOf(payments.transfers.reconcileAll(inputs), AuthenticationError);
+    expect(error.errors).toBeUndefined();
+  });
+});
+
+test('the sums of unexpected leave out what failed or was cancelled, but its rows count', async () => {
+  const stray = { description: 'stray' };
+  const { payments } = setup([
+    listedAs(1, { ...stray, amount: '500.00', status: 'failed' }),
+    listedAs(2, { ...stray, amount: '70.00', status: 'cancelled' }),
+    listedAs(3, { ...stray, amount: '50.00', status: 'pending' }),
+    listedAs(4, { ...stray, amount: '8.00', status: 'completed' }),
+    listedAs(5, { ...stray, amount: '-1.00', status: 'completed' }),
+  ]);
+  const books = payments.transfers.reconcileAll([], { ...unexpected, accounts: ['acc_000001'] });
+  const { totals } = await books;
+  expect(totals.unexpected).toEqual({ count: 5, amounts: { USDC: '58' }, unreadable: 1 });
 });
 
 test('reconcileAll with transfersNewestFirst stops reading the list at transfers that are older than since', async () => {

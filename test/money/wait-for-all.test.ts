@@ -24,6 +24,8 @@ type StatusAt = (number: number, ms: number) => string | undefined;
 interface World {
   readonly count?: number;
   readonly history?: number;
+  /** Transfers that the list shows after the history. */
+  readonly oldest?: readonly object[];
   /** Undefined while the platform does not show the transfer. */
   readonly statusAt: StatusAt;
   readonly order?: 'newest first' | 'oldest first';
@@ -40,6 +42,7 @@ const idOf = (number: number): Transfer['id'] => `txfr_${String(number).padStart
 function setup({
   count = 1,
   history = 0,
+  oldest = [],
   statusAt,
   order = 'newest first',
   isRecorded = false,
@@ -65,7 +68,7 @@ function setup({
   };
   const list = (source: OnceInput['sourceAccountId']): readonly object[] => {
     const own = Array.from({ length: count }, (_, at) => describe(count - at, source));
-    const newestFirst = [...own.filter((each) => each !== undefined), ...others];
+    const newestFirst = [...own.filter((each) => each !== undefined), ...others, ...oldest];
     return order === 'newest first' ? newestFirst : newestFirst.toReversed();
   };
   const { payments } = clientOf(
@@ -180,7 +183,7 @@ test('waitForAll sends fewer than 70 requests for 200 recorded payments and a hi
   expect(requests.length).toBeLessThan(70);
 });
 
-test('waitForAll reports each ended payment even if the caller stops and restarts it at 1,000 random moments', async () => {
+test('waitForAll reports each ended payment even if the caller stops and restarts it at 200 random moments', async () => {
   vi.mocked(Math.random).mockRestore();
   const { payments, clock } = setup({ count: 200, statusAt: isShortly, isRecorded: true });
   const told = new Map<string, string>();
@@ -195,10 +198,10 @@ test('waitForAll reports each ended payment even if the caller stops and restart
       told.set(reference, result);
     }
   };
-  for (let kill = 1; kill <= 1_000; kill += 1) {
+  for (let kill = 1; kill <= 200; kill += 1) {
     const controller = new AbortController();
     const run = follow(Math.floor(Math.random() * 300), controller.signal).catch(() => undefined);
-    await clock.advance(Math.random() * 4_000);
+    await clock.advance(Math.random() * 20_000);
     controller.abort();
     await run;
   }
@@ -283,41 +286,186 @@ test('waitForAll goes on even if its requests fail four times in a row', async (
 });
 
 test('waitForAll rejects if its requests fail five times in a row', async () => {
+  vi.spyOn(console, 'warn').mockReturnValue();
   const { payments, clock, requests } = setup({ statusAt: endsByNumber, fail: unavailable });
   const followed = payments.transfers.waitForAll([salaryOf(1)]);
-  const error = await clock.runTimersDuring(failureOf(followed, ApiError));
-  expect([error.status, error.outcome, error.operation]).toEqual([
-    503,
-    'unknown',
-    'transfers.waitForAll',
-  ]);
+  const error = await clock.runTimersDuring(failureOf(followed, PaymentsError));
+  expect([error.outcome, error.operation]).toEqual(['unknown', 'transfers.waitForAll']);
+  expect(error.errors).toEqual([expect.any(ApiError)]);
+  expect(error.errors?.[0]).toMatchObject({ status: 503, accountId: 'acc_000001' });
   expect(error.message).toContain('Call waitForAll again');
   expect(requests).toHaveLength(5);
 });
 
-test('waitForAll ends after its timeout only once it could read the payments, so a failed request delays the end', async () => {
+test('waitForAll repeats a failed last round after a second, because nothing else shows what is open', async () => {
   const { follow, clock } = setup({
     statusAt: () => 'pending',
     fail: (_, round) => (round === 3 ? unavailable() : undefined),
   });
   const rows = await follow([salaryOf(1)], { timeout: 31_000 });
   expect(outline(rows)).toEqual(['1 pending']);
-  expect(clock.passed).toBe(31_000 + 67_500);
+  expect(clock.passed).toBe(31_000 + 1_000);
 });
 
-test('waitForAll reports the payments of one account even if the list of another account cannot be read', async () => {
+const refused = (): Response => respond(403, { error: 'Closed.', code: 'account_closed' });
+const unknown = (): Response => respond(404, { error: 'No account.', code: 'not_found' });
+const ofGateway = (): Response => respond(403, '<html>');
+
+test.each<[string, () => Response, number]>([
+  ['at once if the platform refuses the account', refused, 1],
+  ['at once if the platform does not know the account', unknown, 1],
+  ['after five rounds if a gateway refuses the account', ofGateway, 5],
+  ['after five rounds if the platform is not available', unavailable, 5],
+])('waitForAll gives up an account %s, and follows the others to their end', async (...row) => {
+  const [, fail, rounds] = row;
+  const warned = vi.spyOn(console, 'warn').mockReturnValue();
+  const isOther = ({ searchParams }: URL) => searchParams.get('accountId') === otherCompany;
+  let reads = 0;
   const { payments, clock } = setup({
-    statusAt: () => 'completed',
-    fail: ({ searchParams }) =>
-      searchParams.get('accountId') === otherCompany ? unavailable() : undefined,
+    count: 9,
+    statusAt: (_, ms) => (ms < 60 * minute ? 'pending' : 'completed'),
+    fail: (url) => {
+      reads += isOther(url) ? 1 : 0;
+      return isOther(url) ? fail() : undefined;
+    },
   });
   const rows: ReconciledRow[] = [];
   const run = async (): Promise<void> => {
-    for await (const row of payments.transfers.waitForAll([salaryOf(9, otherCompany), salaryOf(1)]))
-      rows.push(row);
+    const inputs = [salaryOf(9, otherCompany), salaryOf(1), salaryOf(2)];
+    for await (const each of payments.transfers.waitForAll(inputs)) rows.push(each);
   };
-  await clock.runTimersDuring(failureOf(run(), PaymentsError));
-  expect(outline(rows)).toEqual(['1 completed']);
+  const error = await clock.runTimersDuring(failureOf(run(), PaymentsError));
+  expect(outline(rows)).toEqual(['1 completed', '2 completed']);
+  expect(clock.passed).toBeGreaterThanOrEqual(60 * minute);
+  expect(error.errors?.map(({ accountId }) => accountId)).toEqual([otherCompany]);
+  expect(reads).toBe(rounds);
+  const lines = warned.mock.calls.flat().filter((line) => String(line).includes(otherCompany));
+  expect(lines).toHaveLength(1);
+});
+
+test.each([1, 50, 29_999])(
+  'a timeout of %i ms, below the interval, is kept although each read takes 20 ms',
+  async (timeout) => {
+    const clock = new VirtualClock(start);
+    const { payments } = clientOf(
+      async () => {
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, 20));
+        return respond(200, { data: [], hasMore: false, nextCursor: null });
+      },
+      { clock },
+    );
+    const books = payments.transfers.waitForAll([salaryOf(1)], { timeout });
+    const rows = await clock.runTimersDuring(collect(books));
+    expect(outline(rows)).toEqual(['1 missing']);
+    expect(clock.passed).toBeLessThanOrEqual(timeout + 40);
+  },
+);
+
+test.each([
+  ['Infinity', Infinity, 2],
+  ['a week', 7 * 24 * 60 * minute, 3],
+])(
+  'with a timeout of %s, one line tells after a day what the platform does not show',
+  async (_, timeout, late) => {
+    const warned = vi.spyOn(console, 'warn').mockReturnValue();
+    const { payments, clock } = setup({
+      count: 3,
+      statusAt: (number, ms) => (number === 1 || ms > 3_000 * minute ? 'completed' : undefined),
+    });
+    const inputs = [salaryOf(1), salaryOf(late)];
+    const followed = collect(payments.transfers.waitForAll(inputs, { timeout }));
+    const toldAt: number[] = [];
+    warned.mockImplementation((line) => {
+      if (String(line).includes('for a day')) toldAt.push(clock.passed);
+    });
+    expect(outline(await clock.runTimersDuring(followed))).toEqual([
+      '1 completed',
+      `${late} completed`,
+    ]);
+    expect(toldAt).toHaveLength(1);
+    expect(toldAt[0]).toBeGreaterThanOrEqual(24 * 60 * minute);
+    expect(toldAt[0]).toBeLessThan(24 * 60 * minute + 6 * minute);
+  },
+);
+
+/** A second transfer of the first salary, which the list shows after 150 others. */
+const again = (changes: object = {}): object => ({
+  ...salaryOf(1),
+  currency: 'USDC',
+  type: 'book',
+  direction: 'outgoing',
+  id: idOf(900_000),
+  status: 'completed',
+  createdAt: new Date(start - 3 * 86_400_000).toISOString(),
+  ...changes,
+});
+
+test.each<[string, StatusAt, object, number]>([
+  ['was cancelled before', () => 'cancelled', {}, 0],
+  ['fails later', (_, ms) => (ms < 10 * minute ? 'pending' : 'failed'), { status: 'pending' }, 10],
+  ['failed, and the other has another amount', () => 'failed', { amount: '13.00' }, 0],
+])(
+  'a payment whose recorded transfer %s is ambiguous if the list shows another one further on',
+  async (_, statusAt, changes, minutes) => {
+    const { follow, payments, clock } = setup({
+      statusAt,
+      history: 150,
+      oldest: [again(changes)],
+      isRecorded: true,
+    });
+    const rows = await follow([salaryOf(1)]);
+    expect(outline(rows)).toEqual(['1 ambiguous']);
+    expect(rows[0]?.candidates).toHaveLength(2);
+    expect(clock.passed).toBeLessThanOrEqual((minutes * 1.5 + 1) * minute);
+    const books = await clock.runTimersDuring(
+      collect(payments.transfers.reconcileAll([salaryOf(1)])),
+    );
+    expect(outline(books)).toEqual(['1 ambiguous']);
+  },
+);
+
+test('waitForAll reads the whole list at most every 30 minutes for failed payments, and until then says nothing', async () => {
+  const statusAt: StatusAt = (number, ms) =>
+    ms < (number - 1) * 5 * minute ? 'pending' : 'failed';
+  const { payments, clock, requests } = setup({
+    count: 4,
+    statusAt,
+    history: 500,
+    isRecorded: true,
+  });
+  const toldAt: [number, string][] = [];
+  const run = async (): Promise<void> => {
+    for await (const { result } of payments.transfers.waitForAll(createSalaries(4)))
+      toldAt.push([clock.passed / minute, result]);
+  };
+  await clock.runTimersDuring(run());
+  expect(toldAt.map(([at, result]) => [at >= 30, result])).toEqual([
+    [false, 'failed'],
+    [true, 'failed'],
+    [true, 'failed'],
+    [true, 'failed'],
+  ]);
+  const lists = requests.filter(({ line }) => line === 'GET /transfers');
+  const rounds = new Set(requests.map(({ at }) => at)).size;
+  // Two whole readings of six pages, and one page or two in each of the other rounds.
+  expect(lists.length).toBeLessThanOrEqual(2 * 6 + 2 * rounds);
+});
+
+test('a failed payment is pending, with its status, if the whole list was read lately and the time is not over', async () => {
+  const statusAt: StatusAt = (number, ms) => (number === 1 || ms > minute ? 'failed' : 'pending');
+  const { payments, clock } = setup({ count: 2, statusAt, history: 300, isRecorded: true });
+  const seen: unknown[] = [];
+  const run = async (): Promise<void> => {
+    const options = { timeout: 5 * minute };
+    for await (const row of payments.transfers.waitForAll(createSalaries(2), options))
+      seen.push([clock.passed / minute, row.reference.slice(-1), row.result]);
+  };
+  await clock.runTimersDuring(run());
+  // The last round reads the whole list again.
+  expect(seen).toEqual([
+    [0, '1', 'failed'],
+    [5, '2', 'failed'],
+  ]);
 });
 
 test('waitForAll rejects at once if the platform responds with 401', async () => {

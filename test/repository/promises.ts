@@ -37,7 +37,7 @@ export const promises: Readonly<
       ['full/once-states.test.ts', 'callers never pay twice in any order: %o'],
       ['full/once-deaths.test.ts', 'createOnce in %s pays 100 payouts once while workers die'],
     ],
-  '`createOnce` sends nothing before its claim is on disk, and nothing after the deadline that the claim implies':
+  '`createOnce` sends no payment before its claim is stored, nor after the deadline that the claim implies':
     [
       ['money/once.test.ts', 'createOnce writes its claim with the expiry before it sends'],
       ['money/once.test.ts', 'createOnce subtracts the time of a slow journal from its request'],
@@ -130,7 +130,7 @@ export const promises: Readonly<
     ['errors/errors.test.ts', 'an error holds no request, response, credential or object of ky'],
     ['secrets/responses.test.ts', 'no error shows a secret of a response in %s, in any encoding'],
   ],
-  'An endless, highly compressed or deeply nested response uses no more memory than the limit': [
+  'The SDK reads at most 16 MiB of a response, unpacked, and 64 levels of nesting': [
     ['full/plan.test.ts', 'reads of endless and compressed responses take less than 200 MB'],
   ],
   'A list ends when a cursor repeats, when the same page comes many times, or when only empty pages come':

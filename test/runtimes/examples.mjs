@@ -104,7 +104,7 @@ async function vitest(folder) {
     cwd: folder,
     env: { ...process.env, NO_COLOR: '1' },
   });
-  const ok = code === 0 && /Tests\s+10 passed/.test(stdout);
+  const ok = code === 0 && /Tests\s+11 passed/.test(stdout);
   return { name: 'the tests of examples/services pass', ok, detail: stdout + stderr };
 }
 

@@ -110,7 +110,7 @@ const waits: readonly (readonly [WaitError['reason'], readonly object[]])[] = [
   [
     'regressed',
     [
-      { ...noted, status: 'processing' },
+      { ...noted, status: 'completed' },
       { ...noted, status: 'pending' },
     ],
   ],
@@ -128,7 +128,7 @@ test.for(waits)(
       { ...credentials, clock },
     );
     const call: Promise<PaymentsError> = failureOf(
-      payments.transfers.waitFor('txfr_1', { timeout: 5_000 }),
+      payments.transfers.waitFor('txfr_1', { timeout: 5_000, until: () => false }),
       WaitError,
     );
     const error = await clock.runTimersDuring(call);
