@@ -136,7 +136,7 @@ export class Credential {
   }
 
   /** Drops a token that the platform rejected, unless a newer token has already replaced it. */
-  forget(token: string): void {
+  forget(token = this.#token?.value): void {
     if (this.#token?.value === token) this.#token = undefined;
   }
 

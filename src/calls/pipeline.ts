@@ -100,6 +100,13 @@ export class RequestPipeline {
     return Number.isNaN(time) ? undefined : time;
   }
 
+  /** Lets the next call ask the credential function. Returns false if there is no such function. */
+  renewCredential(): boolean {
+    const { credential } = this.#setup;
+    credential?.forget();
+    return credential !== undefined && credential.fixed === undefined;
+  }
+
   /** Prepares a call without sending it. Undefined if an argument is invalid; see `issues`. */
   check(call: CallRequest, options: RequestOptions | undefined, issues: Issue[]) {
     const prepared = prepare(call, options, this.#setup, issues);

@@ -2,6 +2,7 @@ import { callHook } from '../calls/hooks.ts';
 import type { ReadInput } from '../calls/inputs.ts';
 import {
   AbortError,
+  ApiError,
   isOutcomeUnknown,
   PaymentInDoubtError,
   PaymentsError,
@@ -11,6 +12,7 @@ import { createError, messagePartsOf } from '../errors/message.ts';
 import { isReference } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import { formatTime } from '../internal/text.ts';
+import { fieldOf } from '../internal/thrown.ts';
 import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import { findDifferingFields } from '../search/compare.ts';
 import type { BatchResult, TransferredResult } from './batch-results.ts';
@@ -41,6 +43,9 @@ export class BatchPayments {
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
   readonly #startedAt: string;
+  /** A running check of the credential, and when the last check has renewed the credential. */
+  #credentialCheck: Promise<CredentialState> | undefined;
+  #renewedAt = Number.NEGATIVE_INFINITY;
   /** When the journal first failed, by the monotonic clock. */
   #journalFailedAt: number | undefined;
   /** After the batch has given up: instead of sending a payment, fails as not sent. */
@@ -134,6 +139,34 @@ export class BatchPayments {
   }
 
   /**
+   * Finds out after a 403 whether the platform rejects the credential or only the payment that was
+   * tried at `triedAt`. A 403 may be about one account, but the list of all transfers is not. If
+   * that is a 403, too, the credential function is asked once more.
+   */
+  async checkCredential(triedAt: number): Promise<CredentialState> {
+    if (triedAt < this.#renewedAt) return 'renewed';
+    this.#credentialCheck ??= this.#readCredentialState();
+    try {
+      return await this.#credentialCheck;
+    } finally {
+      this.#credentialCheck = undefined;
+    }
+  }
+
+  async #readCredentialState(): Promise<CredentialState> {
+    const { api, pipeline, clock } = this.#client;
+    const isRejected = () =>
+      api.list({ limit: 1 }, selectReadOptions(this.#options)).then(
+        () => false,
+        (error: unknown) => hasStatus(error, 401) || hasStatus(error, 403),
+      );
+    if (!(await isRejected())) return 'accepted';
+    if (!pipeline.renewCredential() || (await isRejected())) return 'rejected';
+    this.#renewedAt = clock.elapsed();
+    return 'renewed';
+  }
+
+  /**
    * Whether an error ends the whole batch: the journal has failed for a minute, or until no payment
    * has time left, and has never kept a claim. That the journal can be read proves nothing.
    */
@@ -202,6 +235,15 @@ export class BatchPayments {
     return new AbortError(abortMessage, { ...batchCall, ...facts });
   }
 }
+
+/** Whether the platform accepts the credential, after its function was asked once more if needed. */
+export type CredentialState = 'accepted' | 'rejected' | 'renewed';
+
+/** Whether the platform has responded with a status, to a payment or to a read that it needs. */
+export const hasStatus = (error: unknown, status: number): boolean =>
+  [error, fieldOf(error, 'cause')].some(
+    (each) => each instanceof ApiError && each.status === status,
+  );
 
 /** How long a journal that has never kept a claim may fail before it ends the batch. */
 const maxJournalFailureMs = 60_000;

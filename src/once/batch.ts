@@ -3,7 +3,12 @@ import type { Clock } from '../calls/time.ts';
 import { AbortError, ApiError, PaymentsError, PaymentInDoubtError } from '../errors/errors.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
-import type { BatchPayments, EndedPayment } from './batch-payments.ts';
+import {
+  hasStatus,
+  type BatchPayments,
+  type CredentialState,
+  type EndedPayment,
+} from './batch-payments.ts';
 import type { BatchCounts, BatchResult } from './batch-results.ts';
 import { describeFailure } from './create-once.ts';
 
@@ -245,11 +250,15 @@ export class BatchRun {
           return;
         }
         job.tries += 1;
+        const triedAt = clock.elapsed();
         try {
           this.#finish(job, { input, ...(await this.#payments.pay(job.copy)) });
           return;
         } catch (error) {
-          const delayMs = this.#handleError(job, error);
+          const credential = hasStatus(error, 403)
+            ? await this.#payments.checkCredential(triedAt)
+            : undefined;
+          const delayMs = this.#handleError(job, error, credential);
           if (delayMs === undefined) return;
           this.#counts.waiting += 1;
           if (error instanceof PaymentInDoubtError) {
@@ -299,14 +308,19 @@ export class BatchRun {
    * is no next try, makes the error the payment's result, or ends the whole batch if every other
    * payment would fail alike, and returns undefined.
    */
-  #handleError(job: Job, error: unknown): number | undefined {
+  #handleError(
+    job: Job,
+    error: unknown,
+    credential: CredentialState | undefined,
+  ): number | undefined {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, too, and the batch throws one error for the whole abort.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
-    if (!(error instanceof PaymentsError) || isUnauthorized(error) || isUnauthorized(error.cause)) {
+    if (!(error instanceof PaymentsError) || hasStatus(error, 401) || credential === 'rejected') {
       this.#fail(error);
       return undefined;
     }
+    if (credential === 'renewed') return 0;
     job.error = error;
     const now = clock.elapsed();
     const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (job.tries - 1));
@@ -452,9 +466,6 @@ export class BatchRun {
     for (const wake of this.#listeners) wake();
   }
 }
-
-const isUnauthorized = (error: unknown): boolean =>
-  error instanceof ApiError && error.status === 401;
 
 /** How long the platform asks its callers to wait, by the header `Retry-After` of a response. */
 const askedWaitOf = (error: PaymentsError): number | undefined => {

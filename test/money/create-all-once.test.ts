@@ -4,10 +4,12 @@ import {
   ConfigurationError,
   PaymentInDoubtError,
   PaymentsClient,
+  PermissionDeniedError,
   UnprocessableEntityError,
   ValidationError,
   type BatchOptions,
   type BatchResult,
+  type ClientOptions,
   type OnceInput,
 } from 'payments-platform-sdk';
 import { memoryJournal, type JournalEntry } from 'payments-platform-sdk/journals';
@@ -20,6 +22,7 @@ import {
   collect,
   createSalaries,
   gracePeriod,
+  otherCompany,
   salaryOf,
   setupBatch,
   totalTimeout,
@@ -1008,6 +1011,111 @@ describe('how createAllOnce ends', () => {
     setTimeout(barrier.open, 20);
     await failureOf(pay(), AuthenticationError);
     expect(seen).toEqual(['not_paid']);
+  });
+});
+
+describe('a 403', () => {
+  const refuse = (code: string) =>
+    Response.json({ error: code, code, details: null }, { status: 403 });
+  const bearerOf = (request: Request) => request.headers.get('authorization') ?? '';
+
+  /** A platform that answers 403 to the first key, once it has accepted `accepted` payments. */
+  function setupRevoked(accepted: number, apiKey?: ClientOptions['apiKey'], body = 'key_revoked') {
+    const world = setupBatch();
+    let [created, refused] = [0, 0];
+    const fetch = async (request: Request): Promise<Response> => {
+      const isRevoked = created >= accepted && !bearerOf(request).endsWith('_new');
+      created += request.method === 'POST' && !isRevoked ? 1 : 0;
+      if (!isRevoked) {
+        request.headers.set('authorization', `Bearer ${world.sandbox.apiKey}`);
+        return await world.sandbox.fetch(request);
+      }
+      refused += 1;
+      return body === '' ? new Response('Forbidden', { status: 403 }) : refuse(body);
+    };
+    const payments = world.payments.withOptions({ fetch, apiKey: apiKey ?? 'sk_old' });
+    return { ...world, payments, countRefused: () => refused };
+  }
+
+  test.each(['key_revoked', ''])(
+    'of the credential ends a batch, as a 401 does (code %j)',
+    async (body) => {
+      const { payments, run, countRefused } = setupRevoked(30, undefined, body);
+      const batch = payments.transfers.createAllOnce(createSalaries(80), { concurrency: 4 });
+      const error = await failureOf(run(collect(batch)));
+      const isDenied = [error, error.cause].some((each) => each instanceof PermissionDeniedError);
+      expect(isDenied).toBe(true);
+      expect(batch.counts).toMatchObject({ created: 30, notPaid: 0, inDoubt: 0 });
+      // Four payments, a search of each if its 403 proves nothing, and one read that tells which 403 it is.
+      expect(countRefused()).toBeLessThanOrEqual(9);
+    },
+  );
+
+  test('of the credential asks its function once more, and pays with the new credential', async () => {
+    const keys = ['sk_old', 'sk_new'];
+    let asked = 0;
+    const { payments, run, countRefused } = setupRevoked(30, () => keys[(asked += 1) - 1] ?? '');
+    const batch = payments.transfers.createAllOnce(createSalaries(80), { concurrency: 4 });
+    await run(collect(batch));
+    expect(batch.counts).toEqual({ ...noCounts, created: 80, paid: 80, total: 80 });
+    expect(asked).toBe(2);
+    expect(countRefused()).toBeLessThanOrEqual(5);
+  });
+
+  test('of the credential ends a batch if the function returns a rejected credential again', async () => {
+    let asked = 0;
+    const { payments, run, countRefused } = setupRevoked(10, () => `sk_old${(asked += 1)}`);
+    const batch = payments.transfers.createAllOnce(createSalaries(80), { concurrency: 4 });
+    await failureOf(run(collect(batch)), PermissionDeniedError);
+    expect(asked).toBe(2);
+    expect(countRefused()).toBeLessThanOrEqual(6);
+  });
+
+  test('that came for the old credential after the renewal is tried again with the new one', async () => {
+    const [slow, isChecked] = [createBarrier(), createBarrier()];
+    const world = setupBatch();
+    let posts = 0;
+    const fetch = async (request: Request): Promise<Response> => {
+      const isOld = bearerOf(request).endsWith('_old');
+      if (request.method === 'POST' && isOld) {
+        posts += 1;
+        if (posts === 2) await slow.promise;
+      }
+      if (isOld) return refuse('key_revoked');
+      if (request.method === 'GET') isChecked.open();
+      world.clock.jump(1);
+      request.headers.set('authorization', `Bearer ${world.sandbox.apiKey}`);
+      return await world.sandbox.fetch(request);
+    };
+    const keys = ['sk_old', 'sk_new'];
+    const payments = world.payments.withOptions({ fetch, apiKey: () => keys.shift() ?? 'sk_no' });
+    void isChecked.promise.then(() => flushPromises(10)).then(slow.open);
+    const batch = payments.transfers.createAllOnce(createSalaries(2));
+    await world.run(collect(batch));
+    expect(batch.counts).toEqual({ ...noCounts, created: 2, paid: 2, total: 2 });
+  });
+
+  test('of one account ends only the payments of that account', async () => {
+    let asked = 0;
+    const world = setupBatch();
+    const fetch = async (request: Request): Promise<Response> => {
+      const isClosed = (await request.clone().text()).includes('acc_000002');
+      return isClosed ? refuse('account_closed') : await world.sandbox.fetch(request);
+    };
+    const apiKey = () => {
+      asked += 1;
+      return world.sandbox.apiKey;
+    };
+    const payments = world.payments.withOptions({ fetch, apiKey });
+    const inputs = createSalaries(40).map((salary, at) =>
+      at % 4 === 1 ? { ...salary, sourceAccountId: otherCompany } : salary,
+    );
+    const batch = payments.transfers.createAllOnce(inputs);
+    const rows = await world.run(collect(batch));
+    expect(batch.counts).toEqual({ ...noCounts, created: 30, paid: 30, notPaid: 10, total: 40 });
+    expect(rows.filter(({ error }) => error instanceof PermissionDeniedError)).toHaveLength(10);
+    expect(asked).toBe(1);
+    expect(world.count('transfers.list')).toBeLessThanOrEqual(10);
   });
 });
 
