@@ -154,6 +154,16 @@ test('no method that pays or searches takes longer than totalTimeout, however sl
   expect(longest).toBeGreaterThan(totalTimeout / 2);
 });
 
+test('a recorded payment is read within totalTimeout, the time of the journal included', async () => {
+  const slow = { list: 0, create: 0, read: 30_000, journal: 0, authorize: 0 };
+  const { transfers, measure } = setup({ ...slow, journal: 4_000 });
+  await measure(() => transfers.createOnce(input, { totalTimeout: 2 * totalTimeout }));
+  let error: unknown;
+  const call = () => transfers.createOnce(input).catch((failure: unknown) => (error = failure));
+  expect(await measure(call)).toBe(totalTimeout);
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: true });
+});
+
 test.each([0, 4_000])(
   'an outage in which handshakes hang leaves no claim behind, if the journal needs %i ms',
   async (journalMs) => {
