@@ -50,7 +50,7 @@ interface ExpectedTotals {
   readonly totals?: Readonly<Record<string, string>> | undefined;
 }
 
-/** How many inputs to read ahead if the journal may lose entries, so that one search serves all. */
+/** How many inputs to read ahead if the journal may lose entries, so that a search serves many. */
 const maxReadAhead = 10_000;
 
 /** The largest `concurrency`, because more payments at a time would exhaust the memory. */

@@ -22,7 +22,7 @@ export interface SandboxOptions {
    * next status. Default: statuses do not change automatically.
    */
   autoAdvance?: number | undefined;
-  /** Milliseconds that the sandbox waits before every response. @default 0 */
+  /** Milliseconds that the sandbox waits before each response of the API. @default 0 */
   latency?: number | undefined;
   /**
    * A {@link SandboxWebhookShape}, which returns the webhook for a change. Default: a body that is

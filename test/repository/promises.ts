@@ -115,7 +115,7 @@ export const promises: Readonly<
   'A budget bounds the retries of a client, so that retries cannot cause an outage': [
     ['money/backoff.test.ts', 'the retry budget limits 200 calls that fail at the same time'],
   ],
-  'After a 401 a call is sent once more with a new token, which is fetched once for all waiting calls':
+  'After a 401 a call is sent once more, if a function gives its credential; the new token is fetched once for all calls that wait':
     [
       ['client/credentials.test.ts', 'fifty concurrent 401s fetch a single new token'],
       ['client/credentials.test.ts', 'a call sends no third request after a second 401'],
