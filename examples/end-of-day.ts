@@ -1,5 +1,6 @@
 // Compares a day of books with the platform, and writes a CSV for finance: one row for each payment, and one for each
-// transfer that is not in the books. It ends with status 1 if anything is not completed, for cron and alerts. With
+// transfer that is not in the books, and one for each account that could not be read. It ends with status 1 if
+// anything is not completed, for cron and alerts. With
 // PAYMENTS_BASE_URL it takes a day and a JSON file of `createOnce` inputs, such as `node end-of-day.ts 2026-11-24
 // books.json`; otherwise it runs on a sandbox. Needs `npm install csv-stringify`.
 import { createWriteStream } from 'node:fs';
@@ -9,7 +10,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
-import { PaymentsClient, type OnceInput, type ReconciledRow } from 'payments-platform-sdk';
+import {
+  isPaymentsError,
+  PaymentsClient,
+  type OnceInput,
+  type ReconciledRow,
+} from 'payments-platform-sdk';
 import { sqliteJournal } from 'payments-platform-sdk/journals';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
@@ -30,6 +36,19 @@ const journal = file === undefined ? undefined : sqliteJournal(file, { create: f
 const payments = new PaymentsClient({ ...(!isReal && sandbox.clientOptions), journal });
 const reconciliation = payments.transfers.reconcileAll(books, { since, until, unexpected: true });
 
+const columns = [
+  'result',
+  'reference',
+  'amount',
+  'currency',
+  'source',
+  'recipient',
+  'transfers',
+  'amount on the platform',
+  'status on the platform',
+  'created at',
+];
+
 const describeRow = ({ result, reference, input, transfer, candidates = [] }: ReconciledRow) => {
   const listed = transfer ?? candidates[0];
   const terms = input ?? transfer;
@@ -47,8 +66,24 @@ const describeRow = ({ result, reference, input, transfer, candidates = [] }: Re
   };
 };
 
+let unread = 0;
+async function* readRows() {
+  try {
+    for await (const row of reconciliation) yield describeRow(row);
+  } catch (error) {
+    if (!isPaymentsError(error) || error.errors === undefined) throw error;
+    // Every other account was read, so its rows are right.
+    for (const { accountId, message } of error.errors) {
+      unread += 1;
+      yield { result: 'not read', source: accountId };
+      console.log(message);
+    }
+  }
+}
+
 const csv = stringify({
   header: true,
+  columns,
   bom: true, // Excel reads UTF-8 only with it.
   quoted: true,
   // A description that starts with = would run as a formula where the file is opened.
@@ -57,8 +92,7 @@ const csv = stringify({
 const folder = isReal ? process.cwd() : await mkdtemp(join(tmpdir(), 'end-of-day-'));
 const path = join(folder, `end-of-day-${day}.csv`);
 // A file with its final name is complete: if the comparison fails, there is none.
-const rows = Readable.from(reconciliation).map(describeRow);
-await pipeline(rows, csv, createWriteStream(`${path}.new`));
+await pipeline(Readable.from(readRows()), csv, createWriteStream(`${path}.new`));
 await rename(`${path}.new`, path);
 journal?.close();
 
@@ -70,7 +104,7 @@ for (const [result, { count, amounts, unreadable }] of Object.entries(reconcilia
 }
 if (!isReal) console.log(await readFile(path, 'utf8'));
 const { completed, ...others } = reconciliation.totals;
-const openCount = Object.values(others).reduce((sum, { count }) => sum + count, 0);
+const openCount = Object.values(others).reduce((sum, { count }) => sum + count, unread);
 console.log(`${completed.count} completed, ${openCount} to look at: ${path}`);
 process.exitCode = openCount > 0 ? 1 : 0;
 

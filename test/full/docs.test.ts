@@ -244,6 +244,41 @@ test.each([
   expect(csv).toContain(',"Müller"\n');
 });
 
+test('the example end-of-day.ts writes a row for an account that could not be read', async () => {
+  const books = [1, 2, 3].map((number) => ({
+    sourceAccountId: `acc_${number}`,
+    counterpartyId: 'cpty_1',
+    amount: `${number}.00`,
+    description: `p-${number}`,
+  }));
+  const server = createServer(({ url = '' }, response) => {
+    const account = new URL(url, 'http://h').searchParams.get('accountId');
+    const isClosed = account === 'acc_2';
+    const own = books.filter(({ sourceAccountId }) => sourceAccountId === account);
+    const facts = { currency: 'USDC', type: 'wire', status: 'completed', direction: 'outgoing' };
+    const data = own.map((input) => ({
+      ...input,
+      ...facts,
+      id: `txfr_${input.amount[0]}`,
+      createdAt: '2026-11-24T10:00:00Z',
+    }));
+    response.writeHead(isClosed ? 403 : 200, { 'content-type': 'application/json' });
+    const page = { data, hasMore: false, nextCursor: null };
+    response.end(JSON.stringify(isClosed ? { error: 'closed', code: 'closed' } : page));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = { PAYMENTS_BASE_URL: `http://127.0.0.1:${port}/v0`, PAYMENTS_API_KEY: 'sk_test' };
+  const [example, file] = [join(root, 'examples/end-of-day.ts'), join(folder, 'books.json')];
+  writeFileSync(file, JSON.stringify(books));
+  const { code, output } = await run([example, '2026-11-24', file], env, folder);
+  expect([code, output]).toEqual([1, expect.stringContaining('2 completed, 1 to look at')]);
+  const csv = readFileSync(join(folder, 'end-of-day-2026-11-24.csv'), 'utf8');
+  expect(csv.match(/^"completed","p-[13]"/gm)).toHaveLength(2);
+  expect(csv).toContain('"not read",,,,"acc_2"');
+});
+
 test('the example quickstart.ts sends nothing to the platform that the environment variables name', async () => {
   const sandbox = new Sandbox();
   const server = await listen(sandbox, { port: 0 });
