@@ -1,4 +1,5 @@
 import { describeProblem, type Issue, type Problem } from '../internal/issues.ts';
+import { isObject } from '../internal/objects.ts';
 import { oneLine } from '../internal/text.ts';
 import { fieldOf, innermostMessageOf, isError, messageOf } from '../internal/thrown.ts';
 import {
@@ -120,11 +121,12 @@ export function rejectedFailure(
     const reported = message === undefined ? excerptOf(text) : oneLine(message);
     const isInDoubt = call.isWrite && outcome === 'unknown';
     const isPerhapsReplaced = isInDoubt && !hasErrorBody;
+    const isClientError = status >= 400 && status < 500 && (status === 401 || isObject(body));
     // A server usually names the path in its 404 if the path is wrong, but not if the id is wrong.
     const isUnknownPath = !hasErrorBody || reported.includes(call.path.split('{')[0] ?? '');
     const hints = [
       isPerhapsReplaced && "A proxy may have replaced the platform's response.",
-      isPerhapsReplaced && status === 401 && ownUnauthorizedHint,
+      isPerhapsReplaced && isClientError && describeOwnBodyFix(status),
       status === 404 && isUnknownPath
         ? call.checkUrl
         : describeStatusFix(status, retryAfterMs, isInDoubt, call),
@@ -193,8 +195,8 @@ function describeStatusFix(
   return isInDoubt ? undefined : statusHints[status];
 }
 
-const ownUnauthorizedHint =
-  'If the platform itself sent this 401, accept its body by the option platform.isErrorBody.';
+const describeOwnBodyFix = (status: number): string =>
+  `If the platform itself sent this ${status}, accept its body by the option platform.isErrorBody.`;
 
 const statusHints: Readonly<Record<number, string>> = {
   400: 'Fix the request; error.details may name the field.',

@@ -40,6 +40,12 @@ const partsByError = new WeakMap<object, MessageParts>();
 export const messagePartsOf = (error: PaymentsError): MessageParts =>
   partsByError.get(error) ?? { what: error.message };
 
+/** What failed, what to do and what was reported, without the rest of an error's message. */
+export const summaryOf = (error: PaymentsError): string => {
+  const { what, hint, reported } = messagePartsOf(error);
+  return formatMessage({ what, hint, reported });
+};
+
 /** Creates an error from the parts of its message. {@link messagePartsOf} finds the parts again. */
 export function createError<E extends PaymentsError, Facts>(
   ErrorClass: new (message: string, facts: Facts) => E,

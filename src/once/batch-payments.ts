@@ -158,7 +158,7 @@ export class BatchPayments {
     const isRejected = () =>
       api.list({ limit: 1 }, selectReadOptions(this.#options)).then(
         () => false,
-        (error: unknown) => hasStatus(error, 401) || hasStatus(error, 403),
+        (error: unknown) => error instanceof ApiError && [401, 403].includes(error.status),
       );
     if (!(await isRejected())) return 'accepted';
     if (!pipeline.renewCredential() || (await isRejected())) return 'rejected';
@@ -239,11 +239,9 @@ export class BatchPayments {
 /** Whether the platform accepts the credential, after its function was asked once more if needed. */
 export type CredentialState = 'accepted' | 'rejected' | 'renewed';
 
-/** Whether the platform has responded with a status, to a payment or to a read that it needs. */
-export const hasStatus = (error: unknown, status: number): boolean =>
-  [error, fieldOf(error, 'cause')].some(
-    (each) => each instanceof ApiError && each.status === status,
-  );
+/** Finds the response that a payment, or a read that it needs, has failed with. */
+export const findApiError = (error: unknown): ApiError | undefined =>
+  [error, fieldOf(error, 'cause')].find((each) => each instanceof ApiError);
 
 /** How long a journal that has never kept a claim may fail before it ends the batch. */
 const maxJournalFailureMs = 60_000;

@@ -1,10 +1,10 @@
 import type { Inputs, ReadInput } from '../calls/inputs.ts';
 import type { Clock } from '../calls/time.ts';
-import { AbortError, ApiError, PaymentsError, PaymentInDoubtError } from '../errors/errors.ts';
+import { AbortError, PaymentsError, PaymentInDoubtError } from '../errors/errors.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import {
-  hasStatus,
+  findApiError,
   type BatchPayments,
   type CredentialState,
   type EndedPayment,
@@ -255,10 +255,11 @@ export class BatchRun {
           this.#finish(job, { input, ...(await this.#payments.pay(job.copy)) });
           return;
         } catch (error) {
-          const credential = hasStatus(error, 403)
-            ? await this.#payments.checkCredential(triedAt)
-            : undefined;
-          const delayMs = this.#handleError(job, error, credential);
+          const delayMs = this.#handleError(
+            job,
+            error,
+            await this.#checkCredential(error, triedAt),
+          );
           if (delayMs === undefined) return;
           this.#counts.waiting += 1;
           if (error instanceof PaymentInDoubtError) {
@@ -303,20 +304,24 @@ export class BatchRun {
     return true;
   }
 
+  /** Whether the platform rejects the credential: by a 401, or by a 403 that is not about a payment. */
+  async #checkCredential(error: unknown, triedAt: number): Promise<CredentialState> {
+    const { status, method } = findApiError(error) ?? {};
+    if (status === 401) return 'rejected';
+    const isRefused = status === 403 && method === 'POST';
+    return isRefused ? await this.#payments.checkCredential(triedAt) : 'accepted';
+  }
+
   /**
    * Handles the error of a payment. Returns the milliseconds until the payment's next try. If there
    * is no next try, makes the error the payment's result, or ends the whole batch if every other
    * payment would fail alike, and returns undefined.
    */
-  #handleError(
-    job: Job,
-    error: unknown,
-    credential: CredentialState | undefined,
-  ): number | undefined {
+  #handleError(job: Job, error: unknown, credential: CredentialState): number | undefined {
     const { clock, retryTimeout } = this.#setup;
     // The abort has ended this payment, too, and the batch throws one error for the whole abort.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
-    if (!(error instanceof PaymentsError) || hasStatus(error, 401) || credential === 'rejected') {
+    if (!(error instanceof PaymentsError) || credential === 'rejected') {
       this.#fail(error);
       return undefined;
     }
@@ -468,7 +473,4 @@ export class BatchRun {
 }
 
 /** How long the platform asks its callers to wait, by the header `Retry-After` of a response. */
-const askedWaitOf = (error: PaymentsError): number | undefined => {
-  const failure = error instanceof PaymentInDoubtError ? error.cause : error;
-  return failure instanceof ApiError ? failure.retryAfterMs : undefined;
-};
+const askedWaitOf = (error: PaymentsError): number | undefined => findApiError(error)?.retryAfterMs;

@@ -7,7 +7,7 @@ import {
   type CallIdentity,
   type InDoubtReason,
 } from '../errors/errors.ts';
-import { createError, reattribute } from '../errors/message.ts';
+import { createError, reattribute, summaryOf } from '../errors/message.ts';
 import { redactError, type Redact } from '../errors/redact.ts';
 import { formatTime, formatWait } from '../internal/text.ts';
 import { fieldOf, innermostMessageOf, messageOf } from '../internal/thrown.ts';
@@ -62,7 +62,7 @@ export class PaymentErrors {
 
   /** Creates the error if another call has claimed the payment. Omit `claim` if it was not read. */
   createInProgressError(claim?: OpenEntry, times?: DoubtTimes): PaymentInDoubtError {
-    const description = 'Another call is making this payment, or was interrupted';
+    const description = 'An earlier call has claimed this payment, and its request may still run';
     const known = claim ? this.#timesOf(claim) : { retryAfterMs: inProgressRetryMs };
     return this.createError('in_progress', description, { ...known, ...times });
   }
@@ -82,6 +82,7 @@ export class PaymentErrors {
     const lines = [
       'Whether the payment was made is not known yet',
       reason && `The cause: ${reason}`,
+      cause instanceof PaymentsError && summaryOf(cause).replace(/\.$/, ''),
       detail,
     ];
     return this.createError('in_doubt', lines.filter(Boolean).join('.\n'), {

@@ -462,7 +462,7 @@ export class Payment {
     try {
       shown ??= (await reads.get(id, this.#journal.timeLeft)).description;
     } catch (error) {
-      throw this.#journal.errors.createInDoubtError(claim, error);
+      throw this.#journal.errors.createInDoubtError(claim, error, describeShared(id, owner));
     }
     if (shown === this.#input.description) {
       warn(repeatedIds);
@@ -483,7 +483,7 @@ export class Payment {
     const { candidates = [], sharedWith = '' } = entry?.state === 'ambiguous' ? entry : {};
     return this.#journal.errors.createError(
       'ambiguous',
-      `The platform has one transfer (${candidates.join()}) for this payment and for ${sharedWith}: an operator decides with transfers.decide, first of ${sharedWith}`,
+      `The platform has one transfer (${candidates.join()}) for this payment and for ${sharedWith}: an operator decides with transfers.decide, first of ${sharedWith}. ${mockHint}`,
       { candidates },
     );
   }
@@ -497,3 +497,8 @@ export class Payment {
       .filter(isTransferId);
   }
 }
+
+const mockHint = 'A mock has to give each creation an id of its own';
+
+const describeShared = (id: string, { input }: PaidEntry): string =>
+  `The platform gave this payment the transfer ${id} of ${input.description}. ${mockHint}`;

@@ -6,6 +6,7 @@ import {
   PaymentInDoubtError,
   type PaymentsClient,
   PaymentVetoedError,
+  sumAmounts,
   TimeoutError,
   type Authorize,
   type ClientOptions,
@@ -16,7 +17,14 @@ import {
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { apiKey, leaksOf } from '../secrets/scan.ts';
-import { claimAsDead, gracePeriod, salaryOf, setupBatch, totalTimeout } from './batches.ts';
+import {
+  claimAsDead,
+  createSalaries,
+  gracePeriod,
+  salaryOf,
+  setupBatch,
+  totalTimeout,
+} from './batches.ts';
 
 const limit = Object.assign(new Error('12.50 is above the limit of 10.00.'), { code: 'LIMIT' });
 
@@ -303,6 +311,30 @@ test('the authorize function of docs/paying-once.md permits a payment only if ea
     expect(await compose([() => true, () => verdict])()).toBe(false);
   }
   expect(await compose([() => true, () => Promise.resolve(true)])()).toBe(true);
+});
+
+test('the limit per day of docs/paying-once.md counts a payment once, however often it is asked', async () => {
+  const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
+  const [code = ''] = /const today =[^]*?(?=\nconst parties)/.exec(guide) ?? [];
+  const body = `${code.replaceAll(/: Authorize|<string, string>/g, '')}\nreturn perDay;`;
+  const module = encodeURIComponent(`export default (compareAmounts, sumAmounts) => {${body}};`);
+  type PerDay = NonNullable<ClientOptions['authorize']>;
+  const { default: create } = (await import(`data:text/javascript,${module}`)) as {
+    default: (compare: typeof compareAmounts, sum: typeof sumAmounts) => PerDay;
+  };
+  const perDay = create(compareAmounts, sumAmounts);
+  let asked = 0;
+  const authorize: PerDay = (payment) => {
+    asked += 1;
+    return perDay(payment);
+  };
+  const { payAll, sandbox } = setupBatch({}, { authorize });
+  const fault = { kind: 'status', status: 429, retryAfter: 2 } as const;
+  sandbox.faults.add({ operation: 'transfers.create', times: 40, fault });
+  const results = await payAll(createSalaries(11).map((each) => ({ ...each, amount: '5000.00' })));
+  expect(asked).toBeGreaterThan(11);
+  expect(results.filter(({ result }) => result === 'created')).toHaveLength(10);
+  expect(results.filter(({ result }) => result === 'not_paid')).toHaveLength(1);
 });
 
 test('the checks of docs/paying-once.md permit only the payment whose terms all fit', async () => {

@@ -100,7 +100,9 @@ test('a search that does not end in time is retryable once, because nothing chan
   sandbox.faults.add({ operation: 'transfers.create', fault });
   const first = await inDoubtErrorOf(pay());
   expect(first).toMatchObject({ reason: 'in_doubt', retryable: true });
-  expect(first.message).toMatch(/did not end within 120000 ms \(totalTimeout\); it read 1[12] pages/);
+  expect(first.message).toMatch(
+    /did not end within 120000 ms \(totalTimeout\); it read 1[12] pages/,
+  );
   clock.jump(2 * minute);
   const second = await inDoubtErrorOf(pay());
   expect(second).toMatchObject({ reason: 'in_doubt', retryable: false });

@@ -14,9 +14,9 @@ import { memoryJournal, type Journal, type JournalEntry } from 'payments-platfor
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
-import { failureOf } from '../support/clients.ts';
+import { clientOf, failureOf, respond } from '../support/clients.ts';
 import { flushPromises, VirtualClock } from '../support/virtual-clock.ts';
-import { fixedTimes } from '../support/values.ts';
+import { fixedTimes, transferCreated } from '../support/values.ts';
 
 const { gracePeriod, totalTimeout } = fixedTimes;
 const platform = new Sandbox().clientOptions.baseUrl;
@@ -994,6 +994,52 @@ test('a PaymentInDoubtError has the cause and the attempts of the failed request
   expect(error.message).toMatch(/not known yet\.\nThe cause: ECONNRESET/);
   expect(error.attempts).toHaveLength(1);
   expect(String(error.cause)).toContain('Call createOnce again to find out');
+});
+
+const invalidState = Object.assign(new TypeError('Invalid state: ReadableStream is locked'), {
+  code: 'ERR_INVALID_STATE',
+});
+const nock = new TypeError('fetch failed', {
+  cause: Object.assign(new Error('connect ENETUNREACH'), {
+    code: 'ENETUNREACH',
+    cause: new Error('Nock: No match for request'),
+  }),
+});
+
+test.each<[string, () => Response | Promise<Response>, RegExp]>([
+  [
+    'a 422 without Error body',
+    () => respond(422, { message: 'insufficient funds' }),
+    /expected the platform's Error body.*this 422.*isErrorBody.*insufficient funds/s,
+  ],
+  ['a 403 of another shape', () => respond(403, { Message: 'Denied' }), /this 403.*isErrorBody/],
+  ['a 201 without id', () => respond(201, { ok: true }), /undocumented id: got nothing/],
+  ['an HTML page', () => new Response('<b>bad gateway</b>', { status: 502 }), /bad gateway/],
+  ['a request that nock does not know', () => Promise.reject(nock), /Nock: No match/],
+  ['a Response that was read', () => Promise.reject(invalidState), /ReadableStream is locked/],
+])('the message of a doubt says what caused it: %s', async (_, answer, cause) => {
+  const { payments } = clientOf(
+    (request) =>
+      request.method === 'GET'
+        ? respond(200, { data: [], hasMore: false, nextCursor: null })
+        : answer(),
+    { journal: memoryJournal(), maxRetries: 0 },
+  );
+  for (const call of ['first', 'second']) {
+    const error = await inDoubtErrorOf(payments.transfers.createOnce(input));
+    expect(`${call}: ${error.message}`).toMatch(cause);
+  }
+});
+
+test('the message of a doubt names the mock that gives two creations one id', async () => {
+  const { payments } = clientOf(
+    ({ method }) => respond(method === 'GET' ? 200 : 201, transferCreated),
+    { journal: memoryJournal() },
+  );
+  await payments.transfers.createOnce(input);
+  const second = { ...input, amount: '99.00', description: 'invoice 4712' };
+  const error = await inDoubtErrorOf(payments.transfers.createOnce(second));
+  expect(error.message).toContain('A mock has to give each creation an id of its own');
 });
 
 test('createOnce resolves to a recorded transfer that has failed, and does not pay again', async () => {
