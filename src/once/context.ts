@@ -63,7 +63,8 @@ export interface OnceContext extends JournalContext {
 interface PaymentSearchOptions {
   /** Whether the journal has no entry of the payment. If so, a recent search's result may be used. */
   readonly isUnclaimed: boolean;
-  readonly signal: AbortSignal;
+  /** How many milliseconds the search may take; a search of a batch takes as long as it needs. */
+  readonly timeLeft: () => number;
   readonly onPage: () => void;
   readonly isOtherPayment: IsOtherPayment;
 }
@@ -98,11 +99,11 @@ class PaymentReads {
 
   /**
    * Searches the list of the source account for a payment. A batch searches for many payments in
-   * one search, so `signal` and `onPage` of one payment have no effect there.
+   * one search, so `timeLeft` and `onPage` of one payment have no effect there.
    */
   async search(
     search: Search<OnceInput>,
-    { isUnclaimed, signal, onPage, isOtherPayment }: PaymentSearchOptions,
+    { isUnclaimed, timeLeft, onPage, isOtherPayment }: PaymentSearchOptions,
   ): Promise<Reconciliation> {
     if (this.#sharedSearches !== undefined) {
       return isUnclaimed
@@ -110,12 +111,11 @@ class PaymentReads {
         : await this.#sharedSearches.search(search);
     }
     const searches: readonly [Search] = [search];
-    const paging = { ...this.#options, signal };
-    const circumstances = { onPage, isOtherPayment, within: this.#within };
+    const circumstances = { timeLeft, onPage, isOtherPayment, within: this.#within };
     const [result] = await this.#client.transferSearch.search(
       search.input.sourceAccountId,
       searches,
-      { paging, pageSize: this.#pageSize, ...circumstances },
+      { paging: this.#options, pageSize: this.#pageSize, ...circumstances },
     );
     return requireResult(result);
   }

@@ -391,13 +391,7 @@ export class GuardedJournal {
     run: (journal: Journal) => Promise<T>,
     isResult: (result: unknown) => boolean,
   ): Promise<T> {
-    const result = await this.runInTime(
-      () => run(this.#journal),
-      (failure) =>
-        'error' in failure
-          ? this.#fail(`${method} failed`, failure.error)
-          : this.#fail(`${method} did not return in time`),
-    );
+    const result = await this.#runInTime(method, run);
     if (isResult(result)) return result;
     throw this.#fail(`${method} returned a value that this SDK cannot read`, undefined, false);
   }
@@ -416,28 +410,20 @@ export class GuardedJournal {
     return error;
   }
 
-  /**
-   * Runs a journal call or a search until it ends, the deadline passes or the caller aborts.
-   * `createError` creates the error to throw if `run` fails or is too slow.
-   */
-  async runInTime<T>(
-    run: (deadline: Deadline) => Promise<T>,
-    createError: (
-      failure: { readonly error: unknown } | { readonly timedOut: true },
-    ) => Error | Promise<Error>,
-    { endsAt, signal }: Limit = this.#limit,
-  ): Promise<T> {
+  /** Runs a journal's method until it ends, its time is over or the caller aborts. */
+  async #runInTime<T>(method: string, run: (journal: Journal) => Promise<T>): Promise<T> {
+    const { endsAt, signal } = this.#limit;
     const { clock } = this.#context;
     const timeLeft = endsAt - clock.elapsed();
     const deadline = new Deadline(clock, timeLeft, 'total', { signals: [signal] });
     try {
       deadline.check();
-      return await deadline.race(run(deadline));
+      return await deadline.race(run(this.#journal));
     } catch (error) {
-      if (!(error instanceof Stopped)) throw await createError({ error });
+      if (!(error instanceof Stopped)) throw this.#fail(`${method} failed`, error);
       throw error.why.by === 'caller'
         ? this.errors.createAbortError(error.why.reason)
-        : await createError({ timedOut: true });
+        : this.#fail(`${method} did not return in time`);
     } finally {
       deadline.close();
     }

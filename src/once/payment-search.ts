@@ -9,7 +9,6 @@ import {
   type Search,
   type Takeover,
 } from '../search/search.ts';
-import { maxTimerMs } from '../internal/runtime.ts';
 import type { OnceContext } from './context.ts';
 import type { SearchResult } from './decision.ts';
 import { isOpen, readFirstClaim, readFirstTime } from './entries.ts';
@@ -36,7 +35,7 @@ export class PaymentSearch {
     input: OnceInput,
     { cause, scans }: { readonly cause?: unknown; readonly scans: Scans },
   ): Promise<SearchResult> {
-    const { clock, signal, sharesSearches, reads } = this.#context;
+    const { signal, sharesSearches, reads } = this.#context;
     const { errors, timeLeft } = this.#journal;
     const search: Search<OnceInput> = {
       input,
@@ -52,37 +51,35 @@ export class PaymentSearch {
       pages += 1;
     };
     const isOtherPayment = createOwnerCheck(() => this.#journal);
-    const result = await this.#journal.runInTime(
-      (deadline) =>
-        reads.search(search, {
-          isUnclaimed,
-          signal: deadline.signal,
-          onPage,
-          isOtherPayment,
-        }),
-      (failure) => {
-        if (!('error' in failure)) return this.#createEndlessError(entry, cause, timeLeft, pages);
-        const isJournals = failure.error instanceof PaymentInDoubtError;
-        return isJournals
-          ? failure.error
-          : errors.createInDoubtError(claim, cause ?? failure.error);
-      },
-      { signal, endsAt: clock.elapsed() + (sharesSearches ? maxTimerMs : timeLeft) },
-    );
-    if (sharesSearches) this.#journal.restart();
-    return result;
+    try {
+      const found = await reads.search(search, {
+        isUnclaimed,
+        timeLeft: () => this.#journal.timeLeft,
+        onPage,
+        isOtherPayment,
+      });
+      if (sharesSearches) this.#journal.restart();
+      return found;
+    } catch (error) {
+      if (signal?.aborted === true) throw errors.createAbortError(signal.reason);
+      if (error instanceof PaymentInDoubtError) throw error;
+      const isOver = !sharesSearches && this.#journal.timeLeft <= 0;
+      throw isOver
+        ? await this.#createEndlessError(entry, cause, timeLeft, pages)
+        : errors.createInDoubtError(claim, cause ?? error);
+    }
   }
 
   /**
    * Creates the error of a search that did not end in time. Nothing changes by itself, so from the
    * second time on it is not retryable.
    */
-  #createEndlessError(
+  async #createEndlessError(
     entry: JournalEntry | undefined,
     cause: unknown,
     timeLeft: number,
     pages: number,
-  ): Error | Promise<Error> {
+  ): Promise<Error> {
     const { errors } = this.#journal;
     const claim = isOpen(entry) ? entry : undefined;
     // The call's own request has taken the time, so the next call may well search the list.
@@ -90,7 +87,7 @@ export class PaymentSearch {
     const problem = `the search of the list did not end within ${this.#context.totalTimeout} ms (totalTimeout); it read ${pages} pages`;
     const retryable = this.#context.lastSearches.addEndless(errors.reference);
     return claim === undefined
-      ? this.#journal.createNotSentError(problem, searchHint, retryable)
+      ? await this.#journal.createNotSentError(problem, searchHint, retryable)
       : errors.createInDoubtError(claim, cause, `In this call, ${problem}.\n${searchHint}`, {
           retryable,
         });
