@@ -103,7 +103,7 @@ async function runTour() {
   if (transferId === undefined) throw new Error('The list shows no candidate.');
   await transfers.decide(description, transferId, { by: 'an operator' });
   const { id, status } = await transfers.createOnce(invoice);
-  print(`8. Resolved: createOnce returns ${id}, which is ${status}, and sends nothing.`);
+  print(`8. Resolved: createOnce returns ${id}, which is ${status}, and pays nothing.`);
 
   journal.close();
   rmSync(folder, { recursive: true });

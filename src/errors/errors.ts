@@ -451,10 +451,11 @@ function classByFields(value: unknown): typeof PaymentsError {
   const [reason, status, phase, code, issues] = ['reason', 'status', 'phase', 'code', 'issues'].map(
     (field) => fieldOf(value, field),
   );
+  const isApiStatus = typeof status === 'number' && status >= 300;
   const classes: readonly (readonly [unknown, unknown])[] = [
-    [typeof status === 'number' && status >= 300, apiErrorClass(Number(status))],
-    [doubtReasons.includes(reason), PaymentInDoubtError],
-    [waitReasons.includes(reason), WaitError],
+    [isApiStatus, apiErrorClass(isApiStatus ? status : 0)],
+    [doubts.includes(reason), PaymentInDoubtError],
+    [waits.includes(reason), WaitError],
     [phase, TimeoutError],
     [code, ConnectionError],
     [reason === undefined && issues, ValidationError],
@@ -463,18 +464,8 @@ function classByFields(value: unknown): typeof PaymentsError {
   return (found ?? PaymentsError) as typeof PaymentsError;
 }
 
-const doubtReasons: readonly unknown[] = [
-  'in_progress',
-  'in_doubt',
-  'ambiguous',
-  'conflict',
-  'journal',
-] satisfies InDoubtReason[];
-const waitReasons: readonly unknown[] = [
-  'timeout',
-  'failed',
-  'regressed',
-] satisfies WaitError['reason'][];
+const doubts: readonly unknown[] = ['in_progress', 'in_doubt', 'ambiguous', 'conflict', 'journal'];
+const waits: readonly unknown[] = ['timeout', 'failed', 'regressed'];
 
 /**
  * Sets fields of an error, as far as the error permits. A hook may have frozen the error, and an

@@ -26,20 +26,24 @@ const transferTypes = ['book', 'wire', 'on_chain'] as const;
 /** The documented types of a Transfer. @useDeclaredType */
 type TransferType = (typeof transferTypes)[number];
 
+export const transferStatuses = [
+  'pending',
+  'processing',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+/** The documented statuses of a Transfer. @useDeclaredType */
+export type TransferStatus = (typeof transferStatuses)[number];
 type StatusMeaning = 'open' | 'arrived' | 'failed';
 /** What each status of a Transfer says about the money. All decisions by status use this table. */
-export const statusMeanings = {
+export const statusMeanings: Readonly<Record<TransferStatus, StatusMeaning>> = {
   pending: 'open',
   processing: 'open',
   completed: 'arrived',
   failed: 'failed',
   cancelled: 'failed',
-} as const satisfies Readonly<Record<string, StatusMeaning>>;
-/** The documented statuses of a Transfer. @useDeclaredType */
-export type TransferStatus = keyof typeof statusMeanings;
-export const transferStatuses = /* @__PURE__ */ Object.keys(
-  statusMeanings,
-) as readonly TransferStatus[];
+};
 /** What a Transfer's status means for the money; undefined, and not final, if undocumented. */
 export const statusMeaning = ({
   status,
