@@ -1,3 +1,4 @@
+import { stripTypeScriptTypes } from 'node:module';
 import { readFileSync } from 'node:fs';
 import {
   AbortError,
@@ -341,7 +342,7 @@ test('the checks of docs/paying-once.md permit only the payment whose terms all 
   const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
   const [code = ''] = /const parties =[^]*?(?=\nconst checks)/.exec(guide) ?? [];
   const names = '{ limit, allowList, fourEyes, seen, state }';
-  const body = `${code.replaceAll(': Authorize', '')}\nreturn ${names};`;
+  const body = `${stripTypeScriptTypes(code)}\nreturn ${names};`;
   const module = encodeURIComponent(`export default (compareAmounts) => {${body}};`);
   type Check = (payment: { input: object }) => boolean;
   const { default: create } = (await import(`data:text/javascript,${module}`)) as {
