@@ -42,7 +42,8 @@ test(
 
 const onlyRetryable = 'if (!isPaymentsError(error) || error.retryable) throw error;';
 
-test.each([
+// These workers repeat for ever, so the two tests wait for the same half minute.
+test.concurrent.for([
   [
     'calls create',
     'pays twice',
@@ -57,23 +58,23 @@ test.each([
     'throw error;',
     /rejected-1 was paid after it was rejected/,
   ],
-])(
+] as const)(
   'killed processes show the mistake of a pg-boss worker that %s: it %s',
   { timeout: 300_000 },
-  async (_, __, line, careless, wrong) => {
+  async ([, , line, careless, wrong], { expect: expectHere, onTestFinished: clean }) => {
     // The folder is in the repository, so that the imports of the recipe are found.
     const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
-    onTestFinished(() => {
+    clean(() => {
       rmSync(folder, { recursive: true });
     });
     cpSync(recipeFolder, folder, { recursive: true });
     const file = join(folder, 'pg-boss.ts');
     const text = readFileSync(file, 'utf8');
-    expect(text).toContain(line);
-    expect(text).toContain(onlyRetryable);
+    expectHere(text).toContain(line);
+    expectHere(text).toContain(onlyRetryable);
     writeFileSync(file, text.replace(line, careless).replace(onlyRetryable, 'throw error;'));
     const report = await killRecipe('pg-boss', { payouts: 50, kills: 1, folder, limitMs: 30_000 });
-    expect(report.wrong.join()).toMatch(wrong);
+    expectHere(report.wrong.join()).toMatch(wrong);
   },
 );
 

@@ -17,6 +17,7 @@ import {
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { PaymentInDoubtError, PaymentsClient } from 'payments-platform-sdk';
 import {
   memoryJournal,
@@ -25,6 +26,7 @@ import {
   redisJournal,
   sqliteJournal,
   type Journal,
+  type JournalEntry,
   type PostgresQuery,
   type RedisCommand,
 } from 'payments-platform-sdk/journals';
@@ -282,12 +284,31 @@ describe('sqliteJournal while another process holds the lock', () => {
 });
 
 /** The same JSON as after a conversion to jsonb: with other spaces and another order of keys. */
-const rewrite = (stored: string): string =>
-  JSON.stringify(
-    Object.fromEntries(Object.entries(JSON.parse(stored) as object).toReversed()),
-    null,
-    1,
-  );
+const rewrite = (stored: string): string => {
+  const reorder = (_: string, value: unknown): unknown =>
+    typeof value !== 'object' || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).toReversed());
+  return JSON.stringify(JSON.parse(stored, reorder), null, 1);
+};
+
+test('createOnce pays with a journal of a user that returns fields in another order', async () => {
+  const inner = memoryJournal();
+  const journal: Journal = {
+    now: inner.now,
+    read: async (reference) => {
+      const entry = await inner.read(reference);
+      return entry && (JSON.parse(rewrite(JSON.stringify(entry))) as JournalEntry);
+    },
+    swap: async (reference, before, after) => {
+      const stored = await inner.read(reference);
+      return isDeepStrictEqual(stored, before) && inner.swap(reference, stored, after);
+    },
+  };
+  const sandbox = createPlatform();
+  const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+  expect(await transfers.createOnce(newInput())).toMatchObject({ result: 'created' });
+});
 
 test('sqliteJournal accepts entries that another program rewrote with other spaces and order of keys', async () => {
   const path = join(folder, 'rewritten.db');

@@ -97,18 +97,23 @@ const lead = 1_000_000;
 /** A journal that keeps texts, as a database does. */
 function createTextJournal(now: () => number) {
   let text = '';
+  // Parsed once for each text, because nothing changes an entry in place.
+  let entry: JournalEntry | undefined;
+  const write = (after: string): void => {
+    text = after;
+    entry = after === '' ? undefined : Object.freeze(parseEntry(after));
+  };
   const journal: Journal = {
-    read: () => Promise.resolve(text === '' ? undefined : parseEntry(text)),
+    read: () => Promise.resolve(entry),
     swap: (_, before, after) => {
-      const stored = text === '' ? undefined : parseEntry(text);
-      if (!isEqual(stored, before)) return Promise.resolve(false);
-      text = serializeEntry(after);
+      if (!isEqual(entry, before)) return Promise.resolve(false);
+      write(serializeEntry(after));
       return Promise.resolve(true);
     },
     now: () => Promise.resolve(now()),
   };
   const rewrite = (): void => {
-    text = JSON.stringify(JSON.parse(text), null, 1);
+    write(JSON.stringify(entry, null, 1));
   };
   return { journal, rewrite, isEmpty: () => text === '' };
 }
@@ -530,11 +535,14 @@ async function findViolation(
       Object.assign(caller, { isDead: false, history: ['died'] });
       start(caller, totalTimeout + gracePeriod);
     }
-    const stored = await simulation.journal.read(input.description);
     if (simulation.hasLostHistory) return 'a history with a gap';
-    const key = simulation.key(withoutHistory(stored), operator);
-    if (choices.isNew && seen.has(key)) return undefined;
-    seen.add(key);
+    const stored = await simulation.journal.read(input.description);
+    // An earlier run has seen the states of the prefix.
+    if (choices.isNew) {
+      const key = simulation.key(withoutHistory(stored), operator);
+      if (seen.has(key)) return undefined;
+      seen.add(key);
+    }
     const isQuiet = simulation.steps.every(({ name }) => name === 'begin');
     if (bounds.isRestored === true && isQuiet && !simulation.hasRestored) {
       const backup = choices.take('none', ...simulation.backups.keys());
@@ -610,14 +618,21 @@ export async function explore(
 ): Promise<{ states: number; runs: number; violation: Violation | undefined }> {
   const seen = new Set<string>();
   let runs = 0;
-  for (let prefix: number[] | undefined = []; prefix !== undefined;) {
-    const choices: Choices = new Choices(prefix);
-    runs += 1;
-    const what = await playRun(new Simulation(choices, bounds), seen);
-    if (what !== undefined) {
-      return { states: seen.size, runs, violation: { what, choices: choices.taken } };
+  // The runs create many errors, whose stacks nobody reads.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    for (let prefix: number[] | undefined = []; prefix !== undefined;) {
+      const choices: Choices = new Choices(prefix);
+      runs += 1;
+      const what = await playRun(new Simulation(choices, bounds), seen);
+      if (what !== undefined) {
+        return { states: seen.size, runs, violation: { what, choices: choices.taken } };
+      }
+      prefix = choices.next();
     }
-    prefix = choices.next();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
   return { states: seen.size, runs, violation: undefined };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { explore, type Bounds } from './once-explorer.ts';
 
-// test/full/once-states.test.ts explores larger bounds.
+// test/full/proof.test.ts explores larger bounds.
 test.each<Bounds & { atLeast: number }>([
   { callers: 2, calls: 1, faults: 0, atLeast: 500 },
   { callers: 1, calls: 3, faults: 1, atLeast: 6_000 },

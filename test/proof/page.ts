@@ -30,7 +30,7 @@ const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 function formatExplored(findings: readonly Finding[]): string {
   const rows = findings.map(({ runs, states }, at) => {
-    const { callers = 0, calls = 0, faults = 0, atLeast: _, ...others } = explored[at] ?? {};
+    const { callers = 0, calls = 0, faults = 0, ...others } = explored[at] ?? {};
     const bounds = `callers: ${callers}, calls: ${calls}, faults: ${faults}`;
     const conditions = Object.keys(others).map((name) => conditionNames[name] ?? name);
     return row([bounds, ...conditions].join(', '), String(runs), String(states));

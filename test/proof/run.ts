@@ -39,7 +39,7 @@ async function find(folder: string, bounds: Bounds): Promise<Finding> {
   const script = join(folder, 'test/proof/find.ts');
   const { stdout } = await execute(process.execPath, [script, JSON.stringify(bounds)], {
     // A planted mistake may lead to calls without end.
-    timeout: 120_000,
+    timeout: 240_000,
   });
   return JSON.parse(stdout) as Finding;
 }
