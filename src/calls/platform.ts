@@ -1,4 +1,5 @@
-import { isObject, isPlainObject, dropUndefined } from '../internal/objects.ts';
+import { isPlainObject, dropUndefined } from '../internal/objects.ts';
+import { isDocumentedErrorBody } from '../internal/status-outcome.ts';
 import type { Problem } from '../internal/issues.ts';
 import {
   checkBy,
@@ -114,9 +115,3 @@ export const resolvePlatform = ({
   isErrorBody: isErrorBody ?? isDocumentedErrorBody,
   idempotencyHeader: idempotencyHeader ?? undefined,
 });
-
-/** Whether the body of an error response is as documented, with an `error` message and a `code`. */
-const isDocumentedErrorBody = (body: unknown): boolean =>
-  isObject(body) &&
-  typeof Reflect.get(body, 'error') === 'string' &&
-  typeof Reflect.get(body, 'code') === 'string';

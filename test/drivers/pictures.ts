@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
+import { PaymentsClient } from '../../src/index.ts';
+import { memoryJournal } from '../../src/journals/index.ts';
 import { seedDemo } from '../../src/sandbox/control/demo.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { listen } from '../../src/sandbox/server.ts';
@@ -42,19 +44,14 @@ const context = await browser.newContext({
 const page = await context.newPage();
 await page.goto(server.rootUrl);
 
-const call = (method: string, path: string, body?: unknown) =>
-  fetch(`${server.baseUrl}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${sandbox.apiKey}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => {});
+const payments = new PaymentsClient({
+  baseUrl: server.baseUrl,
+  apiKey: sandbox.apiKey,
+  journal: memoryJournal(),
+});
 const pay = async (amount: string, description: string) => {
-  await call('POST', '/transfers', {
-    sourceAccountId: 'acc_000001',
-    destinationAccountId: 'acc_000002',
-    amount,
-    description,
-  });
+  const parties = { sourceAccountId: 'acc_000001', destinationAccountId: 'acc_000002' };
+  await payments.transfers.createOnce({ ...parties, amount, description });
   await page.waitForTimeout(1_100);
 };
 
@@ -65,12 +62,19 @@ await pay('570.00', 'Invoice 1044');
 sandbox.settings.update({ webhookUrl: `http://127.0.0.1:${port}/payments` });
 sandbox.transfers.advance('txfr_000007');
 await pay('1020.00', 'Invoice 1045');
-sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 503 } });
+// The platform responds with 502 after it has made the transfer, and createOnce finds it in the list.
 sandbox.faults.add({
   operation: 'transfers.create',
+  fault: { kind: 'status', status: 502, when: 'after_commit' },
+});
+await pay('1470.00', 'Invoice 1046');
+// Only a read is repeated after a 503 and a lost response.
+sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'status', status: 503 } });
+sandbox.faults.add({
+  operation: 'transfers.get',
   fault: { kind: 'reset', when: 'before_commit' },
 });
-for (let attempt = 0; attempt < 3; attempt += 1) await pay('1470.00', 'Invoice 1046');
+await payments.transfers.get('txfr_000007');
 sandbox.faults.add({
   operation: 'transfers.create',
   times: 2,

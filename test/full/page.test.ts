@@ -189,7 +189,7 @@ test('the log on the sandbox page groups the attempts of one call, with the faul
   const fates = call.locator('summary .badge');
   await expect
     .poll(() => fates.allTextContents())
-    .toEqual(['rejected 503', 'lost: reset', 'responded 200']);
+    .toEqual(['unknown 503', 'lost: reset', 'responded 200']);
   await part('Faults').getByText('Every request gets its normal response').waitFor();
 
   await call.locator('summary').click();

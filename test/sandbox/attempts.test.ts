@@ -76,12 +76,23 @@ test('the web page of the sandbox groups the tries of a webhook by the id of the
   ).toEqual([[1, 3], [2]]);
 });
 
+const errorBody = { error: 'No.', code: 'no', details: null };
+const payment = { method: 'POST', path: '/v0/transfers', operation: 'transfers.create' } as const;
+
 test.each([
   ['responded', { status: 201 }],
   ['responded', { status: 200, fault: 'delay' }],
   ['rejected', { status: 404 }],
-  ['rejected', { status: 200, fault: 'html' }],
-  ['responded', { status: 302 }],
+  ['rejected', { status: 422, response: errorBody, ...payment }],
+  ['rejected', { status: 429, response: '', ...payment }],
+  ['rejected', { status: 501, response: errorBody, ...payment }],
+  ['unknown', { status: 502, created: 'txfr_000007', response: errorBody, ...payment }],
+  ['unknown', { status: 503, response: errorBody, ...payment }],
+  ['unknown', { status: 408, response: errorBody, ...payment }],
+  ['unknown', { status: 404, response: '<html></html>', ...payment }],
+  ['unknown', { status: 201, fault: 'html', ...payment }],
+  ['unknown', { status: 500 }],
+  ['rejected', { status: 302 }],
   ['rejected', { status: 302, operation: 'webhook' }],
   ['lost', { status: undefined, fault: 'hang' }],
   ['lost', { status: 201, fault: 'truncated_body' }],

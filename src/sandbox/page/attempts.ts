@@ -1,8 +1,12 @@
 import { stringifyJson } from '../../internal/json.ts';
+import { isDocumentedErrorBody, statusOutcome } from '../../internal/status-outcome.ts';
 import type { SandboxLogEntry } from '../log.ts';
 
-/** The result of an attempt: a success, an error (`rejected`), or no complete response (`lost`). */
-export type Result = 'responded' | 'rejected' | 'lost';
+/**
+ * The result of an attempt: a success, no complete response (`lost`), or what an error proves in
+ * the words of the client's errors: `rejected`, or `unknown` if the request may have had effect.
+ */
+export type Result = 'responded' | 'lost' | ReturnType<typeof statusOutcome>;
 
 /** A call in the page's log: a request and its retries. */
 export interface Call {
@@ -29,8 +33,11 @@ export const isDelivery = ({ operation }: SandboxLogEntry): boolean => operation
 export function getResult(entry: SandboxLogEntry): Result {
   const { status, fault } = entry;
   if (status === undefined || fault === 'truncated_body' || fault === 'stalled_body') return 'lost';
-  const firstRejected = isDelivery(entry) ? 300 : 400;
-  return status >= firstRejected || fault === 'html' ? 'rejected' : 'responded';
+  if (status < 300) return fault === 'html' ? 'unknown' : 'responded';
+  if (isDelivery(entry)) return 'rejected';
+  const isRead = entry.method === 'GET' || entry.operation === 'instructions.build';
+  const hasErrorBody = isDocumentedErrorBody(entry.response);
+  return statusOutcome(status, isRead ? 'safe' : 'once', { hasErrorBody });
 }
 
 /** Groups the entries of the log into calls, each with its retries. */

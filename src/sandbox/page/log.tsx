@@ -8,6 +8,7 @@ import { Badge, findRecordId, Json, Linked, Panel, Rows, useSearch } from './par
 const tones: Readonly<Record<Result, string>> = {
   responded: 'good',
   rejected: 'bad',
+  unknown: 'lost',
   lost: 'lost',
 };
 
