@@ -2,12 +2,11 @@ import type { Issue } from '../internal/issues.ts';
 import { dropUndefined, isObject } from '../internal/objects.ts';
 import { fieldOf } from '../internal/thrown.ts';
 import { causeInJson, factsOf, restoreCause, toPlainData, type JsonValue } from './json.ts';
-import { worstOutcome } from './outcome.ts';
+import { worstOutcome, type Outcome } from './outcome.ts';
 import { describePublicly } from './public-message.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 
-/** Whether a call took effect: the worst outcome of its attempts. */
-export type Outcome = 'not_sent' | 'rejected' | 'unknown';
+export type { Outcome } from './outcome.ts';
 
 /** One failed attempt (one request) of a call. */
 export interface Attempt {

@@ -1,5 +1,7 @@
 import { fieldOf, isError, maxErrorDepth, messageOf } from '../internal/thrown.ts';
-import type { Outcome } from './errors.ts';
+
+/** Whether a call took effect: the worst outcome of its attempts. */
+export type Outcome = 'not_sent' | 'rejected' | 'unknown';
 
 export { statusOutcome, type Kind } from '../internal/status-outcome.ts';
 
