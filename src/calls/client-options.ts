@@ -100,9 +100,9 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Your function decides before the SDK writes or sends a payment, at each try, so count by
-   * reference. Return true to permit; anything else is a veto ({@link PaymentVetoedError}). Not
-   * called for a payment made before.
+   * Your function decides before the SDK claims or sends a payment, at each try, so count by
+   * reference. Return true to permit; all else is a veto ({@link PaymentVetoedError}). Not called for
+   * paid ones.
    * @default every payment is permitted
    */
   authorize?: Authorize | undefined;

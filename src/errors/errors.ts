@@ -27,9 +27,9 @@ export type { Issue } from '../internal/issues.ts';
 /** The place where a list stopped. To continue the list, call `list({ cursor, limit })`. */
 export type ResumePoint = {
   /**
-   * Pass this cursor to get the page that failed, or on a {@link PaginationError} the last page
-   * that arrived. If the platform refuses the cursor, begin without one. Undefined means the first page. In `transactions.list` the cursor is `skip` as a
-   * string.
+   * Pass this cursor to get the page that failed, or on {@link PaginationError} the last page
+   * that arrived. If it was refused, begin without one. Undefined means the first page. In `transactions.list` the cursor is `skip`, as
+   * text.
    */
   readonly cursor: string | undefined; // The API reference does not say how long a cursor stays valid: docs/gaps.md, row 55
   /** The page size (`limit`) that the SDK sent; undefined if it sent none. */
@@ -374,9 +374,9 @@ export class PaymentInDoubtError extends PaymentsError {
 export class PaymentVetoedError extends PaymentsError {}
 
 /**
- * Restores an error of this package: one that you caught, one that other code wrapped (`cause`,
- * `errors`), or a copy, as workflow engines make them from `toJSON()` or from the fields. Of several
- * errors, returns the one with the worst outcome. Returns undefined for other values.
+ * Finds or restores an error of this package: caught, wrapped by other code (`cause`, `errors`), or
+ * copied from `toJSON()` or its fields, as workflow engines do. Of several, the one with the worst
+ * outcome counts. Undefined for other values.
  * @example
  * ```ts
  * import { PaymentInDoubtError, paymentsErrorFrom, PaymentsClient } from 'payments-platform-sdk';

@@ -271,7 +271,7 @@ export class Transfers {
   /**
    * Compares a payroll or a day of your own books with the platform; sends no payment. `await`
    * the result for totals and open payments, or iterate over all payments.
-   * @throws {@link PaymentsError} after the other accounts, if one could not be read (`errors`)
+   * @throws {@link PaymentsError} with `errors`, if accounts could not be read
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
@@ -293,7 +293,7 @@ export class Transfers {
   /**
    * Follows payments until they end; sends no payment, keeps no state. `for await` yields each once, at its
    * end or after `timeout`; `await` returns totals and what did not arrive.
-   * @throws {@link PaymentsError} for accounts that failed in five rounds (`errors`), a 401, an abort
+   * @throws {@link PaymentsError} with `errors` of failed accounts; 401, abort
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';

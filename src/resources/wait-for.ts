@@ -143,7 +143,7 @@ export async function waitForTransfer(
       const transfer = await poll();
       if (transfer !== undefined) {
         const meaning = statusMeaning(transfer);
-        // The API reference does not exclude such a change: docs/gaps.md, row 38.
+        // The API reference does not say how a status changes: docs/gaps.md, rows 37 and 38.
         if (end !== undefined && meaning === 'open') {
           throw new WaitError(
             `The ${name} went back from ${end} to ${transfer.status}.\nAsk the platform what happened before you rely on it.`,
