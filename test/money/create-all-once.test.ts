@@ -216,6 +216,33 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.create')).toBe(1);
   });
 
+  test.each(['fail', 'cancel'] as const)(
+    'a transfer that a search finds after its end (%s) is `failed`, also for createOnce and onOnce',
+    async (end) => {
+      const ended: unknown[] = [];
+      const hooks = { onOnce: ({ result }: OnceEvent) => ended.push(result) };
+      const { payments, payAll, run, sandbox, lose, count } = setupBatch(
+        { forgets: true },
+        { hooks },
+      );
+      const rows = await payAll(createSalaries(2));
+      for (const { reference = '', transferId } of rows) {
+        sandbox.transfers[end](String(transferId));
+        await lose(reference);
+      }
+      const single = await run(payments.transfers.createOnce(salaryOf(1)));
+      expect(single).toMatchObject({
+        result: 'found',
+        status: `${end}${end === 'fail' ? 'ed' : 'led'}`,
+      });
+      const batch = payments.transfers.createAllOnce([salaryOf(2)]);
+      expect(await run(collect(batch))).toMatchObject([{ result: 'failed' }]);
+      expect(batch.counts).toEqual({ ...noCounts, failed: 1, total: 1 });
+      expect(ended).toEqual(['created', 'created', 'failed', 'failed']);
+      expect(count('transfers.create')).toBe(2);
+    },
+  );
+
   test('a batch that is neither awaited nor iterated sends nothing', async () => {
     const { payments, operations } = setupBatch();
     payments.transfers.createAllOnce(createSalaries(3));
