@@ -24,6 +24,7 @@ import {
 } from '../search/search.ts';
 import type { ScanRows } from '../search/scan-rows.ts';
 import type { TransferApi } from '../search/transfer-api.ts';
+import { requireOfOneAccount } from './failed-accounts.ts';
 import type { CountedRow, ReconciledPayment, UnexpectedTransfer } from './rows.ts';
 
 /** What the journal records about one payment. */
@@ -97,8 +98,10 @@ export class SourceBooks {
    * did not show every payment, the number of pages plus one, because at least one more is needed.
    */
   pagesForAll: number | undefined;
+  /** Whether a reading of the whole list was begun. */
+  hasScanned = false;
   /** Whether the whole list was read, so that no other transfer than those found may be a payment. */
-  isWhole = false;
+  #isWhole = false;
   readonly #books: Books;
   readonly #source: string;
   readonly #payments: readonly BookedPayment[];
@@ -151,8 +154,18 @@ export class SourceBooks {
     if (areKnown()) await this.#readKnown(maxPages);
     // The scan yields only unexpected transfers. `waitForAll` does not ask for those, so its first
     // `next()` reads the whole list.
-    if (!areKnown() || (mayScan && this.#payments.some(hasFailed))) await this.#readList().next();
+    if (!areKnown()) await this.#readList().next();
+    else if (mayScan && this.#payments.some(hasFailed)) await this.#tryList();
     yield* this.#decidePayments();
+  }
+
+  /** Reads the whole list. If the list cannot be read, a transfer that has failed counts as pending. */
+  async #tryList(): Promise<void> {
+    try {
+      await this.#readList().next();
+    } catch (error) {
+      requireOfOneAccount(error);
+    }
   }
 
   /**
@@ -186,7 +199,7 @@ export class SourceBooks {
       const isFinal =
         row.result === 'completed' ||
         row.result === 'failed' ||
-        (row.result === 'ambiguous' && this.isWhole && hasFailed(payment));
+        (row.result === 'ambiguous' && this.#isWhole && hasFailed(payment));
       yield { row, money: { amount, currency }, payment, isFinal };
     }
   }
@@ -234,6 +247,7 @@ export class SourceBooks {
    */
   async *#readList(): AsyncGenerator<UnexpectedRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
+    this.hasScanned = true;
     const state = createScanState();
     const bound = (ahead = Number.POSITIVE_INFINITY) => since - defaultClockSkew - ahead;
     let previous: ScanRows | undefined;
@@ -249,8 +263,8 @@ export class SourceBooks {
       if (state.problem === undefined) {
         await this.#readUnlisted();
         const agrees = previous === undefined ? pages <= 1 : agree(previous, state);
-        this.isWhole = agrees || !this.#needsAnotherScan(state.rows);
-        if (this.isWhole) return;
+        this.#isWhole = agrees || !this.#needsAnotherScan(state.rows);
+        if (this.#isWhole) return;
         previous = state.rows;
       }
       if (state.isCached || scan === maxScans) {
@@ -344,7 +358,7 @@ export class SourceBooks {
     if (isAlone && (await this.#isCertain(payment, transfer, recorded !== undefined))) {
       const result = describeStatus(transfer);
       // After `failed` somebody pays again, so only the whole list may say so.
-      const isCertain = result !== 'failed' || this.isWhole;
+      const isCertain = result !== 'failed' || this.#isWhole;
       return { ...common, result: isCertain ? result : 'pending', transfer };
     }
     // No transfer certainly is the payment. Report all that have its reference or, if none has,

@@ -92,7 +92,7 @@ interface FollowedAccount {
   payments: readonly BookedPayment[];
   /** How many pages of the list an earlier round read to find all payments. */
   pages: number;
-  /** When the whole list was last read, by the client's clock. */
+  /** When a reading of the whole list last began, by the client's clock. */
   scannedAt: number;
   /** How many rounds in a row have failed. */
   failedRounds: number;
@@ -194,7 +194,7 @@ class Following {
       }
     } finally {
       account.pages = round.pagesForAll ?? account.pages;
-      if (round.isWhole) account.scannedAt = now;
+      if (round.hasScanned) account.scannedAt = now;
       // The transfers that this round has read will be out of date in the next round.
       for (const payment of open) {
         payment.exact.clear();

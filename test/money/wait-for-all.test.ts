@@ -451,7 +451,22 @@ test('waitForAll reads the whole list at most every 30 minutes for failed paymen
   expect(lists.length).toBeLessThanOrEqual(2 * 6 + 2 * rounds);
 });
 
-test('a failed payment is pending, with its status, if the whole list was read lately and the time is not over', async () => {
+test('a failed payment is pending, with its status, if the whole list cannot be read', async () => {
+  const statusAt: StatusAt = (number) => (number === 1 ? 'failed' : 'completed');
+  const { follow, clock } = setup({
+    count: 2,
+    statusAt,
+    history: 300,
+    isRecorded: true,
+    fail: ({ searchParams }) => (searchParams.has('cursor') ? unavailable() : undefined),
+  });
+  const rows = await follow(createSalaries(2), { timeout: 5 * minute });
+  expect(outline(rows)).toEqual(['2 completed', '1 pending']);
+  expect(rows[1]?.transfer?.status).toBe('failed');
+  expect(clock.passed).toBe(5 * minute);
+});
+
+test('a failed payment waits for the next reading if the whole list was read less than 30 minutes ago', async () => {
   const statusAt: StatusAt = (number, ms) => (number === 1 || ms > minute ? 'failed' : 'pending');
   const { payments, clock } = setup({ count: 2, statusAt, history: 300, isRecorded: true });
   const seen: unknown[] = [];
