@@ -450,11 +450,12 @@ function classByFields(value: unknown): typeof PaymentsError {
   const [reason, status, phase, code, issues] = ['reason', 'status', 'phase', 'code', 'issues'].map(
     (field) => fieldOf(value, field),
   );
+  const word = typeof reason === 'string' ? reason : '';
   const isApiStatus = typeof status === 'number' && status >= 300;
   const classes: readonly (readonly [unknown, unknown])[] = [
     [isApiStatus, apiErrorClass(isApiStatus ? status : 0)],
-    [doubts.includes(reason), PaymentInDoubtError],
-    [waits.includes(reason), WaitError],
+    [/^(in_progress|in_doubt|ambiguous|conflict|journal)$/.test(word), PaymentInDoubtError],
+    [/^(timeout|failed|regressed)$/.test(word), WaitError],
     [phase, TimeoutError],
     [code, ConnectionError],
     [reason === undefined && issues, ValidationError],
@@ -462,9 +463,6 @@ function classByFields(value: unknown): typeof PaymentsError {
   const [, found] = classes.find(([isOfClass]) => Boolean(isOfClass)) ?? [];
   return (found ?? PaymentsError) as typeof PaymentsError;
 }
-
-const doubts: readonly unknown[] = ['in_progress', 'in_doubt', 'ambiguous', 'conflict', 'journal'];
-const waits: readonly unknown[] = ['timeout', 'failed', 'regressed'];
 
 /**
  * Sets fields of an error, as far as the error permits. A hook may have frozen the error, and an
