@@ -43,7 +43,7 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [matchNoun('(built)?instructions?|executionstate'), 'Instructions'],
   [matchNoun('transactions?'), 'Transactions'],
   [matchNoun('errors|error-?body|status-for-caller'), 'Errors'],
-  [/\/(internal\/issues|errors\/json)\.ts/, 'Errors'],
+  [/\/(internal\/issues|errors\/(json|outcome))\.ts/, 'Errors'],
   [matchNoun('pager|page'), 'Paging'],
   [/\/hooks\.ts/, 'Watching'],
   [/\/journals\//, 'Journals'],
