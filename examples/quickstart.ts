@@ -14,7 +14,7 @@ import { listen } from 'payments-platform-sdk/sandbox/server';
 const print = (line: string) => console.log(line);
 const payment = { sourceAccountId: 'acc_000001', counterpartyId: 'cpty_000001' };
 // Seconds, so that the tour ends; use the defaults in production.
-const limits = { totalTimeout: 1_000, gracePeriod: 1_000 };
+const limits = { totalTimeout: 2_000, gracePeriod: 1_000 };
 
 const [command, baseUrl, apiKey, file = '', killAt = ''] = process.argv.slice(2);
 if (command === 'pay') await paySalaries();

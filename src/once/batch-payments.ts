@@ -11,7 +11,7 @@ import {
 import { createError, messagePartsOf } from '../errors/message.ts';
 import { isReference } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
-import { formatTime } from '../internal/text.ts';
+import { formatTime, formatWait } from '../internal/text.ts';
 import { fieldOf } from '../internal/thrown.ts';
 import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import { findDifferingFields } from '../search/compare.ts';
@@ -183,8 +183,10 @@ export class BatchPayments {
   warnOfFailure(error: PaymentsError, retryTimeout: number): void {
     if (error instanceof PaymentInDoubtError && error.reason === 'journal') return;
     const { what } = messagePartsOf(error.cause instanceof PaymentsError ? error.cause : error);
+    // The error of a doubt has its reference and advice in further lines.
+    const [problem = ''] = what.split('\n');
     warn(
-      `payments-platform-sdk: a batch tries ${error.reference} again, for ${Math.ceil(retryTimeout / 1_000)} s at most (retryTimeout): ${what}.`,
+      `payments-platform-sdk: a batch tries ${error.reference} again, for ${formatWait(retryTimeout)} at most (retryTimeout): ${problem.replace(/\.$/, '')}.`,
     );
   }
 
