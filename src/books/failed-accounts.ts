@@ -9,22 +9,28 @@ import {
 import { createError, reattribute } from '../errors/message.ts';
 import { warn } from '../internal/runtime.ts';
 import { oneLine } from '../internal/text.ts';
-import type { BooksContext } from './source-books.ts';
+import type { Redact } from '../errors/redact.ts';
+import type { TransferSearch } from '../search/search.ts';
 
 /** The limit of account ids in one message. The error's field `errors` has all of them. */
 const maxNames = 10;
+
+interface Context {
+  readonly transferSearch: TransferSearch;
+  readonly redact: Redact;
+}
 
 /**
  * The accounts whose transfers could not be read. One such account stops no other: a line on stderr
  * names the account at once, and one error names all of them after the others were read.
  */
 export class FailedAccounts {
-  readonly #context: BooksContext;
+  readonly #context: Context;
   readonly #call: CallIdentity;
   readonly startedAt: string;
   readonly #errors: PaymentsError[] = [];
 
-  constructor(context: BooksContext, call: CallIdentity) {
+  constructor(context: Context, call: CallIdentity) {
     this.#context = context;
     this.#call = call;
     this.startedAt = this.#now();
