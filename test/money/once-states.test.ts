@@ -29,7 +29,7 @@ test.each<Bounds & { atLeast: number }>([
     forgets: true,
     isAmbiguous: true,
     hasOperator: true,
-    atLeast: 900,
+    atLeast: 800,
   },
 ])(
   'callers never make two payments, in any order: %o',
