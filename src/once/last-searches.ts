@@ -1,11 +1,12 @@
 import type { RequestOptions } from '../calls/options.ts';
 import { isEqual } from '../internal/objects.ts';
-import type { InDoubtReason } from '../errors/errors.ts';
 import type { OpenEntry } from '../journals/journal.ts';
+import type { Situation } from './decision.ts';
 
 /** A whole search of the list that did not find a payment in doubt. */
 export interface LastSearch {
-  readonly reason: InDoubtReason;
+  /** The payment's state at that search. */
+  readonly situation: Situation;
   /** The error that left the payment in doubt, if this process has it. */
   readonly cause: unknown;
   readonly since?: number | undefined;

@@ -180,9 +180,13 @@ export class Payment {
         case 'fail':
           throw error;
         case 'in_progress':
-          throw this.#remember(claim, this.#journal.errors.createInProgressError(claim));
+          throw this.#remember(situation, claim, this.#journal.errors.createInProgressError(claim));
         case 'in_doubt':
-          throw this.#remember(claim, this.#journal.errors.createInDoubtError(claim, error));
+          throw this.#remember(
+            situation,
+            claim,
+            this.#journal.errors.createInDoubtError(claim, error),
+          );
       }
     }
   }
@@ -192,21 +196,27 @@ export class Payment {
     const { lastSearches, clock } = this.#context;
     const elapsed = clock.elapsed();
     const last = lastSearches.find(claim, this.#context, elapsed);
-    if (last === undefined) return;
+    // A search from before the end of the claim's time does not delay a takeover.
+    const isTooOld = situation === 'expired' && last?.situation !== 'takeover_rejected';
+    if (last === undefined || isTooOld) return;
     const { errors } = this.#journal;
     const times = { retryAfterMs: last.until - elapsed };
-    throw situation === 'claimed' && last.reason === 'in_progress'
+    throw situation === 'claimed' && last.situation === 'claimed'
       ? errors.createInProgressError(claim, times)
       : errors.createInDoubtError(claim, last.cause, '', times);
   }
 
   /** Notes what a whole search of the list has found, as it is said by the error of this call. */
-  #remember(claim: OpenEntry | undefined, failure: PaymentInDoubtError): PaymentInDoubtError {
+  #remember(
+    situation: Situation,
+    claim: OpenEntry | undefined,
+    failure: PaymentInDoubtError,
+  ): PaymentInDoubtError {
     const { lastSearches, clock, since, headers } = this.#context;
-    const { reason, cause, retryAfterMs } = failure;
+    const { cause, retryAfterMs } = failure;
     if (claim !== undefined && retryAfterMs !== undefined) {
       const until = clock.elapsed() + retryAfterMs;
-      lastSearches.add(claim, { reason, cause, since, headers, until });
+      lastSearches.add(claim, { situation, cause, since, headers, until });
     }
     return failure;
   }

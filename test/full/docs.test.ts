@@ -190,9 +190,11 @@ test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
 );
 
 test.each([
-  ['new transfers appear during the export', false],
-  ['the platform refuses the cursors of the first start', true],
-])('the example export-to-csv.ts writes each transfer once, even if %s', async (_, expires) => {
+  ['new transfers appear during the export', undefined],
+  ['the platform answers 400 to the cursors of the first start', 400],
+  ['the platform answers 404 to the cursors of the first start', 404],
+  ['the platform answers 410 to the cursors of the first start', 410],
+])('the example export-to-csv.ts writes each transfer once, even if %s', async (_, expired) => {
   const add = (id: string, description = `invoice ${id}`) => ({
     id,
     status: 'completed',
@@ -220,15 +222,15 @@ test.each([
     const hasMore = start + 100 < listed.length;
     const page = { data, hasMore, nextCursor: hasMore ? `${starts} ${start + 100}` : null };
     // The third page fails once.
-    const isRefused = requests === 3 || (expires && made < starts);
-    response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' });
+    const isRefused = requests === 3 || (expired !== undefined && made < starts);
+    response.writeHead(isRefused ? (expired ?? 400) : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(isRefused ? { error: 'no', code: 'no', details: null } : page));
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const env = { PAYMENTS_BASE_URL: `http://127.0.0.1:${port}/v0`, PAYMENTS_API_KEY: 'sk_test' };
-  const file = join(folder, `transfers-${expires}.csv`);
+  const file = join(folder, `transfers-${expired}.csv`);
   const start = async () => {
     starts += 1;
     return (await run(['examples/export-to-csv.ts', file], env)).code;

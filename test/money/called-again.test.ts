@@ -1,12 +1,13 @@
 import { TimeoutError, type ClientOptions } from 'payments-platform-sdk';
+import type { Journal } from 'payments-platform-sdk/journals';
 import { expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { transfer } from '../support/values.ts';
 import { inDoubtErrorOf, input, minute, setup, totalTimeout } from './doubtful-platform.ts';
 
 /** A payment whose request had no effect, and whose list was searched without a result. */
-async function leaveUnfound(options: ClientOptions = {}) {
-  const context = setup({}, options);
+async function leaveUnfound(options: ClientOptions = {}, journalOptions: Partial<Journal> = {}) {
+  const context = setup({ journalOptions }, options);
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   context.sandbox.faults.add({ operation: 'transfers.create', fault });
   const error = await inDoubtErrorOf(context.pay());
@@ -161,4 +162,22 @@ test('a takeover without time for its request leaves the earlier claim', async (
   const error = await inDoubtErrorOf(pay());
   expect(error.message).toContain('only 30000 of 120000 ms (totalTimeout) were left');
   expect(await journal.read(input.description)).toEqual(claim);
+});
+
+test('a claim that has ended by the journal is taken over, although the client’s clock stands still', async () => {
+  const startedAt = Date.UTC(2026, 10, 28, 2);
+  let ahead = 0;
+  const { pay, made } = await leaveUnfound({}, { now: () => Promise.resolve(startedAt + ahead) });
+  ahead = totalTimeout + 15 * minute;
+  expect(await pay()).toMatchObject({ result: 'created' });
+  expect(made()).toHaveLength(1);
+});
+
+test('a call that comes too early searches if another process has claimed the payment again', async () => {
+  const { pay, journal, counts } = await leaveUnfound();
+  const claim = await journal.read(input.description);
+  if (claim?.state !== 'sending') throw new Error('the payment has no claim');
+  await journal.swap(input.description, claim, { ...claim, claimId: 'another' });
+  await inDoubtErrorOf(pay());
+  expect(counts.lists).toBe(2);
 });
