@@ -1,5 +1,5 @@
 // The response to a payment is lost. The program searches for the payment before it is sent again.
-import { isPaymentsError, PaymentsClient, type TransferCreateInput } from 'payments-platform-sdk';
+import { paymentsErrorFrom, PaymentsClient, type TransferCreateInput } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 const sandbox = new Sandbox();
@@ -17,7 +17,8 @@ async function pay(input: TransferCreateInput): Promise<string> {
     return `${id} was accepted`;
   } catch (error) {
     // Certainly rejected or never sent: no money moved.
-    if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
+    const failure = paymentsErrorFrom(error);
+    if (failure !== undefined && failure.outcome !== 'unknown') throw error;
     const search = await payments.transfers.reconcile(input, { since });
     switch (search.result) {
       case 'found':

@@ -1,7 +1,7 @@
 // A test of your own code with faults of the platform. It uses `node:test`; any test runner works.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPaymentsError, PaymentsClient } from 'payments-platform-sdk';
+import { paymentsErrorFrom, PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 /** The code under test: pays a salary, and puts an unknown payment on a list for an operator. */
@@ -16,7 +16,8 @@ async function paySalary(
     await payments.transfers.create(input);
   } catch (error) {
     // Rejected or never sent: no money moved, and the caller gets the error.
-    if (isPaymentsError(error) && error.outcome !== 'unknown') throw error;
+    const failure = paymentsErrorFrom(error);
+    if (failure !== undefined && failure.outcome !== 'unknown') throw error;
     uncertain.push(description);
   }
 }

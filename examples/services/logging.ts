@@ -1,7 +1,7 @@
 // A log with a line for every request, every wait and every failed call. Run unchanged, it pays on a
 // sandbox and prints the log.
 import { pino, type Logger } from 'pino';
-import { isPaymentsError, PaymentsClient, type Hooks } from 'payments-platform-sdk';
+import { paymentsErrorFrom, PaymentsClient, type Hooks } from 'payments-platform-sdk';
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 
 /** Creates hooks that log. Events contain no credential and no body, so they can be logged unchanged. */
@@ -27,7 +27,7 @@ export function createLoggingHooks(logger: Logger): Hooks {
 /** Serialisers for pino: toJSON() has every attempt, and nothing secret. */
 export const serializers = {
   err: (error: Error): object =>
-    isPaymentsError(error) ? error.toJSON() : pino.stdSerializers.err(error),
+    paymentsErrorFrom(error)?.toJSON() ?? pino.stdSerializers.err(error),
 };
 
 if (import.meta.main) {

@@ -1,6 +1,6 @@
 // The service that salaries.test.ts tests.
 import {
-  isPaymentsError,
+  paymentsErrorFrom,
   type PaymentsClient,
   type PaymentsError,
   type TransferCreateInput,
@@ -32,8 +32,9 @@ export async function paySalaries(
       results.push('paid');
     } catch (error) {
       // A rejected salary does not stop the others.
-      if (isPaymentsError(error) && error.outcome !== 'unknown')
-        results.push(describeFailure(error));
+      const failure = paymentsErrorFrom(error);
+      if (failure !== undefined && failure.outcome !== 'unknown')
+        results.push(describeFailure(failure));
       else results.push(await searchFor(payments, input, since));
     }
   }

@@ -2,6 +2,8 @@ import { defaultClockSkew, type RequestOptions } from '../calls/options.ts';
 import { NotFoundError } from '../errors/errors.ts';
 import type { Redact } from '../errors/redact.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
+import { warn } from '../internal/runtime.ts';
+import { oneLine } from '../internal/text.ts';
 import { statusMeaning, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import {
   compareTransfer,
@@ -164,7 +166,10 @@ export class SourceBooks {
     try {
       await this.#readList().next();
     } catch (error) {
-      requireOfOneAccount(error);
+      const [problem = ''] = requireOfOneAccount(error).message.split('\n');
+      warn(
+        `payments-platform-sdk: a payment of account ${this.#books.redact(this.#source)} has failed, and counts as pending until the account's list shows that no other transfer made it. ${oneLine(problem)}`,
+      );
     }
   }
 

@@ -12,6 +12,7 @@ import { Deadline, Stopped, type Clock } from '../calls/time.ts';
 import {
   AbortError,
   ApiError,
+  PaymentInDoubtError,
   type CallIdentity,
   type Issue,
   type PaymentsError,
@@ -165,6 +166,8 @@ class Following {
       const error = requireOfOneAccount(thrown);
       account.failedRounds += 1;
       if (account.failedRounds < maxFailedRounds && !isRefused(error)) return;
+      // The journal is the same for all accounts.
+      if (error instanceof PaymentInDoubtError) throw error;
       this.#accounts.delete(account);
       this.#failures.add(account.source, error);
     }

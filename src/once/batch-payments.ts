@@ -172,6 +172,8 @@ export class BatchPayments {
    */
   isHopeless(error: PaymentsError, isInTime: boolean): boolean {
     const isJournals = error instanceof PaymentInDoubtError && error.reason === 'journal';
+    // Only the journal can say what is left, and each call may take it `totalTimeout` to fail.
+    if (isJournals && this.#refusal !== undefined) return error.retryable;
     // An error that is not retryable may be about one entry, and no payment waits after it.
     if (!isJournals || !error.retryable || hasKeptClaim(this.#context.journal)) return false;
     const now = this.#client.clock.elapsed();
@@ -179,14 +181,10 @@ export class BatchPayments {
     return !isInTime || now - this.#journalFailedAt >= maxJournalFailureMs;
   }
 
-  /** Says at the first failed try that the batch waits. A journal's first failure is said anyway. */
+  /** Says at the first failed try that the batch waits. */
   warnOfFailure(error: PaymentsError, retryTimeout: number): void {
-    if (error instanceof PaymentInDoubtError && error.reason === 'journal') return;
-    const { what } = messagePartsOf(error.cause instanceof PaymentsError ? error.cause : error);
-    // The error of a doubt has its reference and advice in further lines.
-    const [problem = ''] = what.split('\n');
     warn(
-      `payments-platform-sdk: a batch tries ${error.reference} again, for ${formatWait(retryTimeout)} at most (retryTimeout): ${problem.replace(/\.$/, '')}.`,
+      `payments-platform-sdk: a batch tries ${error.reference} again, for ${formatWait(retryTimeout)} at most (retryTimeout): ${describeProblem(error)}.`,
     );
   }
 
@@ -196,6 +194,9 @@ export class BatchPayments {
    */
   refuse(cause: PaymentsError, retryAt: number): void {
     const { clock } = this.#client;
+    warn(
+      `payments-platform-sdk: a batch gives up; run it again after ${formatTime(retryAt)}. The cause: ${describeProblem(cause)}.`,
+    );
     const create = (): PaymentsError =>
       createRefusal(cause, { retryAt, retryAfterMs: Math.max(0, retryAt - clock.now()) });
     const fail = () => Promise.reject(create());
@@ -245,6 +246,13 @@ export type CredentialState = 'accepted' | 'rejected' | 'renewed';
 export const findApiError = (error: unknown): ApiError | undefined =>
   [error, fieldOf(error, 'cause')].find((each) => each instanceof ApiError);
 
+/** The first line of an error's message, because that of a doubt goes on with its reference. */
+function describeProblem(error: PaymentsError): string {
+  const { what } = messagePartsOf(error.cause instanceof PaymentsError ? error.cause : error);
+  const [problem = ''] = what.split('\n');
+  return problem.replace(/\.$/, '');
+}
+
 /** How long a journal that has never kept a claim may fail before it ends the batch. */
 const maxJournalFailureMs = 60_000;
 
@@ -258,7 +266,7 @@ const createRefusal = (
     {
       what: 'The batch gave up before it tried this payment',
       hint: `Run the batch again with the same inputs, after ${formatTime(times.retryAt)}`,
-      notes: [`The cause: ${messagePartsOf(cause).what}.`],
+      notes: [`The cause: ${describeProblem(cause)}.`],
       consequence: 'Nothing was sent.',
     },
     { ...createCall, ...times, outcome: 'not_sent', retryable: true, cause },

@@ -1,6 +1,6 @@
 import type { Inputs, ReadInput } from '../calls/inputs.ts';
 import type { Clock } from '../calls/time.ts';
-import { AbortError, PaymentsError, PaymentInDoubtError } from '../errors/errors.ts';
+import { AbortError, decorate, PaymentsError, PaymentInDoubtError } from '../errors/errors.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import type { OnceInput } from '../schemas/transfer.ts';
 import {
@@ -306,10 +306,9 @@ export class BatchRun {
 
   /** Whether the platform rejects the credential: by a 401, or by a 403 that is not about a payment. */
   async #checkCredential(error: unknown, triedAt: number): Promise<CredentialState> {
-    const { status, method } = findApiError(error) ?? {};
+    const { status } = findApiError(error) ?? {};
     if (status === 401) return 'rejected';
-    const isRefused = status === 403 && method === 'POST';
-    return isRefused ? await this.#payments.checkCredential(triedAt) : 'accepted';
+    return status === 403 ? await this.#payments.checkCredential(triedAt) : 'accepted';
   }
 
   /**
@@ -357,7 +356,9 @@ export class BatchRun {
     const since = Math.max(job.firstTriedAt, this.#decidedAt, this.#payments.lastPageAt);
     const askedWaitMs = askedWaitOf(error);
     if (askedWaitMs !== undefined) return now - since + askedWaitMs > retryTimeout;
-    return job.tries > 1 && now - since + delayMs > retryTimeout;
+    // A queue with one payment in doubt may be idle for long, and is not stalled.
+    const isIdle = !this.#isRead && this.#unstarted.length === 0 && this.#inDoubt.size === 0;
+    return job.tries > 1 && !isIdle && now - since + delayMs > retryTimeout;
   }
 
   /** Ends the payments that wait, and lets the journal alone decide about those not tried yet. */
@@ -374,7 +375,7 @@ export class BatchRun {
   #finishUnpaid(job: Job, error: PaymentsError): void {
     const { reference, input } = job;
     const retryAt = this.#gaveUpUntil;
-    if (retryAt !== undefined && error.retryable) Object.assign(error, { retryAt });
+    if (retryAt !== undefined && error.retryable) decorate(error, { retryAt });
     this.#finish(job, { reference, input, result: describeFailure(error), error });
   }
 

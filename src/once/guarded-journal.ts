@@ -2,7 +2,7 @@ import { isEqual, isObject } from '../internal/objects.ts';
 import { cannotSend } from '../calls/call.ts';
 import { defaultClockSkew } from '../calls/options.ts';
 import { Deadline, Stopped } from '../calls/time.ts';
-import { PaymentInDoubtError, type CallIdentity } from '../errors/errors.ts';
+import { PaymentInDoubtError, type CallIdentity, type TimeoutError } from '../errors/errors.ts';
 import type {
   AmbiguousEntry,
   FullJournal,
@@ -129,6 +129,7 @@ export class GuardedJournal {
    * a request that certainly had no effect leaves no claim behind.
    */
   startLastWrite(): void {
+    if (this.#limit.endsAt > this.#endsAt) return;
     const now = this.#context.clock.elapsed();
     this.#limit = { signal: undefined, endsAt: Math.max(this.#endsAt, now) + lastWriteMs };
   }
@@ -285,14 +286,14 @@ export class GuardedJournal {
   }
 
   /**
-   * Creates the error of a call that had no time to send the payment. The journal is read again,
+   * Returns the error of a call that had no time to send the payment. The journal is read again,
    * because another call may have claimed the payment meanwhile.
    */
-  async createNotSentError(problem: string, hint: string, retryable?: boolean): Promise<Error> {
+  async confirmNotSent(error: TimeoutError): Promise<Error> {
     this.startLastWrite();
     const entry = await this.read();
     return entry === undefined || entry.state === 'not_paid'
-      ? this.errors.createNotSentError(problem, hint, retryable)
+      ? error
       : this.errors.createInProgressError(isOpen(entry) ? entry : undefined);
   }
 

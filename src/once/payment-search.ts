@@ -36,7 +36,7 @@ export class PaymentSearch {
     { cause, scans }: { readonly cause?: unknown; readonly scans: Scans },
   ): Promise<SearchResult> {
     const { signal, sharesSearches, reads } = this.#context;
-    const { errors, timeLeft } = this.#journal;
+    const { errors } = this.#journal;
     const search: Search<OnceInput> = {
       input,
       scans,
@@ -65,32 +65,38 @@ export class PaymentSearch {
       if (error instanceof PaymentInDoubtError) throw error;
       const isOver = !sharesSearches && this.#journal.timeLeft <= 0;
       throw isOver
-        ? await this.#createEndlessError(entry, cause, timeLeft, pages)
+        ? await this.#createEndlessError(entry, { cause, scans, pages })
         : errors.createInDoubtError(claim, cause ?? error);
     }
   }
 
   /**
-   * Creates the error of a search that did not end in time. Nothing changes by itself, so from the
-   * second time on it is not retryable.
+   * Creates the error of a search that did not end in time. If it is the list that is long, nothing
+   * changes by itself, so from the second time on it is not retryable.
    */
   async #createEndlessError(
     entry: JournalEntry | undefined,
-    cause: unknown,
-    timeLeft: number,
-    pages: number,
+    {
+      cause,
+      scans,
+      pages,
+    }: { readonly cause: unknown; readonly scans: Scans; readonly pages: number },
   ): Promise<Error> {
+    const { totalTimeout, lastSearches } = this.#context;
     const { errors } = this.#journal;
     const claim = isOpen(entry) ? entry : undefined;
-    // The call's own request has taken the time, so the next call may well search the list.
-    if (timeLeft <= 0) return errors.createInDoubtError(claim, cause);
-    const problem = `the search of the list did not end within ${this.#context.totalTimeout} ms (totalTimeout); it read ${pages} pages`;
-    const retryable = this.#context.lastSearches.addEndless(errors.reference);
-    return claim === undefined
-      ? await this.#journal.createNotSentError(problem, searchHint, retryable)
-      : errors.createInDoubtError(claim, cause, `In this call, ${problem}.\n${searchHint}`, {
-          retryable,
-        });
+    // Without a page, the platform does not respond, or the call's own request has taken the time.
+    const hasTaken = pages === 0 && cause !== undefined;
+    const retryable = pages === 0 || lastSearches.addEndless(errors.reference);
+    const problem = `the search of the list did not end within ${totalTimeout} ms (totalTimeout); it read ${pages} pages`;
+    if (scans === 'confirmed') {
+      const hint = `${searchHint}, or searchFirst: 'never' for a journal that loses nothing`;
+      return await this.#journal.confirmNotSent(
+        errors.createNotSentError(problem, hint, retryable),
+      );
+    }
+    const detail = `In this call, ${problem}.\n${searchHint}`;
+    return errors.createInDoubtError(claim, cause, hasTaken ? '' : detail, { retryable });
   }
 
   /** The earliest time at which the payment can have been made, by this machine's clock. */
@@ -169,4 +175,4 @@ export function transfersOf(found: SearchResult): readonly Transfer[] {
 
 /** What helps if the list is too long for the time of one call. */
 export const searchHint =
-  "What helps: platform.transfersNewestFirst with since, createAllOnce, whose searches take as long as they need, a journal with searchFirst: 'never', or a larger totalTimeout";
+  'What helps: platform.transfersNewestFirst with since, createAllOnce, whose searches take as long as they need, or a larger totalTimeout';

@@ -4,6 +4,7 @@ import {
   PaymentInDoubtError,
   PaymentsError,
   type CallIdentity,
+  type TimeoutError,
 } from '../errors/errors.ts';
 import type { JournalEntry, OpenEntry, PaidEntry, SendingEntry } from '../journals/journal.ts';
 import {
@@ -226,6 +227,8 @@ export class Payment {
     await this.#authorize(before);
     await this.#requireTime(before);
     const claim = await this.#claim(before);
+    const isLate = this.#checkTime(0.5);
+    if (isLate !== undefined) return await this.#handleFailure(isLate, claim, before);
     const { baseUrl, pipeline } = this.#context;
     if (!isOpen(before)) warnOfEqualTerms(baseUrl, this.#input, pipeline.redactOwn);
     this.#doubt.addRequest();
@@ -236,11 +239,9 @@ export class Payment {
       const checkStore = () => this.#journal.checkStore();
       created = await this.#creation.send(timeLeft, notAfter, checkStore);
     } catch (error) {
-      this.#journal.startLastWrite();
       if (error instanceof PaymentInDoubtError) return await this.#giveUp(error, claim, before);
       return await this.#handleFailure(error, claim, before);
     }
-    this.#journal.startLastWrite();
     await this.#recordPaid(claim, created);
     return { result: 'created', transferId: created.id, transfer: created };
   }
@@ -259,22 +260,30 @@ export class Payment {
     }
   }
 
+  /** The error if less than this share is left of the time that a request needs to end. */
+  #checkTime(share: number): TimeoutError | undefined {
+    const { totalTimeout, timeout, lastSearches } = this.#context;
+    const { timeLeft, errors } = this.#journal;
+    if (timeLeft >= share * Math.min(totalTimeout / 2, timeout)) return undefined;
+    const problem = `searches, authorize and the journal have left only ${Math.round(timeLeft)} of ${totalTimeout} ms (totalTimeout) for the request`;
+    return errors.createNotSentError(
+      problem,
+      searchHint,
+      lastSearches.addEndless(errors.reference),
+    );
+  }
+
   /**
-   * Throws if too little time is left for a request: one that is cut off leaves the payment in
+   * Throws if too little time is left to claim the payment: a request that is cut off leaves it in
    * doubt, and no time to search for it.
    */
   async #requireTime(before: Before): Promise<void> {
-    const { totalTimeout, timeout } = this.#context;
-    const { timeLeft, errors } = this.#journal;
-    if (timeLeft >= Math.min(totalTimeout / 2, timeout)) return;
-    const problem = `only ${Math.round(timeLeft)} of ${totalTimeout} ms (totalTimeout) were left for the request`;
+    const error = this.#checkTime(1);
+    if (error === undefined) return;
+    const { retryable } = error;
     throw isOpen(before)
-      ? errors.createInDoubtError(
-          before,
-          undefined,
-          `It was not sent again, as ${problem}.\n${searchHint}`,
-        )
-      : await this.#journal.createNotSentError(problem, searchHint);
+      ? this.#journal.errors.createInDoubtError(before, error, '', { retryable })
+      : await this.#journal.confirmNotSent(error);
   }
 
   /**
@@ -301,6 +310,7 @@ export class Payment {
 
   /** Withdraws a claim of which nothing was sent, because the journal may not have kept it. */
   async #giveUp(error: unknown, claim: SendingEntry, before: Before): Promise<never> {
+    this.#journal.startLastWrite();
     await this.#journal.tryToSwap(claim, withdrawClaim(before, claim, claim.claimedAt));
     throw error;
   }
@@ -321,6 +331,7 @@ export class Payment {
       this.#doubt.addUnknown();
       return await this.#proceed(positionOf(claim));
     }
+    this.#journal.startLastWrite();
     const withdrawn = withdrawClaim(before, claim, await this.#journal.readTime());
     const isWithdrawn = await this.#journal.tryToSwap(claim, withdrawn);
     // Another call can only have the payment if this one has stood still for longer than its time.
@@ -425,6 +436,7 @@ export class Payment {
     { isFound = false } = {},
   ): Promise<void> {
     const { id } = transfer;
+    if (!isFound) this.#journal.startLastWrite();
     const at = await this.#journal.readTime();
     const claimId = isOpen(before) ? before.claimId : undefined;
     let current: JournalEntry | undefined = before;
@@ -501,7 +513,9 @@ export class Payment {
   /** Ids of other transfers by which another call may have made the same payment. */
   async #findOtherIds(entry: JournalEntry | undefined): Promise<readonly string[]> {
     if (entry?.state === 'paid') return [entry.transferId];
-    const found = await this.#search.run(undefined, this.#input, { scans: 'once' });
+    const search = this.#search.run(undefined, this.#input, { scans: 'once' });
+    // If the search fails, the error names only the transfer that this call has made.
+    const found: SearchResult = await search.catch(() => ({ result: 'not_found' }));
     return transfersOf(found)
       .map(({ id }) => id)
       .filter(isTransferId);

@@ -160,7 +160,7 @@ test('a takeover without time for its request leaves the earlier claim', async (
   const claim = await journal.read(input.description);
   clock.jump(totalTimeout + 15 * minute);
   const error = await inDoubtErrorOf(pay());
-  expect(error.message).toContain('only 30000 of 120000 ms (totalTimeout) were left');
+  expect(error.message).toContain('only 30000 of 120000 ms (totalTimeout)');
   expect(await journal.read(input.description)).toEqual(claim);
 });
 

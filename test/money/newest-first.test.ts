@@ -689,7 +689,6 @@ test('the error of createOnce names the number of pages read and the remedies if
     'read 3 pages',
     'transfersNewestFirst with since',
     'createAllOnce',
-    "searchFirst: 'never'",
     'a larger totalTimeout',
   ]) {
     expect(error.message).toContain(text);

@@ -99,6 +99,38 @@ describe('a platform that accepts nothing for long', () => {
     expect(new Set(world.paid()).size).toBe(200);
   });
 
+  test('a hook that freezes errors does not keep a batch from giving up', async () => {
+    const world = setupBatch();
+    breakAfter(world, 0, quota);
+    const onCall = ({ error }: { readonly error?: object | undefined }) => {
+      Object.freeze(error);
+    };
+    const payments = world.payments.withOptions({ hooks: { onCall } });
+    const { rows } = await runBatch({ ...world, payments }, createSalaries(40));
+    expect(tally(rows)).toEqual({ not_paid: 40 });
+  });
+
+  test('a batch that has given up ends if its journal hangs', async () => {
+    let claims = 0;
+    const world = setupBatch({
+      wrapJournal: (journal) => ({
+        read: (reference) =>
+          claims < 16 ? journal.read(reference) : new Promise<never>(() => undefined),
+        swap: async (...swap) => {
+          claims += 1;
+          return await journal.swap(...swap);
+        },
+      }),
+    });
+    breakAfter(world, 0, unavailable);
+    const { clock, run, payments } = world;
+    const startedAt = clock.passed;
+    const batch = payments.transfers.createAllOnce(createSalaries(1_000));
+    const error = await failureOf(run(collect(batch)), PaymentInDoubtError);
+    expect(error.reason).toBe('journal');
+    expect(clock.passed - startedAt).toBeLessThanOrEqual(retryTimeout + 2 * totalTimeout);
+  });
+
   test('a batch that is run again during the quota sends one request', async () => {
     const world = setupBatch();
     breakAfter(world, 0, quota);
@@ -162,6 +194,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(Math.max(...seen)).toBeLessThanOrEqual(60_000);
     expect(lines.filter((line) => !line.includes('in memory'))).toEqual([
       expect.stringMatching(/salary 0000\d\d .*60 s.*ECONNREFUSED/),
+      expect.stringMatching(/a batch gives up; run it again after 2026-.*ECONNREFUSED/),
     ]);
   });
 
@@ -219,6 +252,25 @@ describe('what does not end a batch', () => {
     }
     const { rows } = await runBatch(world, inputs());
     expect(tally(rows)).toEqual({ created: 4 });
+  });
+
+  test('a queue that is idle goes on, although its one payment stays in doubt', async () => {
+    const world = setupBatch({}, { gracePeriod: Infinity });
+    const { clock, run, payments, sandbox } = world;
+    sandbox.faults.add({
+      operation: 'transfers.create',
+      fault: { kind: 'reset', when: 'before_commit' },
+    });
+    async function* bring(): AsyncGenerator<OnceInput> {
+      yield salaryOf(1);
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, 3 * hourMs));
+      yield salaryOf(2);
+    }
+    const rows = await run(collect(payments.transfers.createAllOnce(bring())));
+    expect(rows.map(({ reference, result }) => [reference, result])).toEqual([
+      [salaryOf(1).description, 'in_doubt'],
+      [salaryOf(2).description, 'created'],
+    ]);
   });
 
   test('a caller who takes an hour for a row ends only the payment in doubt', async () => {

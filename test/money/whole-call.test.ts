@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { PaymentsClient, TimeoutError, type Hooks, type OnceInput } from 'payments-platform-sdk';
+import {
+  AbortError,
+  PaymentsClient,
+  TimeoutError,
+  type Hooks,
+  type OnceInput,
+} from 'payments-platform-sdk';
 import { memoryJournal, type Journal } from 'payments-platform-sdk/journals';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { transfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -44,6 +50,8 @@ const listed = Array.from({ length: 350 }, (_, at) => ({
   amount: '2.00',
   description: `rent ${at + 1}`,
 }));
+
+const quick: Delays = { list: 0, create: 0, read: 0, journal: 0, authorize: 0 };
 
 /** A client whose platform, journal and `authorize` are slow. */
 function setup(delays: Delays, { isRecent = false } = {}) {
@@ -166,13 +174,55 @@ test('no method that pays or searches takes longer than totalTimeout, however sl
 });
 
 test('a recorded payment is read within totalTimeout, the time of the journal included', async () => {
-  const slow = { list: 0, create: 0, read: 30_000, journal: 0, authorize: 0 };
-  const { transfers, measure } = setup({ ...slow, journal: 4_000 });
+  const { transfers, measure } = setup({ ...quick, read: 30_000, journal: 4_000 });
   await measure(() => transfers.createOnce(input, { totalTimeout: 2 * totalTimeout }));
   let error: unknown;
   const call = () => transfers.createOnce(input).catch((failure: unknown) => (error = failure));
   expect(await measure(call)).toBe(totalTimeout);
   expect(error).toMatchObject({ outcome: 'unknown', retryable: true });
+});
+
+test('a claim that leaves too little time for the request is withdrawn, and nothing is sent', async () => {
+  const clock = new VirtualClock();
+  const memory = memoryJournal({ now: () => clock.now() });
+  let isSlow = true;
+  const journal: Journal = {
+    ...memory,
+    swap: (...swap) => {
+      if (isSlow) clock.jump(totalTimeout - 1_000);
+      isSlow = false;
+      return memory.swap(...swap);
+    },
+  };
+  const fetch = vi.fn(() => Promise.resolve(Response.json(transferCreated, { status: 201 })));
+  const options = { baseUrl, apiKey: 'sk_test', clock, journal, totalTimeout, fetch };
+  const { transfers } = new PaymentsClient(options);
+  const error = await failureOf(transfers.createOnce(input), TimeoutError);
+  expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
+  expect(fetch).not.toHaveBeenCalled();
+  expect(await memory.read(input.description)).toBeUndefined();
+});
+
+test('an abort while the journal’s first claim is checked leaves no claim behind', async () => {
+  const memory = memoryJournal();
+  const controller = new AbortController();
+  let isClaimed = false;
+  const journal: Journal = {
+    ...memory,
+    read: (reference) => {
+      if (!isClaimed) return memory.read(reference);
+      controller.abort();
+      return new Promise(() => undefined);
+    },
+    swap: (...swap) => {
+      isClaimed = true;
+      return memory.swap(...swap);
+    },
+  };
+  const { transfers } = new PaymentsClient({ baseUrl, apiKey: 'sk_test', journal });
+  const { signal } = controller;
+  await failureOf(transfers.createOnce(input, { signal }), AbortError);
+  expect(await memory.read(input.description)).toBeUndefined();
 });
 
 test.each([0, 4_000])(
