@@ -137,7 +137,7 @@ test('the error of each payment of a batch has the reference of that payment', a
 
 test('createAllOnce reports each error with the reference of its payment, even if the list of transfers cannot be read', async () => {
   const { payments, sandbox } = setup({ journal: { ...memoryJournal(), searchFirst: 'always' } });
-  const fault = { kind: 'status', status: 403 } as const;
+  const fault = { kind: 'status', status: 400 } as const;
   sandbox.faults.add({ operation: 'transfers.list', fault, times: 'always' });
   const inputs = ['a', 'b', 'c'].map((description) => ({ ...payment, description }));
   const batch = payments.transfers.createAllOnce(inputs, { retryTimeout: 1 });
