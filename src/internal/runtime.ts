@@ -46,12 +46,13 @@ export const findMissingGlobal = (): string | undefined =>
 
 /** The oldest Node.js version, as in package.json. Older ones of its line reject every call. */
 const oldestNode = '22.3';
-const warnings = new Set<string>();
+/** The texts that `warn` has printed. */
+export const printedWarnings = new Set<string>();
 
 /** Prints a warning on stderr, each text only once. */
 export function warn(text: string): void {
-  if (warnings.has(text)) return;
-  warnings.add(text);
+  if (printedWarnings.has(text)) return;
+  printedWarnings.add(text);
   // oxlint-disable-next-line no-console -- stderr on every runtime
   console.warn(text);
 }

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Cluster, Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { PaymentsClient, version, type OnceInput } from 'payments-platform-sdk';
@@ -23,12 +22,12 @@ import {
   startRedisCluster,
   type Server,
 } from '../stores/servers.ts';
-import { commandIn } from '../support/commands.ts';
+import { commandIn, fileOfCommand } from '../support/commands.ts';
 import { installTarball } from '../support/tarball.ts';
 
 // Runs the command payments-journal as a child process against real stores.
 
-const bin = fileURLToPath(new URL('../../dist/journals/bin.js', import.meta.url));
+const bin = fileOfCommand('journals');
 const folder = mkdtempSync(join(tmpdir(), 'payments-journal-bin-'));
 /** Databases start slowly on a busy machine. */
 const startTimeoutMs = 60_000;

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import {
@@ -15,11 +14,11 @@ import {
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { collectOpen, createClaim, newInput } from '../stores/scenarios.ts';
 import { missing, startPostgres, startRedis } from '../stores/servers.ts';
-import { commandIn } from '../support/commands.ts';
+import { commandIn, fileOfCommand } from '../support/commands.ts';
 
 // payments-journal migrate, as a child process, on stores that 0.4 has written.
 
-const bin = fileURLToPath(new URL('../../dist/journals/bin.js', import.meta.url));
+const bin = fileOfCommand('journals');
 const folder = mkdtempSync(join(tmpdir(), 'payments-migrate-'));
 const { start, run } = commandIn(folder, bin, onTestFinished);
 const startTimeoutMs = 60_000;

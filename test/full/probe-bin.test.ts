@@ -7,7 +7,7 @@ import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commandIn } from '../support/commands.ts';
+import { commandIn, fileOfCommand } from '../support/commands.ts';
 import { recordingServer } from '../support/recording-server.ts';
 import { installTarball } from '../support/tarball.ts';
 
@@ -16,7 +16,7 @@ import { installTarball } from '../support/tarball.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'payments-probe-bin-'));
 const installed = join(folder, 'node_modules/payments-platform-sdk');
-const bin = join(folder, 'node_modules/.bin/payments-probe');
+const bin = fileOfCommand('probe');
 const apiKey = 'sk_probe_canary_77d1"\\q';
 
 beforeAll(async () => {

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { PaymentsClient, version } from 'payments-platform-sdk';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { fileOfCommand } from '../support/commands.ts';
 
-const bin = fileURLToPath(new URL('../../dist/sandbox/bin.js', import.meta.url));
+const bin = fileOfCommand('sandbox');
 
 function run(...args: string[]) {
   const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });

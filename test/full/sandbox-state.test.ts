@@ -4,13 +4,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Sandbox, seedDemo, type SandboxState } from 'payments-platform-sdk/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
+import { fileOfCommand } from '../support/commands.ts';
 
 // A state survives its process, even after a kill.
 
-const bin = fileURLToPath(new URL('../../dist/sandbox/bin.js', import.meta.url));
+const bin = fileOfCommand('sandbox');
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'sandbox-state-'));

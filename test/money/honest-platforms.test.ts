@@ -96,7 +96,7 @@ test('a day of a new store on an account with 10,000 transfers costs two scans f
   await clock.advance(24 * 60 * minute);
   const last = { ...input, description: 'the next day' };
   expect(await countOf(() => payments.transfers.createOnce(last))).toBe(0);
-}, 60_000);
+});
 
 test('a batch on a store that is older than a day reads the list once for a payment in doubt', async () => {
   const { clock, counts, leaveInDoubt, payments, payOthers } = setup({

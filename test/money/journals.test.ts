@@ -708,7 +708,10 @@ describe('postgresJournal inside a transaction of the caller', () => {
       server.startedAt = undefined;
     }
     expect(made()).toBe(3);
-    expect(warn.mock.calls).toEqual([[expect.stringContaining('inside a transaction')]]);
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining("the journal's swap failed: postgresJournal")],
+      [expect.stringContaining('sdk: postgresJournal: query runs inside a transaction')],
+    ]);
   });
 });
 
@@ -816,6 +819,9 @@ describe('a journal that throws an error with retryable: false', () => {
     const { transfers } = new PaymentsClient({ ...clientOptions, journal: { ...memory, swap } });
     expect(await transfers.createOnce(newInput())).toMatchObject({ id: 'txfr_000001' });
     expect(warn.mock.calls).toEqual([
+      [
+        "payments-platform-sdk: the journal's swap failed: The file db://[redacted]@host was replaced.",
+      ],
       ['payments-platform-sdk: The file db://[redacted]@host was replaced.'],
     ]);
   });

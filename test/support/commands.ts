@@ -1,6 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+
+/**
+ * The file of a command. While coverage is collected this is its source, which Node.js runs as well, because only the
+ * source counts.
+ */
+export function fileOfCommand(name: 'journals' | 'probe' | 'sandbox'): string {
+  const sources = {
+    journals: 'commands/journal/bin.ts',
+    probe: 'commands/probe/bin.ts',
+    sandbox: 'sandbox/bin.ts',
+  };
+  const hasCoverage = process.env['NODE_V8_COVERAGE'] !== undefined;
+  const path = hasCoverage ? `src/${sources[name]}` : `dist/${name}/bin.js`;
+  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
+}
 
 /** How a command ended, and what it printed. */
 export interface CommandResult {
