@@ -21,7 +21,10 @@ const resolvePath = (path: string) => fileURLToPath(new URL(path, import.meta.ur
 const full = ['full', 'repository', 'proxies'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 // `npm run mutants` replaces files of the source in memory.
-const mutant = mutants.find(({ name }) => name === process.env['PAYMENTS_SDK_MUTANT']);
+const mutantName = process.env['PAYMENTS_SDK_MUTANT'] ?? '';
+const mutant = mutantName.startsWith('random ')
+  ? (await import('./mutants/random.ts')).readRandom(mutantName)
+  : mutants.find(({ name }) => name === mutantName);
 const mutated = mutant === undefined ? new Map<string, string>() : changedFiles(mutant);
 const mutantPlugin: Plugin = {
   name: 'mutant',

@@ -192,6 +192,8 @@ test('the events of hooks contain no secret header of the caller', async () => {
     'x-master-key': 'C4N4RY',
     authkey: 'C4N4RY',
     'x-pwd': 'C4N4RY',
+    'x-user-jwt': 'C4N4RY',
+    dpop: 'C4N4RY',
   };
   await payments.transfers.get('txfr_1', { headers: secretHeaders });
   expect(JSON.stringify(events)).not.toContain('C4N4RY');

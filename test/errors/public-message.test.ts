@@ -12,7 +12,7 @@ import { bookInvoice as input } from '../support/values.ts';
 async function errorOf(
   call: (payments: PaymentsClient, sandbox: Sandbox) => PromiseLike<unknown>,
   fault?: {
-    operation: 'transfers.create' | 'transfers.get' | 'accounts.update';
+    operation: 'transfers.create' | 'transfers.get' | 'transfers.list' | 'accounts.update';
     fault: SandboxFault;
   },
   options: ClientOptions = {},
@@ -109,6 +109,17 @@ const rows: readonly [what: string, make: () => Promise<PaymentsError>, message:
     'an invalid update',
     () => errorOf(({ accounts }) => accounts.update('acc_000001', { name: 7 as never })),
     'Nothing was changed by this attempt. Please check what was entered.',
+  ],
+  [
+    'a comparison of books that no list can be read for',
+    () =>
+      errorOf(
+        async ({ transfers }) => {
+          for await (const _ of transfers.reconcileAll([input])) continue;
+        },
+        { operation: 'transfers.list', fault: { kind: 'status', status: 503 } },
+      ),
+    'The information is not available. Please try again later.',
   ],
   [
     'a read of a record that does not exist',

@@ -284,6 +284,27 @@ test('an empty retry budget regains one token for each successful call', async (
   expect(await requestsOf()).toBe(2);
 });
 
+test('a client that was healthy for long has no more than the whole retry budget', async () => {
+  const spendAll = async (successes: number): Promise<number> => {
+    let isDown = false;
+    let requests = 0;
+    const clock = new VirtualClock();
+    const { payments } = clientOf(
+      () => {
+        requests += 1;
+        return isDown ? respond(503, errorBody) : respond(200, transfer);
+      },
+      { clock },
+    );
+    for (let call = 0; call < successes; call += 1) await payments.transfers.get('txfr_1');
+    [isDown, requests] = [true, 0];
+    const calls = Array.from({ length: 100 }, () => failureOf(payments.transfers.get('txfr_1')));
+    await clock.runTimersDuring(Promise.all(calls));
+    return requests;
+  };
+  expect(await spendAll(200)).toBe(await spendAll(0));
+});
+
 test('a retry after a refused connection or a 429 costs 5 tokens of the retry budget', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const payments = clientAt(closedPort);

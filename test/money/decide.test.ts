@@ -116,6 +116,40 @@ test('force leads back from paid, but never over a listed transfer with the refe
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
+test.each(['not_paid', 'paid'] as const)(
+  'a forced decision of %s belongs to the platform of the operator, who moved to another URL',
+  async (verdict) => {
+    const { clock, sandbox, journal, options, leaveInDoubt } = setup();
+    await leaveInDoubt();
+    await clock.advance(totalTimeout + gracePeriod);
+    const baseUrl = 'https://moved.example.com/v0';
+    const fetch = (request: Request) =>
+      sandbox.fetch(new Request(request.url.replace(baseUrl, options.baseUrl), request));
+    const { transfers } = new PaymentsClient({ ...options, baseUrl, fetch });
+    const decision = verdict === 'paid' ? sandbox.transfers.create(input).id : verdict;
+    const run = <T>(call: PromiseLike<T>) => clock.runTimersDuring(Promise.resolve(call));
+    await conflictOf(run(transfers.decide(input.description, decision)));
+    await run(transfers.decide(input.description, decision, { force: true }));
+    expect(await journal.read(input.description)).toMatchObject({ platform: baseUrl });
+    expect((await run(transfers.createOnce(input))).id).toMatch(/^txfr_/);
+  },
+);
+
+test('a second not_paid keeps the transfers that the first one has dismissed', async () => {
+  const { clock, sandbox, journal, pay, decide, leaveInDoubt } = setup();
+  const createLike = () => sandbox.transfers.create({ ...input, description: 'fee-0017 (copy)' });
+  const ids: string[] = [];
+  for (let round = 1; round <= 2; round += 1) {
+    await leaveInDoubt();
+    await clock.advance(totalTimeout + gracePeriod);
+    ids.push(createLike().id);
+    await decide(input.description, 'not_paid', { force: true });
+    const entry = await journal.read(input.description);
+    expect(entry?.dismissed).toEqual(expect.arrayContaining(ids));
+  }
+  expect(await pay()).toMatchObject({ result: 'created' });
+});
+
 test('force replaces a wrong transfer by the right one, and by not_paid, and the history keeps all', async () => {
   const { sandbox, journal, pay, decide } = setup();
   const wrong = sandbox.transfers.create({ ...input, description: 'rent' });

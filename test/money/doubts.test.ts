@@ -297,6 +297,26 @@ describe('a payment with the terms of a payment in doubt', () => {
     expect(lines()).toEqual([]);
   });
 
+  test('causes a line if only the letter case of the currency differs', async () => {
+    const { transfers, leaveInDoubt, lines } = setup();
+    await leaveInDoubt('invoice 4711 in USDC');
+    // The sandbox rejects the currency, after the payment was sent.
+    await failureOf(transfers.createOnce(inputOf('invoice 4712', { currency: 'usdc' })));
+    expect(lines()).toHaveLength(1);
+  });
+
+  test('causes a line if another process has left it in doubt', async () => {
+    const { transfers, options, sandbox, leaveInDoubt, lines } = setup();
+    const open = await leaveInDoubt('invoice 4711 of a process');
+    forgetPlatform(options.baseUrl);
+    expect(await failureOf(transfers.createOnce(inputOf(open.reference)))).toMatchObject({
+      outcome: 'unknown',
+    });
+    sandbox.faults.clear();
+    await transfers.createOnce(inputOf('invoice 4712'));
+    expect(lines()).toHaveLength(1);
+  });
+
   test('causes no line if the payment is vetoed, and a line if it is sent later', async () => {
     const { payments, transfers, leaveInDoubt, lines } = setup();
     // A line is printed once in a process, which other test files share, so the reference is rare.

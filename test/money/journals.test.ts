@@ -223,6 +223,25 @@ test('open() of memoryJournal lists a payment once even if the payment is claime
   expect(listed).toEqual(inputs.map(({ description }) => description));
 });
 
+test.each(['host', 'dismissed'])(
+  'swap() of memoryJournal compares all fields, also if only one side has %s',
+  async (field) => {
+    const journal = memoryJournal();
+    const mine = newInput();
+    const full = { ...createClaim(mine), dismissed: ['txfr_1'] };
+    const fields = Object.entries(full).filter(([name]) => name !== field);
+    const rest = Object.fromEntries(fields) as unknown as JournalEntry;
+    for (const [stored, other] of [
+      [full, rest],
+      [rest, full],
+    ] as const) {
+      await journal.swap(mine.description, undefined, stored);
+      expect(await journal.swap(mine.description, other, undefined)).toBe(false);
+      expect(await journal.swap(mine.description, stored, undefined)).toBe(true);
+    }
+  },
+);
+
 describe('sqliteJournal while another process holds the lock', () => {
   const lock = (name: string) => {
     const holder = close(new DatabaseSync(join(folder, name)));
@@ -602,6 +621,18 @@ test('redisJournal and postgresJournal throw at once if their argument is a data
   expect(() => postgresJournal({})).toThrow(
     'postgresJournal: query is no function; expected one that runs one statement, such as (text, values) => pool.query(text, values).',
   );
+});
+
+test('redisJournal marks its index as complete only after all entries were read', async () => {
+  const calls: string[] = [];
+  const journal = redisJournal(async (name, ...args) => {
+    calls.push([name, ...args].join(' '));
+    if (name === 'ZSCORE') return null;
+    if (name === 'INFO') return 'cluster_enabled:0';
+    throw new Error('the connection was closed');
+  });
+  await expect(journal.open()[Symbol.asyncIterator]().next()).rejects.toThrow('closed');
+  expect(calls.filter((call) => call.startsWith('ZADD'))).toEqual([]);
 });
 
 test('redisJournal asks the Redis node that has the key of the payment for the time', async () => {

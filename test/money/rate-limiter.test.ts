@@ -168,6 +168,31 @@ describe('a call that the rate limiter holds back', () => {
     await slow;
   });
 
+  test('fails at once if a further 429 leaves no time for it behind the calls before it', async () => {
+    const held = Promise.withResolvers<Response>();
+    const clock = new VirtualClock();
+    let count = 0;
+    const { payments } = clientOf(
+      (request) => {
+        count += 1;
+        return count === 1 ? held.promise : count === 2 ? throttled('2') : good(request);
+      },
+      { clock, maxRetries: 0 },
+    );
+    const slow = failureOf(read(payments), RateLimitError);
+    await flushPromises();
+    await failureOf(read(payments), RateLimitError);
+    const before = [read(payments), read(payments)];
+    const last = failureOf(payments.transfers.get('txfr_1', { totalTimeout: 4_005 }));
+    await flushPromises();
+    held.resolve(throttled('4'));
+    await slow;
+    expect(await last).toBeInstanceOf(RateLimitError);
+    expect(clock.passed).toBe(0);
+    await clock.advance(5_000);
+    await Promise.all(before);
+  });
+
   test('is reported to the hook onWait with the duration and the reason of its wait', async () => {
     const events: WaitEvent[] = [];
     const { clock, payments } = setup(once(throttled('5')), {
@@ -248,6 +273,35 @@ test('the pause after a 429 applies only to the same credential and base URL', a
   const same = payments.withOptions({ timeout: 1_000 });
   await failureOf(read(same), RateLimitError);
   expect(arrivals).toEqual([0, 0, 0]);
+});
+
+test.each([
+  ['429s of requests that ran at the same time lengthen the pause once', [50, 60, 70], 10],
+  ['a 429 of a request that was sent after another 429 lengthens the pause', [0, 0], 15],
+])('%s', async (_, times, pause) => {
+  const clock = new VirtualClock();
+  const arrivals: number[] = [];
+  const { payments } = clientOf(
+    (request) => {
+      const ms = times[arrivals.push(clock.passed) - 1];
+      if (ms === undefined) return good(request);
+      if (ms === 0) return throttled();
+      return new Promise<Response>((resolve) => {
+        clock.setTimeout(() => {
+          resolve(throttled());
+        }, ms);
+      });
+    },
+    { clock, maxRetries: 0 },
+  );
+  const refuse = () => failureOf(read(payments), RateLimitError);
+  if (times[0] === 0) for (const _ of times) await refuse();
+  else await clock.runTimersDuring(Promise.all(times.map(refuse)));
+  const others = Array.from({ length: 3 }, () => read(payments));
+  await clock.advance(1_000);
+  await Promise.all(others);
+  const [before = 0, last = 0] = arrivals.slice(-2);
+  expect(Math.abs(last - before - pause)).toBeLessThan(1);
 });
 
 test('a creation that receives a 429 is resent once after the pause', async () => {

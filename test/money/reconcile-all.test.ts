@@ -605,7 +605,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     expect(await linesOf([salaryOf(6)], dayOfJanuary)).toEqual(['unexpected 2', '6 missing']);
   });
 
-  test('is reported if createdAt has no seconds or no fractional seconds, and so may be later than the option since', async () => {
+  test('is reported if createdAt has no seconds or no fractional seconds, and so may be later than since or earlier than until', async () => {
     const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
       (createdAt, at) => other(at + 1, { createdAt }),
     );
@@ -614,6 +614,14 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     expect(await linesOf([salaryOf(6)], { since, unexpected: true })).toEqual([
       'unexpected 1',
       'unexpected 3',
+      '6 missing',
+    ]);
+    const until = { until: '2026-01-15T10:00:00.000Z', unexpected: true };
+    expect(await linesOf([salaryOf(6)], until)).toEqual(['6 missing']);
+    const untilLater = { until: '2026-01-15T10:00:29.001Z', unexpected: true };
+    expect(await linesOf([salaryOf(6)], untilLater)).toEqual([
+      'unexpected 1',
+      'unexpected 2',
       '6 missing',
     ]);
   });

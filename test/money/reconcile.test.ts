@@ -87,6 +87,19 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
+test('startedAt is the time of the first attempt, because any attempt may have taken effect', async () => {
+  const sandbox = setup();
+  const start = Date.UTC(2026, 0, 15);
+  const clock = new VirtualClock(start);
+  const payments = new PaymentsClient({ ...sandbox.clientOptions, clock });
+  const operation = 'transfers.create';
+  sandbox.faults.add({ operation, fault: { kind: 'status', status: 429, retryAfter: 30 } });
+  sandbox.faults.add({ operation, fault: { kind: 'reset', when: 'after_commit' } });
+  const error = await failureOf(clock.runTimersDuring(payments.transfers.create(input)));
+  expect(error.attempts).toHaveLength(2);
+  expect(error.startedAt).toBe(new Date(start).toISOString());
+});
+
 test('reconcile is ambiguous if two listed transfers match the payment', async () => {
   const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
   const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);

@@ -349,6 +349,25 @@ test('a lowered grace period does not count for an open claim, nor for an operat
   expect(made()).toHaveLength(0);
 });
 
+test('a claim that ends only during the search of an operator’s decision leaves the payment in doubt', async () => {
+  let searchMs = 0;
+  const { clock, leaveInDoubt, pay, payments, run, sandbox, made } = setup({
+    show: (data) => {
+      clock.jump(searchMs);
+      return { data };
+    },
+  });
+  await leaveInDoubt('before_commit');
+  await clock.advance(totalTimeout + gracePeriod - 10_000 - clock.passed);
+  searchMs = 6_000;
+  const decision = payments.transfers.decide(input.description, 'not_paid');
+  expect(await inDoubtErrorOf(run(decision))).toMatchObject({ reason: 'in_doubt' });
+  // The request of the claim takes effect after the last page was read.
+  sandbox.transfers.create(input);
+  expect(await pay()).toMatchObject({ result: 'found' });
+  expect(made()).toHaveLength(1);
+});
+
 test('with gracePeriod: Infinity an operator decides only after the deadline and 15 minutes', async () => {
   const hour = 60 * minute;
   const { clock, leaveInDoubt, payments, run } = setup(

@@ -165,6 +165,12 @@ test('waitForAll waits longer and longer between its requests, from 30 seconds u
   expect(first.requests.map(({ at }) => at)).toEqual([0, 1_000, 2_500, 4_750, 5_000]);
 });
 
+test('the pause of waitForAll is never shorter than an interval above 5 minutes', async () => {
+  const { follow, requests } = setup({ statusAt: () => 'pending' });
+  await follow([salaryOf(1)], { timeout: 60 * minute, interval: 20 * minute });
+  expect(requests.map(({ at }) => at / minute)).toEqual([0, 20, 40, 60]);
+});
+
 const isShortly: StatusAt = (number, ms) =>
   ms < (number / 200) * 30 * minute ? 'processing' : 'completed';
 
@@ -527,6 +533,15 @@ test('await of waitForAll resolves to the totals and to the payments that did no
   expect(totals.completed).toEqual({ count: 1, amounts: { USDC: '12.5' }, unreadable: 0 });
   expect(outline(open)).toEqual(['2 failed']);
   expect(followed.totals).toEqual(totals);
+});
+
+test('a similar transfer that an earlier round has shown is no candidate of a later round', async () => {
+  const similar = { ...again({ description: `${salaryOf(1).description} copy` }) };
+  const oldest: object[] = [similar];
+  const { follow, clock } = setup({ statusAt: () => undefined, oldest });
+  const rows = follow([salaryOf(1)], { timeout: 10 * minute });
+  clock.setTimeout(() => oldest.splice(0), 5 * minute);
+  expect(outline(await rows)).toEqual(['1 missing']);
 });
 
 test('waitForAll goes on if the platform no longer shows a transfer, and reports the payment as missing at its timeout', async () => {

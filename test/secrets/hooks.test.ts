@@ -77,8 +77,11 @@ describe('the events of hooks', () => {
     }
   });
 
-  test('no event shows a credential even if the error of a broken connection contains one', async () => {
-    const error = Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` });
+  test.each([
+    ['the error', (error: Error) => error],
+    ['one of the errors of several addresses', (error: Error) => new AggregateError([error])],
+  ])('no event shows a credential that %s of a broken connection contains', async (_, wrap) => {
+    const error = wrap(Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` }));
     const events = await eventsDuring(
       () => Promise.reject(error),
       (payments) => payments.transfers.get('txfr_1'),
