@@ -36,11 +36,11 @@ export const takeTitle = (text: string): string | undefined => /^# ([^:,\n]+)/m.
 
 const advice = `\
 - Pay with \`transfers.createOnce\`, or \`createAllOnce\` for many. The client needs \`journal\`: \`sqliteJournal(path)\`, \`postgresJournal(query)\` or \`redisJournal(command)\` of \`/journals\`. Resolved means accepted, not arrived.
-- \`description\` is the reference of one payment. To retry, make the same call with the same input; never invent another description.
+- \`description\` is the reference of one payment. To retry, make the same call; never invent another description.
 - Never send \`transfers.create\` again after \`unknown\`, also not with \`createOnce\`: \`reconcile\` searches for the payment.
 - Read \`outcome\`, \`retryable\`, \`code\` and \`reason\` of an error, never its message.
 - Amounts are decimal strings (\`'12.50'\`). Ids are strings.
-- Tests use \`Sandbox\`: no network, no credentials.`;
+- Tests use \`Sandbox\`, without network.`;
 
 /** The table of README.md that says what each outcome means, without its padding. */
 function readOutcomes(base: string): string {
@@ -81,7 +81,7 @@ export function llmsText(base: string): string {
   });
   return `# payments-platform-sdk
 
-> ${takeProse(readText('README.md')).replaceAll('\n', ' ')}
+> ${takeProse(readText('README.md')).replaceAll('\n', ' ').replaceAll('**', '')}
 
 ## Rules
 
@@ -100,11 +100,11 @@ ${listMethods().join('\n')}
 
 - [README](${base}README.md)
 ${guideLinks.join('\n')}
-- [openapi.json](openapi.json): The HTTP API, for other languages
+- [openapi.json](openapi.json): The HTTP API
 
 ## Examples
 
 ${exampleLinks.join('\n')}
-- \`examples/services\`: a web service, a queue, webhooks, logs, traces, a Worker, other journals
+- \`examples/services\`: web service, queue, webhooks, logs, traces, Worker
 `;
 }

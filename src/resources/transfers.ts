@@ -71,8 +71,9 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once across all calls and processes, by its reference `input.description`.
-   * Needs a shared {@link ClientOptions.journal}. Resolves to the accepted Transfer, with `result`.
+   * Makes a payment once, by its reference `input.description`, as long as you keep the shared
+   * {@link ClientOptions.journal}, and a request has taken effect and is listed within 15 minutes of
+   * its end. If your platform may take longer, set `gracePeriod`. Resolves to the accepted Transfer.
    * @throws {@link PaymentInDoubtError} while its outcome is unknown: call again after `retryAfterMs`
    * @example
    * ```ts

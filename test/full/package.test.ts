@@ -38,15 +38,24 @@ const inApplication = (...args: string[]) =>
 
 test('the tarball contains only the build, the licences, the documentation and the examples', () => {
   const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.(md|png|svg)$/.test(path));
-  expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  expect(others.toSorted()).toEqual([
+    '.github/SECURITY.md',
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ]);
   expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
   expect(files).toContain('dist/sandbox/bin.js');
   expect(files.filter((path) => /decisions|contributing|\.map$/.test(path))).toEqual([]);
 });
 
-test('the package has no dependencies', async () => {
+test('the package has no dependencies, and runs no script when it is installed', async () => {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
-  expect(Reflect.get(manifest, 'dependencies')).toBeUndefined();
+  expect(manifest).not.toHaveProperty('dependencies');
+  for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) {
+    expect(manifest).not.toHaveProperty(`scripts.${script}`);
+  }
 });
 
 test('the examples of the package run as docs/getting-started.md shows', async () => {

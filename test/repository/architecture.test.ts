@@ -177,7 +177,7 @@ test('no file of schemas/ builds a zod schema while the file is loaded', () => {
   expect(built.map((declaration) => declaration.getText())).toEqual([]);
 });
 
-test('package.json, package-lock.json, the exported version and the changelog have the same version', async () => {
+test('package.json, its lock, README.md, the exported version and the changelog have the same version', async () => {
   const { version } = await import('payments-platform-sdk');
   for (const file of ['package.json', 'package-lock.json']) {
     expect(JSON.parse(readFileSync(join(root, file), 'utf8'))).toMatchObject({ version });
@@ -185,6 +185,9 @@ test('package.json, package-lock.json, the exported version and the changelog ha
   const [, latest] =
     readFileSync(join(root, 'CHANGELOG.md'), 'utf8').match(/^## (\d\S+) \(/m) ?? [];
   expect(latest).toBe(version);
+  // `npm version` replaces the first number with three parts.
+  const numbers = readFileSync(join(root, 'README.md'), 'utf8').match(/\d+\.\d+\.\d+/g);
+  expect(numbers).toEqual([version]);
 });
 
 test('sandbox/index.ts exports the type of each record whose changes are reported', () => {

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const listed = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
 const tracked = listed.split('\0').map((path) => `/${path}`);
 const decisions = globSync('docs/decisions/*.md', { cwd: root }).toSorted();
-const pages = [...decisions, 'docs/contributing.md', 'test/README.md'];
+const pages = [...decisions, 'docs/contributing.md', 'docs/threat-model.md', 'test/README.md'];
 
 /** Names that look like a file of this repository, and what they are. */
 const others = new Map([
