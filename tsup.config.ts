@@ -223,7 +223,7 @@ export default defineConfig([
     esbuildOptions: shorten,
   },
   // Types take five times as long as the code, and examples run without them.
-  ...(process.env['PAYMENTS_SDK_BUILD'] === 'code' ? [] : groups.map(types)),
+  ...(process.env['npm_lifecycle_event'] === 'build:code' ? [] : groups.map(types)),
 ]);
 
 /**

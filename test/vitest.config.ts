@@ -15,7 +15,9 @@ const machineVariables = [
 ];
 for (const name of machineVariables) delete process.env[name];
 
-const resolvePath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+/** With slashes on Windows, too, because paths become imports and patterns. */
+const resolvePath = (path: string) =>
+  fileURLToPath(new URL(path, import.meta.url)).replaceAll('\\', '/');
 
 /** Slow tests, which take minutes and need one process for each file. */
 const full = ['full', 'repository', 'proxies'].map((folder) => `test/${folder}/**/*.test.ts`);
