@@ -8,22 +8,21 @@ import {
 const commands =
   /\/src\/(commands\/(program|journal\/\w+|probe\/(bin|flags))|sandbox\/(bin|command\/[\w-]+))\.ts$/;
 
-interface Coverage {
-  readonly result: readonly ScriptCoverageWithOffset[];
-}
-type Callbacks = Parameters<typeof V8CoverageProvider.prototype.readCoverageFiles<Coverage>>[0];
+type Callbacks<T> = Parameters<typeof V8CoverageProvider.prototype.readCoverageFiles<T>>[0];
 
 /** Vitest and Node.js transform a file differently, so V8's offsets of one must not be added to those of the other. */
 class CoverageProvider extends V8CoverageProvider {
-  override readCoverageFiles(callbacks: Callbacks): Promise<void> {
-    return super.readCoverageFiles<Coverage>({
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the method that this one replaces
+  override readCoverageFiles<T>(callbacks: Callbacks<T>): Promise<void> {
+    return super.readCoverageFiles<T>({
       ...callbacks,
-      onFileRead: ({ result }) => {
-        callbacks.onFileRead({
-          result: result.filter(
-            ({ url, isExtendedContext = false }) => commands.test(url) === isExtendedContext,
-          ),
-        });
+      onFileRead: (coverage) => {
+        // The provider is V8's, so the content of a file is, too.
+        const content = coverage as { result: ScriptCoverageWithOffset[] };
+        content.result = content.result.filter(
+          ({ url, isExtendedContext = false }) => commands.test(url) === isExtendedContext,
+        );
+        callbacks.onFileRead(coverage);
       },
     });
   }
