@@ -35,13 +35,16 @@ export class Platform {
   readonly #child: ChildProcess;
   readonly #controlUrl: string;
 
-  /** While the platform is faulty, each tenth creation takes up to `maxDelayMs`. */
-  static async start(random: () => number, maxDelayMs: number): Promise<Platform> {
+  /** While the platform is faulty, a share of the creations takes up to `maxDelayMs`. */
+  static async start(
+    random: () => number,
+    { lateShare, maxDelayMs }: { readonly lateShare: number; readonly maxDelayMs: number },
+  ): Promise<Platform> {
     const port = await freePort();
     const bin = fileURLToPath(new URL('../../dist/sandbox/bin.js', import.meta.url));
     const flags = ['--port', String(port), '--auto', 'off', '--quiet'];
     const child = spawn(process.execPath, [bin, ...flags], { stdio: 'ignore' });
-    const chooseDelay = () => (random() < 0.1 ? random() * maxDelayMs : 20 + random() * 80);
+    const chooseDelay = () => (random() < lateShare ? random() * maxDelayMs : 50 + random() * 200);
     const link = await Link.open(port, (data) => platform.#findDelay(data, chooseDelay));
     const platform = new Platform(child, link, `http://127.0.0.1:${port}/_sandbox`);
     await platform.#waitForStart();

@@ -12,6 +12,7 @@ export interface FailoverOrder {
   readonly apiKey: string;
   readonly gracePeriod: number;
   readonly totalTimeout: number;
+  readonly timeout: number;
   readonly retryTimeout: number;
   /** By how many milliseconds the clock of this worker is ahead. */
   readonly ahead: number;
@@ -35,7 +36,7 @@ const sendReport = (report: FailoverReport): void => {
 };
 
 /** Opens a journal whose connections may break, and are made again. */
-function openJournal({ store, searchFirst }: FailoverOrder): Journal {
+function openJournal(store: string, searchFirst: FailoverOrder['searchFirst']): Journal {
   if (store.startsWith('redis:')) {
     const redis = new Redis(store, { retryStrategy: () => 100 });
     redis.on('error', () => undefined);
@@ -47,14 +48,10 @@ function openJournal({ store, searchFirst }: FailoverOrder): Journal {
 }
 
 async function work(order: FailoverOrder): Promise<void> {
-  const { baseUrl, apiKey, gracePeriod, totalTimeout, retryTimeout, ahead, inputs } = order;
+  const { store, searchFirst, retryTimeout, ahead, inputs, ...options } = order;
   const { transfers } = new PaymentsClient({
-    baseUrl,
-    apiKey,
-    gracePeriod,
-    totalTimeout,
-    timeout: totalTimeout / 2,
-    journal: openJournal(order),
+    ...options,
+    journal: openJournal(store, searchFirst),
     clock: {
       now: () => Date.now() + ahead,
       elapsed: () => performance.now(),
