@@ -22,6 +22,12 @@ const resolvePath = (path: string) =>
 /** Slow tests, which take minutes and need one process for each file. */
 const full = ['full', 'repository', 'proxies'].map((folder) => `test/${folder}/**/*.test.ts`);
 
+/** The slow tests that run the stores of a server and the commands, which the core does not. */
+const covered = [
+  'test/full/{journals,postgres,new-stores,migrate,{journal,probe,sandbox}-bin,sandbox-state}.test.ts',
+];
+const hasCoverage = process.argv.includes('--coverage');
+
 // `npm run mutants` replaces files of the source in memory.
 const mutantName = process.env['PAYMENTS_SDK_MUTANT'] ?? '';
 const mutant = mutantName.startsWith('random ')
@@ -81,7 +87,7 @@ const always = {
   restoreMocks: true,
 };
 
-// `npm test` runs the core; `npm run test:full` runs both projects with coverage.
+// `npm test` runs the core; `npm run test:full` runs both projects, and collects the coverage before.
 export default defineConfig({
   ...shared,
   // Every project inherits the plugin.
@@ -109,7 +115,7 @@ export default defineConfig({
         test: {
           ...always,
           name: 'full',
-          include: full,
+          include: hasCoverage ? covered : full,
           pool: 'forks',
           isolate: true,
           testTimeout: 120_000,

@@ -29,7 +29,6 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { JournalEntry, SendingEntry } from '../../src/journals/journal.ts';
 import { createClaim, createPlatform, newInput } from '../stores/scenarios.ts';
 import { missing, startPostgres, startRedis } from '../stores/servers.ts';
-import { fileOfCommand } from '../support/commands.ts';
 
 // The lines and blocks of docs/on-call.md, in the folder of a project, against real stores.
 
@@ -59,7 +58,7 @@ for (const [name, target] of [
   ['payments-platform-sdk', root],
   ['pg', join(root, 'node_modules/pg')],
   ['ioredis', join(root, 'node_modules/ioredis')],
-  ['.bin/payments-journal', fileOfCommand('journals')],
+  ['.bin/payments-journal', join(root, 'dist/journals/bin.js')],
 ] as const) {
   symlinkSync(target, join(project, 'node_modules', name));
 }
