@@ -195,6 +195,8 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
         firstClaimedAt: new Date(claimedAt).toISOString(),
         input,
       });
+      const capitals = await run(['show', reference.toUpperCase(), '--json', ...flags]);
+      expect(JSON.parse(capitals.out)).toMatchObject({ state: 'sending', input });
       expect(await run(['show', 'no such', ...flags])).toEqual({
         status: 1,
         out: '',
@@ -273,6 +275,16 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       expect(await payments.transfers.createOnce(input, { journal })).toMatchObject({ id });
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
+  });
+
+  test('list measures the age of a claim by the clock of the store, not by that of the machine', async () => {
+    const { flags, journal } = openStore('Redis');
+    const { reference, entry } = await claimAt(journal, 135);
+    const shift = 'const { now } = Date; Date.now = () => now() + 864e5;';
+    const behind = `--import=data:text/javascript,${encodeURIComponent(shift)}`;
+    const { out } = await run(['list', ...flags], { NODE_OPTIONS: behind });
+    expect(out).toMatch(new RegExp(`^${reference} +sending +2 h +expired `, 'm'));
+    await journal.swap(reference, entry, undefined);
   });
 
   test('list, show and prune use the PostgreSQL table that the flag --table names', async () => {

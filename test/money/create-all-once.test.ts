@@ -510,6 +510,15 @@ describe('inputs of createAllOnce', () => {
     expect(await payAll(inputs, { expect: expected })).toHaveLength(3);
   });
 
+  test('a batch whose totals are correct pays all rows but one without a destination', async () => {
+    const { payAll, sandbox } = setupBatch();
+    const { destinationAccountId: _, ...rest } = salaryOf(2);
+    const inputs = [salaryOf(1), rest, salaryOf(3)] as OnceInput[];
+    const rows = await payAll(inputs, { expect: { count: 3, totals: { USDC: '37.5' } } });
+    expect(rows.map(({ result }) => result).toSorted()).toEqual(['created', 'created', 'not_paid']);
+    expect(sandbox.transfers.list()).toHaveLength(2);
+  });
+
   test.each<[string, (inputs: OnceInput[]) => unknown]>([
     ['replaces a row', (inputs) => (inputs[2] = { ...salaryOf(7), amount: '900.00' })],
     ['changes a row', (inputs) => Object.assign(inputs[2] ?? {}, { amount: '900.00' })],

@@ -88,7 +88,9 @@ test('a transfer by hand waits for a request that may still take effect, and a s
     reason: 'in_doubt',
     retryAfterMs: totalTimeout + gracePeriod - 180_000,
     // An operator reads this in a terminal.
-    message: expect.stringMatching(/\nDecide again in 14 minutes\.\nUntil [^\n]+$/),
+    message: expect.stringMatching(
+      /\nDecide again in 14 minutes\.\nUntil [^\n]+, an earlier request may still take effect\.$/,
+    ),
   });
   const late = sandbox.transfers.create(input);
   await clock.advance(totalTimeout + gracePeriod);

@@ -787,6 +787,19 @@ describe('a query function of postgresJournal that returns a wrong shape', () =>
     expect(error.message).toContain(`query returned ${shape}; expected an array of rows`);
     expect([made(), server.entries.size]).toEqual([0, 0]);
   });
+
+  test('is no claim if another process has claimed the payment meanwhile', async () => {
+    const server = createServer();
+    const input = newInput();
+    const other = JSON.stringify(createClaim(input));
+    const journal = postgresJournal(async (text, values) => {
+      if (!text.startsWith('INSERT') || values[0] === '') return server.query(text, values);
+      server.entries.set(input.description, other);
+      return undefined as never;
+    });
+    expect(await journal.swap(input.description, undefined, createClaim(input))).toBe(false);
+    expect(server.entries.get(input.description)).toBe(other);
+  });
 });
 
 describe('the option table of postgresJournal', () => {

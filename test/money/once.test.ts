@@ -795,6 +795,24 @@ test('createOnce resolves if the journal fails after the payment', async () => {
   expect(operations()).toEqual(['transfers.create', 'transfers.list']);
 });
 
+test('createOnce resolves if the journal first loses the swap of a made payment, and then fails', async () => {
+  const inner = memoryJournal();
+  let swaps = 0;
+  const { pay, operations } = setup({
+    journal: {
+      ...inner,
+      swap: async (...change) => {
+        swaps += 1;
+        return swaps === 1 ? inner.swap(...change) : false;
+      },
+      read: (reference) =>
+        swaps > 1 ? Promise.reject(new Error('ECONNRESET')) : inner.read(reference),
+    },
+  });
+  expect(await pay()).toMatchObject({ status: 'pending', result: 'created' });
+  expect(operations()).toEqual(['transfers.create']);
+});
+
 test('createOnce rejects as ambiguous if another call has recorded another transfer for the same reference', async () => {
   const inner = memoryJournal();
   const other = { state: 'paid', transferId: 'txfr_other', paidAt: 0, platform, input } as const;

@@ -100,12 +100,35 @@ test('startedAt is the time of the first attempt, because any attempt may have t
   expect(error.startedAt).toBe(new Date(start).toISOString());
 });
 
+test('reconcile finds a payment of a node whose clock is behind, although another node shows the last page', async () => {
+  const now = Date.parse(minutes(30));
+  const slow = new Date(now - 20 * 60_000).toUTCString();
+  const right = new Date(now).toUTCString();
+  const late = { ...invoiceMatch, createdAt: minutes(-18) };
+  const { payments } = clientOf(
+    (request) =>
+      request.url.includes('cursor=')
+        ? Response.json(page([]), { headers: { date: right } })
+        : Response.json(
+            { data: [late], hasMore: true, nextCursor: 'next' },
+            { headers: { date: slow } },
+          ),
+    { clock: new VirtualClock(now) },
+  );
+  expect(await payments.transfers.reconcile(invoice, { since: minutes(1) })).toEqual(found(late));
+});
+
 test('reconcile is ambiguous if two listed transfers match the payment', async () => {
   const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
   const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);
   const response = await look();
   expect(response).toMatchObject({ result: 'ambiguous' });
   expect(response).toHaveProperty('candidates', [match, twin]);
+});
+
+test('reconcile finds the one exact match beside a transfer whose amount cannot be read', async () => {
+  const unreadable = { ...invoiceMatch, id: 'txfr_2', amount: '12,5O' };
+  expect(await listing(unreadable, invoiceMatch).look(invoice)).toEqual(found(invoiceMatch));
 });
 
 test('reconcile names two certain matches and a match that may be too old as candidates', async () => {
