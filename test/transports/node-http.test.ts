@@ -552,18 +552,20 @@ test('a call with an aborted signal does not call the credential function', asyn
 /** An agent with a socket like that of nock 14 and msw 2, which connects when it has received the request. */
 const mockingAgent = (respond: (socket: Duplex, request: string) => void): Agent =>
   Object.assign(new Agent({ keepAlive: true }), {
-    createConnection: () =>
-      Object.assign(
-        new Duplex({
-          read: () => undefined,
-          write(chunk, _, done) {
-            this.emit('connect');
-            respond(this, String(chunk));
-            done();
-          },
-        }),
-        { connecting: true },
-      ),
+    createConnection: () => {
+      let sent = '';
+      const socket = new Duplex({
+        read: () => undefined,
+        write(chunk, _, done) {
+          this.emit('connect');
+          // Node.js 22 writes the headers, the body and an empty text one after the other.
+          sent += String(chunk);
+          if (String(chunk).includes('{')) respond(this, sent);
+          done();
+        },
+      });
+      return Object.assign(socket, { connecting: true });
+    },
   });
 
 test('a mock socket that connects only after a request is written receives the request, and may respond without a length', async () => {
@@ -593,8 +595,7 @@ test('a mock socket receives a whole request even if a tracer has flushed the he
   onTestFinished(() => {
     channel.unsubscribe(flush);
   });
-  const agent = mockingAgent((socket, sent) => {
-    if (!sent.includes('{')) return;
+  const agent = mockingAgent((socket) => {
     socket.push(responseBytes(201, transferCreated));
   });
   const { transfers } = clientFor('http://127.0.0.1:9', { agent, timeout: 2_000 });
