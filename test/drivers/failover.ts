@@ -334,30 +334,36 @@ export async function failOver({
   const startedAt = performance.now();
   const random = createRandom(seed);
   let primary = await startNode(store);
+  const nodes = new Set([primary]);
   const link = await Link.open(primary.port);
   // Creations arrive in another order in each run, so their delays have numbers of their own.
   const platform = await Platform.start(createRandom(seed + 1_000_000), schedules[schedule]);
   const world = { settings, random, platform, link };
   const total = { ...noFigures };
   const wrong: string[] = [];
-  await platform.createAccount('Staff');
   const isOver = () => performance.now() - startedAt >= minutes * 60_000;
-  while (total.promotions < promotions && !isOver()) {
-    const number = total.promotions + 1;
-    const standby = await startNode(store, primary);
-    const payroll = new Payroll(world, number, await platform.createAccount(`Company ${number}`));
-    platform.created = 0;
-    await platform.startFaults(seed * 10_000 + number);
-    const figures = await payroll.pay(primary, standby);
-    await primary.close();
-    primary = standby;
-    for (const name of Object.keys(figures) as (keyof Figures)[]) total[name] += figures[name];
-    wrong.push(...payroll.wrong);
-    onPromotion?.(figures);
+  try {
+    await platform.createAccount('Staff');
+    while (total.promotions < promotions && !isOver()) {
+      const number = total.promotions + 1;
+      const standby = await startNode(store, primary);
+      nodes.add(standby);
+      const payroll = new Payroll(world, number, await platform.createAccount(`Company ${number}`));
+      platform.created = 0;
+      await platform.startFaults(seed * 10_000 + number);
+      const figures = await payroll.pay(primary, standby);
+      nodes.delete(primary);
+      await primary.close();
+      primary = standby;
+      for (const name of Object.keys(figures) as (keyof Figures)[]) total[name] += figures[name];
+      wrong.push(...payroll.wrong);
+      onPromotion?.(figures);
+    }
+  } finally {
+    link.close();
+    platform.stop();
+    for (const node of nodes) await node.close();
   }
-  link.close();
-  platform.stop();
-  await primary.close();
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   return { store, schedule, seed, ...total, seconds, wrong };
 }
