@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { changedFiles, source, type Mutant } from './apply.ts';
 import { mutants } from './mutants.ts';
+import { createTypeCheck } from './type-check.ts';
 
 /** The source that decides about money, where random mistakes are planted. */
 const places = '{{once,search,journals,calls,books}/*,errors/outcome}.ts';
-const root = join(source, '..');
 /** How many of the tests that mutants.diff names for a file are run first. */
 const maxNamedTests = 5;
 
@@ -83,10 +83,12 @@ function findEdits(file: string): Edit[] {
   return edits;
 }
 
+let allEdits: readonly Edit[] | undefined;
+
 /** All small mistakes in the order of a seed: mulberry32, and the shuffle of Fisher and Yates. */
 export function listEdits(seed: number): readonly Edit[] {
-  const files = globSync(places, { cwd: source }).toSorted();
-  const edits = files.flatMap(findEdits);
+  allEdits ??= globSync(places, { cwd: source }).toSorted().flatMap(findEdits);
+  const edits = [...allEdits];
   let state = seed;
   for (let last = edits.length - 1; last > 0; last -= 1) {
     state = (state + 0x6d2b79f5) | 0;
@@ -143,33 +145,6 @@ export function combine(all: readonly Mutant[]): Mutant {
 export function overlap({ edit: one }: RandomMutant, { edit: other }: RandomMutant): boolean {
   if (one.file !== other.file) return false;
   return one.start < other.start + other.from.length && other.start < one.start + one.from.length;
-}
-
-/** Checks mutants with TypeScript, because `npm run types` finds some without a test. */
-function createTypeCheck(): (mutant: Mutant) => boolean {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile) as {
-    config: unknown;
-  };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  let changed = new Map<string, string>();
-  let version = 0;
-  const service = ts.createLanguageService({
-    getCompilationSettings: () => options,
-    getScriptFileNames: () =>
-      globSync('**/*.ts', { cwd: source }).map((file) => join(source, file)),
-    getScriptVersion: (path) => (changed.has(path) ? String(version) : ''),
-    getScriptSnapshot: (path) =>
-      ts.ScriptSnapshot.fromString(changed.get(path) ?? ts.sys.readFile(path) ?? ''),
-    getCurrentDirectory: () => root,
-    getDefaultLibFileName: ts.getDefaultLibFilePath,
-    fileExists: ts.sys.fileExists,
-    readFile: ts.sys.readFile,
-  });
-  return (mutant) => {
-    changed = changedFiles(mutant);
-    version += 1;
-    return [...changed.keys()].every((path) => service.getSemanticDiagnostics(path).length === 0);
-  };
 }
 
 /** Finds the tests that mutants.diff names for a file, or else for its folder, most often first. */
