@@ -333,13 +333,7 @@ test('sqliteJournal accepts entries that another program rewrote with other spac
   const path = join(folder, 'rewritten.db');
   const journal = close(sqliteJournal(path));
   const platform = createPlatform();
-  const payments = new PaymentsClient({
-    ...platform.clientOptions,
-    journal,
-    totalTimeout: 300,
-    gracePeriod: 1,
-    maxRetries: 0,
-  });
+  const { transfers } = new PaymentsClient({ ...platform.clientOptions, journal });
   const migrate = (): void => {
     const database = new DatabaseSync(path);
     for (const { reference, entry } of database.prepare('SELECT * FROM payments_journal').all()) {
@@ -349,18 +343,17 @@ test('sqliteJournal accepts entries that another program rewrote with other spac
     }
     database.close();
   };
-  const fault = { kind: 'reset', when: 'before_commit' } as const;
-  platform.faults.add({ operation: 'transfers.create', times: 2, fault });
   const [first, second] = [newInput(), { ...newInput(), amount: '2.00' }];
-  for (const input of [first, second]) await failureOf(payments.transfers.createOnce(input));
+  for (const each of [first, second]) {
+    await journal.swap(each.description, undefined, createClaim(each));
+  }
   migrate();
-  const decide = () => payments.transfers.decide(second.description, 'not_paid', { force: true });
-  await vi.waitFor(decide, { timeout: 5_000, interval: 100 });
+  await transfers.decide(second.description, 'not_paid');
   migrate();
-  await vi.waitFor(() => payments.transfers.createOnce(first), { timeout: 5_000, interval: 100 });
-  await payments.transfers.createOnce(second);
+  await transfers.createOnce(first);
+  await transfers.createOnce(second);
   migrate();
-  await payments.transfers.createOnce(first);
+  expect(await transfers.createOnce(first)).toMatchObject({ result: 'recorded' });
   expect(platform.transfers.list().map(({ description }) => description)).toEqual([
     first.description,
     second.description,
