@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { llmsText } from '../../docs/generators/llms.ts';
+import { resolveOptions } from '../../src/calls/client-options.ts';
 import { promises } from './promises.ts';
 
 // docs/errors.md names the files that test each promise, and promises.ts the tests. A promise is not kept
@@ -50,4 +52,18 @@ test.each(Object.entries(promises))('the tests of a promise exist: %s', (_, held
     expect(existsSync(path), file).toBe(true);
     expect(readTitles(path), file).toContain(name);
   }
+});
+
+test('every short text that promises one payment names both conditions', () => {
+  const readText = (path: string) => readFileSync(join(root, path), 'utf8');
+  const [firstScreen = ''] = readText('README.md').split('\n```');
+  const [hover = ''] = /`payments\.transfers\.createOnce\(.*/.exec(readText('docs/api.md')) ?? [];
+  const [description = ''] = /"description": .*/.exec(readText('package.json')) ?? [];
+  const { gracePeriod } = resolveOptions({ baseUrl: 'https://api.example.com/v0', apiKey: 'sk_1' });
+  for (const text of [firstScreen, llmsText('../'), description, hover]) {
+    const line = text.replaceAll('**', '').replaceAll(/\s+/g, ' ');
+    expect(line).toMatch(/once\b.* as long as you keep the .*journal,? and a request has taken/i);
+    expect(line).toContain(`is listed within ${gracePeriod / 60_000} minutes of its end`);
+  }
+  expect(firstScreen).toContain('has never run against the real platform');
 });
