@@ -189,7 +189,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     expect(inputs.filter(({ description }) => count(description) !== 1)).toEqual([]);
     expect(statements).toBe(first + 4 * inputs.length);
     expect(warn).not.toHaveBeenCalled();
-  }, 30_000);
+  });
 
   test('postgresJournal repeats quietly what a database with serializable transactions rolls back', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
