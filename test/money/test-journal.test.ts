@@ -44,6 +44,18 @@ async function write({ read, swap }: Journal, reference: string, after: Entry): 
 
 const removed = createClaim(newInput());
 const stored = new Map<string, Entry>();
+/** Stores the caller's own objects. */
+const keepObjects =
+  (copy: (entry: Entry) => Entry): WrongJournal =>
+  () => ({
+    read: async (reference) => copy(stored.get(reference)),
+    swap: async (reference, before, after) => {
+      if (!isEqual(stored.get(reference), before)) return false;
+      if (after === undefined) stored.delete(reference);
+      else stored.set(reference, after);
+      return true;
+    },
+  });
 let clocks = 0;
 const keepsText = /an entry keeps its text/;
 const distinguishes = /differ in one character/;
@@ -294,18 +306,12 @@ const wrongJournals: readonly (readonly [title: string, make: WrongJournal, repo
   ],
   [
     'read returns the same object that the caller passed to swap',
-    () => {
-      const entries = stored;
-      return {
-        read: async (reference) => entries.get(reference),
-        swap: async (reference, before, after) => {
-          if (!isEqual(entries.get(reference), before)) return false;
-          if (after === undefined) entries.delete(reference);
-          else entries.set(reference, after);
-          return true;
-        },
-      };
-    },
+    keepObjects((entry) => entry),
+    /the caller may change an entry/,
+  ],
+  [
+    'swap keeps the object that the caller passed, and read returns a copy',
+    keepObjects((entry) => structuredClone(entry)),
     /the caller may change an entry/,
   ],
 ];
