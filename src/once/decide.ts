@@ -10,9 +10,10 @@ import {
   type Transfer,
 } from '../schemas/transfer.ts';
 import { isCertainlyOther, isFilled } from '../search/compare.ts';
+import { epoch } from '../search/search.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
 import { forgetPayment } from './doubts.ts';
-import { createNotPaid, createPaid, isOpen, readDeadline } from './entries.ts';
+import { createNotPaid, createPaid, isOpen, readDeadline, readHistory } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
 import { checkReference, decideOptionChecks, type DecideOptions } from './options.ts';
 import { maxShownCandidates } from './payment.ts';
@@ -169,24 +170,29 @@ export class Verdict {
       );
     }
     const ids = listed.map(({ id }) => id).filter(isTransferId);
-    if (!isOpen(entry)) return ids;
     const endsAt = this.#findEnd(entry, force);
     if (now >= endsAt) return ids;
-    throw errors.createInDoubtError(entry, undefined, '', {
+    const claim = isOpen(entry) ? entry : undefined;
+    throw errors.createInDoubtError(claim, undefined, '', {
       retryAfterMs: endsAt - now,
-      claimedAt: entry.claimedAt,
+      claimedAt: claim?.claimedAt,
       endsAt,
     });
   }
 
-  /** The time, by the journal's clock, from which an operator may decide about a claim. */
-  #findEnd(claim: OpenEntry, force: boolean): number {
+  /** The time, by the journal's clock, from which an operator may decide. */
+  #findEnd(entry: OpenEntry | PaidEntry, force: boolean): number {
     const { gracePeriod, totalTimeout } = this.#context;
-    const deadline = readDeadline(claim, totalTimeout);
-    if (force) return deadline;
     // A claim without an end, or an operator's own client without one, counts the default time.
     const period = Number.isFinite(gracePeriod) ? gracePeriod : defaultGracePeriod;
-    return Math.max(claim.expiresAt ?? deadline + defaultGracePeriod, deadline + period);
+    if (entry.state === 'paid') {
+      // Only the list decides about a recorded payment, and the list may show its transfer late.
+      const claim = readHistory(entry).findLast(({ state }) => state === 'sending');
+      return (claim?.at ?? epoch) + totalTimeout + period;
+    }
+    const deadline = readDeadline(entry, totalTimeout);
+    if (force) return deadline;
+    return Math.max(entry.expiresAt ?? deadline + defaultGracePeriod, deadline + period);
   }
 
   /** Throws if the credential cannot read the source account, because its list would seem empty. */

@@ -1,4 +1,4 @@
-import type { Bounds } from '../money/once-explorer.ts';
+import type { Bounds } from './explorer.ts';
 
 /** A rule of the payment code, and a planted mistake of mutants.diff that breaks the rule. */
 export interface Mistake {
@@ -69,7 +69,7 @@ export const mistakes: readonly Mistake[] = [
   {
     rule: 'A search comes before the first claim in a store that searches first.',
     mistake: 'no search comes before a first claim in a store that searches first',
-    bounds: { ...one, faults: 1, forgets: true, isRestored: true },
+    bounds: { ...one, faults: 0, searchesFirst: true, isRestored: true },
   },
   {
     rule: 'A takeover stops early only by the clock of the platform.',
@@ -78,7 +78,7 @@ export const mistakes: readonly Mistake[] = [
   {
     rule: 'A takeover reads back as far as the first claim.',
     mistake: 'a takeover stops one step too early',
-    bounds: { ...one, isBounded: true },
+    bounds: { callers: 1, calls: 3, faults: 0, isBusy: true },
   },
   {
     rule: 'An operator cannot decide not_paid while a claim runs.',

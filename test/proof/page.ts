@@ -20,6 +20,7 @@ export interface Matrix {
 /** The findings of a run, in the order of `explored` and `mistakes`. */
 export interface Results {
   readonly explored?: readonly Finding[];
+  readonly large?: readonly Finding[];
   readonly mistakes?: readonly Finding[];
   readonly matrix?: Matrix;
 }
@@ -28,38 +29,56 @@ const file = fileURLToPath(new URL('../../docs/proof.md', import.meta.url));
 
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-function formatExplored(findings: readonly Finding[]): string {
-  const rows = findings.map(({ runs, states }, at) => {
-    const { callers = 0, calls = 0, faults = 0, ...others } = explored[at] ?? {};
-    const bounds = `callers: ${callers}, calls: ${calls}, faults: ${faults}`;
-    const conditions = Object.keys(others).map((name) => conditionNames[name] ?? name);
-    return row([bounds, ...conditions].join(', '), String(runs), String(states));
+const number = (value: number): string => value.toLocaleString('en-US');
+
+function formatExplored(findings: readonly Finding[], areLarge: boolean): string {
+  const rows = explored.filter(({ isLarge = false }) => isLarge === areLarge);
+  const lines = findings.map(({ runs, states }, at) => {
+    const { bounds, walks } = rows[at] ?? {};
+    const { callers = 0, calls = 0, faults = 0, ...others } = bounds ?? {};
+    const conditions = Object.entries(others).map(([name, value]) => describe(name, value));
+    const runText = walks === undefined ? number(runs) : `${number(runs)} at random`;
+    const cells = [callers, calls, faults].map(String);
+    return row(...cells, conditions.join(', '), runText, number(states));
   });
-  return [row('bounds', 'runs', 'states'), row('---', '---', '---'), ...rows].join('\n');
+  const head = row('callers', 'calls of each', 'faults', 'beside them', 'runs', 'states');
+  return [head, row('---', '---', '---', '---', '---', '---'), ...lines].join('\n');
 }
 
-/** The bounds of an exploration in words. */
+/** A condition of an exploration in words. */
+function describe(name: string, value: unknown): string {
+  if (!Array.isArray(value)) return conditionNames[name] ?? name;
+  const [first, later] = (value as number[]).map((ms) => ms / 60_000);
+  return `a grace period of ${first} minutes, later of ${later}`;
+}
+
+/** The conditions of an exploration in words. */
 const conditionNames: Readonly<Record<string, string>> = {
-  forgets: 'a store that searches first',
-  isBounded: 'searches that stop at the first claim',
-  hasSince: '`since`',
-  isShared: 'scans of a batch',
-  isAhead: 'a clock that was ahead',
-  isRestored: 'a backup that is restored',
+  searchesFirst: 'a store that searches first',
+  loses: 'and loses an entry',
+  isRestored: 'and is restored from a backup',
   isRewritten: 'an entry that is written again',
+  isAhead: 'a journal whose clock was ahead',
+  isAmbiguous: 'a similar transfer in the list',
+  isMasked: 'descriptions that the list masks',
+  losesEqualTimes: 'a list that loses equal times at the end of a page',
+  isBusy: 'a long list, newest first',
+  hasSince: '`since`',
   hasOperator: 'an operator',
+  hasForce: 'who may use `force`',
+  hasBatch: 'one of them a batch',
+  hasFallback: '`create` as a fallback',
+  isOneClient: 'one client for all calls',
 };
 
 function formatMistakes(findings: readonly Finding[]): string {
-  const rows = findings.map(({ violation, trace, runs }, at) => {
+  const rows = findings.map(({ trace, runs }, at) => {
     const { rule = '', mistake = '' } = mistakes[at] ?? {};
-    const found = trace === undefined ? 'a test' : `run ${runs}`;
-    const steps =
-      trace === undefined ? (violation?.what ?? '') : `${trace.join(', ')}: ${violation?.what}`;
-    return row(rule, mistake, found, String(trace?.length ?? ''), steps);
+    const found = trace === undefined ? 'a test' : `run ${number(runs)}`;
+    return row(rule, mistake, found, String(trace?.length ?? ''));
   });
-  const head = row('rule', 'mistake', 'found by', 'steps', 'shortest trace');
-  return [head, row('---', '---', '---', '---', '---'), ...rows].join('\n');
+  const head = row('rule', 'mistake', 'found by', 'steps');
+  return [head, row('---', '---', '---', '---'), ...rows].join('\n');
 }
 
 function formatMatrix({ seed, columns }: Matrix): string {
@@ -77,7 +96,8 @@ export async function updatePage(results: Results, isWritten: boolean): Promise<
   const before = readFileSync(file, 'utf8');
   let text = before;
   const tables = {
-    explored: results.explored && formatExplored(results.explored),
+    explored: results.explored && formatExplored(results.explored, false),
+    large: results.large && formatExplored(results.large, true),
     mistakes: results.mistakes && formatMistakes(results.mistakes),
     matrix: results.matrix && formatMatrix(results.matrix),
   };
