@@ -6,7 +6,7 @@ import { invoice as input, fixedTimes } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 // Breaks each assumption of docs/proof.md, so that createOnce pays twice. late-effects.test.ts
-// breaks A2.
+// breaks A2, and full/surplus.test.ts A5.
 
 interface World {
   /** Changes the pages of the platform. */
@@ -17,14 +17,28 @@ interface World {
   readonly isForgotten?: boolean | 'and searched for';
 }
 
+const isListing = ({ method, url }: Request): boolean =>
+  method === 'GET' && new URL(url).pathname.endsWith('/transfers');
+const isCreation = ({ method }: Request): boolean => method === 'POST';
+
+/** A platform whose transfers of the payment can be counted, and options of its clients. */
+function setup() {
+  const clock = new VirtualClock();
+  const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
+  const options = { ...sandbox.clientOptions, ...fixedTimes, clock, maxRetries: 0 };
+  const count = (): number =>
+    sandbox.transfers.list().filter(({ description }) => description === input.description).length;
+  const run = (call: PromiseLike<unknown>) =>
+    clock.runTimersDuring(Promise.resolve(call).catch((error: unknown) => error));
+  return { clock, sandbox, options, count, run };
+}
+
 /**
  * Makes a payment whose response is lost, and calls again when the claim has expired. Returns how
  * often the payment was made.
  */
 async function payTwice({ changePage = (page) => page, jump = 0, isForgotten }: World) {
-  const clock = new VirtualClock();
-  const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
-  const seeded = sandbox.transfers.list().length;
+  const { clock, sandbox, options, count, run } = setup();
   let lead = 0;
   const createJournal = (): Journal => memoryJournal({ now: () => clock.now() + lead });
   let memory = createJournal();
@@ -34,12 +48,8 @@ async function payTwice({ changePage = (page) => page, jump = 0, isForgotten }: 
     now: (reference) => memory.now(reference),
     searchFirst: isForgotten === 'and searched for' ? 'always' : 'never',
   };
-  const isListing = (request: Request): boolean =>
-    request.method === 'GET' && new URL(request.url).pathname.endsWith('/transfers');
   const { transfers } = new PaymentsClient({
-    ...sandbox.clientOptions,
-    ...fixedTimes,
-    clock,
+    ...options,
     journal,
     validation: 'report',
     fetch: async (request) => {
@@ -48,24 +58,23 @@ async function payTwice({ changePage = (page) => page, jump = 0, isForgotten }: 
       return Response.json(changePage((await response.json()) as Parameters<typeof changePage>[0]));
     },
   });
-  const pay = () => clock.runTimersDuring(transfers.createOnce(input).catch(() => undefined));
   const fault = { kind: 'reset', when: 'after_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
-  await pay();
+  await run(transfers.createOnce(input));
   lead = jump;
   // Before that, the same client would answer from its first search.
   clock.jump(5_000);
   if (isForgotten !== undefined) memory = createJournal();
   if (jump === 0) clock.jump(fixedTimes.totalTimeout + fixedTimes.gracePeriod);
-  await pay();
-  return sandbox.transfers.list().length - seeded;
+  await run(transfers.createOnce(input));
+  return count();
 }
 
 test('createOnce pays once if every assumption of docs/proof.md holds', async () => {
   expect(await payTwice({})).toBe(1);
 });
 
-test('createOnce pays twice if a lost entry is searched for, and the list shows another description (A1)', async () => {
+test('it pays twice if a lost entry is searched for, and the list shows another description (A1)', async () => {
   const changePage: World['changePage'] = ({ data, ...page }) => ({
     ...page,
     data: data.map((transfer) => ({ ...transfer, description: 'outgoing payment' })),
@@ -74,20 +83,110 @@ test('createOnce pays twice if a lost entry is searched for, and the list shows 
   expect(await payTwice({ changePage })).toBe(1);
 });
 
-test('createOnce pays twice if the journal loses a claim that the journal has acknowledged (assumption A3 of docs/proof.md)', async () => {
+test('it pays twice if the journal loses a claim that it has acknowledged (A3)', async () => {
   expect(await payTwice({ isForgotten: true })).toBe(2);
 });
 
-test('createOnce pays twice if the clock of the journal jumps before the list shows the payment (assumption A4 of docs/proof.md)', async () => {
+test('it pays twice if a store that searches first loses an entry while another call runs (A3)', async () => {
+  const { options, count, run } = setup();
+  let memory = memoryJournal();
+  const journal: Journal = {
+    read: (reference) => memory.read(reference),
+    swap: (...change) => memory.swap(...change),
+    now: (reference) => memory.now(reference),
+    searchFirst: 'always',
+  };
+  const other = new PaymentsClient({ ...options, journal });
+  const swap: Journal['swap'] = async (...change) => {
+    // The call has searched the list, and another call pays before it writes its claim.
+    if (count() === 0) {
+      await other.transfers.createOnce(input);
+      memory = memoryJournal();
+    }
+    return journal.swap(...change);
+  };
+  const { transfers } = new PaymentsClient({ ...options, journal: { ...journal, swap } });
+  await run(transfers.createOnce(input));
+  expect(count()).toBe(2);
+});
+
+test('it pays twice if the clock of the journal jumps before the list shows the payment (A4)', async () => {
   const changePage: World['changePage'] = (page) => ({ ...page, data: [] });
   expect(await payTwice({ changePage, jump: 1_200_000 })).toBe(2);
 });
 
-test('createOnce pays twice if the last page of the list comes before the payment (assumption A6 of docs/proof.md)', async () => {
+test('it pays twice if all clocks of a machine stop between its claim and its request (A4)', async () => {
+  const { clock, sandbox, options, count, run } = setup();
+  const journal = memoryJournal({ now: () => clock.now() });
+  const paused = new VirtualClock(clock.now());
+  const other = new PaymentsClient({ ...options, journal });
+  const { transfers } = new PaymentsClient({
+    ...options,
+    journal,
+    clock: paused,
+    fetch: async (request) => {
+      if (isCreation(request)) {
+        clock.jump(fixedTimes.totalTimeout + fixedTimes.gracePeriod);
+        await other.transfers.createOnce(input);
+      }
+      return sandbox.fetch(request);
+    },
+  });
+  await run(transfers.createOnce(input));
+  expect(count()).toBe(2);
+});
+
+test('it pays twice if the last page of the list comes before the payment (A6)', async () => {
   const changePage: World['changePage'] = ({ data }) => ({
     data: data.filter(({ description }) => description !== input.description),
     hasMore: false,
     nextCursor: null,
   });
   expect(await payTwice({ changePage })).toBe(2);
+});
+
+test('it tells rejected and pays twice if an Error body comes for a payment that was made (A7)', async () => {
+  const { clock, sandbox, options, count, run } = setup();
+  let rejects = true;
+  const { transfers } = new PaymentsClient({
+    ...options,
+    journal: memoryJournal({ now: () => clock.now() }),
+    fetch: async (request) => {
+      const response = await sandbox.fetch(request);
+      if (!isCreation(request) || !rejects) return response;
+      rejects = false;
+      return Response.json({ error: 'Unprocessable', code: 'limit' }, { status: 422 });
+    },
+  });
+  expect(await run(transfers.createOnce(input))).toMatchObject({ outcome: 'rejected' });
+  await run(transfers.createOnce(input));
+  expect(count()).toBe(2);
+});
+
+test('it pays twice if something in between repeats the request (A8)', async () => {
+  const { clock, sandbox, options, count, run } = setup();
+  const { transfers } = new PaymentsClient({
+    ...options,
+    journal: memoryJournal({ now: () => clock.now() }),
+    fetch: async (request) => {
+      if (isCreation(request)) await sandbox.fetch(request.clone());
+      return sandbox.fetch(request);
+    },
+  });
+  await run(transfers.createOnce(input));
+  expect(count()).toBe(2);
+});
+
+test('it pays twice if two callers have a journal each, or an entry is pruned and comes again (A9)', async () => {
+  const { clock, options, count, run } = setup();
+  const pay = (journal: Journal) =>
+    run(new PaymentsClient({ ...options, journal }).transfers.createOnce(input));
+  const [first, second] = [memoryJournal(), memoryJournal({ now: () => clock.now() })];
+  await pay(first);
+  await pay(second);
+  expect(count()).toBe(2);
+  clock.jump(1_000);
+  await second.prune({ paidBefore: new Date(clock.now()) });
+  await pay(second);
+  expect(count()).toBe(3);
 });

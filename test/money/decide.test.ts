@@ -118,6 +118,28 @@ test('force leads back from paid, but never over a listed transfer with the refe
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
+test('force over paid waits until the list would show the recorded transfer', async () => {
+  const { clock, sandbox, options } = setup();
+  // The list shows a transfer 15 minutes after its creation.
+  const fetch = async (request: Request) => {
+    const response = await sandbox.fetch(request);
+    if (!/\/transfers\?/.test(request.url)) return response;
+    const page = (await response.json()) as { data: { createdAt: string }[] };
+    const isShown = ({ createdAt }: { createdAt: string }) =>
+      Date.parse(createdAt) + gracePeriod <= clock.now();
+    return Response.json({ ...page, data: page.data.filter(isShown) });
+  };
+  const { transfers } = new PaymentsClient({ ...options, fetch });
+  const run = <T>(call: PromiseLike<T>) => clock.runTimersDuring(Promise.resolve(call));
+  await run(transfers.createOnce(input));
+  const decide = () => run(transfers.decide(input.description, 'not_paid', { force: true }));
+  const error = await failureOf(decide(), PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'in_doubt', retryAfterMs: totalTimeout + gracePeriod });
+  await clock.advance(totalTimeout + gracePeriod);
+  await conflictOf(decide());
+  expect(sandbox.transfers.list()).toHaveLength(1);
+});
+
 test.each(['not_paid', 'paid'] as const)(
   'a forced decision of %s belongs to the platform of the operator, who moved to another URL',
   async (verdict) => {

@@ -13,6 +13,7 @@ test.each<Bounds>([
   { ...two, faults: 0, gracePeriods: [300_000, 900_000] },
   { ...one, faults: 0, hasFallback: true },
   { ...one, faults: 0, isAhead: true },
+  { ...one, faults: 0, isBusy: true },
 ])(
   'callers never make two payments, in any order: %o',
   async (bounds) => {

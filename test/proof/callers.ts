@@ -184,6 +184,8 @@ export function createClient(world: World, actor: Actor): ClientContext {
   const { isBusy = false, isMasked = false } = world.bounds;
   const listOrder = new ListOrder(isBusy);
   const knowsTime = isBusy || isMasked;
+  // The process has had a response of the platform before.
+  actor.platformTime ??= world.time;
   return {
     pipeline: {
       redact,

@@ -46,7 +46,7 @@ export const mistakes: readonly Mistake[] = [
   {
     rule: 'A listed transfer that may be the payment stops the payment.',
     mistake: 'an ambiguous scan counts as not_found',
-    bounds: { ...one, isAmbiguous: true, hasOperator: true },
+    bounds: { ...one, isMasked: true, hasOperator: true },
   },
   {
     rule: 'Only a rejection, or a request that was not sent, removes the claim.',
@@ -77,8 +77,8 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     rule: 'A takeover reads back as far as the first claim.',
-    mistake: 'a takeover stops one step too early',
-    bounds: { callers: 1, calls: 3, faults: 0, isBusy: true },
+    mistake: 'a takeover reads back only to the end of the claim',
+    bounds: { ...one, isBusy: true },
   },
   {
     rule: 'An operator cannot decide not_paid while a claim runs.',

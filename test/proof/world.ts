@@ -186,10 +186,11 @@ export class World {
     return this.time + journalLead;
   }
 
-  /** How long a request of this caller's claim may still take effect, by the journal's clock. */
+  /** How long to wait until the claim has expired, if its times are right. */
   get claimTimeLeft(): number {
     const { entry } = this;
-    return entry?.state === 'sending' ? Number(entry.expiresAt) - this.journalTime : 0;
+    const left = entry?.state === 'sending' ? Number(entry.expiresAt) - this.journalTime : 0;
+    return Math.min(left, longest);
   }
 
   /** The grace period of the next call of an actor. */
