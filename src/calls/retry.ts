@@ -13,6 +13,7 @@ import type { Kind } from '../errors/outcome.ts';
  *
  * A repeated PATCH or DELETE has no second effect, but may undo a change that another caller made
  * in between, and turns "deleted" into "not found". So the SDK reports an unknown outcome instead.
+ * Nobody between the SDK and the platform may repeat a POST either. Assumption A8: docs/proof.md.
  */
 
 /** The facts about a failed attempt from which the SDK decides whether to send it again. */

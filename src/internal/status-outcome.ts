@@ -25,7 +25,8 @@ interface ResponseFacts {
 }
 
 /**
- * Decides what the HTTP status of an error response proves about a call.
+ * Decides what the HTTP status of an error response proves about a call. Assumption A7, that a
+ * rejection comes before any effect: docs/proof.md.
  *
  * A proxy may replace the platform's response after the platform has acted. For example, nginx may
  * turn the platform's 504 into a 405, and haproxy its 201 into a 400. So a status proves a

@@ -55,7 +55,7 @@ interface DecisionOptions {
 }
 
 /** An operator's decision on one payment. */
-export class Verdict {
+class Verdict {
   readonly #reference: string;
   readonly #context: OnceContext;
   readonly #journal: GuardedJournal;

@@ -45,6 +45,7 @@ import { readRecorded } from './recorded.ts';
  * How a payment is made once. A call claims the payment in the journal before it sends the payment,
  * and the platform's list of transfers outlives every process. So a call that finds an earlier
  * claim searches the list first, and sends again only if no earlier request can still take effect.
+ * Every caller has to use the same journal and reference. Assumption A9: docs/proof.md.
  *
  *   absent    -> sending -> paid         a certain rejection removes the claim
  *   sending   -> ambiguous               the list shows transfers that may be the payment

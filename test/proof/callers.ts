@@ -103,7 +103,7 @@ type Api = ClientContext['api'];
 
 function createApi(world: World, actor: Actor): Api {
   const list: Api['list'] = (query, _options, search) => {
-    const pages = listOf(world, actor, search?.timeLeft, Number(query?.limit ?? 100));
+    const pages = listOf(world, actor, search?.timeLeft, query?.limit ?? 100);
     const onHead = (date: string): void => {
       search?.onHead({ headers: new Headers({ date }) } as never, () => undefined);
     };

@@ -60,7 +60,7 @@ class Run {
     actor.calls += 1;
     actor.isActive = true;
     void world
-      .step(actor, 'begin', [], () => {
+      .step(actor, 'begin', 'none', () => {
         const left = world.claimTimeLeft;
         const ms = world.choices.take([0, ...(left > 0 ? [left] : [])]);
         if (ms > 0) world.trace.push(`after ${ms / 1_000} s`);
@@ -91,7 +91,7 @@ class Run {
       return;
     }
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
-    if (!(error instanceof PaymentsError)) world.violation ??= `threw ${String(error)}`;
+    if (!(error instanceof PaymentsError)) world.violation ??= `threw ${what}`;
     if (isCertain && !actor.sawUnpaid) world.violation ??= `told ${error.outcome}: it may be paid`;
     this.#begin(actor);
   }
@@ -119,7 +119,7 @@ class Run {
     world.actors.push(operator);
     const isUncertain = world.bounds.isAmbiguous === true || world.bounds.isMasked === true;
     void world
-      .step(operator, 'begin', [], () => {
+      .step(operator, 'begin', 'none', () => {
         world.time += world.choices.take([0, totalTimeout, totalTimeout + gracePeriod]);
         const force = world.bounds.hasForce === true && world.choices.take([false, true]);
         // With force, or if the list is not certain, the operator has to be right. Otherwise the SDK
@@ -149,7 +149,7 @@ class Run {
     fallback.calls = world.bounds.calls;
     world.actors.push(fallback);
     void world
-      .step(fallback, 'begin', [], () => {
+      .step(fallback, 'begin', 'none', () => {
         const isInDoubt = world.actors.some(
           ({ isCalling, history }) => isCalling || history.endsWith(' unknown\n'),
         );

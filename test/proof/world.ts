@@ -217,17 +217,20 @@ export class World {
     return this.payments[0]?.id ?? 'not_paid';
   }
 
-  /** A step of an actor, which waits until the explorer takes it. The actor may die in it. */
+  /**
+   * A step of an actor, which waits until the explorer takes it. The actor may die in it or lose
+   * time, unless `faults` is `none`.
+   */
   step<T>(
     actor: Actor,
     name: string,
-    kinds: readonly string[],
+    faults: readonly string[] | 'none',
     act: (fault: string) => T,
     note: (result: T) => string = describe,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const take = (): void => {
-        const fault = this.#takeFault(name === 'begin' ? [] : kinds);
+        const fault = this.#takeFault(faults);
         const detail = fault === 'none' ? '' : ` (${fault})`;
         this.trace.push(`${actor.name} ${words[name] ?? name}${detail}`);
         if (fault === 'dies') {
@@ -257,8 +260,8 @@ export class World {
   }
 
   /** One of the few faults of a run, if the explorer chooses it here. */
-  #takeFault(kinds: readonly string[]): string {
-    if (this.faults === 0 || kinds.length === 0) return 'none';
+  #takeFault(kinds: readonly string[] | 'none'): string {
+    if (this.faults === 0 || kinds === 'none') return 'none';
     const clocks = ['stands still', 'its monotonic clock stops', 'its wall clock stops'];
     const fault = this.choices.takeRarely(['none', 'dies', ...clocks, ...kinds]);
     if (fault !== 'none') this.faults -= 1;
@@ -288,7 +291,7 @@ export class World {
       next.run();
     };
     if (next.at <= this.clockOf(actor).elapsed()) fire();
-    else if (isIdle) void this.step(actor, 'wait', [], fire);
+    else if (isIdle) void this.step(actor, 'wait', 'none', fire);
   }
 
   /** Takes one of the steps that wait. Returns false if there is none. */
@@ -334,9 +337,8 @@ export class World {
       rows.splice(1, 1, createRow('txfr_twin', { createdAt, description: 'twin', amount: '3' }));
     }
     if (isBusy !== true) return rows;
-    for (let at = startedAt - 1_500_000; at <= this.time; at += 10_000) {
-      rows.push(createRow(`txfr_x${at}`, { createdAt: at, description: `x ${at}`, amount: '4' }));
-    }
+    const others = busyRows.filter(({ at }) => at <= this.time).map(({ row }) => row);
+    rows.push(...others);
     return rows.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
   }
 
@@ -436,8 +438,15 @@ const oldRows = [2, 1].map((days) =>
   }),
 );
 
+/** A payment of others every five seconds, so that two pages last for less than a claim. */
+const busyRows = Array.from({ length: 2_000 }, (_, index) => {
+  const at = startedAt - 600_000 + index * 5_000;
+  const fields = { createdAt: at, description: `x ${index}`, amount: '4' };
+  return { at, row: createRow(`txfr_x${index}`, fields) };
+});
+
 /** JSON to compare states. No decision depends on a history, so each write checks the history. */
-export const describe = (value: unknown): string =>
+const describe = (value: unknown): string =>
   JSON.stringify(value, (name, field: unknown) => (name === 'history' ? undefined : field)) ?? '';
 
 /** Whether an entry keeps the history of the entry that it replaces, and adds its own state. */

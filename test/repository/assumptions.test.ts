@@ -13,20 +13,31 @@ const idsIn = (pattern: string, exclude: readonly string[] = []): string[] => {
   return [...new Set(named.flatMap((each) => each.match(/A\d/g) ?? []))].toSorted();
 };
 
-test('comments name each assumption of docs/proof.md in the code that relies on it, and in the journal or command that checks it', () => {
+test('each assumption is named in the code that relies on it, and in what checks it', () => {
   const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
-  const ids = Array.from(page.matchAll(/^\| (A\d) /gm), ([, id = '']) => id);
-  expect(ids).toEqual(['A1', 'A2', 'A3', 'A4', 'A5', 'A6']);
+  const rows = Array.from(page.matchAll(/^- \*\*(A\d)\*\* .*\n(?: .*\n)+/gm));
+  const ids = rows.map(([, id = '']) => id);
+  expect(ids).toEqual(Array.from({ length: 9 }, (_, index) => `A${index + 1}`));
   const checks = ['src/commands/**', 'src/journals/**'];
   expect(idsIn('src/**/*.ts', checks)).toEqual(ids);
+  const isChecked = ([row]: RegExpMatchArray) => /Check: .*(?:probe|testJournal)/is.test(row);
   const checked = checks.flatMap((pattern) => idsIn(`${pattern}/*.ts`));
-  expect(checked.toSorted()).toEqual(ids);
+  expect(checked.toSorted()).toEqual(rows.filter(isChecked).map(([, id]) => id));
+});
+
+test('the probe asks what docs/proof.md quotes of it', () => {
+  const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
+  const files = globSync('src/commands/probe/checks/*.ts', { cwd: root });
+  const checks = files.map((file) => readFileSync(join(root, file), 'utf8')).join('');
+  const asked = Array.from(page.matchAll(/asks "([^"]+)"/g), ([, question = '']) => question);
+  expect(asked.length).toBeGreaterThan(3);
+  expect(asked.filter((question) => !checks.includes(`'${question}'`))).toEqual([]);
 });
 
 test('every test that docs/proof.md names exists', () => {
   const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
   const named = Array.from(
-    page.matchAll(/ `((?:money|full|proxies|arguments)\/[\w-]+)` +\|/g),
+    page.matchAll(/`((?:money|full|proxies|arguments)\/[\w-]+)`/g),
     ([, name]) => name,
   );
   expect(named.length).toBeGreaterThan(25);

@@ -14,6 +14,7 @@ import {
 const proxyHeaders = ['server', 'via', 'x-cache', 'x-served-by', 'x-powered-by'];
 
 export const connectionChecks: readonly Check[] = [
+  // Checks Assumption A7 of docs/proof.md, that the platform's rejections have an Error body.
   reads(50, 'Do errors have the documented Error body?', checkErrors),
   // Checks Assumption A5 of docs/proof.md, that a response belongs to its request.
   reads(66, 'What is between this machine and the platform?', checkConnection),
