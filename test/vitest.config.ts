@@ -109,7 +109,6 @@ export default defineConfig({
           // Only a test that hangs takes this long. With 25 busy processes on two cores the longest takes a minute.
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          hookTimeout: 180_000,
         },
       },
       {
