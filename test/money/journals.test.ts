@@ -616,6 +616,16 @@ test('redisJournal and postgresJournal throw at once if their argument is a data
   );
 });
 
+test('redisJournal with keepPaidFor lets Redis forget a paid entry, and never a claim', async () => {
+  const command = vi.fn<RedisCommand>(async () => 1);
+  const journal = redisJournal(command, { keepPaidFor: 86_400_000 });
+  const input = newInput();
+  await journal.swap(input.description, undefined, createClaim(input));
+  await journal.swap(input.description, undefined, createPaid(input, 3));
+  const times = command.mock.calls.map((call) => call.includes('86400000'));
+  expect(times).toEqual([false, true]);
+});
+
 test('redisJournal marks its index as complete only after all entries were read', async () => {
   const calls: string[] = [];
   const journal = redisJournal(async (name, ...args) => {
@@ -751,6 +761,17 @@ test('postgresJournal runs more statements for its first claim, and none for lat
   // They look for a transaction of the caller and for the time of the first claim, write that time,
   // and read the claim again.
   expect(counts).toEqual([9, 4, 4]);
+});
+
+test('firstClaimAt() of postgresJournal is the time of its first row, 0 in an older table', async () => {
+  const { query } = createServer();
+  const journal = postgresJournal(query);
+  expect(await journal.firstClaimAt()).toBeUndefined();
+  const mine = newInput();
+  await journal.swap(mine.description, undefined, createClaim(mine));
+  expect(await journal.firstClaimAt()).toBeGreaterThan(1_764_000_000_000);
+  const older = postgresJournal(async () => [{ reference: 'a', entry: '{}' }]);
+  expect(await older.firstClaimAt()).toBe(0);
 });
 
 type Rows = Awaited<ReturnType<ReturnType<typeof createServer>['query']>>;

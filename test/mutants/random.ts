@@ -49,7 +49,9 @@ function* replace(node: ts.Node): Generator<{ part: ts.Node; last?: ts.Node; to:
   else if (node.kind === ts.SyntaxKind.FalseKeyword) yield { part: node, to: 'true' };
   else if (ts.isStringLiteral(node) && ts.isBinaryExpression(parent)) {
     // Only a string that is compared. Another may be a part of a message.
-    if (/^[!=]==$/.test(parent.operatorToken.getText())) yield { part: node, to: `'other'` };
+    if (/^[!=]==$/.test(parent.operatorToken.getText())) {
+      yield { part: node, to: node.text === '' ? `'other'` : `''` };
+    }
   } else if (ts.isAwaitExpression(node)) yield { part: node, to: node.expression.getText() };
   else if (ts.isCallExpression(node)) {
     const [first, second] = node.arguments;
