@@ -93,10 +93,12 @@ export class CallDoubt {
   }
 }
 
-/** Forgets a payment about which an operator has decided. */
+/** Forgets a payment about which an operator has decided, unless a call is making it. */
 export function forgetPayment(platform: string, reference: string): void {
   const doubt = openRegistry().payments.get(doubtKey(platform, reference));
-  if (doubt !== undefined) forgetDoubt(doubt);
+  if (doubt === undefined) return;
+  doubt.isInDoubt = false;
+  if (doubt.calls === 0) forgetDoubt(doubt);
 }
 
 /** Whether this process is making any payment, or has left any in doubt. */

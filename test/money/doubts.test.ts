@@ -370,6 +370,23 @@ describe('a payment with the terms of a payment in doubt', () => {
   });
 });
 
+test('create is not sent while a call makes the payment, although an operator has decided about it', async () => {
+  const sandbox = seedDemo(new Sandbox());
+  const fault = { kind: 'hang', when: 'after_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault });
+  const abort = new AbortController();
+  const options = { ...sandbox.clientOptions, journal: memoryJournal() };
+  const { transfers } = new PaymentsClient(options);
+  const input = inputOf('hanging');
+  const running = failureOf(transfers.createOnce(input, { signal: abort.signal }));
+  const find = () => sandbox.transfers.list().find(({ description }) => description === 'hanging');
+  await expect.poll(find).toBeDefined();
+  await transfers.decide('hanging', find()?.id ?? '');
+  expect(await failureOf(transfers.create(input))).toMatchObject({ reason: 'in_doubt' });
+  abort.abort();
+  await running;
+});
+
 test('createAllOnce makes 500 payments although 100 of them have equal terms', async () => {
   const { transfers, sandbox, lines } = setup();
   sandbox.faults.clear();

@@ -39,6 +39,7 @@ export const explored: readonly Explored[] = [
   { bounds: { ...two, faults: 1, gracePeriods: [300_000, 900_000] }, isLarge: true },
   { bounds: { ...two, faults: 1, gracePeriods: [900_000, 300_000] }, isLarge: true },
   { bounds: { ...two, faults: 0, hasOperator: true, hasForce: true }, isLarge: true },
+  { bounds: { ...one, faults: 0, hasFallback: true, hasOperator: true }, isLarge: true },
   { bounds: { callers: 3, calls: 1, faults: 1 }, walks: 40_000, isLarge: true },
   { bounds: { callers: 3, calls: 2, faults: 3, ...forgets }, walks: 20_000, isLarge: true },
   {

@@ -151,7 +151,8 @@ class Run {
     void world
       .step(fallback, 'begin', 'none', () => {
         const isInDoubt = world.actors.some(
-          ({ isCalling, history }) => isCalling || history.endsWith(' unknown\n'),
+          ({ name, isCalling, history }) =>
+            name !== 'operator' && (isCalling || history.endsWith(' unknown\n')),
         );
         const client = isInDoubt ? [...this.#clients.values()][0] : undefined;
         if (client !== undefined && fallBack(client)) {
