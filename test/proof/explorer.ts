@@ -133,7 +133,10 @@ class Run {
       })
       .then(([verdict, force]) => decideAs(createClient(world, operator), verdict, force))
       .then(
-        () => 'has decided',
+        () => {
+          world.happened.add('decision');
+          return 'has decided';
+        },
         (error: unknown) => describeError(error),
       )
       .then((end) => {
@@ -152,7 +155,8 @@ class Run {
       .step(fallback, 'begin', 'none', () => {
         const isInDoubt = world.actors.some(
           ({ name, isCalling, history }) =>
-            name !== 'operator' && (isCalling || history.endsWith(' unknown\n')),
+            name !== 'operator' &&
+            (isCalling || (history.endsWith(' unknown\n') && !world.happened.has('decision'))),
         );
         const client = isInDoubt ? [...this.#clients.values()][0] : undefined;
         if (client !== undefined && fallBack(client)) {
