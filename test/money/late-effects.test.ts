@@ -2,6 +2,7 @@ import { PaymentsClient, type ClientOptions } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
 import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
+import { failureOf } from '../support/clients.ts';
 import { invoice as input, fixedTimes } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -70,4 +71,22 @@ test.each([...times, 17 * minute, hour, 24 * hour])(
 
 test('createOnce pays twice if its first request takes effect after gracePeriod (assumption A2 of docs/proof.md)', async () => {
   expect(await countTransfers(25 * minute, fixedTimes)).toBe(2);
+});
+
+test('a request is aborted when its time ends, and its claim has 15 minutes by default', async () => {
+  const clock = new VirtualClock();
+  const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
+  const journal = memoryJournal({ now: () => clock.now() });
+  const signals: AbortSignal[] = [];
+  const fetch = (request: Request): Promise<Response> => {
+    signals.push(request.signal);
+    return new Promise(() => undefined);
+  };
+  const payments = new PaymentsClient({ ...sandbox.clientOptions, clock, journal, fetch });
+  await clock.runTimersDuring(failureOf(payments.transfers.createOnce(input)));
+  expect(signals.length).toBeGreaterThan(0);
+  expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  const entry = await journal.read(input.description);
+  if (entry?.state !== 'sending') throw new Error('the payment is not open');
+  expect(Number(entry.expiresAt) - Number(entry.deadline)).toBe(15 * minute);
 });
