@@ -39,6 +39,15 @@ export function changedFiles({ name, changes }: Omit<Mutant, 'tests'>): Map<stri
   return texts;
 }
 
+/** The files that a mutant changes. None if it does not apply, which chaos.test.ts reports. */
+export function changesOf(mutant: Mutant): readonly string[] {
+  try {
+    return [...changedFiles(mutant).keys()];
+  } catch {
+    return [];
+  }
+}
+
 /** The files of a place by their full path. */
 function listFiles(place: string): string[] {
   const path = join(source, place);

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
-import { changedFiles, source, type Mutant } from './apply.ts';
+import { changesOf, source, type Mutant } from './apply.ts';
 import { mutants } from './mutants.ts';
 import { createTypeCheck } from './type-check.ts';
 
@@ -153,7 +153,7 @@ export function overlap({ edit: one }: RandomMutant, { edit: other }: RandomMuta
 function countNamedTests(): (file: string) => readonly string[] {
   const counts = new Map<string, Map<string, number>>();
   for (const mutant of mutants) {
-    for (const path of changedFiles(mutant).keys()) {
+    for (const path of changesOf(mutant)) {
       for (const place of [path, dirname(path)]) {
         const ofPlace = counts.get(place) ?? new Map<string, number>();
         for (const named of mutant.tests) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
-import { changedFiles, type Mutant } from './apply.ts';
+import { changedFiles, changesOf, type Mutant } from './apply.ts';
 import { mutants } from './mutants.ts';
 import { chooseRandom, combine, overlap, type RandomMutant } from './random.ts';
 
@@ -117,15 +117,6 @@ function changedSince(commit: string | undefined): readonly string[] {
 function describeVerdict(verdict: Verdict): string {
   if (verdict.is === 'dead') return verdict.by;
   return verdict.is === 'broken' ? verdict.why : '';
-}
-
-/** The files that a mutant changes. None if it does not apply, which chaos.test.ts reports. */
-function changesOf(mutant: Mutant): readonly string[] {
-  try {
-    return [...changedFiles(mutant).keys()];
-  } catch {
-    return [];
-  }
 }
 
 const { values, positionals } = parseArgs({
