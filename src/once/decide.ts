@@ -1,5 +1,5 @@
 import { invalidArguments } from '../calls/arguments.ts';
-import { checkBy, checkOptions, defaultGracePeriod } from '../calls/options.ts';
+import { checkBy, checkOptions, defaultClockSkew, defaultGracePeriod } from '../calls/options.ts';
 import type { Trace } from '../calls/tracing.ts';
 import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import type { JournalEntry, NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts';
@@ -170,29 +170,34 @@ class Verdict {
       );
     }
     const ids = listed.map(({ id }) => id).filter(isTransferId);
-    const endsAt = this.#findEnd(entry, force);
+    const endsAt = isOpen(entry) ? this.#findEnd(entry, force) : this.#findListedTime(entry, now);
     if (now >= endsAt) return ids;
-    const claim = isOpen(entry) ? entry : undefined;
-    throw errors.createInDoubtError(claim, undefined, '', {
-      retryAfterMs: endsAt - now,
-      claimedAt: claim?.claimedAt,
-      endsAt,
-    });
+    const times = { retryAfterMs: endsAt - now, endsAt };
+    throw isOpen(entry)
+      ? errors.createInDoubtError(entry, undefined, '', { ...times, claimedAt: entry.claimedAt })
+      : errors.createError('in_doubt', recordedProblem, times);
   }
 
-  /** The time, by the journal's clock, from which an operator may decide. */
-  #findEnd(entry: OpenEntry | PaidEntry, force: boolean): number {
-    const { gracePeriod, totalTimeout } = this.#context;
-    // A claim without an end, or an operator's own client without one, counts the default time.
-    const period = Number.isFinite(gracePeriod) ? gracePeriod : defaultGracePeriod;
-    if (entry.state === 'paid') {
-      // Only the list decides about a recorded payment, and the list may show its transfer late.
-      const claim = readHistory(entry).findLast(({ state }) => state === 'sending');
-      return (claim?.at ?? epoch) + totalTimeout + period;
-    }
-    const deadline = readDeadline(entry, totalTimeout);
+  /** The time, by the journal's clock, from which an operator may decide about a claim. */
+  #findEnd(claim: OpenEntry, force: boolean): number {
+    const deadline = readDeadline(claim, this.#context.totalTimeout);
     if (force) return deadline;
-    return Math.max(entry.expiresAt ?? deadline + defaultGracePeriod, deadline + period);
+    const endsAt = claim.expiresAt ?? deadline + defaultGracePeriod;
+    return Math.max(endsAt, deadline + this.#gracePeriod);
+  }
+
+  /** The time, by the journal's clock, from which the list shows the transfer of a paid entry. */
+  #findListedTime(entry: PaidEntry, now: number): number {
+    const at = readHistory(entry).findLast(({ state }) => state === 'sending')?.at ?? epoch;
+    // A clock that was ahead may have dated the claim.
+    const claimedAt = at <= now + defaultClockSkew ? at : epoch;
+    return claimedAt + this.#context.totalTimeout + this.#gracePeriod;
+  }
+
+  /** A claim without an end, or an operator's own client without one, counts the default time. */
+  get #gracePeriod(): number {
+    const { gracePeriod } = this.#context;
+    return Number.isFinite(gracePeriod) ? gracePeriod : defaultGracePeriod;
   }
 
   /** Throws if the credential cannot read the source account, because its list would seem empty. */
@@ -212,6 +217,9 @@ class Verdict {
     }
   }
 }
+
+const recordedProblem =
+  'The journal records the payment, and the list may not show its transfer yet';
 
 /** The input of a payment that was made by hand, as far as its transfer shows the terms. */
 function readInputOf(transfer: Transfer, description: string): OnceInput | undefined {

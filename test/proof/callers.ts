@@ -10,7 +10,15 @@ import { LastSearches } from '../../src/once/last-searches.ts';
 import type { Transfer, TransferCreated } from '../../src/schemas/transfer.ts';
 import { ListOrder } from '../../src/search/list-order.ts';
 import { TransferSearch } from '../../src/search/search.ts';
-import { gracePeriod, input, otherInput, totalTimeout, type Actor, type World } from './world.ts';
+import {
+  earlierInput,
+  gracePeriod,
+  input,
+  otherInput,
+  totalTimeout,
+  type Actor,
+  type World,
+} from './world.ts';
 
 /*
  * The client of each caller: the code of src/once and src/search, on stand-ins for the pipeline of
@@ -28,12 +36,22 @@ function createJournal(world: World, actor: Actor): Journal {
     if (fault === 'fails' || fault === 'hangs') throw new Error(fault);
   };
   const step = <T>(name: string, act: () => T): Promise<T> =>
-    world.step(actor, name, ['fails', 'hangs'], (fault) => {
-      fail(fault);
-      return act();
-    });
+    world.step(
+      actor,
+      name,
+      () => ['fails', 'hangs'],
+      (fault) => {
+        fail(fault);
+        return act();
+      },
+    );
   return {
-    searchFirst: world.bounds.searchesFirst === true ? 'always' : 'never',
+    // The earlier payment of the process takes no steps.
+    get searchFirst() {
+      return world.bounds.searchesFirst === true && others.has(earlierInput.description)
+        ? 'always'
+        : 'never';
+    },
     read: async (reference) =>
       isOurs(reference) ? step('read', () => world.readEntry(actor)) : others.get(reference),
     swap: async (reference, before, after) => {
@@ -42,21 +60,28 @@ function createJournal(world: World, actor: Actor): Journal {
         return true;
       }
       const isWon = await step('swap', () => world.writeEntry(actor, before, after));
-      return world.step(actor, 'written', ['fails', 'hangs', 'says lost'], (fault) => {
-        fail(fault);
-        // A driver that repeats a command after a lost reply reports that another caller won.
-        return fault === 'says lost' ? false : isWon;
-      });
+      return world.step(
+        actor,
+        'written',
+        () => ['fails', 'hangs', 'says lost'],
+        (fault) => {
+          fail(fault);
+          // A driver that repeats a command after a lost reply reports that another caller won.
+          return fault === 'says lost' ? false : isWon;
+        },
+      );
     },
-    now: () =>
-      step('now', () => {
+    now: async (reference) => {
+      if (!isOurs(reference)) return world.journalTime;
+      return step('now', () => {
         actor.clockReadAt = world.time;
         const mayBeAhead = world.bounds.isAhead === true && world.entry === undefined;
         if (!mayBeAhead || world.happened.has('ahead')) return world.journalTime;
         const lead = world.choices.take([0, 10_000_000]);
         if (lead > 0) world.happened.add('ahead');
         return world.journalTime + lead;
-      }),
+      });
+    },
     find: (_, id) => {
       const { entry } = world;
       const isIts = entry?.state === 'paid' && entry.transferId === id;
@@ -74,10 +99,10 @@ function listOf(world: World, actor: Actor, timeLeft: (() => number) | undefined
     let hasShown = false;
     for (;;) {
       // Only one scan misses a payment that moves: A6.
-      const mayMove: boolean = cursor !== undefined && !hasShown && !world.happened.has('move');
-      const kinds: string[] =
-        mayMove && world.isPaid ? ['breaks', 'the payment moves'] : ['breaks'];
       const given: string | undefined = cursor;
+      const isAhead: boolean = given !== undefined && !hasShown;
+      const mayMove = (): boolean => isAhead && world.isPaid && !world.happened.has('move');
+      const kinds = (): string[] => (mayMove() ? ['breaks', 'the payment moves'] : ['breaks']);
       const page: ListPage = await world.step(
         actor,
         'page',
@@ -110,12 +135,17 @@ function createApi(world: World, actor: Actor): Api {
     return { pages: () => pages(onHead) } as unknown as ReturnType<Api['list']>;
   };
   const get = async (id: string): Promise<Transfer> =>
-    world.step(actor, 'get', ['breaks'], (fault) => {
-      if (fault === 'breaks') throw ended('unknown');
-      const found = world.rowsMade.find((row) => row.id === id);
-      if (found === undefined) throw ended('rejected');
-      return found;
-    });
+    world.step(
+      actor,
+      'get',
+      () => ['breaks'],
+      (fault) => {
+        if (fault === 'breaks') throw ended('unknown');
+        const found = world.rowsMade.find((row) => row.id === id);
+        if (found === undefined) throw ended('rejected');
+        return found;
+      },
+    );
   return { isFiltered: true, list, get, getAccount: async () => ({}) } as unknown as Api;
 }
 
@@ -129,6 +159,7 @@ function createSend(world: World, actor: Actor): ClientContext['pipeline']['send
     { timeLeft, notAfter }: { readonly timeLeft: number; readonly notAfter: number },
   ): Promise<TransferCreated> => {
     const { description, amount } = JSON.parse(String(body)) as typeof input;
+    if (description === earlierInput.description) return { id: 'txfr_earlier' } as TransferCreated;
     if (description !== input.description) {
       const id = world.nextId;
       const made = { id, description, amount, at: world.time, shownFrom: world.time };
@@ -137,40 +168,50 @@ function createSend(world: World, actor: Actor): ClientContext['pipeline']['send
     }
     const clock = world.clockOf(actor);
     const endsAt = clock.elapsed() + timeLeft;
-    const id = await world.step(actor, 'send', [], () => {
-      call.beforeSending?.(String(body));
-      if (clock.elapsed() >= endsAt || clock.now() > notAfter) throw ended('not_sent');
-      const chosen = world.choices.take([
-        'paid',
-        'rejected',
-        'not sent',
-        'lost',
-        'paid, and listed late',
-        'lost, and paid late',
-      ]);
-      world.trace.push(`the request is ${chosen}`);
-      if (chosen === 'rejected') throw ended('rejected');
-      if (chosen === 'not sent') throw ended('not_sent');
-      if (chosen === 'lost') throw ended('unknown');
-      const [id, at] = [world.nextId, world.time];
-      // A2: a request takes effect, and is listed, by the end of its grace period at the latest.
-      const latest = actor.clockReadAt + totalTimeout + lateness;
-      if (chosen === 'lost, and paid late') {
-        world.ledger.push({ id, description, amount, at: latest, shownFrom: latest });
-        throw ended('unknown');
-      }
-      const shownFrom = chosen === 'paid' ? at : latest;
-      world.ledger.push({ id, description, amount, at, shownFrom });
-      return id;
-    });
-    return world.step(actor, 'response', [], () => {
-      if (world.choices.take(['arrives', 'is lost']) === 'is lost') {
-        world.trace.push('the response is lost');
-        throw ended('unknown');
-      }
-      actor.platformTime = world.time;
-      return { id } as TransferCreated;
-    });
+    const id = await world.step(
+      actor,
+      'send',
+      () => [],
+      () => {
+        call.beforeSending?.(String(body));
+        if (clock.elapsed() >= endsAt || clock.now() > notAfter) throw ended('not_sent');
+        const chosen = world.choices.take([
+          'paid',
+          'rejected',
+          'not sent',
+          'lost',
+          'paid, and listed late',
+          'lost, and paid late',
+        ]);
+        world.trace.push(`the request is ${chosen}`);
+        if (chosen === 'rejected') throw ended('rejected');
+        if (chosen === 'not sent') throw ended('not_sent');
+        if (chosen === 'lost') throw ended('unknown');
+        const [id, at] = [world.nextId, world.time];
+        // A2: a request takes effect, and is listed, by the end of its grace period at the latest.
+        const latest = actor.clockReadAt + totalTimeout + lateness;
+        if (chosen === 'lost, and paid late') {
+          world.ledger.push({ id, description, amount, at: latest, shownFrom: latest });
+          throw ended('unknown');
+        }
+        const shownFrom = chosen === 'paid' ? at : latest;
+        world.ledger.push({ id, description, amount, at, shownFrom });
+        return id;
+      },
+    );
+    return world.step(
+      actor,
+      'response',
+      () => [],
+      () => {
+        if (world.choices.take(['arrives', 'is lost']) === 'is lost') {
+          world.trace.push('the response is lost');
+          throw ended('unknown');
+        }
+        actor.platformTime = world.time;
+        return { id } as TransferCreated;
+      },
+    );
   };
   return ((call: Parameters<typeof send>[0], prepared: unknown, _within: unknown, times: unknown) =>
     send(call, prepared, times as Parameters<typeof send>[2])) as never;
@@ -216,6 +257,7 @@ export function createClient(world: World, actor: Actor): ClientContext {
 export async function payOnce(world: World, client: ClientContext): Promise<string> {
   const since = world.bounds.hasSince === true ? world.requestedAt : undefined;
   const options = since === undefined ? undefined : { since: new Date(since) };
+  if (world.bounds.isFirstPayment !== true) await createOnce(client, earlierInput, undefined);
   return (await createOnce(client, input, options)).id;
 }
 

@@ -17,6 +17,7 @@ const forgets = { searchesFirst: true, loses: true };
 export const explored: readonly Explored[] = [
   { bounds: { ...two, faults: 1 } },
   { bounds: { ...one, faults: 2 } },
+  { bounds: { ...two, faults: 0, isFirstPayment: true } },
   { bounds: { ...two, faults: 1, ...forgets } },
   { bounds: { ...two, faults: 0, ...forgets, hasBatch: true } },
   { bounds: { ...one, faults: 1, searchesFirst: true, isRestored: true } },
@@ -31,7 +32,6 @@ export const explored: readonly Explored[] = [
   { bounds: { ...one, faults: 1, isBusy: true } },
   { bounds: { ...one, faults: 1, isBusy: true, hasSince: true, searchesFirst: true } },
   { bounds: { ...one, faults: 1, isAhead: true } },
-  { bounds: { ...one, faults: 1, isRewritten: true } },
   { bounds: { ...two, faults: 2 }, isLarge: true },
   { bounds: { ...one, faults: 2, searchesFirst: true, isRestored: true }, isLarge: true },
   { bounds: { callers: 3, calls: 1, faults: 0 }, isLarge: true },

@@ -29,7 +29,7 @@ class Run {
 
   constructor(choices: Choices, bounds: Bounds) {
     this.world = new World(choices, bounds);
-    const names = ['a', 'b', 'c', 'd'].slice(0, bounds.callers);
+    const names = ['a', 'b', 'c'].slice(0, bounds.callers);
     for (const [at, name] of names.entries()) {
       const isBatch = bounds.hasBatch === true && at === bounds.callers - 1;
       const actor = this.world.createActor(isBatch ? 'batch' : name, () =>
@@ -61,12 +61,12 @@ class Run {
     actor.isActive = true;
     void world
       .step(actor, 'begin', 'none', () => {
-        const left = world.claimTimeLeft;
-        const ms = world.choices.take([0, ...(left > 0 ? [left] : [])]);
+        const ms = world.choices.take([0, ...world.findWaits(actor)]);
         if (ms > 0) world.trace.push(`after ${ms / 1_000} s`);
         world.time += ms;
         world.requestedAt ??= world.clockOf(actor).now();
-        actor.isCalling = true;
+        Object.assign(actor, { isCalling: true, sawNoClaim: false, sawUnpaid: false });
+        world.happened.delete('decision');
       })
       .then(() => actor.act())
       .then(
@@ -92,7 +92,12 @@ class Run {
     }
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
     if (!(error instanceof PaymentsError)) world.violation ??= `threw ${what}`;
-    if (isCertain && !actor.sawUnpaid) world.violation ??= `told ${error.outcome}: it may be paid`;
+    // A store that has lost the entry cannot know of the payment: docs/proof.md.
+    const hasLost = world.happened.has('loss') || world.happened.has('restore');
+    const isExcused =
+      hasLost && actor.sawNoClaim && (error as PaymentsError).outcome === 'not_sent';
+    if (isCertain && !actor.sawUnpaid && !isExcused)
+      world.violation ??= `told ${error.outcome}: it may be paid`;
     this.#begin(actor);
   }
 
@@ -106,7 +111,7 @@ class Run {
       if (client !== undefined) forgetPlatform(client.baseUrl);
       this.#clients.delete(actor);
       const lost = { isDead: false, isCalling: false, timers: [], platformTime: undefined };
-      Object.assign(actor, lost, { history: 'died\n', sawUnpaid: false });
+      Object.assign(actor, lost, { history: 'died\n' });
       this.#begin(actor);
     }
   }
@@ -170,7 +175,7 @@ class Run {
   /** What may happen to the journal without a caller. Returns true if anything did. */
   disturbJournal(): boolean {
     const { world } = this;
-    const { bounds, choices, entry, happened } = world;
+    const { bounds, choices, happened } = world;
     if (bounds.loses === true && !happened.has('loss') && world.mayLose) {
       if (choices.takeRarely(['kept', 'lost']) === 'lost') {
         happened.add('loss');
@@ -187,14 +192,6 @@ class Run {
         world.trace.push('a backup is restored');
         world.time += totalTimeout + gracePeriod;
         world.entry = world.backups.get(backup);
-        return true;
-      }
-    }
-    if (bounds.isRewritten === true && entry !== undefined && !happened.has('rewrite')) {
-      if (choices.takeRarely(['none', 'rewrite']) === 'rewrite') {
-        happened.add('rewrite');
-        world.trace.push('another program writes the entry again');
-        world.entry = Object.fromEntries(Object.entries(entry).toReversed()) as never;
         return true;
       }
     }
@@ -219,12 +216,12 @@ class Run {
       }
       if (world.payments.length > 1) return `${world.payments.length} transfers in the end`;
       if (!(result instanceof Error)) {
-        return world.isPaid ? undefined : 'paid without a transfer';
+        return result === world.truth ? undefined : `resolved to ${String(result)}`;
       }
       if (!(result instanceof PaymentInDoubtError) || result.retryAfterMs === undefined) {
         return `stuck with ${result.message}`;
       }
-      world.time += Math.max(result.retryAfterMs, world.claimTimeLeft);
+      world.time += Math.max(result.retryAfterMs, ...world.findWaits(last));
     }
     return 'no call ever ends it';
   }
@@ -274,7 +271,10 @@ async function play(run: Run, isSeen: (key: string) => boolean): Promise<string 
       }
       if (world.choices.isNew && isSeen(world.key)) return undefined;
       if (run.disturbJournal()) continue;
-      if (!world.takeStep()) return await run.finish();
+      if (world.takeStep()) continue;
+      return world.actors.some(({ isActive }) => isActive)
+        ? 'a call that never ends'
+        : await run.finish();
     }
   } finally {
     crypto.randomUUID = randomUUID;

@@ -37,6 +37,7 @@ export const mistakes: readonly Mistake[] = [
   {
     rule: 'The larger grace period counts, of the claim and of the call.',
     mistake: 'the larger grace period of a caller does not count',
+    bounds: { ...two, gracePeriods: [300_000, 900_000] },
   },
   {
     rule: 'Two scans in a row have to miss a payment before it is sent again.',

@@ -57,7 +57,7 @@ const conditionNames: Readonly<Record<string, string>> = {
   searchesFirst: 'a store that searches first',
   loses: 'and loses an entry',
   isRestored: 'and is restored from a backup',
-  isRewritten: 'an entry that is written again',
+  isFirstPayment: 'the first payment of each process',
   isAhead: 'a journal whose clock was ahead',
   isAmbiguous: 'a similar transfer in the list',
   isMasked: 'descriptions that the list masks',
@@ -72,9 +72,10 @@ const conditionNames: Readonly<Record<string, string>> = {
 };
 
 function formatMistakes(findings: readonly Finding[]): string {
-  const rows = findings.map(({ trace, runs }, at) => {
+  const rows = findings.map(({ trace, runs, violation }, at) => {
     const { rule = '', mistake = '' } = mistakes[at] ?? {};
-    const found = trace === undefined ? 'a test' : `run ${number(runs)}`;
+    const finder = trace === undefined ? 'a test' : `run ${number(runs)}`;
+    const found = violation === undefined ? 'nothing' : finder;
     return row(rule, mistake, found, String(trace?.length ?? ''));
   });
   const head = row('rule', 'mistake', 'found by', 'steps');

@@ -49,7 +49,9 @@ async function find(folder: string, row: Explored): Promise<Finding> {
 /** Looks for a planted mistake with the tests that mutants.diff names. */
 async function findByTests(mistake: string): Promise<Finding> {
   const command = ['test/mutants/run.ts', mistake];
-  const { stdout } = await execute(process.execPath, command, { cwd: root });
+  const { stdout } = await execute(process.execPath, command, { cwd: root }).catch(
+    (error: { stdout: string }) => error,
+  );
   const [, what] = /^ok +.*: dead (.+)$/m.exec(stdout) ?? [];
   const violation = what === undefined ? undefined : { what, choices: [] };
   return { runs: 0, states: 0, violation };

@@ -25,6 +25,8 @@ export const input: OnceInput = {
   amount: '1.00',
   description: 'invoice 4711',
 };
+/** The payment that a process has made before. */
+export const earlierInput: OnceInput = { ...input, amount: '7.00', description: 'invoice 4700' };
 /** Another payment of a batch, which nothing disturbs. */
 export const otherInput: OnceInput = { ...input, amount: '2.00', description: 'invoice 4712' };
 
@@ -40,8 +42,6 @@ export interface Bounds {
   readonly loses?: boolean;
   /** The journal is restored once from a backup, to any entry that the journal has had. */
   readonly isRestored?: boolean;
-  /** Another program writes the entry again, with its fields in another order. */
-  readonly isRewritten?: boolean;
   /** The clock of the journal is ahead by hours in one reading before anything is claimed. */
   readonly isAhead?: boolean;
   /** The list shows another transfer that may be the payment. */
@@ -60,6 +60,8 @@ export interface Bounds {
   readonly hasForce?: boolean;
   /** The last caller is a batch of two payments. */
   readonly hasBatch?: boolean;
+  /** The payment is the first one of each process, which reads its claim again before it sends. */
+  readonly isFirstPayment?: boolean;
   /** All calls are of one process, in which a `create` comes as a fallback. */
   readonly hasFallback?: boolean;
   /** The calls of a caller use one client, which remembers its searches. */
@@ -85,7 +87,9 @@ export interface Actor {
   wallLag: number;
   monotonicLag: number;
   timers: { readonly at: number; readonly run: () => void }[];
-  /** Whether nobody had paid, by the journal, when this call last read or wrote the entry. */
+  /** Whether the journal had no entry, or `not_paid`, when this call last read or wrote the entry. */
+  sawNoClaim: boolean;
+  /** Whether nobody had paid either at that moment. */
   sawUnpaid: boolean;
   /** When it last read the clock of the journal: for its claim, before that is written. */
   clockReadAt: number;
@@ -160,9 +164,10 @@ export class World {
   }
 
   createActor(name: string, act: () => Promise<unknown>): Actor {
-    const flags = { isDead: false, isCalling: false, isActive: false, sawUnpaid: false };
-    const lags = { wallLag: 0, monotonicLag: 0, clockReadAt: 0, platformTime: undefined };
-    return { name, act, calls: 0, history: '', timers: [], ...flags, ...lags };
+    const flags = { isDead: false, isCalling: false, isActive: false };
+    const seen = { sawNoClaim: false, sawUnpaid: false, clockReadAt: 0, platformTime: undefined };
+    const lags = { wallLag: 0, monotonicLag: 0 };
+    return { name, act, calls: 0, history: '', timers: [], ...flags, ...lags, ...seen };
   }
 
   /** The clocks of an actor's machine. */
@@ -186,11 +191,16 @@ export class World {
     return this.time + journalLead;
   }
 
-  /** How long to wait until the claim has expired, if its times are right. */
-  get claimTimeLeft(): number {
+  /**
+   * How long it takes until the claim ends, and until an actor with its own grace period may take it
+   * over, if the times of the claim are right. The shorter time is first.
+   */
+  findWaits(actor: Actor): readonly number[] {
     const { entry } = this;
-    const left = entry?.state === 'sending' ? Number(entry.expiresAt) - this.journalTime : 0;
-    return Math.min(left, longest);
+    if (entry?.state !== 'sending') return [];
+    const ends = [Number(entry.expiresAt), Number(entry.deadline) + this.graceOf(actor)];
+    const waits = new Set(ends.map((end) => Math.min(end - this.journalTime, longest)));
+    return [...waits].filter((ms) => ms > 0).toSorted((one, other) => one - other);
   }
 
   /** The grace period of the next call of an actor. */
@@ -224,7 +234,7 @@ export class World {
   step<T>(
     actor: Actor,
     name: string,
-    faults: readonly string[] | 'none',
+    faults: (() => readonly string[]) | 'none',
     act: (fault: string) => T,
     note: (result: T) => string = describe,
   ): Promise<T> {
@@ -260,10 +270,10 @@ export class World {
   }
 
   /** One of the few faults of a run, if the explorer chooses it here. */
-  #takeFault(kinds: readonly string[] | 'none'): string {
+  #takeFault(kinds: (() => readonly string[]) | 'none'): string {
     if (this.faults === 0 || kinds === 'none') return 'none';
     const clocks = ['stands still', 'its monotonic clock stops', 'its wall clock stops'];
-    const fault = this.choices.takeRarely(['none', 'dies', ...clocks, ...kinds]);
+    const fault = this.choices.takeRarely(['none', 'dies', ...clocks, ...kinds()]);
     if (fault !== 'none') this.faults -= 1;
     return fault;
   }
@@ -361,9 +371,8 @@ export class World {
   /** The entry as the journal shows it now. Notes whether anybody can have paid by then. */
   readEntry(actor: Actor): JournalEntry | undefined {
     const state = this.entry?.state;
-    const isLost = this.happened.has('loss') || this.happened.has('restore');
-    // A store that has lost the entry cannot say that the payment was made.
-    actor.sawUnpaid = (!this.isPaid || isLost) && (state === undefined || state === 'not_paid');
+    actor.sawNoClaim = state === undefined || state === 'not_paid';
+    actor.sawUnpaid = actor.sawNoClaim && !this.isPaid;
     return this.entry;
   }
 
@@ -397,14 +406,14 @@ export class World {
   /** The state that determines what can still happen. Equal callers count as one. */
   get key(): string {
     const actors = this.actors.map((actor) => {
-      const { name, calls, history, isDead, isCalling, wallLag, monotonicLag, timers } = actor;
+      const { name, calls, history, isCalling, wallLag, monotonicLag, timers } = actor;
       const waiting = this.steps.filter((step) => step.actor === actor).map((step) => step.name);
       const isEqualActor = /^[abc]$/.test(name) && this.bounds.gracePeriods === undefined;
       const kind = isEqualActor ? 'caller' : name;
       const lags = `${wallLag} ${monotonicLag} ${timers.map(({ at }) => at).join()}`;
       const writes = this.bounds.loses === true && this.writer === actor;
-      const { platformTime, sawUnpaid } = actor;
-      return `${kind} ${calls} ${isDead} ${isCalling} ${lags} ${writes} ${platformTime} ${sawUnpaid} ${waiting.join()}\n${history}`;
+      const { platformTime } = actor;
+      return `${kind} ${calls} ${isCalling} ${lags} ${writes} ${platformTime} ${waiting.join()}\n${history}`;
     });
     return [
       `${this.time} ${this.faults} ${[...this.happened].join()} ${this.requestedAt}`,
@@ -445,9 +454,7 @@ const busyRows = Array.from({ length: 2_000 }, (_, index) => {
   return { at, row: createRow(`txfr_x${index}`, fields) };
 });
 
-/** JSON to compare states. No decision depends on a history, so each write checks the history. */
-const describe = (value: unknown): string =>
-  JSON.stringify(value, (name, field: unknown) => (name === 'history' ? undefined : field)) ?? '';
+const describe = (value: unknown): string => JSON.stringify(value) ?? '';
 
 /** Whether an entry keeps the history of the entry that it replaces, and adds its own state. */
 function isContinued(stored: JournalEntry | undefined, after: JournalEntry | undefined): boolean {
