@@ -48,9 +48,7 @@ function createJournal(world: World, actor: Actor): Journal {
   return {
     // The earlier payment of the process takes no steps.
     get searchFirst() {
-      return world.bounds.searchesFirst === true && others.has(earlierInput.description)
-        ? 'always'
-        : 'never';
+      return world.bounds.searchesFirst === true && !actor.isPayingEarlier ? 'always' : 'never';
     },
     read: async (reference) =>
       isOurs(reference) ? step('read', () => world.readEntry(actor)) : others.get(reference),
@@ -253,11 +251,19 @@ export function createClient(world: World, actor: Actor): ClientContext {
   };
 }
 
+/** The clients that have paid before. */
+const hasPaid = new WeakSet<ClientContext>();
+
 /** Makes the payment by `createOnce`. Returns the id of its transfer. */
-export async function payOnce(world: World, client: ClientContext): Promise<string> {
+export async function payOnce(world: World, actor: Actor, client: ClientContext): Promise<string> {
   const since = world.bounds.hasSince === true ? world.requestedAt : undefined;
   const options = since === undefined ? undefined : { since: new Date(since) };
-  if (world.bounds.isFirstPayment !== true) await createOnce(client, earlierInput, undefined);
+  if (world.bounds.isFirstPayment !== true && !hasPaid.has(client)) {
+    hasPaid.add(client);
+    actor.isPayingEarlier = true;
+    await createOnce(client, earlierInput, undefined);
+    actor.isPayingEarlier = false;
+  }
   return (await createOnce(client, input, options)).id;
 }
 

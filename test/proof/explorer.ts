@@ -33,7 +33,9 @@ class Run {
     for (const [at, name] of names.entries()) {
       const isBatch = bounds.hasBatch === true && at === bounds.callers - 1;
       const actor = this.world.createActor(isBatch ? 'batch' : name, () =>
-        isBatch ? payInBatch(this.#clientOf(actor)) : payOnce(this.world, this.#clientOf(actor)),
+        isBatch
+          ? payInBatch(this.#clientOf(actor))
+          : payOnce(this.world, actor, this.#clientOf(actor)),
       );
       this.world.actors.push(actor);
       this.#begin(actor);
@@ -202,7 +204,7 @@ class Run {
   async finish(): Promise<string | undefined> {
     const { world } = this;
     Object.assign(world, { choices: new GivenChoices([]), faults: 0 });
-    const last = world.createActor('last', () => payOnce(world, createClient(world, last)));
+    const last = world.createActor('last', () => payOnce(world, last, createClient(world, last)));
     world.actors.splice(0, world.actors.length, last);
     for (let call = 0; call < 8; call += 1) {
       let result = await this.#runAlone(last, last.act());

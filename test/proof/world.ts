@@ -81,6 +81,8 @@ export interface Actor {
   isDead: boolean;
   /** Whether a call of the payment is running. */
   isCalling: boolean;
+  /** Whether its process makes the payment that came before. */
+  isPayingEarlier: boolean;
   /** Whether code of this actor may still come to a step. */
   isActive: boolean;
   /** How long its clocks have stood still. */
@@ -164,7 +166,7 @@ export class World {
   }
 
   createActor(name: string, act: () => Promise<unknown>): Actor {
-    const flags = { isDead: false, isCalling: false, isActive: false };
+    const flags = { isDead: false, isCalling: false, isPayingEarlier: false, isActive: false };
     const seen = { sawNoClaim: false, sawUnpaid: false, clockReadAt: 0, platformTime: undefined };
     const lags = { wallLag: 0, monotonicLag: 0 };
     return { name, act, calls: 0, history: '', timers: [], ...flags, ...lags, ...seen };
