@@ -35,12 +35,11 @@ export const explored: readonly Explored[] = [
   { bounds: { ...two, faults: 2 }, isLarge: true },
   { bounds: { ...one, faults: 2, searchesFirst: true, isRestored: true }, isLarge: true },
   { bounds: { callers: 3, calls: 1, faults: 0 }, isLarge: true },
-  { bounds: { ...two, faults: 1, ...forgets, hasBatch: true }, isLarge: true },
   { bounds: { ...two, faults: 1, gracePeriods: [300_000, 900_000] }, isLarge: true },
   { bounds: { ...two, faults: 1, gracePeriods: [900_000, 300_000] }, isLarge: true },
   { bounds: { ...two, faults: 0, hasOperator: true, hasForce: true }, isLarge: true },
   { bounds: { ...one, faults: 0, hasFallback: true, hasOperator: true }, isLarge: true },
-  { bounds: { callers: 3, calls: 1, faults: 1 }, walks: 40_000, isLarge: true },
+  { bounds: { callers: 3, calls: 1, faults: 1 }, walks: 30_000, isLarge: true },
   { bounds: { callers: 3, calls: 2, faults: 3, ...forgets }, walks: 20_000, isLarge: true },
   {
     bounds: { callers: 3, calls: 2, faults: 3, hasOperator: true, hasForce: true },
@@ -49,7 +48,7 @@ export const explored: readonly Explored[] = [
   },
   {
     bounds: { callers: 3, calls: 2, faults: 2, ...forgets, hasBatch: true, hasOperator: true },
-    walks: 20_000,
+    walks: 10_000,
     isLarge: true,
   },
 ];
