@@ -2,7 +2,7 @@
  * Shows that a payment is made once, and that the proof would notice a mistake.
  * npm run proof                             everything except the matrix, in less than six minutes
  * npm run proof -- --seed 7                 with another seed for the random parts
- * npm run proof -- --only exploration --large  explores for ten minutes instead of one
+ * npm run proof -- --only exploration --large  explores for five minutes instead of one
  * npm run proof -- --only mistakes          one part: exploration, chaos, kills or mistakes
  * npm run proof -- --mistake 'its name'     one planted mistake, with its whole trace
  * npm run proof -- --write                  also writes docs/proof.md
