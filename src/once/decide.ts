@@ -218,8 +218,7 @@ class Verdict {
   }
 }
 
-const recordedProblem =
-  'The journal records the payment, and the list may not show its transfer yet';
+const recordedProblem = 'The payment is recorded, and may not be listed yet';
 
 /** The input of a payment that was made by hand, as far as its transfer shows the terms. */
 function readInputOf(transfer: Transfer, description: string): OnceInput | undefined {

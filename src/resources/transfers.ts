@@ -71,10 +71,10 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once, by its reference `input.description`, as long as you keep the shared
+   * Makes a payment once, by `input.description`, as long as you keep the
    * {@link ClientOptions.journal}, and a request has taken effect and is listed within 15 minutes of
-   * its end. If your platform may take longer, set `gracePeriod`. Resolves to the accepted Transfer.
-   * @throws {@link PaymentInDoubtError} while its outcome is unknown: call again after `retryAfterMs`
+   * its end (`gracePeriod`).
+   * @throws {@link PaymentInDoubtError} call again after `retryAfterMs`
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
