@@ -9,7 +9,5 @@ test('npm run proof explores every order without a second payment, and finds eve
   const args = ['test/proof/run.ts', '--only', 'exploration,mistakes'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
   expect(stdout).toContain('ok     docs/proof.md shows these results');
-  expect(stdout.trim().split('\n').at(-1)).toBe(
-    'Nothing was paid twice. Every mistake was found.',
-  );
+  expect(stdout.trim().split('\n').at(-1)).toBe('Nothing was paid twice. Every mistake was found.');
 }, 400_000);
