@@ -135,7 +135,7 @@ export function checkContents(installed) {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(installed, join(entry.parentPath, entry.name)));
   const documents = [
-    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'],
+    ...['CHANGELOG.md', '.github/SECURITY.md', 'LICENSE', 'README.md', 'package.json'],
     ...['ky', 'zod', 'preact'].map((name) => `dist/${name}-license.txt`),
     'dist/llms.txt',
     'dist/sbom.cdx.json',
