@@ -140,6 +140,22 @@ test('force over paid waits until the list would show the recorded transfer', as
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
+test('force over paid does not wait for a claim that a clock ahead by days has dated', async () => {
+  const { clock, sandbox, options } = setup();
+  let lead = 30 * 86_400_000;
+  const journal = memoryJournal({ now: () => clock.now() + lead });
+  const { transfers } = new PaymentsClient({ ...options, journal });
+  const run = <T>(call: PromiseLike<T>) => clock.runTimersDuring(Promise.resolve(call));
+  const wrong = sandbox.transfers.create({ ...input, description: 'rent' });
+  sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'hang' } });
+  await failureOf(run(transfers.createOnce(input)), PaymentInDoubtError);
+  await clock.advance(totalTimeout + gracePeriod);
+  await run(transfers.decide(input.description, wrong.id, { force: true }));
+  lead = 0;
+  await run(transfers.decide(input.description, 'not_paid', { force: true }));
+  expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
+});
+
 test.each(['not_paid', 'paid'] as const)(
   'a forced decision of %s belongs to the platform of the operator, who moved to another URL',
   async (verdict) => {

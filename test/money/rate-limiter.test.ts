@@ -144,20 +144,25 @@ describe('a call that the rate limiter holds back', () => {
     await failureOf(read(payments), RateLimitError);
   });
 
-  test('ends as a RateLimitError if a further 429 makes its wait longer than totalTimeout', async () => {
+  /** The response to the first call is held back, and the second call gets a 429. */
+  const holdFirst = async () => {
     const held = Promise.withResolvers<Response>();
     const clock = new VirtualClock();
     let count = 0;
-    const { payments } = clientOf(
-      (request) => {
-        count += 1;
-        return count === 1 ? held.promise : count === 2 ? throttled('2') : good(request);
-      },
-      { clock, maxRetries: 0 },
-    );
+    const respond = (request: Request) => {
+      count += 1;
+      if (count === 1) return held.promise;
+      return count === 2 ? throttled('2') : good(request);
+    };
+    const { payments } = clientOf(respond, { clock, maxRetries: 0 });
     const slow = failureOf(read(payments), RateLimitError);
     await flushPromises();
     await failureOf(read(payments), RateLimitError);
+    return { held, clock, payments, slow };
+  };
+
+  test('ends as a RateLimitError if a further 429 makes its wait longer than totalTimeout', async () => {
+    const { held, payments, slow } = await holdFirst();
     const waiting = failureOf(
       payments.transfers.get('txfr_1', { totalTimeout: 5_000 }),
       RateLimitError,
@@ -169,19 +174,7 @@ describe('a call that the rate limiter holds back', () => {
   });
 
   test('fails at once if a further 429 leaves no time for it behind the calls before it', async () => {
-    const held = Promise.withResolvers<Response>();
-    const clock = new VirtualClock();
-    let count = 0;
-    const { payments } = clientOf(
-      (request) => {
-        count += 1;
-        return count === 1 ? held.promise : count === 2 ? throttled('2') : good(request);
-      },
-      { clock, maxRetries: 0 },
-    );
-    const slow = failureOf(read(payments), RateLimitError);
-    await flushPromises();
-    await failureOf(read(payments), RateLimitError);
+    const { held, clock, payments, slow } = await holdFirst();
     const before = [read(payments), read(payments)];
     const last = failureOf(payments.transfers.get('txfr_1', { totalTimeout: 4_005 }));
     await flushPromises();
