@@ -119,7 +119,9 @@ export default defineConfig({
           include: hasCoverage ? covered : full,
           pool: 'forks',
           isolate: true,
-          testTimeout: 120_000,
+          // As above: a limit for a test that hangs, also on a machine that is ten times as slow.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
     ],

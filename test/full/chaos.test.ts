@@ -10,7 +10,7 @@ import { otherRuntimes, type Runtime } from '../drivers/runtimes.ts';
 
 const script = fileURLToPath(new URL('../drivers/chaos.ts', import.meta.url));
 
-test('under random faults every outcome agrees with the ledger', { timeout: 120_000 }, async () => {
+test('under random faults every outcome agrees with the ledger', async () => {
   const seed = randomInt(2 ** 31);
   const report = await runChaos({ sdk, runs: 300, seed });
   console.log(`chaos, seed ${seed}: ${describeReport(report)}`);
@@ -57,30 +57,25 @@ async function expectViolation(runtime: Runtime, name: string): Promise<void> {
 test.concurrent.each([
   'a write is sent again after a broken connection',
   'an abort means not sent',
-])('the test with random faults finds the planted mistake: %s', { timeout: 180_000 }, (name) =>
+])('the test with random faults finds the planted mistake: %s', (name) =>
   expectViolation(node, name),
 );
 
-test.concurrent(
-  'over Node’s fetch every outcome agrees with the ledger, too',
-  { timeout: 180_000 },
-  async () => {
-    const { code, output } = await spawnChaos(
-      node,
-      '--mutant',
-      control.name,
-      '--runs',
-      '200',
-      '--bail',
-    );
-    expect(output).toMatch(/^0 violations in /m);
-    expect(code).toBe(0);
-  },
-);
+test.concurrent('over Node’s fetch every outcome agrees with the ledger, too', async () => {
+  const { code, output } = await spawnChaos(
+    node,
+    '--mutant',
+    control.name,
+    '--runs',
+    '200',
+    '--bail',
+  );
+  expect(output).toMatch(/^0 violations in /m);
+  expect(code).toBe(0);
+});
 
 test.each(otherRuntimes.map((runtime) => [runtime.name, runtime] as const))(
   'under random faults on %s every outcome agrees with the ledger',
-  { timeout: 180_000 },
   async (_, runtime) => {
     const { code, output } = await spawnChaos(runtime);
     expect(output).toMatch(/^0 violations in /m);
@@ -94,6 +89,6 @@ test.each(
       .filter(({ on }) => on.some((name) => runtime.name.startsWith(name)))
       .map(({ name }) => [runtime.name, name, runtime] as const),
   ),
-)('random faults on %s find the planted mistake: %s', { timeout: 180_000 }, (_, name, runtime) =>
+)('random faults on %s find the planted mistake: %s', (_, name, runtime) =>
   expectViolation(runtime, name),
 );

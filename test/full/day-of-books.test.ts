@@ -219,4 +219,4 @@ test('for 5,000 payments, reconcileAll reports exactly the 20 differences to the
     console.log(`${counts.requests} requests, ${heap.toFixed(1)} MB above idle`);
   }
   expect(heap).toBeLessThan(100);
-}, 240_000);
+});

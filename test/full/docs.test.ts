@@ -61,7 +61,7 @@ beforeAll(async () => {
     // The guides show an absolute path for production, where a test may not write.
     writeFileSync(pathOf(index), code.replace('/var/lib/payments', join(pathOf(index), '..')));
   }
-}, 60_000);
+});
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
@@ -121,7 +121,7 @@ test('every code block of the documentation compiles with the strict compiler op
     );
   });
   expect(wrong).toEqual([]);
-}, 60_000);
+});
 
 /** Lines that each example has to print. */
 const stories: Readonly<Record<string, readonly RegExp[]>> = {

@@ -44,7 +44,7 @@ describe.skipIf(missing.length > 0)('a new store, in three processes', () => {
   let redis: Server;
   beforeAll(async () => {
     redis = await startRedis();
-  }, 60_000);
+  });
   afterAll(() => redis.close());
 
   const openFile = (name: string) => `sqliteJournal('${join(folder, name)}')`;

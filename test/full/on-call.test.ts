@@ -278,7 +278,7 @@ beforeAll(async () => {
     () => redis.close(),
   );
   [postgresPort, redisPort] = [postgres.port, redis.port];
-}, 60_000);
+});
 
 describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
   'the commands in docs/on-call.md with %s',

@@ -26,7 +26,7 @@ beforeAll(async () => {
       join(folder, 'application', 'node_modules', name),
     );
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
@@ -469,7 +469,7 @@ test('a TypeScript program compiles under nodenext as ES module and as CommonJS'
     { cwd: application },
   ).catch((error: unknown) => error as { stdout: string });
   expect(compiled.stdout).toBe('');
-}, 60_000);
+});
 
 test('the main entry point mentions no type of zod, ky or the DOM library', async () => {
   const types = await readFile(join(root, 'dist', 'index.d.ts'), 'utf8');

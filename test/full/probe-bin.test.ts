@@ -26,7 +26,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'node_modules/.bin'));
   const target = join(installed, bins['payments-probe'] ?? 'none');
   symlinkSync(target, join(folder, 'node_modules/.bin/payments-probe'));
-}, 60_000);
+});
 
 /** Slow tests run concurrently, so what they started is ended after all of them. */
 const endings: (() => unknown)[] = [];
@@ -116,7 +116,7 @@ test('payments-probe prints its report as JSON, and sends at most five requests 
   for (const [index, time] of times.entries()) {
     expect((times[index + 5] ?? Number.POSITIVE_INFINITY) - time).toBeGreaterThan(1_000);
   }
-}, 60_000);
+});
 
 test.concurrent(
   'payments-probe asks for confirmation on a terminal before a payment, and pays only if the answer is yes',

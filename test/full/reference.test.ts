@@ -17,7 +17,7 @@ const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
 test('every public name of the package and each field of that name has a docstring', () => {
   expect(undocumented()).toEqual([]);
-}, 30_000);
+});
 
 test('the check for docstrings reports a public name or a field without a docstring', () => {
   const path = join(root, 'src', 'probe.ts');
@@ -47,11 +47,11 @@ test('the check for docstrings reports a public name or a field without a docstr
     'src/probe.ts Shown.unsaid',
     'src/probe.ts bare',
   ]);
-}, 30_000);
+});
 
 test('docs/api.md is what `npx node docs/generators/api-list.ts` writes', () => {
   expect(readText('docs/api.md')).toBe(apiList());
-}, 30_000);
+});
 
 test('the table in docs/paying-once.md is what `npx node docs/generators/api-list.ts` writes', () => {
   const guide = readText('docs/paying-once.md');
@@ -121,7 +121,7 @@ test('the API reference builds without a warning, and every link in it works', (
   expect(JSON.stringify(readAsset(site, 'search.js'))).toContain('"ambiguous"');
   const links = readFileSync(join(site, 'llms.txt'), 'utf8').matchAll(/\]\(([^)]+)\)/g);
   expect([...links].filter(([, path = '']) => !existsSync(join(site, path)))).toEqual([]);
-}, 120_000);
+});
 
 const pages = [
   'README.md',

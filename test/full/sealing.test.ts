@@ -20,7 +20,6 @@ const rows = otherRuntimes.map((runtime) => [runtime.name, runtime] as const);
 
 test.each(rows)(
   'on %s a write over a dying connection arrives once, as unknown',
-  { timeout: 60_000 },
   async (_, { binary, args }) => {
     const { stdout } = await run(binary, [...args, script]);
     expect(stdout.match(/^right /gm)).toHaveLength(12);
@@ -29,7 +28,6 @@ test.each(rows)(
 
 test.each(rows.filter(([name]) => /^(?:bun|deno)/.test(name)))(
   'on %s the runtime repeats a write that is not sealed',
-  { timeout: 60_000 },
   async (_, { binary, args }) => {
     const unsealed = [...args, script, '--mutant', 'nothing is sealed'];
     await expect(run(binary, unsealed)).rejects.toMatchObject({

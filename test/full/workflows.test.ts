@@ -24,21 +24,17 @@ import { killRecipe, recipeFolder, recipes } from '../drivers/workflows.ts';
 /** `node test/drivers/workflows.ts` has 300 payouts. An outbox reads fewer at once than are invalid. */
 const counts = { payouts: 80, kills: 3, invalid: 25 };
 
-test(
-  'each workflow example pays every payout once or reports it as unpaid',
-  { timeout: 300_000 },
-  async () => {
-    expect(recipes).toEqual(['dbos', 'outbox', 'pg-boss']);
-    const reports = await Promise.all(recipes.map((recipe) => killRecipe(recipe, counts)));
-    for (const report of reports) {
-      console.log(JSON.stringify(report));
-      expect(report.wrong).toEqual([]);
-      expect(report.kills).toBe(counts.kills);
-      expect(report.rejections).toBeGreaterThanOrEqual(1);
-      expect(report.faults).toBeGreaterThanOrEqual(4);
-    }
-  },
-);
+test('each workflow example pays every payout once or reports it as unpaid', async () => {
+  expect(recipes).toEqual(['dbos', 'outbox', 'pg-boss']);
+  const reports = await Promise.all(recipes.map((recipe) => killRecipe(recipe, counts)));
+  for (const report of reports) {
+    console.log(JSON.stringify(report));
+    expect(report.wrong).toEqual([]);
+    expect(report.kills).toBe(counts.kills);
+    expect(report.rejections).toBeGreaterThanOrEqual(1);
+    expect(report.faults).toBeGreaterThanOrEqual(4);
+  }
+});
 
 const onlyRetryable = 'if (!isPaymentsError(error) || error.retryable) throw error;';
 
@@ -60,7 +56,6 @@ test.concurrent.for([
   ],
 ] as const)(
   'killed processes show the mistake of a pg-boss worker that %s: it %s',
-  { timeout: 300_000 },
   async ([, , line, careless, wrong], { expect: expectHere, onTestFinished: clean }) => {
     // The folder is in the repository, so that the imports of the recipe are found.
     const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
@@ -110,7 +105,7 @@ test('the example payroll.ts leaves no claim open if SIGTERM ends the process, a
   expect(await once(start(), 'exit')).toEqual([0, null]);
   const references = sandbox.transfers.list().map(({ description }) => description);
   expect([references.length, new Set(references).size]).toEqual([200, 200]);
-}, 60_000);
+});
 
 type ErrorClass = new (message: string, facts: object) => PaymentsError;
 
@@ -118,7 +113,7 @@ const classes = Object.values(sdk).filter(
   (value) => typeof value === 'function' && Object(value.prototype) instanceof Error,
 ) as unknown as readonly ErrorClass[];
 
-test('every error class survives a checkpoint of DBOS', { timeout: 120_000 }, async () => {
+test('every error class survives a checkpoint of DBOS', async () => {
   const database = await startPostgres();
   onTestFinished(() => database.close());
   const errors = classes.flatMap((ErrorClass) =>

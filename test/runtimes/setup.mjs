@@ -24,7 +24,7 @@ const execute = promisify(execFile);
 
 /** Runs a program to its end. Returns its exit code and its output, and never throws. */
 export async function run(file, args, options = {}) {
-  const limits = { timeout: 120_000, maxBuffer: 64 * 2 ** 20, encoding: 'utf8' };
+  const limits = { timeout: 600_000, maxBuffer: 64 * 2 ** 20, encoding: 'utf8' };
   try {
     const { stdout, stderr } = await execute(file, args, { ...limits, ...options });
     return { code: 0, stdout, stderr };
