@@ -25,7 +25,7 @@ interface Protocol {
 }
 
 /** Milliseconds of idleness after which a read or a write no longer uses a connection. */
-export const maxIdleMs = { read: 4_000, write: 300 };
+export const maxIdleMs = { read: 4_000, write: 800 };
 
 /** Reads, and scans, open at most this many connections to one host, as macOS lets a process open 256 files. */
 const maxReadConnections = 100;
@@ -34,7 +34,7 @@ const maxReadConnections = 100;
 const tunnelTimeoutMs = 30_000;
 
 /** The address of an origin, with the agents for requests to that origin. */
-interface Origin extends Protocol {
+export interface Origin extends Protocol {
   readonly address: NodeHttp.RequestOptions;
 }
 

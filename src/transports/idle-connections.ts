@@ -114,8 +114,8 @@ export const openFresh = <T>(agent: NodeHttp.Agent, open: () => T): T =>
   openOn(agent, () => false, open);
 
 /**
- * Opens a request, and meanwhile hides from the agent the free connections that do not suit, so
- * that the agent takes another connection or makes one. Hides none if the agent may open no more
+ * Opens a request, and meanwhile shows the agent only the first free connection that suits, or none,
+ * so that the agent takes that one or makes another. Shows all if the agent may open no more
  * connections. Returns what `open` returns.
  */
 function openOn<T>(
@@ -125,18 +125,22 @@ function openOn<T>(
 ): T {
   const pool: Pool = agent;
   const { freeSockets = {} } = pool;
-  const hidden: [origin: string, sockets: Iterable<Socket>][] = [];
+  const hidden: [origin: string, sockets: Socket[], shown: Socket | undefined][] = [];
   for (const [origin, sockets = []] of Object.entries(freeSockets)) {
-    const unsuitable = new Set(sockets.filter((socket) => !suits(idle.get(socket))));
-    if (unsuitable.size === 0 || !canGrow(pool, origin)) continue;
-    hidden.push([origin, unsuitable]);
-    sockets.push(...sockets.splice(0).filter((socket) => !unsuitable.has(socket)));
+    if (!canGrow(pool, origin)) continue;
+    const shown = sockets.find((socket) => suits(idle.get(socket)));
+    hidden.push([origin, sockets, shown]);
+    freeSockets[origin] = shown === undefined ? [] : [shown];
   }
   try {
     return open();
   } finally {
-    // The agent may have removed a list of connections that became empty.
-    for (const [origin, sockets] of hidden) (freeSockets[origin] ??= []).push(...sockets);
+    for (const [origin, sockets, shown] of hidden) {
+      const isTaken = shown !== undefined && freeSockets[origin]?.includes(shown) !== true;
+      if (isTaken) sockets.splice(sockets.indexOf(shown), 1);
+      if (sockets.length > 0) freeSockets[origin] = sockets;
+      else delete freeSockets[origin];
+    }
   }
 }
 

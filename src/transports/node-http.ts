@@ -6,7 +6,7 @@ import type * as NodeTls from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { Evidence } from '../errors/outcome.ts';
 import { builtinModule, isBrowser, requiredModule, runtime } from '../internal/runtime.ts';
-import { createFreshAgent, loadOrigin, type HttpAgent } from './agents.ts';
+import { createFreshAgent, loadOrigin, type HttpAgent, type Origin } from './agents.ts';
 import { canReuse, isUsed, markIdle, openFresh, openScan, openWrite } from './idle-connections.ts';
 import { PushedResponse } from './pushed-response.ts';
 import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
@@ -103,12 +103,14 @@ const waitUntilWritten = (): Promise<void> =>
 
 const isOf = (object: object | null, { prototype }: { readonly prototype: object }): boolean =>
   object !== null && Object.getPrototypeOf(object) === prototype;
+const isPlain = (socket: Socket | null): boolean =>
+  isOf(socket, (builtinModule('node:net') as typeof NodeNet).Socket);
+/** Asks for a plain socket first, because loading node:tls takes a third of the first response. */
 const isSecure = (socket: Socket | null): socket is TLSSocket =>
-  isOf(socket, (builtinModule('node:tls') as typeof NodeTls).TLSSocket);
+  !isPlain(socket) && isOf(socket, (builtinModule('node:tls') as typeof NodeTls).TLSSocket);
 
 /** Whether Node made the socket. Events of a mock's socket do not prove whether bytes were sent. */
-const isOwn = (socket: Socket | null): socket is Socket =>
-  isOf(socket, (builtinModule('node:net') as typeof NodeNet).Socket) || isSecure(socket);
+const isOwn = (socket: Socket | null): socket is Socket => isPlain(socket) || isSecure(socket);
 
 const isOwnRequest = (outgoing: NodeHttp.ClientRequest): boolean =>
   isOf(outgoing, (requiredModule('node:http') as typeof NodeHttp).ClientRequest);
@@ -123,8 +125,11 @@ interface ExchangeOptions {
   readonly agent?: HttpAgent | undefined;
 }
 
-/** The exchanges whose request was written and whose response has not ended. */
-const written = new Set<Exchange>();
+/**
+ * How many exchanges have written their request and wait for the end of the response. A Set would
+ * keep ended calls in memory: each table that it outgrows refers to the next one.
+ */
+let writtenCount = 0;
 
 /** Sends one request, and receives the response. */
 class Exchange {
@@ -137,11 +142,14 @@ class Exchange {
   readonly #isBodiedGet: boolean;
   /** Whether the server may ask for a client certificate, which only a user's own agent has. */
   readonly #hasOwnAgent: boolean;
-  #open: () => NodeHttp.ClientRequest;
-  /** Opens the request on a new connection. */
-  readonly #openFresh: () => NodeHttp.ClientRequest;
+  readonly #origin: Origin;
+  /** Where the path begins in the URL. */
+  readonly #pathAt: number;
+  readonly #agent: NodeHttp.Agent;
   #removeListener = doNothing;
   #hasFailed = false;
+  /** Whether `writtenCount` counts this exchange. */
+  #isWritten = false;
   #resolve: (response: TransportResponse) => void = doNothing;
   #reject: (error: unknown) => void = doNothing;
   /** The request on the current connection. Undefined when the exchange is over. */
@@ -171,25 +179,13 @@ class Exchange {
       this.#reject = reject;
     });
     // The URL of a request is normalized, so the URL has a path and no `#`.
-    const pathAt = request.url.indexOf('/', 'https://'.length);
-    const { http, reads, scans, writes, address } = loadOrigin(request.url.slice(0, pathAt));
+    this.#pathAt = request.url.indexOf('/', 'https://'.length);
+    this.#origin = loadOrigin(request.url.slice(0, this.#pathAt));
+    const { http, reads, scans, writes } = this.#origin;
     const readAgent = scan === undefined ? reads : scans;
     const ownAgent = method === 'GET' ? readAgent : writes;
-    const options = {
-      ...address,
-      path: request.url.slice(pathAt),
-      method,
-      // The headers are an object, because OpenTelemetry, dd-trace and proxy agents copy them as an
-      // object. From an array the copy would lose the credential.
-      headers: this.#createHeaders(),
-      agent:
-        evidence === undefined ? createFreshAgent(http) : ((agent ?? ownAgent) as NodeHttp.Agent),
-    };
-    const open = (): NodeHttp.ClientRequest => http.request(options);
-    this.#open = open;
-    if (method !== 'GET') this.#open = () => openWrite(options.agent, open);
-    else if (scan !== undefined) this.#open = () => openScan(options.agent, scan, open);
-    this.#openFresh = () => openFresh(options.agent, open);
+    this.#agent =
+      evidence === undefined ? createFreshAgent(http) : ((agent ?? ownAgent) as NodeHttp.Agent);
     if (evidence !== undefined) evidence.started = false;
     this.#removeListener = stop.onStop((reason) => {
       this.#fail(reason);
@@ -210,6 +206,29 @@ class Exchange {
     framed['content-length'] = Buffer.byteLength(this.#body);
     if (this.#isBodiedGet) framed['connection'] = 'close';
     return framed;
+  }
+
+  /**
+   * Asks the agent for a connection. A method, not closures in fields: V8 puts a function that is
+   * assigned straight to a property into its old space, where it keeps the whole call in memory
+   * until the next full garbage collection.
+   */
+  #open(): NodeHttp.ClientRequest {
+    const { method, scan, url } = this.#request;
+    const agent = this.#agent;
+    const open = (): NodeHttp.ClientRequest =>
+      this.#origin.http.request({
+        ...this.#origin.address,
+        path: url.slice(this.#pathAt),
+        method,
+        // The headers are an object, because OpenTelemetry, dd-trace and proxy agents copy them as
+        // an object. From an array the copy would lose the credential.
+        headers: this.#createHeaders(),
+        agent,
+      });
+    if (this.#isRepeated) return openFresh(agent, open);
+    if (method !== 'GET') return openWrite(agent, open);
+    return scan === undefined ? open() : openScan(agent, scan, open);
   }
 
   /** Asks the agent for a connection, and sends the request on that connection. */
@@ -283,7 +302,7 @@ class Exchange {
       this.#bytesBefore = socket.bytesRead;
       // While other requests wait for a response, this read waits one turn of the event loop, so
       // that all requests of the turn are written together and wake up an idle server only once.
-      if (written.size > 0) waitTurns(1, end);
+      if (writtenCount > 0) waitTurns(1, end);
       // Ends the request after this event, because within the event Node would finish the request
       // twice, and report two to diagnostics. A promise works even with fake timers.
       else void Promise.resolve().then(end);
@@ -336,11 +355,16 @@ class Exchange {
       return;
     }
     if (this.#evidence !== undefined) this.#evidence.started = true;
-    written.add(this);
+    this.#countWritten(true);
     this.#startedAt = performance.now();
     // Uncorks before end(), so that Node writes headers and body in one piece, not in two.
     if (outgoing.writableCorked > 0) outgoing.uncork();
     outgoing.end(rest);
+  }
+
+  #countWritten(isWritten: boolean): void {
+    if (this.#isWritten !== isWritten) writtenCount += isWritten ? 1 : -1;
+    this.#isWritten = isWritten;
   }
 
   /** Writes the request to a mock library, and closes, as its response may have no length. */
@@ -352,7 +376,7 @@ class Exchange {
   /** Replaces a connection that is closed, too old, not silent, or has surplus bytes. */
   #reconnect(outgoing: NodeHttp.ClientRequest): void {
     this.#outgoing = undefined;
-    written.delete(this);
+    this.#countWritten(false);
     outgoing.destroy();
     this.#connect();
   }
@@ -365,7 +389,6 @@ class Exchange {
     else if (reusedSocket && !this.#isRepeated && socket?.bytesRead === this.#bytesBefore) {
       // A server may close an idle connection at any moment, so a read is sent once more.
       this.#isRepeated = true;
-      this.#open = this.#openFresh;
       this.#reconnect(outgoing);
     } else {
       const hasResponse = socket?.bytesRead !== 0;
@@ -400,7 +423,7 @@ class Exchange {
       if (isOwn(socket) && !this.#isBodiedGet) markIdle(socket, this.#startedAt, this.#request);
       else socket?.destroy();
       this.#outgoing = undefined;
-      written.delete(this);
+      this.#countWritten(false);
       this.#removeListener();
       received.end();
     });
@@ -413,7 +436,7 @@ class Exchange {
   #fail(error: unknown): void {
     const outgoing = this.#outgoing;
     this.#outgoing = undefined;
-    written.delete(this);
+    this.#countWritten(false);
     this.#hasFailed = true;
     this.#removeListener();
     outgoing?.destroy();
