@@ -255,7 +255,6 @@ export class SourceBooks {
     this.hasScanned = true;
     const state = createScanState();
     const bound = (ahead = Number.POSITIVE_INFINITY) => since - defaultClockSkew - ahead;
-    let previous: ScanRows | undefined;
     for (let scan = 1; ; scan += 1) {
       let pages = 0;
       const options = { paging, pageSize: this.#nextPageSize };
@@ -267,10 +266,9 @@ export class SourceBooks {
       }
       if (state.problem === undefined) {
         await this.#readUnlisted();
-        const agrees = previous === undefined ? pages <= 1 : agree(previous, state);
+        const agrees = state.rows.hasPrevious ? agree(state) : pages <= 1;
         this.#isWhole = agrees || !this.#needsAnotherScan(state.rows);
         if (this.#isWhole) return;
-        previous = state.rows;
       }
       if (state.isCached || scan === maxScans) {
         throw createListError(state.problem ?? movingList);
@@ -313,10 +311,8 @@ export class SourceBooks {
     const { isOfJournal, paging } = this.#books;
     if (!this.#isUnexpected(transfer) || this.#unexpected.has(keyOf(transfer))) return;
     this.#unexpected.add(keyOf(transfer));
-    const { amount, currency, description } = transfer;
-    // The payment of these books that has this reference has dismissed the transfer.
-    const isDismissedHere = this.#byReference.has(description);
-    if (!isDismissedHere && (await isOfJournal?.(transfer, paging.signal)) === true) return;
+    if ((await isOfJournal?.(transfer, paging.signal)) === true) return;
+    const { amount, currency } = transfer;
     // The sums of these rows are read as money that left, so they leave out what failed.
     const money = statusMeaning(transfer) === 'failed' ? undefined : { amount, currency };
     yield { row: { result: 'unexpected', transfer }, money };

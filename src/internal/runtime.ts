@@ -152,8 +152,15 @@ export function requiredModule(id: string): unknown {
   return nodeRequire(id);
 }
 
+let cachedHostName: string | undefined;
+
 /** The host name, which an entry of the journal shows to operators; empty if unknown. */
 export function hostName(): string {
+  cachedHostName ??= readHostName();
+  return cachedHostName;
+}
+
+function readHostName(): string {
   try {
     const { hostname } = (builtinModule('node:os') ?? {}) as { hostname?: () => string };
     return hostname?.() ?? '';

@@ -74,77 +74,91 @@ export class InputIndex<T extends HasInput> {
 /** Finds the inputs whose description a platform may have changed into the listed one. */
 class DescriptionIndex<T extends HasInput> {
   readonly #bySpelling = new Map<string, T[]>();
-  readonly #spellingLengths = new Set<number>();
-  /** Maps the first letters of a description, as many as an overlap needs, to the inputs. */
-  readonly #byHead = new Map<string, T[]>();
-  readonly #byTail = new Map<string, T[]>();
+  readonly #lengths = new Set<number>();
   readonly #overlaps = new Set<number>();
-  /** All descriptions in one text, letters only, to find those that contain a listed one. */
+  readonly #forwards: SortedSpellings<T>;
+  readonly #backwards: SortedSpellings<T>;
+  /** The first letters of each spelling, and the last, as many as an overlap needs. */
+  readonly #heads: PartFilter;
+  readonly #tails: PartFilter;
+  /** All parts of the plain spellings, by which those that contain a listed one are searched. */
+  readonly #parts: PartFilter;
+  /** All plain spellings in one text, to find those that contain a listed one. */
   readonly #text: string;
   #maxLength = 0;
-  /** Where each description begins in `#text`. At the same place, `#items` has its input. */
+  /** Where each plain spelling begins in `#text`. At the same place, `#items` has its input. */
   readonly #starts: number[] = [];
   readonly #items: T[] = [];
 
   constructor(items: readonly T[]) {
-    const texts: string[] = [];
+    const plainTexts: string[] = [];
     let start = 0;
     for (const item of items) {
       const { plain, encoded } = spellDescription(item.input.description ?? '');
       for (const spelling of plain) {
         const letters = extractLetters(spelling);
-        this.#add(letters, item);
-        texts.push(letters);
+        append(this.#bySpelling, letters, item);
+        plainTexts.push(letters);
         this.#maxLength = Math.max(this.#maxLength, letters.length);
         this.#starts.push(start);
         this.#items.push(item);
         start += letters.length + 1;
       }
-      const letters = extractLetters(encoded);
-      const overlap = this.#add(letters, item);
-      // The list may show only the start or the end of a description in base64. A key with `^` has
-      // to be at the start of the listed description, and a key with `$` at its end.
-      append(this.#byHead, `^${letters.slice(0, overlap)}`, item);
-      append(this.#byTail, `${letters.slice(-overlap)}$`, item);
+      append(this.#bySpelling, extractLetters(encoded), item);
     }
-    this.#text = texts.join('\n');
+    this.#text = plainTexts.join('\n');
+    this.#parts = new PartFilter(2 * this.#text.length);
+    for (const text of plainTexts) {
+      for (const length of partLengths) this.#parts.addAll(text, length);
+    }
+    const spellings = [...this.#bySpelling.keys()];
+    this.#forwards = new SortedSpellings(this.#bySpelling, (letters) => letters);
+    this.#backwards = new SortedSpellings(this.#bySpelling, reverse);
+    this.#heads = new PartFilter(4 * spellings.length);
+    this.#tails = new PartFilter(4 * spellings.length);
+    for (const letters of spellings) {
+      const overlap = minOverlapOf(letters);
+      this.#lengths.add(letters.length);
+      this.#overlaps.add(overlap);
+      this.#heads.add(letters, 0, overlap);
+      this.#tails.add(letters, letters.length - overlap, letters.length);
+    }
   }
 
-  #add(letters: string, item: T): number {
-    const overlap = minOverlapOf(letters);
-    append(this.#bySpelling, letters, item);
-    this.#spellingLengths.add(letters.length);
-    append(this.#byHead, letters.slice(0, overlap), item);
-    append(this.#byTail, letters.slice(-overlap), item);
-    this.#overlaps.add(overlap);
-    return overlap;
-  }
-
-  /**
-   * Returns the inputs that a listed description may belong to, given its letters. Looks up every
-   * part of `listed` that is as long as an indexed description, head or tail. At the end, searches
-   * the descriptions that contain all of `listed`.
-   */
+  /** Returns the inputs that a listed description may belong to, given its letters. */
   find(listed: string): readonly T[] {
     const matches: T[] = [];
     const add = (items: readonly T[] = []): void => {
       for (const item of items) matches.push(item);
     };
-    for (const length of this.#spellingLengths) {
+    const addSpellingsAt = (start: number): void => {
+      for (const length of this.#lengths) {
+        if (start + length > listed.length) continue;
+        add(this.#bySpelling.get(listed.slice(start, start + length)));
+      }
+    };
+    // A spelling in the listed description, or over its end, begins at some head, and one over its
+    // start ends in some tail.
+    for (const length of this.#overlaps) {
+      for (let start = 0; start + length <= listed.length; start += 1) {
+        const end = start + length;
+        if (this.#heads.mayHave(listed, start, end)) {
+          addSpellingsAt(start);
+          add(this.#forwards.findAll(listed.slice(start)));
+        }
+        if (this.#tails.mayHave(listed, start, end)) {
+          add(this.#backwards.findAll(reverse(listed.slice(0, end))));
+        }
+      }
+    }
+    // A spelling that is shorter than any overlap has no head.
+    for (const length of this.#lengths) {
+      if (length >= minOverlapOf('')) continue;
       for (let end = length; end <= listed.length; end += 1) {
         add(this.#bySpelling.get(listed.slice(end - length, end)));
       }
     }
-    for (const length of this.#overlaps) {
-      for (let end = length; end <= listed.length; end += 1) {
-        const letters = listed.slice(end - length, end);
-        // At the two ends of the listed description, look up only base64 descriptions, because many
-        // plain descriptions begin alike, and the search in `#text` finds them.
-        add(this.#byHead.get(end === length ? `^${letters}` : letters));
-        add(this.#byTail.get(end === listed.length ? `${letters}$` : letters));
-      }
-    }
-    if (listed.length >= this.#maxLength) return matches;
+    if (listed.length >= this.#maxLength || !this.#mayContain(listed)) return matches;
     for (let at = 0; at < this.#starts.length; at += 1) {
       const place = this.#text.indexOf(listed, this.#starts[at]);
       if (place < 0) break;
@@ -153,6 +167,19 @@ class DescriptionIndex<T extends HasInput> {
       add(this.#items.slice(at, at + 1));
     }
     return matches;
+  }
+
+  /**
+   * Whether some plain spelling may contain a listed one: none does if one of its parts is in none.
+   * The references of a series begin alike, so searching the text compares nearly all of it.
+   */
+  #mayContain(listed: string): boolean {
+    const length = partLengths.find((each) => each <= listed.length);
+    if (length === undefined) return true;
+    for (let end = length; end <= listed.length; end += 1) {
+      if (!this.#parts.mayHave(listed, end - length, end)) return false;
+    }
+    return true;
   }
 
   /** Finds by binary search the index of the description that contains a position of `#text`. */
@@ -165,6 +192,70 @@ class DescriptionIndex<T extends HasInput> {
       else low = middle;
     }
     return low;
+  }
+}
+
+const reverse = (letters: string): string => letters.split('').toReversed().join('');
+
+/** Spellings in order, to find those with the same first letters by binary search. */
+class SortedSpellings<T> {
+  readonly #sorted: readonly (readonly [key: string, items: readonly T[]])[];
+
+  constructor(bySpelling: ReadonlyMap<string, readonly T[]>, keyOf: (letters: string) => string) {
+    const entries = [...bySpelling].map(([letters, items]) => [keyOf(letters), items] as const);
+    this.#sorted = entries.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  /** Finds the items whose key starts with these letters. */
+  findAll(start: string): readonly T[] {
+    let low = 0;
+    let high = this.#sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#sorted[middle]?.[0] ?? '') < start) low = middle + 1;
+      else high = middle;
+    }
+    const found: T[] = [];
+    for (let at = low; this.#sorted[at]?.[0].startsWith(start) === true; at += 1) {
+      for (const item of this.#sorted[at]?.[1] ?? []) found.push(item);
+    }
+    return found;
+  }
+}
+
+/** The lengths of the parts by which a text is searched. The first one that fits is used. */
+const partLengths = [8, 4];
+
+/** A set of parts of texts that may report one which it does not have, but misses none. */
+class PartFilter {
+  /** One bit for each hash. Eight bits for each part make few parts share one. */
+  readonly #bits: Uint32Array;
+
+  constructor(parts: number) {
+    this.#bits = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(4, parts) / 4)));
+  }
+
+  add(text: string, start: number, end: number): void {
+    const bit = this.#findBit(text, start, end);
+    this.#bits[bit >>> 5] = (this.#bits[bit >>> 5] ?? 0) | (1 << bit);
+  }
+
+  addAll(text: string, length: number): void {
+    for (let end = length; end <= text.length; end += 1) this.add(text, end - length, end);
+  }
+
+  mayHave(text: string, start: number, end: number): boolean {
+    const bit = this.#findBit(text, start, end);
+    return ((this.#bits[bit >>> 5] ?? 0) & (1 << bit)) !== 0;
+  }
+
+  /** Hashes a part as FNV-1a does. */
+  #findBit(text: string, start: number, end: number): number {
+    let hash = 0x811c9dc5;
+    for (let at = start; at < end; at += 1) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    }
+    return (hash ^ (hash >>> 15)) & (this.#bits.length * 32 - 1);
   }
 }
 

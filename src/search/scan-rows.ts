@@ -2,19 +2,47 @@ import { defaultClockSkew } from '../calls/options.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 import { parseCreatedAt, sideOf } from './compare.ts';
 
+/** Whether a transfer was shown by the last scan, by the one before, or by both. */
+const byLast = 1;
+const byPrevious = 2;
+
 /**
- * The transfers that one scan of a list has shown, to compare the scan with the next one. A scan
- * can miss a transfer that moves to another page meanwhile, and some lists lose transfers with
- * equal times at the end of a page. So `not_found` counts only if two scans agree.
+ * The transfers that the scans of one list have shown, to compare the last scan with the one before.
+ * A scan can miss a transfer that moves to another page meanwhile, and some lists lose transfers
+ * with equal times at the end of a page. So `not_found` counts only if two scans agree. All scans
+ * show nearly the same transfers, so they share one map.
  */
 export class ScanRows {
-  /** The latest time that each transfer's `createdAt` can mean; `Infinity` if it is unreadable. */
-  readonly #times = new Map<string, number>();
-  /** The platform's time at the first page of this scan; `-Infinity` if the platform sends none. */
+  /** The place of each transfer in the two arrays below. */
+  readonly #places = new Map<string, number>();
+  /** The latest time that a transfer's `createdAt` can mean; `Infinity` if it is unreadable. */
+  readonly #times: number[] = [];
+  readonly #shown: number[] = [];
+  /** The platform's time at the first page of each scan; `-Infinity` if the platform sends none. */
   #startedAt = Number.NEGATIVE_INFINITY;
+  #previousStartedAt = Number.NEGATIVE_INFINITY;
+  #scans = 0;
 
-  /** Whether this scan has shown a transfer twice, as if the list had changed meanwhile. */
+  /** Whether the last scan has shown a transfer twice, as if the list had changed meanwhile. */
   hasRepeats = false;
+
+  /** Whether there is a scan before the last one. */
+  get hasPrevious(): boolean {
+    return this.#scans > 1;
+  }
+
+  /** Begins a scan. The last scan becomes the previous one, unless its list was not whole. */
+  begin(isLastWhole: boolean): void {
+    if (isLastWhole) {
+      this.#scans += 1;
+      this.#previousStartedAt = this.#startedAt;
+    }
+    for (const [place, shown] of this.#shown.entries()) {
+      this.#shown[place] = isLastWhole ? (shown & byLast) * byPrevious : shown & byPrevious;
+    }
+    this.#startedAt = Number.NEGATIVE_INFINITY;
+    this.hasRepeats = false;
+  }
 
   /** Adds a page's transfers, except those that are older than any payment sought. */
   add(transfers: readonly Transfer[], earliest: number, date: number): void {
@@ -23,42 +51,44 @@ export class ScanRows {
       const side = sideOf(transfer);
       const { latest } = parseCreatedAt(transfer.createdAt);
       if (side === undefined || latest < earliest) continue;
-      this.hasRepeats ||= this.#times.has(side);
-      this.#times.set(side, Number.isNaN(latest) ? Number.POSITIVE_INFINITY : latest);
+      const known = this.#places.get(side);
+      const place = known ?? this.#times.length;
+      if (known === undefined) this.#places.set(side, place);
+      const shown = this.#shown[place] ?? 0;
+      this.hasRepeats ||= (shown & byLast) > 0;
+      this.#shown[place] = shown | byLast;
+      this.#times[place] = Number.isNaN(latest) ? Number.POSITIVE_INFINITY : latest;
     }
   }
 
   /**
-   * Whether the next scan of the list contradicts nothing that this scan has shown. It has to show
-   * all of these transfers again, and others only if they are new. With `isBounded`, only transfers
+   * Whether the last scan contradicts nothing that the scan before it has shown. It has to show all
+   * of those transfers again, and others only if they are new. With `isBounded`, only transfers
    * since a certain time were added. Without, the oldest may have left the list meanwhile.
    */
-  agreesWith(next: ScanRows, isBounded: boolean): boolean {
-    const mayLeave = isBounded ? 0 : Math.floor(this.#times.size / 100);
-    let newestMissing = Number.NEGATIVE_INFINITY;
-    let missing = 0;
-    for (const [side, time] of this.#times) {
-      if (next.#times.has(side)) continue;
-      missing += 1;
-      newestMissing = Math.max(newestMissing, time);
-      if (missing > mayLeave) return false;
+  agree(isBounded: boolean): boolean {
+    if (!this.hasPrevious) return false;
+    const newSince = this.#previousStartedAt - defaultClockSkew;
+    const previousTimes: number[] = [];
+    const missingTimes: number[] = [];
+    for (const [place, time] of this.#times.entries()) {
+      const shown = this.#shown[place] ?? 0;
+      if ((shown & byPrevious) > 0) {
+        previousTimes.push(time);
+        if (shown === byPrevious) missingTimes.push(time);
+      } else if (shown === byLast) {
+        // An unreadable time does not show that the transfer is new.
+        const isNew = newSince < 0 || (time >= newSince && time < Number.POSITIVE_INFINITY);
+        if (!isNew) return false;
+      }
     }
-    if (missing > 0 && newestMissing > this.#findOldest(mayLeave)) return false;
-    const newSince = this.#startedAt - defaultClockSkew;
-    for (const [side, time] of next.#times) {
-      // An unreadable time does not show that the transfer is new.
-      const isNew = newSince < 0 || (time >= newSince && time < Number.POSITIVE_INFINITY);
-      if (!isNew && !this.#times.has(side)) return false;
-    }
-    return true;
-  }
-
-  /** The time of the last of this many oldest transfers. */
-  #findOldest(count: number): number {
-    return (
-      Float64Array.from(this.#times.values())
+    const mayLeave = isBounded ? 0 : Math.floor(previousTimes.length / 100);
+    if (missingTimes.length === 0) return true;
+    if (missingTimes.length > mayLeave) return false;
+    const oldest =
+      Float64Array.from(previousTimes)
         .toSorted()
-        .at(count - 1) ?? Number.NaN
-    );
+        .at(mayLeave - 1) ?? Number.NaN;
+    return missingTimes.every((time) => time <= oldest);
   }
 }

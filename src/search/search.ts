@@ -150,8 +150,8 @@ interface SoughtPayment {
 
 /** What the scans of a list have shown so far. */
 export interface ScanState {
-  /** The transfers of the last scan that may be a payment sought. */
-  rows: ScanRows;
+  /** The transfers that may be a payment sought. */
+  readonly rows: ScanRows;
   /** Older transfers than this are no payment sought, by the first page of all scans. */
   earliest: number | undefined;
   /** How many transfers the last scan has read. */
@@ -247,7 +247,7 @@ export class TransferSearch {
     const takeovers = payments.filter(({ search }) => search.takeover?.comparesTerms === true);
     const pageSize = options.pageSize ?? createPageSizes();
     const bound = createBound(payments);
-    let [needed, previous]: [number, ScanRows | undefined] = [1, undefined];
+    let needed = 1;
     for (let scan = 1; ; scan += 1) {
       let pages = 0;
       const pagesOfScan = this.scan(source, bound, { ...options, pageSize }, state);
@@ -270,13 +270,12 @@ export class TransferSearch {
       const results = payments.map((payment) => decide(payment, state));
       if (results.every(({ result }) => result !== 'not_found')) return results;
       needed = Math.max(needed, ...payments.map(({ search }) => countScans(search, pages)));
-      if (needed === 1 || agree(previous, state)) return results;
+      if (needed === 1 || agree(state)) return results;
       if (scan === maxScans) {
         return results.map((result, at) =>
           payments[at]?.search.scans === 'once' ? result : hideNotFound(result),
         );
       }
-      previous = state.rows;
     }
   }
 
@@ -292,7 +291,8 @@ export class TransferSearch {
     state: ScanState,
   ): AsyncGenerator<readonly Transfer[], void, undefined> {
     const order = this.listOrder.createCheck();
-    Object.assign(state, { rows: new ScanRows(), count: 0, problem: undefined });
+    state.rows.begin(state.problem === undefined);
+    Object.assign(state, { count: 0, problem: undefined });
     /** Reports a difference from the documented response, for the latest page. */
     let reportDrift: ReportDrift = () => undefined;
     let date = Number.NaN;
@@ -326,8 +326,8 @@ const ignoredFilter =
   'payments-platform-sdk: the list of one account shows transfers of others, so the platform ignores the filter. Pass platform.transfersFilter: its true name or false.';
 
 /** Whether the last scan of a list contradicts nothing that the scan before it has shown. */
-export const agree = (previous: ScanRows | undefined, { rows, earliest = epoch }: ScanState) =>
-  previous?.agreesWith(rows, earliest > Number.NEGATIVE_INFINITY) === true;
+export const agree = ({ rows, earliest = epoch }: ScanState): boolean =>
+  rows.agree(earliest > Number.NEGATIVE_INFINITY);
 
 /** How many scans a search needs, given the number of pages of its last scan. */
 function countScans({ scans }: Search, pages: number): number {

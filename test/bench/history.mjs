@@ -6,7 +6,13 @@
 const day = 86_400_000;
 
 /** The platform as a `fetch`; `requests` counts what it receives. */
-export function createPlatform({ history, newestFirst = true, now = () => Date.now(), wait }) {
+export function createPlatform({
+  history,
+  newestFirst = true,
+  now = () => Date.now(),
+  wait,
+  describe = (age) => `payroll-old-${String(age).padStart(7, '0')}`,
+}) {
   const made = [];
   const counts = { requests: 0, lists: 0 };
   /** The transfer at a place of the list. */
@@ -26,7 +32,7 @@ export function createPlatform({ history, newestFirst = true, now = () => Date.n
       amount: '1.00',
       currency: 'USDC',
       direction: 'outgoing',
-      description: `payroll-old-${String(age).padStart(7, '0')}`,
+      description: describe(age),
     };
   };
   const respond = (body, status = 200) =>

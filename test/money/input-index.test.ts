@@ -137,3 +137,23 @@ test.each([
   expect(counts.certain).toBeGreaterThan(5);
   if (size > 1) expect(counts.found).toBeLessThan(counts.compared / 2);
 });
+
+test.each([
+  ['payroll-2026-10-00777', 0],
+  ['REF payroll-2026-10-00777', 0],
+  ['payroll-2026-10-00777 REF', 0],
+  ['REF payroll-2026-11-00777 of 2026', 1],
+  ['payroll-2026-11-0077', 10],
+  ['11-00777', 1],
+])('of 1,000 references that begin alike, %s may be %i', (description, count) => {
+  const targets = Array.from({ length: 1_000 }, (_, at) => {
+    const reference = `payroll-2026-11-${String(at).padStart(5, '0')}`;
+    const amount = '1.00';
+    return {
+      input: { ...transfer, amount, destinationAccountId: 'acc_2', description: reference },
+    };
+  });
+  const index = new InputIndex(targets as unknown as { input: TransferCreateInput }[]);
+  const listed = { ...transfer, amount: '1.00', destinationAccountId: 'acc_2', description };
+  expect([...index.find(listed as Transfer)]).toHaveLength(count);
+});

@@ -829,6 +829,7 @@ describe('an account that reconcileAll cannot read', () => {
     const { payments, inputs } = setupRefusal(() => respond(401, { error: 'No.', code: 'no' }));
     const error = await failureOf(payments.transfers.reconcileAll(inputs), AuthenticationError);
     expect(error.errors).toBeUndefined();
+    expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcileAll' });
   });
 });
 
