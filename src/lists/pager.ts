@@ -203,6 +203,9 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
   }
 }
 
+/** Why an iteration's requests are aborted. Without a reason the runtime makes an error with a stack. */
+const ended = 'The loop over the list has ended.';
+
 /** Starts an iteration over a list, which aborts its requests if the caller ends it early. */
 function startIteration<T>(
   iterate: (stop: AbortController, site: Error) => AsyncGenerator<T, undefined>,
@@ -212,7 +215,7 @@ function startIteration<T>(
   const endGenerator = generator.return.bind(generator);
   return override(generator, {
     return: () => {
-      stop.abort();
+      stop.abort(ended);
       return endGenerator(undefined);
     },
   });
@@ -340,6 +343,6 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
     if (stop.signal.aborted) return undefined;
     throw withCallSite(error, site);
   } finally {
-    stop.abort();
+    stop.abort(ended);
   }
 }

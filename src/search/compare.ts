@@ -173,13 +173,30 @@ const hasSameReference = (
 
 /** Whether a platform may have changed the description that was sent into the listed one. */
 function canBeRewritten(listed: string, expected: string): boolean {
-  const { plain, encoded } = spellDescription(expected);
+  if (isTooLong(listed) || isTooLong(expected)) return true;
+  const { plain, encoded } = spellInLetters(expected);
   const letters = extractLetters(listed);
   return (
-    plain.some((spelling) => areAlike(listed, spelling)) ||
-    letters === extractLetters(encoded) ||
-    [...plain, encoded].some((spelling) => hasOverlap(letters, extractLetters(spelling)))
+    letters === encoded ||
+    plain.some((spelling) => letters.includes(spelling) || spelling.includes(letters)) ||
+    [...plain, encoded].some((spelling) => hasOverlap(letters, spelling))
   );
+}
+
+interface Spellings {
+  readonly plain: readonly string[];
+  readonly encoded: string;
+}
+let lastSpelled: { readonly description: string; readonly letters: Spellings } | undefined;
+
+/** The spellings of a description in letters. A search compares one with each listed transfer. */
+function spellInLetters(description: string): Spellings {
+  if (lastSpelled?.description !== description) {
+    const { plain, encoded } = spellDescription(description);
+    const letters = { plain: plain.map(extractLetters), encoded: extractLetters(encoded) };
+    lastSpelled = { description, letters };
+  }
+  return lastSpelled.letters;
 }
 
 /** How a platform may write a payment's description, before extending it or cutting it off. */

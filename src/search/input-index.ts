@@ -37,11 +37,15 @@ export class InputIndex<T extends HasInput> {
   find(transfer: Transfer): Iterable<T> {
     if (this.#all.length < minIndexed) return this.#all;
     const { description } = transfer;
-    const items = this.#findByTerms(transfer).flatMap((sameTerms) =>
-      this.#findByDescription(sameTerms, description),
-    );
-    if (typeof description !== 'string' || description === '') return new Set(items);
-    return new Set([...(this.#byReference.get(extractLetters(description)) ?? []), ...items]);
+    const isComparable = typeof description === 'string' && !isTooLong(description);
+    const letters = typeof description === 'string' ? extractLetters(description) : '';
+    const found = new Set(this.#byReference.get(letters));
+    for (const sameTerms of this.#findByTerms(transfer)) {
+      const isNarrow = isComparable && letters !== '' && sameTerms.length >= minIndexed;
+      const items = isNarrow ? this.#indexOf(sameTerms).find(letters) : sameTerms;
+      for (const item of items) found.add(item);
+    }
+    return found;
   }
 
   /** Finds the inputs whose terms a listed transfer may have, whatever its description is. */
@@ -58,16 +62,13 @@ export class InputIndex<T extends HasInput> {
     });
   }
 
-  #findByDescription(items: readonly T[], listed: unknown): readonly T[] {
-    if (items.length < minIndexed || typeof listed !== 'string' || isTooLong(listed)) return items;
-    const letters = extractLetters(listed);
-    if (letters === '') return items;
+  #indexOf(items: readonly T[]): DescriptionIndex<T> {
     let index = this.#byDescription.get(items);
     if (index === undefined) {
       index = new DescriptionIndex(items);
       this.#byDescription.set(items, index);
     }
-    return index.find(letters);
+    return index;
   }
 }
 
@@ -79,8 +80,7 @@ class DescriptionIndex<T extends HasInput> {
   readonly #forwards: SortedSpellings<T>;
   readonly #backwards: SortedSpellings<T>;
   /** The first letters of each spelling, and the last, as many as an overlap needs. */
-  readonly #heads: PartFilter;
-  readonly #tails: PartFilter;
+  readonly #ends: PartFilter;
   /** All parts of the plain spellings, by which those that contain a listed one are searched. */
   readonly #parts: PartFilter;
   /** All plain spellings in one text, to find those that contain a listed one. */
@@ -114,14 +114,13 @@ class DescriptionIndex<T extends HasInput> {
     const spellings = [...this.#bySpelling.keys()];
     this.#forwards = new SortedSpellings(this.#bySpelling, (letters) => letters);
     this.#backwards = new SortedSpellings(this.#bySpelling, reverse);
-    this.#heads = new PartFilter(4 * spellings.length);
-    this.#tails = new PartFilter(4 * spellings.length);
+    this.#ends = new PartFilter(8 * spellings.length);
     for (const letters of spellings) {
       const overlap = minOverlapOf(letters);
       this.#lengths.add(letters.length);
       this.#overlaps.add(overlap);
-      this.#heads.add(letters, 0, overlap);
-      this.#tails.add(letters, letters.length - overlap, letters.length);
+      this.#ends.add(letters, 0, overlap);
+      this.#ends.add(letters, letters.length - overlap, letters.length);
     }
   }
 
@@ -137,21 +136,18 @@ class DescriptionIndex<T extends HasInput> {
         add(this.#bySpelling.get(listed.slice(start, start + length)));
       }
     };
-    // A spelling in the listed description, or over its end, begins at some head, and one over its
-    // start ends in some tail.
+    // A spelling in the listed description, or over its end, has its first letters in it, and one
+    // over its start has its last letters in it.
     for (const length of this.#overlaps) {
       for (let start = 0; start + length <= listed.length; start += 1) {
         const end = start + length;
-        if (this.#heads.mayHave(listed, start, end)) {
-          addSpellingsAt(start);
-          add(this.#forwards.findAll(listed.slice(start)));
-        }
-        if (this.#tails.mayHave(listed, start, end)) {
-          add(this.#backwards.findAll(reverse(listed.slice(0, end))));
-        }
+        if (!this.#ends.mayHave(listed, start, end)) continue;
+        addSpellingsAt(start);
+        add(this.#forwards.findAll(listed.slice(start)));
+        add(this.#backwards.findAll(reverse(listed.slice(0, end))));
       }
     }
-    // A spelling that is shorter than any overlap has no head.
+    // A spelling that is shorter than any overlap has no such letters.
     for (const length of this.#lengths) {
       if (length >= minOverlapOf('')) continue;
       for (let end = length; end <= listed.length; end += 1) {

@@ -5,6 +5,7 @@ import { parseCreatedAt, sideOf } from './compare.ts';
 /** Whether a transfer was shown by the last scan, by the one before, or by both. */
 const byLast = 1;
 const byPrevious = 2;
+const placeOf = (row: number): number => row >> 2;
 
 /**
  * The transfers that the scans of one list have shown, to compare the last scan with the one before.
@@ -13,11 +14,10 @@ const byPrevious = 2;
  * show nearly the same transfers, so they share one map.
  */
 export class ScanRows {
-  /** The place of each transfer in the two arrays below. */
-  readonly #places = new Map<string, number>();
+  /** By transfer, its place in the times below, times four, plus the scans that have shown it. */
+  readonly #rows = new Map<string, number>();
   /** The latest time that a transfer's `createdAt` can mean; `Infinity` if it is unreadable. */
   readonly #times: number[] = [];
-  readonly #shown: number[] = [];
   /** The platform's time at the first page of each scan; `-Infinity` if the platform sends none. */
   #startedAt = Number.NEGATIVE_INFINITY;
   #previousStartedAt = Number.NEGATIVE_INFINITY;
@@ -37,8 +37,9 @@ export class ScanRows {
       this.#scans += 1;
       this.#previousStartedAt = this.#startedAt;
     }
-    for (const [place, shown] of this.#shown.entries()) {
-      this.#shown[place] = isLastWhole ? (shown & byLast) * byPrevious : shown & byPrevious;
+    for (const [side, row] of this.#rows) {
+      const shown = isLastWhole ? (row & byLast) * byPrevious : row & byPrevious;
+      this.#rows.set(side, placeOf(row) * 4 + shown);
     }
     this.#startedAt = Number.NEGATIVE_INFINITY;
     this.hasRepeats = false;
@@ -51,13 +52,10 @@ export class ScanRows {
       const side = sideOf(transfer);
       const { latest } = parseCreatedAt(transfer.createdAt);
       if (side === undefined || latest < earliest) continue;
-      const known = this.#places.get(side);
-      const place = known ?? this.#times.length;
-      if (known === undefined) this.#places.set(side, place);
-      const shown = this.#shown[place] ?? 0;
-      this.hasRepeats ||= (shown & byLast) > 0;
-      this.#shown[place] = shown | byLast;
-      this.#times[place] = Number.isNaN(latest) ? Number.POSITIVE_INFINITY : latest;
+      const row = this.#rows.get(side) ?? this.#times.length * 4;
+      this.hasRepeats ||= (row & byLast) > 0;
+      this.#rows.set(side, row | byLast);
+      this.#times[placeOf(row)] = Number.isNaN(latest) ? Number.POSITIVE_INFINITY : latest;
     }
   }
 
@@ -71,8 +69,9 @@ export class ScanRows {
     const newSince = this.#previousStartedAt - defaultClockSkew;
     const previousTimes: number[] = [];
     const missingTimes: number[] = [];
-    for (const [place, time] of this.#times.entries()) {
-      const shown = this.#shown[place] ?? 0;
+    for (const row of this.#rows.values()) {
+      const time = this.#times[placeOf(row)] ?? Number.NaN;
+      const shown = row & (byLast | byPrevious);
       if ((shown & byPrevious) > 0) {
         previousTimes.push(time);
         if (shown === byPrevious) missingTimes.push(time);

@@ -103,17 +103,24 @@ const waitUntilWritten = (): Promise<void> =>
 
 const isOf = (object: object | null, { prototype }: { readonly prototype: object }): boolean =>
   object !== null && Object.getPrototypeOf(object) === prototype;
+
+/** Node's modules that each request needs, because asking Node for a module takes a microsecond. */
+let netModule: typeof NodeNet | undefined;
+let tlsModule: typeof NodeTls | undefined;
+let httpModule: typeof NodeHttp | undefined;
+
 const isPlain = (socket: Socket | null): boolean =>
-  isOf(socket, (builtinModule('node:net') as typeof NodeNet).Socket);
+  isOf(socket, (netModule ??= builtinModule('node:net') as typeof NodeNet).Socket);
 /** Asks for a plain socket first, because loading node:tls takes a third of the first response. */
 const isSecure = (socket: Socket | null): socket is TLSSocket =>
-  !isPlain(socket) && isOf(socket, (builtinModule('node:tls') as typeof NodeTls).TLSSocket);
+  !isPlain(socket) &&
+  isOf(socket, (tlsModule ??= builtinModule('node:tls') as typeof NodeTls).TLSSocket);
 
 /** Whether Node made the socket. Events of a mock's socket do not prove whether bytes were sent. */
 const isOwn = (socket: Socket | null): socket is Socket => isPlain(socket) || isSecure(socket);
 
 const isOwnRequest = (outgoing: NodeHttp.ClientRequest): boolean =>
-  isOf(outgoing, (requiredModule('node:http') as typeof NodeHttp).ClientRequest);
+  isOf(outgoing, (httpModule ??= requiredModule('node:http') as typeof NodeHttp).ClientRequest);
 
 /** Whether bytes that are written to the socket now may reach the server. */
 const isConnected = (socket: Socket): boolean =>

@@ -2,31 +2,25 @@
 
 /** The contenders to beat. Bare clients are baselines, because they are no SDKs. */
 export const peers = ['ky-zod', 'stripe', 'modern-treasury', 'polar', 'hey-api'];
+/** The peers that check what arrives. */
+const checked = ['ky-zod', 'hey-api'];
+const unchecked = peers.filter((name) => !checked.includes(name));
 
 const atLeast = (goal) => ({ goal, sense: '≥', holds: (x) => x >= goal });
 const atMost = (goal) => ({ goal, sense: '≤', holds: (x) => x <= goal });
 
-/** `against` is an adapter, 'best peer', or undefined for an absolute figure. */
+/** `against` is an adapter, or several, of which the best counts; undefined for an absolute figure. */
 export const goals = [
-  { what: 'one GET, CPU', metric: 'oneGetCpu', against: 'fetch', ...atMost(0.65) },
-  { what: 'one POST, CPU', metric: 'onePostCpu', against: 'fetch', ...atMost(0.6) },
-  { what: 'one GET, CPU', metric: 'oneGetCpu', against: 'stripe', ...atMost(0.95) },
-  { what: 'one GET, CPU', metric: 'oneGetCpu', against: 'http', ...atMost(1.6) },
-  { what: 'one GET, CPU, pinned', metric: 'pinnedGetCpu', against: 'fetch', ...atMost(0.65) },
-  { what: 'one POST, CPU, pinned', metric: 'pinnedPostCpu', against: 'fetch', ...atMost(0.6) },
-  { what: 'GET ×32, requests/s', metric: 'get', against: 'best peer', ...atLeast(1.6) },
-  { what: 'GET ×32, CPU', metric: 'getCpu', against: 'fetch', ...atMost(0.7) },
-  { what: 'POST ×32, CPU', metric: 'postCpu', against: 'fetch', ...atMost(0.65) },
-  { what: 'paging, items/s', metric: 'list', against: 'best peer', ...atLeast(1.2) },
-  { what: 'ms a page, both sides 20 ms', metric: 'overlap', ...atMost(24), unit: 'ms' },
-  { what: 'ms a page, both sides 20 ms', metric: 'overlap', against: 'fetch', ...atMost(24 / 42) },
-  { what: 'import', metric: 'import', ...atMost(14), unit: 'ms' },
-  { what: 'import', metric: 'import', against: 'ky-zod', ...atMost(30 / 79) },
-  { what: 'import to first response', metric: 'first', ...atMost(65), unit: 'ms' },
-  { what: 'import to first response', metric: 'first', against: 'ky-zod', ...atMost(0.56) },
-  { what: 'CPU to first response', metric: 'firstCpu', against: 'fetch', ...atMost(0.7) },
-  { what: 'checking, against JSON.parse', metric: 'checkRatio', ...atMost(0.25) },
-  { what: 'heap, 1,000,000 against 100,000', metric: 'heapRatio', ...atMost(1.1) },
-  { what: 'GET ×32, requests/s', metric: 'get', against: 'ky-zod', ...atLeast(1.3) },
-  { what: 'paging, items/s', metric: 'list', against: 'ky-zod', ...atLeast(1.5) },
+  { what: 'one GET, CPU', metric: 'getCpu', against: ['fetch'], ...atMost(0.55) },
+  { what: 'one GET, CPU', metric: 'getCpu', against: ['stripe'], ...atMost(0.85) },
+  { what: 'one POST, CPU', metric: 'postCpu', against: ['fetch'], ...atMost(0.6) },
+  { what: 'one POST, CPU', metric: 'postCpu', against: ['stripe'], ...atMost(1.2) },
+  { what: '32 GETs at a time, CPU', metric: 'get32Cpu', against: peers, ...atMost(0.65) },
+  { what: '20,000 items, items/s', metric: 'list', against: unchecked, ...atLeast(1) },
+  { what: '20,000 items, items/s', metric: 'list', against: checked, ...atLeast(1.3) },
+  { what: 'CPU to the first response', metric: 'firstCpu', against: ['fetch'], ...atMost(0.65) },
+  { what: 'import', metric: 'import', against: ['polar'], ...atMost(0.6) },
+  { what: 'a page, both sides take 20 ms', metric: 'overlap', ...atMost(24), unit: 'ms' },
+  { what: 'loaded first, without `…Once`', metric: 'bundleFirst', ...atMost(45), unit: 'kB' },
+  { what: 'loaded for `createOnce`', metric: 'bundleOnce', ...atMost(60), unit: 'kB' },
 ];

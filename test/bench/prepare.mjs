@@ -4,11 +4,18 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const here = import.meta.dirname;
 export const root = join(here, '../..');
 const modules = join(here, 'node_modules');
+
+/** The version of a package, read from its file, because not every package exports its package.json. */
+export async function versionOf(name) {
+  const text = await readFile(join(modules, name, 'package.json'), 'utf8');
+  return JSON.parse(text).version;
+}
 
 const npm = (...args) => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
 

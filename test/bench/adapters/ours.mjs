@@ -2,7 +2,8 @@ import { input, idOf, perPage } from '../data.mjs';
 
 export const title = 'payments-platform-sdk';
 export const packages = ['payments-platform-sdk'];
-export const load = () => import('payments-platform-sdk');
+/** `BENCH_SDK` is the file of another build. */
+export const load = () => import(process.env.BENCH_SDK ?? 'payments-platform-sdk');
 
 export function open({ PaymentsClient }, origin) {
   const payments = new PaymentsClient({ baseUrl: `${origin}/v0`, apiKey: 'sk_bench' });
