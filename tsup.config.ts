@@ -60,7 +60,10 @@ const code: Options = {
   ],
 };
 
-/** Removes white space, so that the package stays small; names stay, for stacks. Node prints a line with each error. */
+/**
+ * Removes white space, so that the package stays small; names stay, for stacks. Node prints a line with each error.
+ * Not for the client's ES module: with the white space esbuild removes the marks by which bundlers leave code out.
+ */
 const shorten: NonNullable<Options['esbuildOptions']> = (options) => {
   options.minifyWhitespace = true;
   options.lineLimit = 200;

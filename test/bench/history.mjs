@@ -5,6 +5,8 @@
 
 const day = 86_400_000;
 
+let platforms = 0;
+
 /** The platform as a `fetch`; `requests` counts what it receives. */
 export function createPlatform({
   history,
@@ -14,6 +16,9 @@ export function createPlatform({
   describe = (age) => `payroll-old-${String(age).padStart(7, '0')}`,
 }) {
   const made = [];
+  platforms += 1;
+  // Two platforms have different ids, because a journal notices an id that it has.
+  const prefix = `txfr_new${platforms}x`;
   const counts = { requests: 0, lists: 0 };
   /** The transfer at a place of the list. */
   const itemAt = (place) => {
@@ -26,7 +31,8 @@ export function createPlatform({
       id: `txfr_old${age}`,
       status: 'completed',
       type: 'onchain_transfer',
-      createdAt: new Date(now() - day - age * 60_000).toISOString(),
+      // Not at midnight, which may stand for a whole day.
+      createdAt: new Date(now() - day - age * 60_000 - 30_500).toISOString(),
       sourceAccountId: 'acc_000001',
       destinationAccountId: 'acc_000002',
       amount: '1.00',
@@ -43,13 +49,13 @@ export function createPlatform({
     const method = init?.method ?? request.method ?? 'GET';
     if (method === 'POST') {
       const body = init?.body ?? (await request.text());
-      const id = `txfr_new${made.length}`;
+      const id = `${prefix}${made.length}`;
       const transfer = { ...itemAt(made.length + history + 1), ...JSON.parse(body), id };
       made.push({ ...transfer, status: 'pending', createdAt: new Date(now()).toISOString() });
       return respond(made.at(-1), 201);
     }
     const [, id] = /transfers\/(.+)$/.exec(pathname) ?? [];
-    if (id !== undefined) return respond(made[Number(id.slice('txfr_new'.length))]);
+    if (id !== undefined) return respond(made[Number(id.slice(prefix.length))]);
     counts.lists += 1;
     await wait?.();
     const start = Number(searchParams.get('cursor') ?? 0);

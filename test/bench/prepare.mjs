@@ -34,6 +34,12 @@ export function prepareOurs() {
   rmSync(join(modules, packed));
 }
 
+/** The size of this package when it is installed, in MB. */
+export const measureInstalled = () =>
+  globSync('payments-platform-sdk/**/*', { cwd: modules, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1e6;
+
 export async function prepareHeyApi() {
   const target = join(modules, '.generated');
   const [{ createClient }, esbuild] = await Promise.all([

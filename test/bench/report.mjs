@@ -84,15 +84,17 @@ const columns = [
 
 /** Every contender as a multiple of one baseline, within each round. */
 const multiples = ({ figures, contenders }) =>
-  contenders.map(({ name, title }) => [
-    title,
-    ...columns.map(([metric]) => {
-      const series = figures[metric]?.[name];
-      const base = figures[metric]?.[metric === 'import' ? 'ky-zod' : 'fetch'];
-      if (series === undefined || base === undefined) return '–';
-      return short(median(ratios(series, base)));
-    }),
-  ]);
+  contenders
+    .filter(({ name }) => name !== 'before')
+    .map(({ name, title }) => [
+      title,
+      ...columns.map(([metric]) => {
+        const series = figures[metric]?.[name];
+        const base = figures[metric]?.[metric === 'import' ? 'ky-zod' : 'fetch'];
+        if (series === undefined || base === undefined) return '–';
+        return short(median(ratios(series, base)));
+      }),
+    ]);
 
 /** Medians of one run on one machine. */
 const medians = ({ figures, contenders }) =>

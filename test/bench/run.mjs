@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { measureBundle } from './bundle.mjs';
 import { goals, peers } from './goals.mjs';
-import { prepareHeyApi, prepareOurs, root, versionOf } from './prepare.mjs';
+import { measureInstalled, prepareHeyApi, prepareOurs, root, versionOf } from './prepare.mjs';
 import { checkGoals, formatReport, writeReport } from './report.mjs';
 
 const run = promisify(execFile);
@@ -156,11 +156,9 @@ for (let round = 1; round <= rounds; round += 1) {
 server.stop();
 if (works.includes('bundle')) {
   for (const { name, program } of contenders) {
-    if (program === undefined) continue;
-    for (const [metric, kilobytes] of Object.entries(await measureBundle(program))) {
-      record(metric, name, [kilobytes]);
-    }
+    if (program !== undefined) record('bundle', name, [await measureBundle(program)]);
   }
+  record('installed', 'ours', [measureInstalled()]);
 }
 
 /** The commit, or `unknown` without a git repository. */
@@ -182,6 +180,6 @@ const about = {
 const outcome = { figures, contenders, versions, about };
 const verdicts = checkGoals(goals, outcome);
 console.log(formatReport(verdicts, outcome));
-if (flags.only === undefined && flags.works === undefined && flags.before === undefined) {
+if (flags.only === undefined && flags.works === undefined) {
   await writeReport(verdicts, outcome, root);
 }
