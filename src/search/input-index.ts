@@ -224,11 +224,12 @@ const partLengths = [8, 4];
 
 /** A set of parts of texts that may report one which it does not have, but misses none. */
 class PartFilter {
-  /** One bit for each hash. Eight bits for each part make few parts share one. */
+  /** One bit for each hash, eight for each part, so that few parts share one; 16 MB at most. */
   readonly #bits: Uint32Array;
 
   constructor(parts: number) {
-    this.#bits = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(4, parts) / 4)));
+    const words = Math.min(2 ** 22, Math.max(4, parts) / 4);
+    this.#bits = new Uint32Array(2 ** Math.ceil(Math.log2(words)));
   }
 
   add(text: string, start: number, end: number): void {

@@ -128,7 +128,7 @@ function openOn<T>(
   const hidden: [origin: string, sockets: Socket[], shown: Socket | undefined][] = [];
   for (const [origin, sockets = []] of Object.entries(freeSockets)) {
     if (!canGrow(pool, origin)) continue;
-    const shown = sockets.find((socket) => suits(idle.get(socket)));
+    const shown = sockets.find((socket) => !socket.destroyed && suits(idle.get(socket)));
     hidden.push([origin, sockets, shown]);
     freeSockets[origin] = shown === undefined ? [] : [shown];
   }
