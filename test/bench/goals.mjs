@@ -57,7 +57,7 @@ export const goals = [
     metric: 'overlap',
     ...atMost(24),
     unit: 'ms',
-    why: 'the machine was busy.',
+    why: 'the timers of the machine were late, as those of `fetch` beside it.',
   },
   {
     what: 'a client without `…Once`, gzipped',
