@@ -224,7 +224,7 @@ const partLengths = [8, 4];
 
 /** A set of parts of texts that may report one which it does not have, but misses none. */
 class PartFilter {
-  /** One bit for each hash, eight for each part, so that few parts share one; 16 MB at most. */
+  /** One bit for each hash, at least eight for each part, so that few parts share one; 16 MB at most. */
   readonly #bits: Uint32Array;
 
   constructor(parts: number) {

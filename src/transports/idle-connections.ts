@@ -93,21 +93,13 @@ interface Pool {
   readonly maxTotalSockets?: number;
 }
 
-/**
- * Opens a write on a used connection of writes that has been silent for long enough, or on a new
- * connection. So writes in a series need not wait, and connections that are not silent yet stay
- * open.
- */
+/** Opens a write on a used connection that may take it, so that writes in a series need not wait. */
 export const openWrite = <T>(agent: NodeHttp.Agent, open: () => T): T =>
-  openOn(
-    agent,
-    (idleness) => idleness === undefined || (!idleness.hasRead && isSilent(idleness)),
-    open,
-  );
+  openOn(agent, (socket) => canReuse(socket, { method: 'POST', scan: undefined }), open);
 
 /** Opens a request of a scan on a connection that only this scan has used, or on a new one. */
 export const openScan = <T>(agent: NodeHttp.Agent, scan: Scan, open: () => T): T =>
-  openOn(agent, (idleness) => idleness?.scan === scan, open);
+  openOn(agent, (socket) => idle.get(socket)?.scan === scan, open);
 
 /** Opens a request on a new connection. */
 export const openFresh = <T>(agent: NodeHttp.Agent, open: () => T): T =>
@@ -118,17 +110,13 @@ export const openFresh = <T>(agent: NodeHttp.Agent, open: () => T): T =>
  * so that the agent takes that one or makes another. Shows all if the agent may open no more
  * connections. Returns what `open` returns.
  */
-function openOn<T>(
-  agent: NodeHttp.Agent,
-  suits: (idleness: Idleness | undefined) => boolean,
-  open: () => T,
-): T {
+function openOn<T>(agent: NodeHttp.Agent, suits: (socket: Socket) => boolean, open: () => T): T {
   const pool: Pool = agent;
   const { freeSockets = {} } = pool;
   const hidden: [origin: string, sockets: Socket[], shown: Socket | undefined][] = [];
   for (const [origin, sockets = []] of Object.entries(freeSockets)) {
     if (!canGrow(pool, origin)) continue;
-    const shown = sockets.find((socket) => !socket.destroyed && suits(idle.get(socket)));
+    const shown = sockets.find((socket) => !socket.destroyed && suits(socket));
     hidden.push([origin, sockets, shown]);
     freeSockets[origin] = shown === undefined ? [] : [shown];
   }

@@ -111,7 +111,7 @@ let httpModule: typeof NodeHttp | undefined;
 
 const isPlain = (socket: Socket | null): boolean =>
   isOf(socket, (netModule ??= builtinModule('node:net') as typeof NodeNet).Socket);
-/** Asks for a plain socket first, because loading node:tls takes a third of the first response. */
+/** Asks for a plain socket first, because loading node:tls takes a tenth of the first response. */
 const isSecure = (socket: Socket | null): socket is TLSSocket =>
   !isPlain(socket) &&
   isOf(socket, (tlsModule ??= builtinModule('node:tls') as typeof NodeTls).TLSSocket);

@@ -151,7 +151,7 @@ const rows = [
   ['batch', '1,000,000 by `createAllOnce` from an async iterable: MB above idle', 100],
   ['list', 'a list of 1,000,000: MB above idle', 30],
   ['calls', '100,000 calls after 100,000, 32 at a time: MiB more RSS', 10],
-  ['response', 'a response of 16 MiB: its size in RSS', 10],
+  ['response', 'a response of 16 MiB: times its size, RSS', 10],
 ];
 const [work] = positionals;
 if (work === undefined) {

@@ -203,5 +203,7 @@ export async function writeSection(name, text) {
   const [before, rest] = document.split(startMarker);
   const [, after] = rest?.split(endMarker) ?? [];
   if (before === undefined || after === undefined) throw new Error('the markers are missing');
-  await writeFile(file, `${before}${startMarker}\n\n${text}\n\n${endMarker}${after}`);
+  const day = new Date().toISOString().slice(0, 10);
+  const measured = `${text}\n\nOne run, on ${day}.`;
+  await writeFile(file, `${before}${startMarker}\n\n${measured}\n\n${endMarker}${after}`);
 }

@@ -1,7 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { Session, type HeapProfiler } from 'node:inspector/promises';
-import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PaymentsClient } from 'payments-platform-sdk';
@@ -136,35 +132,4 @@ test('createAllOnce retains less than 300 bytes for each payment, which is littl
   expect(requests).toBe(payouts + 1_000);
   // A reference takes about 70 bytes, and the heap varies. An input would take 400 bytes more.
   expect(bytes).toBeLessThan(300);
-});
-
-/** Measures the bytes that a call makes survive a minor collection, as V8 samples them. */
-async function measureSurvivors(count: number, call: () => Promise<unknown>): Promise<number> {
-  const session = new Session();
-  session.connect();
-  await session.post('HeapProfiler.startSampling', {
-    samplingInterval: 4_096,
-    includeObjectsCollectedByMajorGC: true,
-  });
-  for (let number = 0; number < count; number += 1) await call();
-  const { profile } = await session.post('HeapProfiler.stopSampling');
-  session.disconnect();
-  const sum = ({ selfSize, children }: HeapProfiler.SamplingHeapProfileNode): number =>
-    children.reduce((total, child) => total + sum(child), selfSize);
-  return sum(profile.head) / count;
-}
-
-// With a closure that was assigned straight to a field of the exchange, V8 kept 7 kB of each GET.
-test('a GET that has ended does not survive a minor collection', async () => {
-  // The server is another process, because its own requests would count.
-  const server = fork(fileURLToPath(new URL('../bench/server.mjs', import.meta.url)));
-  const [{ port }] = (await once(server, 'message')) as [{ port: number }];
-  const baseUrl = `http://127.0.0.1:${port}/v0`;
-  const payments = new PaymentsClient({ baseUrl, apiKey: 'sk_example' });
-  const id = 'txfr_00000000000000000007';
-  const read = () => payments.transfers.get(id);
-  await measureSurvivors(1_000, read);
-  const bytes = await measureSurvivors(3_000, read);
-  expect(bytes).toBeLessThan(2_500);
-  server.kill();
 });

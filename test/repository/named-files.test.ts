@@ -14,6 +14,7 @@ const others = new Map([
   ['Node.js', 'the runtime'],
   ['openapi.json', 'written by the build'],
   ['dist/sbom.cdx.json', 'written by the build'],
+  ['dist/index.js', 'written by the build'],
   ['schemas/card.ts', 'the example of the recipe for a noun'],
   ['resources/cards.ts', 'the example of the recipe for a noun'],
   ['cards.ts', 'the example of the recipe for a noun'],

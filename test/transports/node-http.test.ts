@@ -311,6 +311,19 @@ test('a read that was sent again has the outcome unknown if its new connection i
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
+test('a write leaves the idle connection of another request on the agent of the caller open', async () => {
+  const server = await rawServer(createNext());
+  const agent = lastingAgent();
+  const other = http.get(`${server.origin}/other`, { agent });
+  const [response] = (await once(other, 'response')) as [http.IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  await new Promise((resolve) => setImmediate(resolve));
+  await clientFor(server.origin, { agent }).transfers.create(newTransfer);
+  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+  expect(other.socket?.destroyed).toBe(false);
+});
+
 test('a write does not reuse a connection that was idle for more than 800 ms', async () => {
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin, { agent: lastingAgent() });
