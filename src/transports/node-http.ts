@@ -427,7 +427,9 @@ class Exchange {
     });
     incoming.on('end', () => {
       // Makes the connection free for another request, or closes the connection.
-      if (isOwn(socket) && !this.#isBodiedGet) markIdle(socket, this.#startedAt, this.#request);
+      // A mock of msw 3 has a socket that Node made, and that reads no byte.
+      const isReal = isOwn(socket) && socket.bytesRead > 0;
+      if (isReal && !this.#isBodiedGet) markIdle(socket, this.#startedAt, this.#request);
       else socket?.destroy();
       this.#outgoing = undefined;
       this.#countWritten(false);

@@ -23,7 +23,6 @@ function setup(options?: HandlersOptions) {
   };
 }
 
-// msw keeps a connection that was never encrypted, and an agent uses it again.
 test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
   'the msw handlers respond to every request of a client at %s',
   async (baseUrl) => {
@@ -35,6 +34,18 @@ test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
     }
   },
 );
+
+// Two tests of one process may each begin with a new sandbox, whose ids begin anew.
+test.each([0, 100, 500])('the msw handlers may give an id again after %i ms', async (ms) => {
+  const baseUrl = 'https://again.example.com/v0';
+  for (const email of ['one@example.com', 'two@example.com']) {
+    const { sandbox } = setup({ baseUrl });
+    const payments = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey, maxRetries: 0 });
+    expect((await payments.entities.create({ email })).id).toBe('ent_000001');
+    // Real time, because the age of a real connection decides whether it is used again.
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+});
 
 test('a timer of the application fires before a loop of requests to the msw handlers has ended', async () => {
   const { sandbox, key } = setup();
