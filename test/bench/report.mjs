@@ -76,9 +76,9 @@ const columns = [
   ['post32Cpu', 'POST ×32, CPU µs'],
   ['list', 'items/s'],
   ['pageCpu', 'page, CPU µs'],
-  ['overlap', '20+20 ms page, ms'],
+  ['overlap', '20+20 ms page'],
   ['import', 'import ms'],
-  ['first', 'first response ms'],
+  ['first', 'first response'],
   ['firstCpu', 'its CPU, ms'],
 ];
 
