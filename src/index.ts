@@ -8,6 +8,7 @@
  * @module payments-platform-sdk
  */
 export { PaymentsClient } from './client.ts';
+export type { SimilarPayment } from './calls/call.ts';
 export type { Authorize, ProposedPayment } from './calls/veto.ts';
 export type { ClientOptions } from './calls/client-options.ts';
 export type { RequestOptions } from './calls/options.ts';

@@ -3,8 +3,21 @@ import type { Argument, Path, Validator } from './arguments.ts';
 import { ConfigurationError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import { createError } from '../errors/message.ts';
 import type { Kind } from '../errors/outcome.ts';
+import type { TransferCreateInput } from '../schemas/transfer.ts';
 import type { ResolvedCallOptions } from './options.ts';
 import type { ValueFinder } from './undocumented-values.ts';
+
+/** A payment of the journal with the same terms, which may be the proposed one or another. */
+export interface SimilarPayment {
+  /** The reference of the payment. */
+  readonly reference: string;
+  /** `paid`, or still open: `sending` or `ambiguous`. */
+  readonly state: 'sending' | 'ambiguous' | 'paid';
+  /** When the payment was first claimed, in ISO 8601 by the journal's clock. */
+  readonly at: string;
+  /** The id of the transfer, if the payment was made. */
+  readonly transferId?: string | undefined;
+}
 
 /** What the SDK sends in a call. {@link Call} adds how to read the response. */
 export interface CallRequest {
@@ -28,6 +41,8 @@ export interface CallRequest {
   readonly idempotencyKey?: string | undefined;
   /** Called with the body just before each attempt, after every wait; may throw. */
   readonly beforeSending?: (body: string) => void;
+  /** For payments: finds those of the journal with the terms of an input, if the journal can. */
+  readonly findSimilar?: ((input: TransferCreateInput) => Promise<SimilarPayment[]>) | undefined;
   /** For writes: a sentence for the error when nobody knows whether the write took effect. */
   readonly ifUnknown?: string;
 }

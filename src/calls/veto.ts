@@ -3,6 +3,7 @@ import { timeoutFailure, vetoFailure } from '../errors/failure.ts';
 import { parseJson } from '../internal/json.ts';
 import type { TransferCreateInput } from '../schemas/transfer.ts';
 import type { RunningCall } from './attempt.ts';
+import type { SimilarPayment } from './call.ts';
 import { Stopped } from './time.ts';
 
 /** The payment that your function `authorize` permits or vetoes. */
@@ -13,6 +14,18 @@ export interface ProposedPayment {
   readonly input: TransferCreateInput;
   /** The reference of the payment, if `createOnce` or a batch makes the payment. */
   readonly reference?: string | undefined;
+  /**
+   * Lists the payments of the last 30 days with the same source, recipient, amount and currency, at
+   * most 100, newest first. Absent if the journal cannot list them.
+   * @example
+   * ```ts
+   * import type { Authorize } from 'payments-platform-sdk';
+   *
+   * const isNew: Authorize = async ({ similar }) => (await similar?.())?.length === 0;
+   * console.log(isNew.name);
+   * ```
+   */
+  readonly similar?: (() => Promise<SimilarPayment[]>) | undefined;
 }
 
 /**
@@ -28,11 +41,15 @@ export type Authorize = (payment: ProposedPayment) => boolean | Promise<boolean>
 export async function askAuthorize(running: RunningCall, authorize: Authorize): Promise<void> {
   const { call, prepared, total, totalTimeout } = running;
   // Parse the request body again, so that `authorize` sees what is sent and cannot change it.
-  const input = parseJson(prepared.body ?? '') as TransferCreateInput;
-  const isOnce = call.operation === 'transfers.createOnce';
-  const payment: ProposedPayment = isOnce
-    ? { operation: 'transfers.createOnce', input, reference: input.description }
-    : { operation: 'transfers.create', input };
+  const readInput = () => parseJson(prepared.body ?? '') as TransferCreateInput;
+  const input = readInput();
+  const { findSimilar } = call;
+  const payment: ProposedPayment = {
+    ...(call.operation === 'transfers.createOnce'
+      ? { operation: 'transfers.createOnce', input, reference: input.description }
+      : { operation: 'transfers.create', input }),
+    ...(findSimilar && { similar: () => findSimilar(readInput()) }),
+  };
   let verdict: unknown;
   try {
     verdict = await total.race((async () => authorize(payment))());

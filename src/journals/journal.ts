@@ -1,6 +1,7 @@
 import { isEqual } from '../internal/objects.ts';
 import { isTestRun, warn } from '../internal/runtime.ts';
-import type { OnceInput } from '../schemas/transfer.ts';
+import { termsOf } from '../internal/terms.ts';
+import type { OnceInput, TransferCreateInput } from '../schemas/transfer.ts';
 
 /** One change of a payment's entry in the journal. */
 export interface JournalTransition {
@@ -124,6 +125,24 @@ export interface OpenPayment {
  */
 export type SearchFirst = 'always' | 'first_day' | 'never';
 
+/** The payment to which `Journal.similar` lists similar ones. */
+interface SimilarTerms {
+  /** The base URL of the platform. */
+  readonly platform: string;
+  /** The input of the payment, whose description does not count. */
+  readonly input: TransferCreateInput;
+}
+
+/** A payment that `Journal.similar` lists. */
+export interface SimilarEntry {
+  /** The reference of the payment. */
+  readonly reference: string;
+  /** The entry of the payment. */
+  readonly entry: JournalEntry;
+  /** Time of its first claim since the latest `not_paid`, in milliseconds by the journal's clock. */
+  readonly claimedAt: number;
+}
+
 /** Options of `Journal.prune`. */
 export interface PruneOptions {
   /** Removes only payments that were recorded as paid before this time. */
@@ -181,6 +200,12 @@ export interface Journal {
    * is none. With it, no two payments are recorded with one transfer, in any process.
    */
   find?(platform: string, transferId: string): Promise<string | undefined>;
+  /**
+   * Lists the payments, other than `not_paid`, with this source, recipient, amount by value,
+   * currency (USDC if absent) and platform, first claimed since a time by the journal's clock,
+   * newest first. For `similar` of `authorize`.
+   */
+  similar?(terms: SimilarTerms, since: number): Promise<readonly SimilarEntry[]>;
   /**
    * Reads when the store got its first entry, in milliseconds by the journal's clock. Undefined if
    * the store has never had one, 0 if that time is unknown. Needed for `searchFirst: 'first_day'`.
@@ -263,8 +288,31 @@ export function transferOf(entry: JournalEntry | undefined) {
 export function columnsOf(entry: JournalEntry) {
   const { platform = null, transferId = null } = transferOf(entry) ?? {};
   const paidAt = entry.state === 'paid' && Number.isFinite(entry.paidAt) ? entry.paidAt : null;
-  return { isOpen: isUndecided(entry), platform, transferId, paidAt };
+  return { isOpen: isUndecided(entry), platform, transferId, paidAt, ...similarColumnsOf(entry) };
 }
+
+/** The terms by which a payment is found, and the time of its first claim. Null if not paid. */
+function similarColumnsOf(entry: JournalEntry) {
+  const claimedAt = readFirstClaimTime(entry);
+  const { platform, input } = entry;
+  // Another program may have written the entry, so its fields may be missing.
+  if (!Number.isFinite(claimedAt) || !isObjectOrArray(input)) return noSimilarColumns;
+  return { terms: termsOf(platform, input), claimedAt };
+}
+const noSimilarColumns = { terms: null, claimedAt: null };
+
+/** The time of the first claim since the latest `not_paid`; NaN if the entry is `not_paid`. */
+function readFirstClaimTime(entry: JournalEntry): number {
+  if (isOpen(entry)) return entry.firstClaimedAt > 0 ? entry.firstClaimedAt : entry.claimedAt;
+  if (entry.state !== 'paid') return Number.NaN;
+  const history = Array.isArray(entry.history) ? entry.history.filter(isObjectOrArray) : [];
+  const changes = history as readonly JournalTransition[];
+  const start = changes.findLastIndex(({ state }) => state === 'not_paid') + 1;
+  return changes[start]?.at ?? entry.paidAt;
+}
+
+/** How many payments a journal lists: the 100 that `authorize` gets, and perhaps the payment itself. */
+export const maxSimilar = 101;
 
 /** The version of a store, as this package writes stores. Stores of 0.3 and 0.4 have no version. */
 const storeVersion = 2;

@@ -1,6 +1,9 @@
 import { isEqual } from '../internal/objects.ts';
+import { termsOf } from '../internal/terms.ts';
 import {
+  columnsOf,
   isUndecided,
+  maxSimilar,
   readPaidBefore,
   transferOf,
   type FullJournal,
@@ -68,6 +71,16 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
       return count;
     },
     find: (platform, transferId) => Promise.resolve(owners.get(transferKey(platform, transferId))),
+    similar: async ({ platform, input }, since) => {
+      const terms = termsOf(platform, input);
+      const rows = [...entries].flatMap(([reference, entry]) => {
+        const { terms: found, claimedAt } = columnsOf(entry);
+        return found === terms && claimedAt >= since
+          ? [{ reference, entry: cloneEntry(entry), claimedAt }]
+          : [];
+      });
+      return rows.toSorted((one, other) => other.claimedAt - one.claimedAt).slice(0, maxSimilar);
+    },
     firstClaimAt: () => Promise.resolve(firstEntryAt),
     searchFirst: 'never',
   };

@@ -1,9 +1,11 @@
+import { termsOf } from '../internal/terms.ts';
 import { fieldOf } from '../internal/thrown.ts';
 import {
   columnsOf,
   describeStore,
   isUndecided,
   LastingJournalError,
+  maxSimilar,
   needsMigration,
   pageSize,
   parseEntry,
@@ -18,7 +20,7 @@ import {
 } from './journal.ts';
 
 /**
- * SQL that creates the table and the indexes of {@link postgresJournal} if they do not exist: three
+ * SQL that creates the table and the indexes of {@link postgresJournal} if they do not exist: four
  * statements, which `.split(';')` separates. Keep the collation `C`, because an upgrade of the
  * operating system does not change that collation.
  */
@@ -29,11 +31,15 @@ export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal
   platform text,
   transfer_id text,
   paid_at double precision,
+  terms text,
+  claimed_at double precision,
   changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference) WHERE is_open;
 CREATE UNIQUE INDEX IF NOT EXISTS payments_journal_transfer ON payments_journal (platform, transfer_id)
-  WHERE transfer_id IS NOT NULL`;
+  WHERE transfer_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS payments_journal_terms ON payments_journal (terms, claimed_at)
+  WHERE terms IS NOT NULL`;
 
 /** SQL that casts a parameter to a number, because some drivers send texts as texts. */
 const toNumberSql = (parameter: string): string =>
@@ -178,7 +184,7 @@ export function postgresJournal(
   ) => {
     const columns = after && describeColumns(after);
     if (before === undefined) {
-      const sql = `INSERT INTO ${table} (reference, entry, is_open, platform, transfer_id, paid_at) VALUES ($1, $2, ${columns?.sql.join(', ')}) ON CONFLICT DO NOTHING RETURNING reference, ${startedSql}`;
+      const sql = `INSERT INTO ${table} (reference, entry, is_open, platform, transfer_id, paid_at, terms, claimed_at) VALUES ($1, $2, ${columns?.sql.join(', ')}) ON CONFLICT DO NOTHING RETURNING reference, ${startedSql}`;
       return change(sql, reference, serializeEntry(after), ...(columns?.values ?? []));
     }
     return swapByValues(
@@ -188,9 +194,9 @@ export function postgresJournal(
           const sql = `DELETE FROM ${table} WHERE reference = $1 AND entry = $2 RETURNING reference`;
           return change(sql, reference, stored);
         }
-        const [isOpen, platform, transferId, paidAt] = columns.sql;
+        const [isOpen, platform, transferId, paidAt, terms, claimedAt] = columns.sql;
         const ageSql = `(SELECT age(xmin) FROM ${table} WHERE reference = $1) AS age`;
-        const sql = `UPDATE ${table} SET entry = $2, is_open = ${isOpen}, platform = ${platform}, transfer_id = ${transferId}, paid_at = ${paidAt}, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $${columns.values.length + 3} RETURNING reference, ${startedSql}, ${ageSql}`;
+        const sql = `UPDATE ${table} SET entry = $2, is_open = ${isOpen}, platform = ${platform}, transfer_id = ${transferId}, paid_at = ${paidAt}, terms = ${terms}, claimed_at = ${claimedAt}, changed_at = clock_timestamp() WHERE reference = $1 AND entry = $${columns.values.length + 3} RETURNING reference, ${startedSql}, ${ageSql}`;
         const values = [reference, serializeEntry(after), ...columns.values, stored];
         return change(sql, ...values).catch(ignoreTakenTransfer);
       },
@@ -211,7 +217,7 @@ export function postgresJournal(
   /** Reads the reserved row that describes the store, whose reference is empty and so comes first. */
   const firstClaimAt = async (): Promise<number | undefined> => {
     // Names a column that a table of 0.4 lacks, so that its error comes before the first swap.
-    const sql = `SELECT reference, entry, is_open FROM ${table} ORDER BY reference LIMIT 1`;
+    const sql = `SELECT reference, entry, claimed_at FROM ${table} ORDER BY reference LIMIT 1`;
     const [row] = await queryRows('entry', sql);
     if (row === undefined) return undefined;
     return row['reference'] === '' ? readFirstClaim(String(row['entry'])) : 0;
@@ -268,6 +274,15 @@ export function postgresJournal(
       const sql = `SELECT reference FROM ${table} WHERE platform = $1 AND transfer_id = $2`;
       const row = await change(sql, platform, transferId);
       return row && String(row['reference']);
+    },
+    similar: async ({ platform, input }, since) => {
+      const sql = `SELECT reference, entry, claimed_at FROM ${table} WHERE terms = $1 AND claimed_at >= ${toNumberSql('$2')} ORDER BY claimed_at DESC LIMIT ${maxSimilar}`;
+      const rows = await queryRows('claimed_at', sql, termsOf(platform, input), String(since));
+      return rows.map((row) => ({
+        reference: String(row['reference']),
+        entry: parseEntry(String(row['entry'])),
+        claimedAt: Number(row['claimed_at']),
+      }));
     },
     firstClaimAt,
     read: async (reference) => {
@@ -334,16 +349,16 @@ export function postgresJournal(
 
 /** The SQL of an entry's columns, and the values of the parameters from `$3` on. */
 function describeColumns(entry: JournalEntry) {
-  const { isOpen, platform, transferId, paidAt } = columnsOf(entry);
+  const { isOpen, platform, transferId, paidAt, terms, claimedAt } = columnsOf(entry);
   const sql = [String(isOpen)];
   const values: string[] = [];
-  for (const value of [platform, transferId, paidAt]) {
+  for (const value of [platform, transferId, paidAt, terms, claimedAt]) {
     // Not a parameter, because some drivers cannot tell the type of null.
     if (value === null) sql.push('NULL');
     else {
       values.push(String(value));
       const parameter = `$${values.length + 2}`;
-      sql.push(value === paidAt ? toNumberSql(parameter) : parameter);
+      sql.push(typeof value === 'number' ? toNumberSql(parameter) : parameter);
     }
   }
   return { sql, values };

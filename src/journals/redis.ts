@@ -122,7 +122,7 @@ const timeScript = "return redis.call('TIME')";
 /**
  * A journal in Redis or Valkey, under `payments:journal:…`. Set `appendonly yes`, `appendfsync
  * always` and `maxmemory-policy noeviction`, because the payment is made twice if Redis loses a
- * claim whose request is on the way.
+ * claim whose request is on the way. Has no `similar` for `authorize`.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';

@@ -1,9 +1,11 @@
 import type * as NodeFs from 'node:fs';
+import { termsOf } from '../internal/terms.ts';
 import {
   columnsOf,
   describeStore,
   isUndecided,
   LastingJournalError,
+  maxSimilar,
   needsMigration,
   pageSize,
   parseEntry,
@@ -22,7 +24,7 @@ import { memoryMark } from './memory.ts';
 interface Database {
   prepare(sql: string): {
     get(...values: string[]): unknown;
-    all(...values: string[]): unknown[];
+    all(...values: (string | number)[]): unknown[];
     run(...values: (string | number | null)[]): { changes: number | bigint };
   };
   close(): void;
@@ -31,6 +33,10 @@ interface Database {
 interface Row {
   readonly reference: string;
   readonly entry: string;
+}
+
+interface SimilarRow extends Row {
+  readonly claimed_at: number;
 }
 
 interface EndOfPage {
@@ -170,12 +176,15 @@ const sqliteTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   is_open INTEGER NOT NULL DEFAULT 1,
   platform TEXT,
   transfer_id TEXT,
-  paid_at REAL
+  paid_at REAL,
+  terms TEXT,
+  claimed_at REAL
 )`;
 /** The indexes of the table of {@link sqliteJournal}. */
 export const sqliteIndexes = [
   'CREATE INDEX IF NOT EXISTS payments_journal_open ON payments_journal (reference) WHERE is_open = 1',
   'CREATE UNIQUE INDEX IF NOT EXISTS payments_journal_transfer ON payments_journal (platform, transfer_id) WHERE transfer_id IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS payments_journal_terms ON payments_journal (terms, claimed_at) WHERE terms IS NOT NULL',
 ] as const;
 
 /**
@@ -192,7 +201,7 @@ function prepareStatements(database: Database, path: string, create: boolean) {
   if (columns.length === 0 && create) {
     database.prepare(sqliteTable).run();
     if (path !== ':memory:') sayNewFile(path);
-  } else if (columns.length > 0 && !columns.some(isTransferId)) {
+  } else if (columns.length > 0 && !columns.some(isClaimedAt)) {
     throw needsMigration(`The SQLite file ${path}`);
   }
   for (const sql of sqliteIndexes) database.prepare(sql).run();
@@ -207,14 +216,17 @@ function prepareStatements(database: Database, path: string, create: boolean) {
     ),
     // Both ignore a row whose transfer is the payment of another reference.
     insert: database.prepare(
-      'INSERT INTO payments_journal (entry, is_open, platform, transfer_id, paid_at, reference) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      'INSERT INTO payments_journal (entry, is_open, platform, transfer_id, paid_at, terms, claimed_at, reference) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
     ),
     update: database.prepare(
-      'UPDATE OR IGNORE payments_journal SET entry = ?, is_open = ?, platform = ?, transfer_id = ?, paid_at = ? WHERE reference = ? AND entry = ?',
+      'UPDATE OR IGNORE payments_journal SET entry = ?, is_open = ?, platform = ?, transfer_id = ?, paid_at = ?, terms = ?, claimed_at = ? WHERE reference = ? AND entry = ?',
     ),
     remove: database.prepare('DELETE FROM payments_journal WHERE reference = ? AND entry = ?'),
     find: database.prepare(
       'SELECT reference FROM payments_journal WHERE platform = ? AND transfer_id = ?',
+    ),
+    similar: database.prepare(
+      `SELECT reference, entry, claimed_at FROM payments_journal WHERE terms = ? AND claimed_at >= ? ORDER BY claimed_at DESC LIMIT ${maxSimilar}`,
     ),
     // Without INDEXED BY, SQLite would use the primary key and read every row.
     open: database.prepare(
@@ -229,8 +241,8 @@ function prepareStatements(database: Database, path: string, create: boolean) {
   };
 }
 
-const isTransferId = (column: unknown): boolean =>
-  (column as { name: string }).name === 'transfer_id';
+const isClaimedAt = (column: unknown): boolean =>
+  (column as { name: string }).name === 'claimed_at';
 
 function sayNewFile(path: string): void {
   const { isAbsolute, resolve } = getBuiltin('node:path') as Path;
@@ -240,8 +252,9 @@ function sayNewFile(path: string): void {
 
 /** The values of an entry and of its columns, in the order of the statements. */
 const valuesOf = (entry: JournalEntry) => {
-  const { isOpen, platform, transferId, paidAt } = columnsOf(entry);
-  return [serializeEntry(entry), isOpen ? 1 : 0, platform, transferId, paidAt] as const;
+  const { isOpen, platform, transferId, paidAt, terms, claimedAt } = columnsOf(entry);
+  const columns = [isOpen ? 1 : 0, platform, transferId, paidAt, terms, claimedAt] as const;
+  return [serializeEntry(entry), ...columns] as const;
 };
 
 /** Whether an error says that another process has the lock: SQLITE_BUSY or an extension of it. */
@@ -333,6 +346,15 @@ export function sqliteJournal(
     find: async (platform, transferId) => {
       const row = await retryWhileBusy(() => prepare().find.get(platform, transferId));
       return row ? (row as Row).reference : undefined;
+    },
+    similar: async ({ platform, input }, since) => {
+      const terms = termsOf(platform, input);
+      const rows = await retryWhileBusy(() => prepare().similar.all(terms, since));
+      return (rows as SimilarRow[]).map(({ reference, entry, claimed_at: claimedAt }) => ({
+        reference,
+        entry: parseEntry(entry),
+        claimedAt,
+      }));
     },
     firstClaimAt: () => retryWhileBusy(readFirst),
     read: async (reference) => {

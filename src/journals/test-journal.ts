@@ -480,6 +480,65 @@ const findCases: readonly JournalCase[] = [
   },
 ];
 
+/** A case of the contract for a journal that has the optional method `similar`. */
+const similarCase: JournalCase = {
+  expected: 'similar lists the payments with these terms, newest first, except for not_paid ones.',
+  hint: 'Keep the terms, with the amount by value, and the time of the first claim since the latest not_paid in columns, which swap writes with the entry.',
+  run: async (trial) => {
+    // No other run has entries of this platform.
+    const platform = `https://${crypto.randomUUID()}.invalid/v0`;
+    const [again, one, other] = [trial.newReference(), trial.newReference(), trial.newReference()];
+    const claim = async (reference: string, before?: JournalEntry): Promise<SendingEntry> => {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      const at = await trial.call('now', () => trial.nextHandle().now(reference));
+      const history = [...(before?.history ?? []), { at, state: 'sending' as const }];
+      const times = { claimedAt: at, expiresAt: at, firstClaimedAt: at };
+      const entry = createClaim(reference, 'one', { ...times, platform, history });
+      await trial.swap(reference, before, entry);
+      return entry;
+    };
+    const earlier = await claim(again);
+    const end = { at: earlier.claimedAt, state: 'not_paid' } as const;
+    const history = [...(earlier.history ?? []), end];
+    const notPaid = { ...createEntries(again).not_paid, platform, history };
+    await trial.swap(again, earlier, notPaid);
+    const second = await claim(one);
+    const paid = { ...createEntries(one).paid, platform, history: second.history };
+    await trial.swap(one, second, paid);
+    const third = await claim(other);
+    const ambiguous = { ...third, state: 'ambiguous', candidates: ['txfr_000001'] } as const;
+    await trial.swap(other, third, ambiguous);
+    const { description: _, ...input } = createClaim('', 'one').input;
+    const terms = { platform, input: { ...input, amount: '12.5', currency: 'USDC' } };
+    const decided = [[other, ambiguous] as const, [one, paid] as const];
+    await trial.expectSimilar(terms, 0, decided);
+    const sending = await claim(again, notPaid);
+    const listed = [[again, sending] as const, ...decided];
+    const others: readonly object[] = [
+      { platform: `${platform}/other` },
+      { input: { ...input, sourceAccountId: 'acc_000003' } },
+      { input: { ...input, destinationAccountId: 'acc_000003' } },
+      { input: { ...input, destinationAccountId: undefined, counterpartyId: 'cpty_000001' } },
+      { input: { ...input, amount: '12.51' } },
+      { input: { ...input, currency: 'EURC' } },
+    ];
+    for (const fields of others) {
+      const reference = trial.newReference();
+      const changed: SendingEntry = { ...sending, ...fields };
+      const entry = { ...changed, input: { ...changed.input, description: reference } };
+      await trial.swap(reference, undefined, entry);
+    }
+    const rows = await trial.expectSimilar(terms, 0, listed);
+    for (const { claimedAt } of rows) {
+      if (Math.abs(claimedAt - sending.claimedAt) <= maxClockDifferenceMs) continue;
+      throw new Mismatch(
+        `similar listed claimedAt ${describeValue(claimedAt)} instead of about ${sending.claimedAt}.`,
+      );
+    }
+    await trial.expectSimilar(terms, rows[1]?.claimedAt ?? NaN, listed.slice(0, 2));
+  },
+};
+
 /** A case of the contract for a journal that has the optional method `firstClaimAt`. */
 const firstClaimCase: JournalCase = {
   expected: 'firstClaimAt resolves to one time for all handles, also after a claim is removed.',
@@ -584,6 +643,7 @@ export async function testJournal(makeJournal: () => Journal | Promise<Journal>)
     ...(handle?.open ? openCases : []),
     ...(handle?.prune ? [pruneCase] : []),
     ...(handle?.find ? findCases : []),
+    ...(handle?.similar ? [similarCase] : []),
     ...(handle?.firstClaimAt ? [firstClaimCase] : []),
   ];
   const failures: string[] = [];

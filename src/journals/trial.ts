@@ -1,4 +1,10 @@
-import { isObjectOrArray, type Journal, type JournalEntry, type OpenEntry } from './journal.ts';
+import {
+  isObjectOrArray,
+  type Journal,
+  type JournalEntry,
+  type OpenEntry,
+  type SimilarEntry,
+} from './journal.ts';
 
 /** Error for a journal that behaves wrongly in a case. `hint` replaces the hint of that case. */
 export class Mismatch extends Error {
@@ -191,6 +197,22 @@ export class Trial {
         if (difference !== undefined) throw new Mismatch(`${difference}.`);
       }
     }
+  }
+
+  /** Checks that `similar` of every handle lists the expected entries in this order. */
+  async expectSimilar(
+    terms: Parameters<NonNullable<Journal['similar']>>[0],
+    since: number,
+    expected: readonly (readonly [reference: string, entry: JournalEntry])[],
+  ): Promise<readonly SimilarEntry[]> {
+    let rows: readonly SimilarEntry[] = [];
+    for (const handle of this.handles) {
+      rows = (await this.call('similar', () => handle.similar?.(terms, since))) ?? [];
+      const listed = rows.map(({ reference, entry }) => [reference, entry]);
+      const difference = findDifference(expected, listed, 'what similar listed');
+      if (difference !== undefined) throw new Mismatch(`${difference}.`);
+    }
+    return rows;
   }
 
   /** Removes the entries of this trial, as far as a wrong journal removes entries at all. */

@@ -129,14 +129,14 @@ function checkPayment(
   const issues: Issue[] = [];
   const checked = checkOptions(onceOptionChecks, options, issues);
   const { since, ...journalOptions } = checked;
-  const { journal: _journal, gracePeriod: _gracePeriod, ...callOptions } = journalOptions;
+  const { journal = client.journal, gracePeriod: _gracePeriod, ...callOptions } = journalOptions;
   const requestedAt = parseSince(since, client.clock.now(), issues);
   // If the options are invalid, only the input is checked, as if there were no options.
   const validOptions = issues.length === 0 ? callOptions : undefined;
   const reference = (input as Partial<OnceInput> | undefined)?.description;
   checkReference(reference, 'description', issues);
   const inputIssues: Issue[] = [];
-  const creation = Creation.check(client, input, validOptions, within, inputIssues);
+  const creation = Creation.check({ ...client, journal }, input, validOptions, within, inputIssues);
   // An invalid `description` was already reported above, because the description is the reference.
   issues.push(
     ...inputIssues.filter(({ path }) => path !== 'description' || isReference(reference)),

@@ -16,11 +16,11 @@ import {
   type TransferCreateInput,
 } from '../schemas/transfer.ts';
 import { isCertainlyOther } from '../search/compare.ts';
-import type { TransferSearch } from '../search/search.ts';
 import type { ClientContext } from './context.ts';
 import { hasDoubts, hasDoubt, warnOfEqualTerms } from './doubts.ts';
 import { PaymentErrors } from './payment-errors.ts';
 import { onceOptionNames } from './options.ts';
+import { createSimilarFinder } from './similar.ts';
 
 export const createCall: CallIdentity = {
   operation: 'transfers.createOnce',
@@ -49,15 +49,17 @@ export class Creation {
 
   /** Checks a payment's arguments. Returns undefined and adds to `issues` if one is invalid. */
   static check(
-    { pipeline, transferSearch }: ClientContext,
+    client: ClientContext,
     input: OnceInput,
     options: RequestOptions | undefined,
     within: Trace,
     issues: Issue[],
   ): Creation | undefined {
     const reference = (input as Partial<OnceInput> | undefined)?.description;
+    const { pipeline } = client;
     const call: Call<TransferCreated> = {
-      ...creationCall(input, transferSearch),
+      ...creationCall(input, client),
+      findSimilar: createSimilarFinder(client, isReference(reference) ? reference : undefined),
       optionNames: onceOptionNames,
       ifUnknown: 'the transfer may have taken effect. Call createOnce again to find out.',
       idempotencyKey: isReference(reference) ? reference : undefined,
@@ -89,11 +91,8 @@ const inputHint = 'set it in the input, where transfers.reconcile looks for it';
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
 /** Creates a Transfer. */
-const creationCall = (
-  input: TransferCreateInput,
-  { listOrder }: TransferSearch,
-): Call<TransferCreated> => {
-  const { clockCheck } = listOrder;
+const creationCall = (input: TransferCreateInput, client: ClientContext): Call<TransferCreated> => {
+  const { clockCheck } = client.transferSearch.listOrder;
   return {
     operation: 'transfers.create',
     kind: 'once',
@@ -103,6 +102,7 @@ const creationCall = (
     belongsIn: inputOnlyFields,
     response: responseCheck(transferCreatedSchema()),
     acceptIf: hasId(transferIdSchema()),
+    findSimilar: createSimilarFinder(client),
     ifUnknown:
       'the transfer may have taken effect. Do not send it again: ask payments.transfers.reconcile(input, { since: firstTry }); not_found counts only after some minutes.',
     ...(clockCheck && { transform: clockCheck }),
@@ -114,8 +114,8 @@ const creationCall = (
  * the same reference by createOnce, or has left that payment in doubt.
  */
 export function createCallOf(input: TransferCreateInput, client: ClientContext) {
-  const { baseUrl, pipeline, transferSearch } = client;
-  const call = creationCall(input, transferSearch);
+  const { baseUrl, pipeline } = client;
+  const call = creationCall(input, client);
   const beforeSending = (body: string): void => {
     if (!hasDoubts()) return;
     const sent = parseJson(body) as TransferCreateInput;

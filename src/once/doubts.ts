@@ -1,11 +1,10 @@
 import { isOutcomeUnknown } from '../errors/errors.ts';
 import type { Redact } from '../errors/redact.ts';
-import { canonicalAmount } from '../internal/amounts.ts';
 import { doubtKey, forgetDoubt, openRegistry, type Doubt } from '../internal/doubt-registry.ts';
 import { isReference } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
+import { termsOf } from '../internal/terms.ts';
 import type { TransferCreateInput } from '../schemas/transfer.ts';
-import { defaultCurrency } from '../search/compare.ts';
 import type { Terms } from './entries.ts';
 
 /*
@@ -17,16 +16,6 @@ import type { Terms } from './entries.ts';
 
 /** The most payments to remember. If there are more, the oldest are forgotten. */
 const maxPayments = 10_000;
-
-/** Two payments with one key may be one payment, requested twice. */
-const termsKeyOf = (platform: string, input: TransferCreateInput): string =>
-  JSON.stringify([
-    platform,
-    input.sourceAccountId,
-    input.destinationAccountId ?? input.counterpartyId,
-    canonicalAmount(input.amount),
-    (input.currency ?? defaultCurrency).toUpperCase(),
-  ]);
 
 /** What one call of createOnce adds to what the process remembers of its payment. */
 export class CallDoubt {
@@ -74,7 +63,7 @@ export class CallDoubt {
     const doubt = this.#doubt;
     // Another call may have found out meanwhile that the payment was made.
     if (payments.get(doubt.key) !== doubt) return;
-    doubt.termsKey ??= termsKeyOf(this.#terms.platform, this.#terms.input);
+    doubt.termsKey ??= termsOf(this.#terms.platform, this.#terms.input);
     inDoubt.set(doubt.termsKey, (inDoubt.get(doubt.termsKey) ?? new Set()).add(doubt));
   }
 
@@ -119,7 +108,7 @@ export function warnOfEqualTerms(
   const { description } = input;
   const key = doubtKey(platform, String(description));
   const name = isReference(description) ? redact(description) : 'a payment';
-  for (const doubt of inDoubt.get(termsKeyOf(platform, input)) ?? []) {
+  for (const doubt of inDoubt.get(termsOf(platform, input)) ?? []) {
     if (doubt.isSaid || doubt.key === key) continue;
     doubt.isSaid = true;
     warn(

@@ -474,7 +474,7 @@ const hasReference = (row: unknown): boolean =>
   typeof (Object(row) as Partial<JournalRow>).reference === 'string';
 
 /** Whether a row is a payment. A key with capitals is of version 0.3.0, and no call reads it. */
-const isReadable = ({ reference, entry }: JournalRow): boolean =>
+export const isReadable = ({ reference, entry }: JournalRow): boolean =>
   entry !== undefined &&
   isEntry(entry) &&
   isReference(entry.input.description) &&

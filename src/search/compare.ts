@@ -1,5 +1,6 @@
 import { canonicalAmount } from '../internal/amounts.ts';
 import { isOnCalendar } from '../internal/formats.ts';
+import { defaultCurrency } from '../internal/terms.ts';
 import type { Transfer, TransferCreateInput } from '../schemas/transfer.ts';
 
 /** How likely a Transfer in the platform's list is the payment that an input describes. */
@@ -61,9 +62,6 @@ export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean
 
 type FieldComparison = (transfer: Transfer, input: TransferCreateInput) => Likeness;
 
-/** The currency that the platform uses if a payment's request names none. */
-export const defaultCurrency = 'USDC';
-
 /** The fields, except for the description, that identify a payment, each with its comparison. */
 const fieldComparisons = {
   sourceAccountId: (transfer, input) => compareIds(transfer.sourceAccountId, input.sourceAccountId),
@@ -108,6 +106,8 @@ export const findDifferingFields = (
     if (field === 'amount') return findAmountLikeness(recorded.amount, input.amount) !== 'same';
     return (recorded[field] ?? defaultCurrency) !== (input[field] ?? defaultCurrency);
   });
+
+export { defaultCurrency } from '../internal/terms.ts';
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 

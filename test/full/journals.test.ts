@@ -170,6 +170,26 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(JSON.stringify(explained.rows)).toContain('payments_journal_open');
   });
 
+  test('similar() of postgresJournal looks its payments up in an index', async () => {
+    const statements: string[] = [];
+    const journal = postgresJournal((text, values) => {
+      statements.push(text);
+      return pool.query(text, values);
+    });
+    const input = newInput();
+    await journal.similar?.({ platform: 'https://api.example.com/v0', input }, 0);
+    const client = await pool.connect();
+    await client.query('SET enable_seqscan = off');
+    await client.query('SET enable_bitmapscan = off');
+    const [sql = ''] = statements;
+    const text = sql.replace('$1', "'terms'").replace('$2', "'0'");
+    const plan = JSON.stringify((await client.query(`EXPLAIN ${text}`)).rows);
+    client.release(true);
+    expect(plan).toContain('Index Scan Backward using payments_journal_terms');
+    expect(plan).toMatch(/Index Cond: \(\(terms = 'terms'::text\) AND \(claimed_at >=/);
+    expect(plan).not.toContain('Sort');
+  });
+
   test('swap() of postgresJournal replaces an entry even if the JSON was converted to jsonb and back', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
     const input = newInput();

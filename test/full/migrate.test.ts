@@ -181,6 +181,13 @@ describe.skipIf(missing.length > 0)('payments-journal migrate', () => {
     expect(await journal.find(platform, 'txfr_2')).toBe('inv-2');
     expect(await journal.find(platform, 'txfr_4')).toBeUndefined();
     expect(await journal.firstClaimAt()).toBe(0);
+    const terms = { platform, input: { ...newInput(), amount: '12.5' } };
+    const similar = await journal.similar?.(terms, 0);
+    expect(similar?.map(({ reference, claimedAt }) => [reference, claimedAt]).toSorted()).toEqual(
+      name === 'Redis'
+        ? undefined
+        : ['INV-3', 'inv-2', 'inv-4a', 'inv-4b'].map((each) => [each, 3]),
+    );
     expect(await claimOn(store.open)).toBe(true);
     const paid = createPaidBy('inv-1', 'txfr_2');
     expect(await journal.swap('inv-1', entries.get('inv-1') as JournalEntry, paid)).toBe(false);

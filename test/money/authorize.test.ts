@@ -121,9 +121,10 @@ test('the authorize option receives the operation, the body and the reference of
   await failureOf(run(payments.transfers.create(salaryOf(1), { body: { memo: 'March' } })));
   await run(payments.transfers.createOnce(salaryOf(2)));
   await payAll([salaryOf(3)]);
-  const once = { operation: 'transfers.createOnce' };
+  const similar: unknown = expect.any(Function);
+  const once = { operation: 'transfers.createOnce', similar };
   expect(proposals).toStrictEqual([
-    { operation: 'transfers.create', input: { ...salaryOf(1), memo: 'March' } },
+    { operation: 'transfers.create', input: { ...salaryOf(1), memo: 'March' }, similar },
     { ...once, input: salaryOf(2), reference: salaryOf(2).description },
     { ...once, input: salaryOf(3), reference: salaryOf(3).description },
   ]);

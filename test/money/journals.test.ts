@@ -157,6 +157,29 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
   });
 });
 
+test('similar() of sqliteJournal looks its payments up in an index', async () => {
+  const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
+  open('similar.db');
+  const sql = prepare.mock.calls
+    .map(([each]) => each)
+    .find((each) => each.includes('terms = ? AND'));
+  const database = close(new DatabaseSync(join(folder, 'similar.db')));
+  const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all('', 0);
+  expect(plan.map(({ detail }) => detail)).toEqual([
+    'SEARCH payments_journal USING INDEX payments_journal_terms (terms=? AND claimed_at>?)',
+  ]);
+});
+
+test('similar() of sqliteJournal lists a payment that another handle claimed', async () => {
+  const input = newInput();
+  const claim = createClaim(input);
+  await open('handles.db').swap(input.description, undefined, claim);
+  const { platform } = claim;
+  expect(await open('handles.db').similar?.({ platform, input }, 0)).toEqual([
+    { reference: input.description, entry: claim, claimedAt: 1 },
+  ]);
+});
+
 describe('a SQLite journal file that several containers may open', () => {
   test('is rejected when it has a second hard link', () => {
     const path = join(folder, 'linked.db');

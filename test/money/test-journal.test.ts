@@ -325,7 +325,7 @@ const readReport = (makeJournal: () => Journal | Promise<Journal>): Promise<stri
 
 describe('testJournal rejects a journal in which', () => {
   test.concurrent.each(wrongJournals)('%s', async (_name, makeWrong, report) => {
-    const { find: _, firstClaimAt: _time, ...right } = memoryJournal();
+    const { find: _, firstClaimAt: _time, similar: _similar, ...right } = memoryJournal();
     expect(await readReport(() => ({ ...right, ...makeWrong(right) }))).toMatch(report);
   });
 });
@@ -545,6 +545,73 @@ test('testJournal rejects a journal whose find has no unique index, or that forg
   expect(report).toContain('only one is paid by one transfer of a platform');
   expect(report).toContain('20 of 20 calls at once resolved to true');
   expect(report).toContain('firstClaimAt resolved to undefined instead of 1');
+});
+
+type Similar = NonNullable<Journal['similar']>;
+
+/** Each journal with a wrong `similar`, made from a right one. */
+const wrongSimilars: readonly (readonly [string, (right: Similar) => Similar])[] = [
+  ['ignores since', (right) => (terms) => right(terms, 0)],
+  [
+    'lists the oldest first',
+    (right) =>
+      async (...call) =>
+        (await right(...call)).toReversed(),
+  ],
+  [
+    'compares amounts as text',
+    (right) => async (terms, since) =>
+      (await right(terms, since)).filter(({ entry }) => entry.input.amount === terms.input.amount),
+  ],
+  [
+    'lists seconds',
+    (right) => async (terms, since) =>
+      (await right(terms, since)).map((row) => ({ ...row, claimedAt: row.claimedAt / 1_000 })),
+  ],
+  [
+    'lists other amounts, too',
+    (right) => async (terms, since) => {
+      const input = { ...terms.input, amount: '12.51' };
+      return [...(await right({ ...terms, input }, since)), ...(await right(terms, since))];
+    },
+  ],
+];
+
+test.concurrent.each(wrongSimilars)(
+  'testJournal rejects a journal whose similar %s',
+  async (_, makeWrong) => {
+    const right = memoryJournal();
+    const similar = makeWrong((...call) => right.similar?.(...call) ?? Promise.resolve([]));
+    const report = await readReport(() => ({ ...right, similar }));
+    expect(report).toContain('Cases of testJournal that failed: 1.');
+    expect(report).toContain('similar lists the payments with these terms, newest first');
+  },
+);
+
+test('testJournal rejects a journal whose similar lists a not_paid payment, or its first claim', async () => {
+  const journal = createMapJournal(isEqual);
+  const { read, swap, now } = journal;
+  const seen = new Map<string, number>();
+  const makeSimilar =
+    (isListed: (entry: JournalEntry) => boolean): Similar =>
+    async ({ platform }) => {
+      const rows = await Promise.all(
+        [...seen].map(async ([reference, claimedAt]) => {
+          const entry = await read(reference);
+          const isFound = entry?.platform === platform && isListed(entry);
+          return isFound ? [{ reference, entry, claimedAt }] : [];
+        }),
+      );
+      return rows.flat().toSorted((one, other) => other.claimedAt - one.claimedAt);
+    };
+  const remembering: Swap = async (reference, before, after) => {
+    if (!seen.has(reference)) seen.set(reference, Date.now());
+    return swap(reference, before, after);
+  };
+  for (const isListed of [() => true, (entry: JournalEntry) => entry.state !== 'not_paid']) {
+    const wrong = { read, swap: remembering, now, similar: makeSimilar(isListed) };
+    expect(await readReport(() => wrong)).toContain('similar lists the payments with these terms');
+  }
 });
 
 test('testJournal rejects a journal that compares the text of an entry', async () => {

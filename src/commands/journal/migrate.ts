@@ -103,6 +103,8 @@ export const describeSqlite = (run: SqlStore['run']): SqlStore => ({
     platform: 'TEXT',
     transfer_id: 'TEXT',
     paid_at: 'REAL',
+    terms: 'TEXT',
+    claimed_at: 'REAL',
   },
   indexes: sqliteIndexes,
 });
@@ -123,6 +125,8 @@ export const describePostgres = (run: SqlStore['run'], table: string): SqlStore 
       platform: 'text',
       transfer_id: 'text',
       paid_at: 'double precision',
+      terms: 'text',
+      claimed_at: 'double precision',
     },
     indexes: indexes.map((sql) =>
       sql
@@ -163,10 +167,10 @@ export async function migrateSql(store: SqlStore, isDryRun: boolean): Promise<Re
     }
     const { changes, shared, report } = planMigration(rows);
     for (const { reference, key, entry, transfer } of changes) {
-      const { isOpen, platform, transferId, paidAt } = columnsOf(entry);
-      const sql = `UPDATE ${table} SET reference = $1, is_open = $2, platform = $3, transfer_id = $4, paid_at = $5 WHERE reference = $6`;
+      const { isOpen, platform, transferId, paidAt, terms, claimedAt } = columnsOf(entry);
+      const sql = `UPDATE ${table} SET reference = $1, is_open = $2, platform = $3, transfer_id = $4, paid_at = $5, terms = $6, claimed_at = $7 WHERE reference = $8`;
       const id = shared.has(transfer) ? null : transferId;
-      await change(sql, [key, isOpen, platform, id, paidAt, reference]);
+      await change(sql, [key, isOpen, platform, id, paidAt, terms, claimedAt, reference]);
     }
     for (const sql of store.indexes) await change(sql);
     if (rows.length > 0) {
