@@ -9,8 +9,8 @@ interface TermFields {
   readonly destinationAccountId?: string | undefined;
   readonly counterpartyId?: string | undefined;
   readonly amount: string;
-  /** Another program may have written the entry of a journal, with a currency of another type. */
-  readonly currency?: unknown;
+  /** A number only in an entry that another program has written. */
+  readonly currency?: string | number | undefined;
 }
 
 /** Two payments with one text may be one payment, requested twice. */

@@ -157,6 +157,19 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
   });
 });
 
+test('sqliteJournal writes in a column that a paid entry is no longer open', async () => {
+  const journal = open('column.db');
+  const input = newInput();
+  const claim = createClaim(input);
+  const database = close(new DatabaseSync(join(folder, 'column.db')));
+  const readColumn = () =>
+    database.prepare('SELECT max(is_open) AS is_open FROM payments_journal').get();
+  await journal.swap(input.description, undefined, claim);
+  expect(readColumn()).toMatchObject({ is_open: 1 });
+  await journal.swap(input.description, claim, createPaid(input, 1));
+  expect(readColumn()).toMatchObject({ is_open: 0 });
+});
+
 test('similar() of sqliteJournal looks its payments up in an index', async () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   open('similar.db');
