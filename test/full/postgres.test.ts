@@ -259,6 +259,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       expect(rows).toEqual([
         { indexname: 'payments_journal_open' },
         { indexname: 'payments_journal_pkey' },
+        { indexname: 'payments_journal_terms' },
         { indexname: 'payments_journal_transfer' },
       ]);
     });
