@@ -213,11 +213,12 @@ function streamFeed(
   query: URLSearchParams,
 ): void {
   const items = readFeed(feed, sandbox, query);
+  const startEvent = query.has('latest') ? formatStart(feed, sandbox, query, items.length) : '';
   response.writeHead(200, { ...uncachedHeaders, 'content-type': 'text/event-stream' });
   const formatEvent = (item: (typeof items)[number]) =>
     `id: ${item.id}\ndata: ${stringifyJson(item)}\n\n`;
   response.flushHeaders();
-  response.write(items.map(formatEvent).join(''));
+  response.write(startEvent + items.map(formatEvent).join(''));
   // The first items of a stream can exceed the maximum of unread bytes, so do not count them.
   const maxUnreadBytes = maxUnread + response.writableLength;
   const write = (text: string) => {
@@ -237,6 +238,22 @@ function streamFeed(
     stopReset();
     clearInterval(heartbeat);
   });
+}
+
+/** Random names of the sandboxes of this process, by which the page notices a restart. */
+const names = new WeakMap<Sandbox, string>();
+
+/**
+ * Returns the event that begins a stream with `latest`, for the page: the name of the sandbox, and
+ * how many items `latest` has left out.
+ */
+function formatStart(feed: Feed, sandbox: Sandbox, query: URLSearchParams, sent: number): string {
+  const name = names.get(sandbox) ?? crypto.randomUUID();
+  names.set(sandbox, name);
+  const all = new URLSearchParams(query);
+  all.delete('latest');
+  const leftOut = readFeed(feed, sandbox, all).length - sent;
+  return `event: start\ndata: ${JSON.stringify({ sandbox: name, leftOut })}\n\n`;
 }
 
 /** Sends a response, whole or cut by a fault, breaks the connection, or sends nothing at all. */

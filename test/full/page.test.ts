@@ -189,7 +189,7 @@ test('the log on the sandbox page groups the attempts of one call, with the faul
   const fates = call.locator('summary .badge');
   await expect
     .poll(() => fates.allTextContents())
-    .toEqual(['unknown 503', 'lost: reset', 'responded 200']);
+    .toEqual(['unknown 503', 'unknown: reset', 'responded 200']);
   await part('Faults').getByText('Every request gets its normal response').waitFor();
 
   await call.locator('summary').click();
@@ -250,7 +250,7 @@ test('the sandbox page opens a Transfer in a dialog with JSON, timeline, request
   sandbox.faults.add({ operation: 'webhook', fault: { kind: 'drop' } });
   sandbox.transfers.advance(id);
   await page.getByRole('searchbox', { name: 'Find a request' }).fill('webhook');
-  const dropped = row('Log', 'lost: dropped');
+  const dropped = row('Log', 'not delivered: dropped');
   await dropped.locator('summary').click();
   await dropped.getByText('Not sent: a fault dropped it.').waitFor();
   expect(await part('Log').getByText('transfers.get').count()).toBe(0);
@@ -266,9 +266,10 @@ test('the sandbox page shows a POST whose response was lost in the dialog of the
   const id = String(sandbox.transfers.list().at(-1)?.id);
   await row('Transfers', id).getByRole('link', { name: id }).click();
   const calls = page.getByRole('dialog').getByRole('region', { name: 'Requests and deliveries' });
-  const lost = calls.getByRole('listitem').filter({ hasText: 'lost: reset' });
+  const lost = calls.getByRole('listitem').filter({ hasText: 'unknown: reset' });
   await lost.locator('summary').click();
-  await lost.getByText(`created ${id}`).waitFor();
+  await lost.getByText(`created ${id} · 7`).waitFor();
+  await lost.locator('.attempt').getByText(`created ${id}`).waitFor();
 });
 
 test('the search on the sandbox page finds a request by the body, the response or the record', async () => {
@@ -310,26 +311,48 @@ test('the sandbox page creates an Entity, an Account and a Transfer, and funds a
   }
   await press(`Fund ${operating}`);
   await row('Accounts', operating).getByText('100.00').waitFor();
+  await press(`Fund ${payroll}`);
+  await row('Accounts', payroll).getByText('100.00').waitFor();
   await openForm('Transfer');
-  await form('Transfer').getByLabel('Description').fill('Rent');
-  await press('Create Transfer');
-  await row('Transfers', 'Rent').getByText('10.00').waitFor();
-  expect(sandbox.transfers.list()).toMatchObject([
-    { sourceAccountId: operating, destinationAccountId: payroll, amount: '10.00' },
-  ]);
+  await form('Transfer').getByLabel('From').selectOption(payroll);
+  for (const description of ['Rent', 'Heating']) {
+    await form('Transfer').getByLabel('Description').fill(description);
+    await press('Create Transfer');
+    await row('Transfers', description).getByText('10.00').waitFor();
+    // The form keeps both Accounts for the next payment, but not the description.
+    await expect.poll(() => form('Transfer').getByLabel('Description').inputValue()).toBe('');
+  }
+  const terms = { sourceAccountId: payroll, destinationAccountId: operating, amount: '10.00' };
+  expect(sandbox.transfers.list()).toMatchObject([terms, terms]);
+  const id = String(sandbox.transfers.list()[0]?.id);
+  await row('Transfers', id).getByRole('link', { name: id }).click();
+  await page.getByRole('dialog').getByText('None in the log. What you do on this page').waitFor();
 });
 
-test('the sandbox page begins with the latest 500 requests', async () => {
-  const { part } = await opened({
-    fill: (sandbox) => {
-      seedDemo(sandbox);
-      for (let count = 0; count < 620; count += 1) {
-        void sandbox.fetch(new Request(`${sandbox.clientOptions.baseUrl}/entities?limit=${count}`));
-      }
-    },
-  });
+test('the sandbox page begins with the latest 500 requests, and says so until it has loaded all', async () => {
+  const { page, part, pay, payments, row } = await opened();
+  const { id } = await pay('7');
+  await Promise.all(Array.from({ length: 600 }, () => payments.accounts.get(savings)));
+  await page.reload();
   const count = () => part('Log').locator('.count').textContent();
-  await expect.poll(count).toBe('500');
+  await expect.poll(count).toBe('500 of 601');
+  const older = '101 older requests are not loaded, and not searched.';
+  await part('Log').getByText(older).waitFor();
+  await payments.accounts.get(savings);
+  await expect.poll(count).toBe('501 of 602');
+
+  await row('Transfers', id).getByRole('link', { name: id }).click();
+  const calls = page.getByRole('dialog').getByRole('region', { name: 'Requests and deliveries' });
+  await calls.getByText('None among the requests that are loaded.').waitFor();
+  await calls.getByText(older).waitFor();
+  await calls.getByRole('button', { name: 'Load older requests' }).click();
+  await calls.getByText(`created ${id} · 7`).waitFor();
+  expect(await calls.evaluate('document.activeElement.ariaLabelledByElements[0].id')).toBe(
+    'record-calls',
+  );
+  await page.keyboard.press('Escape');
+  await expect.poll(count).toBe('602');
+  expect(await part('Log').getByRole('button').count()).toBe(0);
 });
 
 test('the sandbox page lists the faults and removes all', async () => {
@@ -340,6 +363,10 @@ test('the sandbox page lists the faults and removes all', async () => {
   sandbox.faults.add({ operation: '*', times: 'always', percent: 5, fault: { kind: 'html' } });
   await says('every request: a late response, after 5 ms, always');
   await says('every request: a page of a proxy, for 5 % by chance, always');
+  // The next rule gets only 95 % of the requests.
+  const percent = 5 / 0.95;
+  sandbox.faults.add({ operation: 'ibans.get', percent, fault: { kind: 'html' } });
+  await says('ibans.get: a page of a proxy, for 5 % by chance, always');
   await press('Remove all');
   await part('Faults').getByText('Every request gets its normal response').waitFor();
   expect(sandbox.faults.list()).toEqual([]);
@@ -374,8 +401,12 @@ test('the sandbox page offers actions that the API lacks, such as funding an Acc
   await row('Accounts', savings).getByText('205').waitFor();
 
   await press('+ 1 hour');
-  await says('60 minutes ahead');
+  await says('1 hour ahead');
   expect(sandbox.time.offsetMs).toBe(3_600_000);
+  await press('+ 1 day');
+  await press('+ 1 day');
+  await press('+ 1 minute');
+  await says('2 days 1 hour 1 minute ahead');
 });
 
 test('the sandbox page exports, imports and resets the state of the sandbox', async () => {
@@ -416,24 +447,42 @@ test('the sandbox page exports, imports and resets the state of the sandbox', as
   await says('No Account yet.');
 });
 
-test('the sandbox page shows the error of a rejected action until the user closes the error', async () => {
-  const { page, press } = await opened({ expected: /status of 422/ });
-  await page.getByLabel(`Amount for ${savings}`).fill('ten');
-  await press(`Fund ${savings}`);
-  await expect.poll(() => page.getByRole('alert').textContent()).toContain('amount');
-  expect(await page.getByLabel(`Amount for ${savings}`).inputValue()).toBe('ten');
-  await press('Close');
-  expect(await page.getByRole('alert').textContent()).toBe('');
-});
+test.each([
+  [`Fund ${savings}`, `Amount for ${savings}`, 'ten', 'Expected a decimal amount'],
+  ['New Transfer', 'Amount', '999999', 'The available balance of'],
+  ['New Entity', 'Email', 'ada', 'email: expected an email address'],
+  ['Add a fault', 'Times, or always', 'never', 'expected a whole number'],
+])(
+  'the form "%s" of the sandbox page shows its error, and marks the field "%s"',
+  async (name, label, text, message) => {
+    const { page } = await opened({ expected: /status of 422/ });
+    for (const summary of await page.locator('.create > summary').all()) await summary.click();
+    const form = page.getByRole('form', { name });
+    const field = form.getByLabel(label);
+    const fixed = await field.inputValue();
+    await field.fill(text);
+    await form.getByRole('button').click();
+    await form.getByRole('alert').getByText(message).waitFor();
+    expect(await field.inputValue()).toBe(text);
+    expect(await form.locator('[aria-invalid]').count()).toBe(1);
+    expect(await field.getAttribute('aria-describedby')).toBe(
+      await form.getByRole('alert').getAttribute('id'),
+    );
+    expect(await check(page).findAxeViolations()).toEqual([]);
+    await field.fill(fixed === '' ? 'ada@example.com' : fixed);
+    await form.getByRole('button').click();
+    await form.getByRole('alert').waitFor({ state: 'hidden' });
+    expect(await field.getAttribute('aria-invalid')).toBeNull();
+  },
+);
 
 test.each([
-  ['Add a fault', { width: 400, height: 600 }, 'expected a whole number'],
+  ['Add a fault', { width: 400, height: 600 }, 'Added the fault.'],
   // This form is at the end of the page, where no further scrolling would be possible.
   ['New IBAN', { width: 1280, height: 500 }, 'Created the IBAN.'],
 ])('a notice on the sandbox page does not cover the form: %s', async (name, viewport, notice) => {
-  const { page, openForm } = await opened({ viewport, expected: /status of 422/ });
+  const { page, openForm } = await opened({ viewport });
   await openForm('IBAN');
-  await page.getByLabel('Times').fill('never');
   const form = page.getByRole('form', { name });
   await page.evaluate(`
     document.querySelector('[aria-label="${name}"]').scrollIntoView({ block: 'end' })`);
@@ -462,17 +511,33 @@ test('the sandbox page shows HTML markup in a record as text', async () => {
   expect(await page.title()).toBe('Payments sandbox');
 });
 
-test('the sandbox page reconnects after a restart of the sandbox and shows the new state', async () => {
-  const { sandbox, server, page, payments, part } = await opened({ expected: /ERR_/ });
+test('the sandbox page says that the sandbox does not answer, and that it was restarted', async () => {
+  const { sandbox, server, page, payments, part, press } = await opened({ expected: /ERR_/ });
   await payments.accounts.list();
   await part('Log').getByText('accounts.list').waitFor();
   await server.close();
   await page.getByText('not reachable, trying again').waitFor();
-  sandbox.reset();
-  const again = await listen(sandbox, { port: server.port });
-  onTestFinished(() => again.close());
+  await press('+ 1 hour');
+  const says = (role: 'alert' | 'status') =>
+    expect.poll(() => page.getByRole(role).textContent(), { timeout: 10_000 });
+  await says('alert').toBe('The sandbox does not answer. Is it still running?');
+  await press('Close');
+  // The same sandbox may come back on its port, and is not a new one.
+  const sameSandbox = await listen(sandbox, { port: server.port });
+  await page.getByText('live', { exact: true }).waitFor();
+  await press('+ 1 hour');
+  await says('status').toBe('Advanced the clock by 1 hour.');
+  await sameSandbox.close();
+  await page.getByText('not reachable, trying again').waitFor();
+  const newSandbox = await listen(new Sandbox(), { port: server.port });
+  onTestFinished(() => newSandbox.close());
   await part('Log').getByText('No request yet.').waitFor();
   await part('Accounts').getByText('No Account yet').waitFor();
+  await says('status').toBe(
+    'The sandbox was restarted. What was in it is gone, except what --state has kept.',
+  );
+  await press('Close');
+  await says('status').toBe('');
 });
 
 test('the sandbox page stays responsive with 10,000 Transfers and requests', async () => {

@@ -1,4 +1,10 @@
-import type { SandboxLogEntry } from 'payments-platform-sdk/sandbox';
+import { PaymentsClient } from 'payments-platform-sdk';
+import {
+  Sandbox,
+  seedDemo,
+  type SandboxFault,
+  type SandboxLogEntry,
+} from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 import { Calls, getResult } from '../../src/sandbox/page/attempts.ts';
 
@@ -82,25 +88,58 @@ const payment = { method: 'POST', path: '/v0/transfers', operation: 'transfers.c
 test.each([
   ['responded', { status: 201 }],
   ['responded', { status: 200, fault: 'delay' }],
-  ['rejected', { status: 404 }],
   ['rejected', { status: 422, response: errorBody, ...payment }],
-  ['rejected', { status: 429, response: '', ...payment }],
-  ['rejected', { status: 501, response: errorBody, ...payment }],
   ['unknown', { status: 502, created: 'txfr_000007', response: errorBody, ...payment }],
-  ['unknown', { status: 503, response: errorBody, ...payment }],
-  ['unknown', { status: 408, response: errorBody, ...payment }],
-  ['unknown', { status: 404, response: '<html></html>', ...payment }],
-  ['unknown', { status: 201, fault: 'html', ...payment }],
-  ['unknown', { status: 500 }],
   ['rejected', { status: 302 }],
-  ['rejected', { status: 302, operation: 'webhook' }],
-  ['lost', { status: undefined, fault: 'hang' }],
-  ['lost', { status: 201, fault: 'truncated_body' }],
-  ['lost', { status: 201, fault: 'stalled_body' }],
+  ['unknown', { status: undefined, fault: 'hang' }],
+  ['unknown', { status: 201, fault: 'truncated_body' }],
+  ['unknown', { status: 201, fault: 'stalled_body' }],
+  ['responded', { status: 204, operation: 'webhook' }],
+  ['not delivered', { status: 302, operation: 'webhook' }],
+  ['not delivered', { status: undefined, operation: 'webhook', fault: 'drop' }],
 ] as const)(
   'the web page of the sandbox shows the result "%s" for a log entry with %o',
   (fate, part) => {
     expect(getResult(entry(1, part))).toBe(fate);
+  },
+);
+
+const faults: readonly SandboxFault[] = [
+  ...[400, 401, 404, 408, 409, 422, 429, 431, 499, 500, 501, 502, 503, 504].flatMap(
+    (status): SandboxFault[] => [
+      { kind: 'status', status },
+      { kind: 'html', status },
+    ],
+  ),
+  { kind: 'status', status: 303 },
+  { kind: 'status', status: 307 },
+  { kind: 'status', status: 502, when: 'after_commit' },
+  { kind: 'html', status: 201, when: 'after_commit' },
+  { kind: 'reset', when: 'before_commit' },
+  { kind: 'reset', when: 'after_commit' },
+  { kind: 'truncated_body' },
+];
+
+test.each(faults)(
+  'the page and the error of the client have the same word for %o',
+  async (fault) => {
+    const sandbox = seedDemo(new Sandbox());
+    const payments = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
+    const terms = { sourceAccountId: 'acc_000001', destinationAccountId: 'acc_000002' };
+    for (const operation of ['transfers.create', 'transfers.list'] as const) {
+      sandbox.faults.add({ operation, fault });
+      const call =
+        operation === 'transfers.create'
+          ? payments.transfers.create({ ...terms, amount: '1' })
+          : payments.transfers.list();
+      const error: unknown = await call.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      const last = sandbox.log.at(-1);
+      expect(last).toMatchObject({ operation, fault: fault.kind });
+      expect(error).toMatchObject({ outcome: last && getResult(last) });
+    }
   },
 );
 

@@ -214,6 +214,28 @@ test('GET /_sandbox/log streams existing entries, then each completed request an
   response.destroy();
 });
 
+test('a stream of GET /_sandbox/log?latest names its sandbox, and counts what it leaves out', async () => {
+  const readStart = async (server: { rootUrl: string }) => {
+    const request = httpRequest(`${server.rootUrl}/_sandbox/log?latest=2`, {
+      headers: { accept: 'text/event-stream' },
+    }).end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const [chunk] = (await once(response.setEncoding('utf8'), 'data')) as [string];
+    response.destroy();
+    const [, start = '', firstId] =
+      /^event: start\ndata: (.*)\n\n(?:id: (\d+)\n)?/.exec(chunk) ?? [];
+    return { start: parseJson(start) as { sandbox: string; leftOut: number }, firstId };
+  };
+  const { sandbox, server, ask, key } = await setup();
+  for (let call = 0; call < 5; call += 1) await ask('GET', '/v0/entities', undefined, key);
+  const { start, firstId } = await readStart(server);
+  expect([start.leftOut, firstId]).toEqual([3, '4']);
+  const again = await setup(undefined, sandbox);
+  expect(await readStart(again.server)).toMatchObject({ start });
+  const other = await setup();
+  expect((await readStart(other.server)).start.sandbox).not.toBe(start.sandbox);
+});
+
 test('GET /_sandbox/log resumes an event stream after last-event-id without a gap or a repetition', async () => {
   const { server, ask, key } = await setup();
   for (let call = 0; call < 3; call += 1) await ask('GET', '/v0/entities', undefined, key);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { lazy } from '../../internal/objects.ts';
+import { isError } from '../../internal/thrown.ts';
 import type { Schema } from '../../schemas/primitives.ts';
 import { errorReply, successReply, type Reply } from '../api/responses.ts';
 import { readBody } from '../api/calls.ts';
@@ -76,7 +77,10 @@ function addFault({ sandbox }: Control, faultRule: unknown): unknown {
   try {
     sandbox.faults.add(faultRule as SandboxFaultRule);
   } catch (cause) {
-    throw new SandboxError(getMessage(cause), { code: 'validation_failed', status: 422, cause });
+    const problem = isError(cause) ? cause.cause : undefined;
+    const details = problem instanceof SandboxError ? (problem.details ?? undefined) : undefined;
+    const code = 'validation_failed';
+    throw new SandboxError(getMessage(cause), { code, status: 422, details, cause });
   }
   return sandbox.faults.list().at(-1);
 }

@@ -19,8 +19,13 @@ const connections = {
 
 interface Notice {
   readonly text: string;
-  readonly isError: boolean;
+  readonly isError?: boolean;
+  /** Whether the notice stays until the user closes it, as an error does. */
+  readonly stays?: boolean;
 }
+
+const restarted =
+  'The sandbox was restarted. What was in it is gone, except what --state has kept.';
 
 /**
  * Returns the id of the record in the hash of the page's address, such as #acc_000001, and a
@@ -70,21 +75,30 @@ function Header({ connection }: Pick<PageState, 'connection'>) {
 function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
   const [notice, setNotice] = useState<Notice>();
   useEffect(() => {
-    if (notice === undefined || notice.isError) return undefined;
-    // A success disappears after six seconds. An error stays until the user closes it.
+    if (notice === undefined || notice.stays === true) return undefined;
+    // A success disappears after six seconds.
     const timer = setTimeout(setNotice, 6_000, undefined);
     return () => {
       clearTimeout(timer);
     };
   }, [notice]);
+  const showError = (problem: unknown) => {
+    setNotice({ text: getMessage(problem), isError: true, stays: true });
+  };
+  const { state, faults, calls, entryCount, olderCount, restarts } = pageState;
+  const { balances, connection } = pageState;
+  useEffect(() => {
+    if (restarts > 0) setNotice({ text: restarted, stays: true });
+  }, [restarts]);
   const run = useCallback<Run>(
-    async (text, action) => {
+    async (text, action, onError = showError) => {
       try {
         await action();
-        setNotice({ text, isError: false });
+        setNotice({ text });
         return true;
       } catch (problem) {
-        setNotice({ text: getMessage(problem), isError: true });
+        setNotice(undefined);
+        onError(problem);
         return false;
       } finally {
         await page.refresh();
@@ -95,12 +109,11 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
     [page],
   );
   const [recordId, closeRecord] = useRecordId();
-  const { state, faults, calls, balances, connection } = pageState;
   const noticeView = (
     <div class="notice">
-      <p role="status">{notice?.isError === false ? notice.text : ''}</p>
+      <p role="status">{notice?.isError === true ? '' : notice?.text}</p>
       <p role="alert">{notice?.isError === true ? notice.text : ''}</p>
-      {notice?.isError === true && (
+      {notice?.stays === true && (
         <button
           type="button"
           onClick={() => {
@@ -127,14 +140,19 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
               />
             </div>
             <div class="column">
-              <Log calls={calls} />
+              <Log
+                calls={calls}
+                entryCount={entryCount}
+                olderCount={olderCount}
+                onLoad={page.loadOlder}
+              />
               <Faults faults={faults} />
+              <ClockAndState offsetMs={state.clockOffsetMs} />
             </div>
             <div class="column across">
               <Entities entities={state.entities} />
               <Counterparties counterparties={state.counterparties} entities={state.entities} />
               <Ibans ibans={state.ibans} accounts={state.accounts} />
-              <ClockAndState offsetMs={state.clockOffsetMs} />
             </div>
           </>
         )}
@@ -144,6 +162,8 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           id={recordId}
           state={state}
           calls={calls}
+          olderCount={olderCount}
+          onLoad={page.loadOlder}
           onClose={closeRecord}
           notice={noticeView}
         />

@@ -3,10 +3,10 @@ import { isDocumentedErrorBody, statusOutcome } from '../../internal/status-outc
 import type { SandboxLogEntry } from '../log.ts';
 
 /**
- * The result of an attempt: a success, no complete response (`lost`), or what an error proves in
+ * The result of an attempt: a success, a delivery that did not arrive, or what a failure proves in
  * the words of the client's errors: `rejected`, or `unknown` if the request may have had effect.
  */
-export type Result = 'responded' | 'lost' | ReturnType<typeof statusOutcome>;
+export type Result = 'responded' | 'not delivered' | ReturnType<typeof statusOutcome>;
 
 /** A call in the page's log: a request and its retries. */
 export interface Call {
@@ -23,18 +23,22 @@ export interface Call {
 const retriedWithinMs = 90_000;
 
 /** The maximum of log entries on the page, which is also the server's maximum. */
-const maxEntries = 10_000;
+export const maxEntries = 10_000;
 
 const getLastAttempt = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) ?? attempts[0];
 
 /** Whether a log entry is a try of a delivery to the `webhookUrl`. */
 export const isDelivery = ({ operation }: SandboxLogEntry): boolean => operation === 'webhook';
 
+/** Whether the caller got no complete response to an attempt. */
+export const isLost = ({ status, fault }: SandboxLogEntry): boolean =>
+  status === undefined || fault === 'truncated_body' || fault === 'stalled_body';
+
 export function getResult(entry: SandboxLogEntry): Result {
   const { status, fault } = entry;
-  if (status === undefined || fault === 'truncated_body' || fault === 'stalled_body') return 'lost';
+  if (isDelivery(entry)) return Number(status) < 300 ? 'responded' : 'not delivered';
+  if (status === undefined || isLost(entry)) return 'unknown';
   if (status < 300) return fault === 'html' ? 'unknown' : 'responded';
-  if (isDelivery(entry)) return 'rejected';
   const isRead = entry.method === 'GET' || entry.operation === 'instructions.build';
   const hasErrorBody = isDocumentedErrorBody(entry.response);
   return statusOutcome(status, isRead ? 'safe' : 'once', { hasErrorBody });
@@ -46,6 +50,11 @@ export class Calls {
   readonly #calls = new Map<number, Call>();
   readonly #latestBySignature = new Map<string, Call>();
   #entryCount = 0;
+
+  /** How many log entries the calls have together. */
+  get entryCount(): number {
+    return this.#entryCount;
+  }
 
   /** Returns the calls of the log, latest first. */
   list(): Call[] {

@@ -10,6 +10,20 @@ const steps = [
   ['1 day', 24 * 60 * minute],
 ] as const;
 
+/** Formats a duration in days, hours, minutes and seconds, without those that are zero. */
+function formatDuration(ms: number): string {
+  const parts = [
+    [Math.floor(ms / minute / 60 / 24), 'day'],
+    [Math.floor(ms / minute / 60) % 24, 'hour'],
+    [Math.floor(ms / minute) % 60, 'minute'],
+    [(ms % minute) / 1_000, 'second'],
+  ] as const;
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}${count === 1 ? '' : 's'}`)
+    .join(' ');
+}
+
 export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
   const run = useRun();
   const post = usePost();
@@ -30,9 +44,7 @@ export const ClockAndState = memo(({ offsetMs }: { offsetMs: number }) => {
   };
   return (
     <Panel id="clock">
-      <p class="clock">
-        {offsetMs === 0 ? 'Not advanced' : `${Math.round(offsetMs / minute)} minutes ahead`}
-      </p>
+      <p class="clock">{offsetMs === 0 ? 'Not advanced' : `${formatDuration(offsetMs)} ahead`}</p>
       <div class="actions" role="group" aria-label="Advance the clock">
         {steps.map(([name, ms]) => (
           <Action

@@ -1,8 +1,10 @@
 import { parseJson } from '../../internal/json.ts';
+import { isObject } from '../../internal/objects.ts';
+import type { ErrorBody } from '../../schemas/error-body.ts';
 import type { SandboxLogEntry } from '../log.ts';
 import type { SandboxFaultRule } from '../faults/rule.ts';
 import type { SandboxState } from '../state.ts';
-import { Calls, type Call } from './attempts.ts';
+import { Calls, maxEntries, type Call } from './attempts.ts';
 
 /** The data that the sandbox's page shows at one moment. */
 export interface PageState {
@@ -15,6 +17,11 @@ export interface PageState {
   readonly balances: ReadonlyMap<string, readonly number[]>;
   /** The calls in the sandbox's log, latest first. */
   readonly calls: readonly Call[];
+  /** How many log entries the page has, and how many older ones only the sandbox has. */
+  readonly entryCount: number;
+  readonly olderCount: number;
+  /** How often the page has found another sandbox at its address. */
+  readonly restarts: number;
 }
 
 /** How many log entries the page reads at first, because reading all 10,000 can take seconds. */
@@ -28,9 +35,24 @@ const maxBalancePoints = 120;
 /** The minimum of milliseconds between two redraws of the log. */
 const redrawMs = 500;
 
+/** A control endpoint has rejected a call, for the reason in the message. */
+export class ControlError extends Error {
+  /** The names of the fields that caused the rejection, if the endpoint has named them. */
+  readonly fields: readonly string[];
+
+  constructor({ error, details }: ErrorBody) {
+    super(error);
+    const fields: unknown = isObject(details) ? Reflect.get(details, 'fields') : undefined;
+    // A path such as fault.status ends in the name of the form's field.
+    this.fields = isObject(fields)
+      ? Object.keys(fields).map((path) => path.replace(/.*\./, ''))
+      : [];
+  }
+}
+
 /**
  * Calls a control endpoint, and returns the body of its response.
- * @throws Error with the message of the error body when the call is rejected.
+ * @throws ControlError when the call is rejected; Error when there is no response.
  */
 export async function callControl(
   method: string,
@@ -38,11 +60,12 @@ export async function callControl(
   body?: string,
 ): Promise<string> {
   const settings = { method, ...(body !== undefined && { body }) };
-  const response = await fetch(`/_sandbox/${endpoint}`, settings);
+  const response = await fetch(`/_sandbox/${endpoint}`, settings).catch((cause: unknown) => {
+    throw new Error('The sandbox does not answer. Is it still running?', { cause });
+  });
   const text = await response.text();
   if (response.ok) return text;
-  const { error } = JSON.parse(text) as { error: string };
-  throw new Error(error);
+  throw new ControlError(JSON.parse(text) as ErrorBody);
 }
 
 /** Keeps a {@link PageState} up to date: follows the log and regularly reads the state. */
@@ -55,7 +78,17 @@ export class LivePage {
     faults: [],
     balances: new Map(),
     calls: [],
+    entryCount: 0,
+    olderCount: 0,
+    restarts: 0,
   };
+  /** The random name of the sandbox's process, by which the page notices a restart. */
+  #sandboxName: string | undefined;
+  #events: EventSource | undefined;
+  /** How many log entries the page reads when it opens a stream of the log. */
+  #entriesToRead = maxFirstEntries;
+  /** How many log entries the sandbox has left out of the stream. */
+  #leftOut = 0;
   #lastText = '';
   #currentRead: Promise<void> | undefined;
   #timer = 0;
@@ -83,9 +116,17 @@ export class LivePage {
     await (this.#currentRead ??= this.#readState());
   }
 
-  #clearLog(): void {
+  /** Reads the whole log of the sandbox, which can take seconds. */
+  readonly loadOlder = (): void => {
+    this.#entriesToRead = maxEntries;
+    this.#events?.close();
+    this.#followLog();
+  };
+
+  #clearLog(leftOut: number): void {
     this.#calls.clear();
-    this.#update({ calls: [] });
+    this.#leftOut = leftOut;
+    this.#planDraw();
   }
 
   #update(part: Partial<PageState>): void {
@@ -137,18 +178,28 @@ export class LivePage {
    * opens a new one after two seconds.
    */
   #followLog(): void {
-    const events = new EventSource(`/_sandbox/log?latest=${maxFirstEntries}`);
-    events.addEventListener('open', () => {
-      // After a reconnection the stream can come from another sandbox, so clear the page's log.
-      this.#clearLog();
+    const events = new EventSource(`/_sandbox/log?latest=${this.#entriesToRead}`);
+    this.#events = events;
+    events.addEventListener('start', ({ data }: MessageEvent<string>) => {
+      const { sandbox, leftOut } = JSON.parse(data) as { sandbox: string; leftOut: number };
+      const { restarts } = this.#pageState;
+      const isRestart = this.#sandboxName !== undefined && this.#sandboxName !== sandbox;
+      this.#sandboxName = sandbox;
+      this.#clearLog(leftOut);
       this.#update({ connection: 'live' });
+      if (!isRestart) return;
+      // The charts begin anew with the next read, which has to draw even an equal state.
+      this.#lastText = '';
+      this.#update({ restarts: restarts + 1, balances: new Map() });
+      void this.refresh();
     });
     events.addEventListener('reset', () => {
-      this.#clearLog();
+      this.#clearLog(0);
       void this.refresh();
     });
     events.addEventListener('message', ({ data }: MessageEvent<string>) => {
-      this.#addEntry(data);
+      this.#calls.add(parseJson(data) as SandboxLogEntry, data);
+      this.#planDraw();
     });
     events.addEventListener('error', () => {
       events.close();
@@ -159,17 +210,18 @@ export class LivePage {
     });
   }
 
-  /** Adds a log entry, and draws the log, but at most once every `redrawMs` milliseconds. */
-  #addEntry(json: string): void {
-    const entry = parseJson(json) as SandboxLogEntry;
-    this.#calls.add(entry, json);
+  /** Draws the log soon, but at most once every `redrawMs` milliseconds. */
+  #planDraw(): void {
     if (this.#isDrawPlanned) return;
     this.#isDrawPlanned = true;
     setTimeout(
       () => {
         this.#isDrawPlanned = false;
         this.#drawnAt = performance.now();
-        this.#update({ calls: this.#calls.list() });
+        const { entryCount } = this.#calls;
+        // The sandbox drops its oldest entries, which are those that it has left out.
+        const olderCount = Math.max(0, Math.min(this.#leftOut, maxEntries - entryCount));
+        this.#update({ calls: this.#calls.list(), entryCount, olderCount });
       },
       this.#drawnAt + redrawMs - performance.now(),
     );

@@ -1,38 +1,54 @@
 import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
+import { isObject } from '../../internal/objects.ts';
 import type { SandboxFault } from '../faults/rule.ts';
 import type { SandboxLogEntry } from '../log.ts';
-import { getResult, isDelivery, type Call, type Result } from './attempts.ts';
-import { Badge, findRecordId, Json, Linked, Panel, Rows, useSearch } from './parts.tsx';
+import { getResult, isDelivery, isLost, type Call, type Result } from './attempts.ts';
+import type { PageState } from './live.ts';
+import { Badge, Empty, findRecordId, Json, Linked, Panel, Rows, useSearch } from './parts.tsx';
 
 const tones: Readonly<Record<Result, string>> = {
   responded: 'good',
   rejected: 'bad',
   unknown: 'lost',
-  lost: 'lost',
+  'not delivered': 'lost',
 };
 
-/** Why a fault lost the response of an attempt. */
+/** How a fault lost the response of an attempt. */
 const losses: Readonly<Partial<Record<SandboxFault['kind'], string>>> = {
-  reset: 'lost: reset',
-  hang: 'lost: no response',
-  truncated_body: 'lost: cut off',
-  stalled_body: 'lost: stalled',
-  drop: 'lost: dropped',
+  reset: 'reset',
+  hang: 'no response',
+  truncated_body: 'cut off',
+  stalled_body: 'stalled',
+  drop: 'dropped',
 };
 
 /** Describes the result of an attempt, with the status or the reason why the response was lost. */
 function describeAttempt(entry: SandboxLogEntry): string {
   const { status, fault } = entry;
   const result = getResult(entry);
-  if (result !== 'lost') return `${result} ${status}`;
+  if (!isLost(entry)) return `${result} ${status}`;
   const loss = fault && losses[fault];
-  return loss ?? (isDelivery(entry) ? 'not delivered' : 'lost: caller aborted');
+  if (loss !== undefined) return `${result}: ${loss}`;
+  return isDelivery(entry) ? result : `${result}: caller aborted`;
+}
+
+/** What a call has created, and the fields of its body by which a reader knows it. */
+function describeSubject([first, ...others]: Call['attempts']): string {
+  const created = [first, ...others].flatMap((entry) => entry.created ?? []);
+  if (isDelivery(first)) return findRecordId(first.body);
+  const body: Readonly<Record<string, unknown>> = isObject(first.body) ? { ...first.body } : {};
+  const named = [body['description'], body['amount'], body['name'], body['email']];
+  return [...created.map((id) => `created ${id}`), ...named]
+    .filter((part) => typeof part === 'string' && part !== '')
+    .join(' · ');
 }
 
 const formatTime = ({ time }: SandboxLogEntry) => time.slice(11, 23);
 
 type Attempts = Pick<Call, 'attempts'>;
+
+export const notLogged = 'What you do on this page is no request, and not in the log.';
 
 /** Shows one attempt of a call. The response of the last attempt is unfolded. */
 function Attempt({ entry, at, attempts }: { entry: SandboxLogEntry; at: number } & Attempts) {
@@ -83,6 +99,7 @@ export const CallRow = memo(({ attempts }: Attempts) => {
   const [isOpen, setOpen] = useState(false);
   const [first] = attempts;
   const last = attempts.at(-1) ?? first;
+  const subject = describeSubject(attempts);
   return (
     <li>
       <details
@@ -104,12 +121,14 @@ export const CallRow = memo(({ attempts }: Attempts) => {
               <Badge key={entry.id} text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
             ))}
           </span>
-          <small>
-            {attempts.length > 1 && <b>{attempts.length} attempts · </b>}
-            {first.operation ?? 'no operation'}
-            {isDelivery(first) && ` · ${findRecordId(first.body)}`}
-            {attempts.length === 1 && ` · ${last.ms ?? '?'} ms`}
-          </small>
+          <span class="about">
+            {subject !== '' && <span>{subject}</span>}
+            <small>
+              {attempts.length > 1 && <b>{attempts.length} attempts · </b>}
+              {first.operation ?? 'no operation'}
+              {attempts.length === 1 && ` · ${last.ms ?? '?'} ms`}
+            </small>
+          </span>
         </summary>
         {isOpen && <CallDetails attempts={attempts} />}
       </details>
@@ -117,12 +136,43 @@ export const CallRow = memo(({ attempts }: Attempts) => {
   );
 });
 
+type OlderProps = Pick<PageState, 'olderCount'> & {
+  /** Loads all requests of the sandbox's log. */
+  onLoad: () => void;
+};
+
+/** Says that requests of the sandbox's log are missing on the page, with a button to load them. */
+export function Older({ olderCount, onLoad }: OlderProps) {
+  if (olderCount === 0) return null;
+  return (
+    <div class="empty older">
+      <p>{olderCount} older requests are not loaded, and not searched.</p>
+      <button
+        type="button"
+        onClick={({ currentTarget }) => {
+          // The button disappears, so move the focus to the part of the page that it was in.
+          currentTarget.closest('section')?.focus();
+          onLoad();
+        }}
+      >
+        Load older requests
+      </button>
+    </div>
+  );
+}
+
+type LogProps = OlderProps & Pick<PageState, 'calls' | 'entryCount'>;
+
 /** The calls that pass the search, latest first, up to `maxRows`. */
-export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
+export const Log = memo(({ calls, entryCount, olderCount, onLoad }: LogProps) => {
   const { field, isShown } = useSearch<Call>('a request', 'id, path, text', ({ text }) => text);
   const shownCalls = calls.filter(isShown);
   return (
-    <Panel id="log" count={calls.length} tools={field}>
+    <Panel
+      id="log"
+      count={olderCount === 0 ? entryCount : `${entryCount} of ${entryCount + olderCount}`}
+      tools={field}
+    >
       <Rows
         noun="request"
         isEmpty={calls.length === 0}
@@ -130,6 +180,8 @@ export const Log = memo(({ calls }: { calls: readonly Call[] }) => {
         renderRow={({ id, attempts }) => <CallRow key={id} attempts={attempts} />}
         hint=" calls are shown"
       />
+      {calls.length === 0 && <Empty>{notLogged}</Empty>}
+      <Older olderCount={olderCount} onLoad={onLoad} />
     </Panel>
   );
 });

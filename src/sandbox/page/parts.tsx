@@ -1,11 +1,19 @@
 import { createContext, type ComponentChildren, type TargetedSubmitEvent } from 'preact';
-import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { stringifyJson } from '../../internal/json.ts';
 import { idPrefixes, type Noun } from '../platform/ids.ts';
-import { callControl } from './live.ts';
+import { getMessage } from '../platform/sandbox-error.ts';
+import { callControl, ControlError } from './live.ts';
 
-/** Runs an action, reads the state again and shows a message. Returns whether it succeeded. */
-export type Run = (message: string, action: () => Promise<unknown>) => Promise<boolean>;
+/**
+ * Runs an action, reads the state again and shows a message. Returns whether it succeeded. An error
+ * goes to `onError`, by default to the notice of the page.
+ */
+export type Run = (
+  message: string,
+  action: () => Promise<unknown>,
+  onError?: (error: unknown) => void,
+) => Promise<boolean>;
 
 export const RunContext = createContext<Run | undefined>(undefined);
 
@@ -28,10 +36,10 @@ export const panelTitles = {
   transfers: 'Transfers',
   log: 'Log',
   faults: 'Faults',
+  clock: 'Clock and state',
   entities: 'Entities',
   counterparties: 'Counterparties',
   ibans: 'IBANs',
-  clock: 'Clock and state',
 };
 
 export function Panel(props: {
@@ -124,52 +132,93 @@ export const Json = ({ value }: { value: unknown }) => (
 /** The fields of a form by their names, without the empty ones. */
 export type Fields = Readonly<Record<string, string | undefined>>;
 
-/** A form with a button. `onFields` gets the text of each field that is not empty, trimmed. */
+interface FormProblem {
+  /** The id of the element that shows the message. */
+  readonly messageId: string;
+  readonly fields: readonly string[];
+}
+
+const FormProblemContext = createContext<FormProblem | undefined>(undefined);
+
+/** Returns the attributes of a form's field, which say whether the sandbox has rejected its value. */
+function useFieldProblem(name: string) {
+  const problem = useContext(FormProblemContext);
+  return problem?.fields.includes(name) === true
+    ? { 'aria-invalid': true, 'aria-describedby': problem.messageId }
+    : {};
+}
+
+/**
+ * A form with a button. `send` gets the text of each field that is not empty, trimmed. An error
+ * stays in the form until the form is sent again.
+ */
 export function Form(props: {
   label: string;
   class?: string;
   /** The text of the button. Screen readers read `submitLabel` instead. */
   submit: string;
   submitLabel?: string;
-  /** Returns whether the form is emptied afterwards. */
-  onFields: (fields: Fields) => Promise<boolean>;
+  send: (fields: Fields) => Promise<unknown>;
+  /** Returns the message after a success. */
+  done: (fields: Fields) => string;
+  /** Whether the texts stay after a success, so that a similar form is quick to send. */
+  keepsFields?: boolean;
   children: ComponentChildren;
 }) {
-  const { label, submit, submitLabel, onFields, children } = props;
-  const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+  const { label, submit, submitLabel, send, done, keepsFields = false, children } = props;
+  const run = useRun();
+  const messageId = useId();
+  const [error, setError] = useState<unknown>();
+  const onSubmit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
     const fields = [...new FormData(form)].flatMap(([name, value]) =>
       typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()] as const] : [],
     );
-    void onFields(Object.fromEntries(fields)).then((isDone) => {
-      if (isDone) form.reset();
+    const input: Fields = Object.fromEntries(fields);
+    setError(undefined);
+    void run(done(input), () => send(input), setError).then((isDone) => {
+      // The choices stay, because the next record often has the same Account or Entity.
+      if (isDone && !keepsFields)
+        for (const text of form.querySelectorAll('input')) text.value = text.defaultValue;
     });
   };
+  const fields = error instanceof ControlError ? error.fields : [];
   return (
-    <form class={props.class ?? 'form'} aria-label={label} onSubmit={send}>
-      {children}
+    <form class={props.class ?? 'form'} aria-label={label} onSubmit={onSubmit}>
+      <FormProblemContext.Provider value={{ messageId, fields }}>
+        {children}
+      </FormProblemContext.Provider>
       <button type="submit" aria-label={submitLabel}>
         {submit}
       </button>
+      {error !== undefined && (
+        <p id={messageId} class="problem" role="alert">
+          {getMessage(error)}
+        </p>
+      )}
     </form>
   );
 }
 
 export function Field(props: {
-  label: string;
+  /** The visible label. A field without one, beside a button that says enough, has `ariaLabel`. */
+  label?: string;
+  ariaLabel?: string;
   name: string;
   required?: boolean;
   placeholder?: string;
   decimal?: boolean;
   value?: string;
 }) {
-  const { label, name, required = false, placeholder, decimal = false, value } = props;
+  const { label, ariaLabel, name, required = false, placeholder, decimal = false, value } = props;
   return (
     <label>
-      <span>{label}</span>
+      {label !== undefined && <span>{label}</span>}
       <input
+        {...useFieldProblem(name)}
         name={name}
+        aria-label={ariaLabel}
         required={required}
         placeholder={placeholder}
         defaultValue={value}
@@ -189,23 +238,16 @@ export function AmountForm(props: {
   target: string;
 }) {
   const { verb, id, endpoint, target } = props;
-  const post = usePost();
   return (
     <Form
       label={`${verb} ${id}`}
       class="amount-form"
       submit={verb}
       submitLabel={`${verb} ${id}`}
-      onFields={({ amount = '' }) => post(`${amount} ${target}.`, endpoint, { amount })}
+      done={({ amount }) => `${amount} ${target}.`}
+      send={({ amount = '' }) => callControl('POST', endpoint, JSON.stringify({ amount }))}
     >
-      <input
-        name="amount"
-        required
-        inputMode="decimal"
-        defaultValue="100.00"
-        autoComplete="off"
-        aria-label={`Amount for ${id}`}
-      />
+      <Field ariaLabel={`Amount for ${id}`} name="amount" value="100.00" required decimal />
     </Form>
   );
 }
@@ -218,7 +260,6 @@ export function Create(props: {
   children: ComponentChildren;
 }) {
   const { noun, endpoint, toInput = (fields) => fields, children } = props;
-  const post = usePost();
   return (
     <details class="create">
       <summary>New {noun}</summary>
@@ -226,7 +267,8 @@ export function Create(props: {
         label={`New ${noun}`}
         submit="Create"
         submitLabel={`Create ${noun}`}
-        onFields={(fields) => post(`Created the ${noun}.`, endpoint, toInput(fields))}
+        done={() => `Created the ${noun}.`}
+        send={(fields) => callControl('POST', endpoint, JSON.stringify(toInput(fields)))}
       >
         {children}
       </Form>
@@ -246,6 +288,7 @@ export function Choice(props: {
     <label>
       <span>{label}</span>
       <select
+        {...useFieldProblem(name)}
         name={name}
         value={value}
         onChange={({ currentTarget }) => {

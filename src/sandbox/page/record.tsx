@@ -3,9 +3,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { SandboxChange } from '../platform/changes.ts';
 import { idPrefixes, nouns, type Noun } from '../platform/ids.ts';
 import type { SandboxState } from '../state.ts';
-import { createRecordFilter, type Call } from './attempts.ts';
-import { callControl } from './live.ts';
-import { CallRow } from './log.tsx';
+import { createRecordFilter } from './attempts.ts';
+import { callControl, type PageState } from './live.ts';
+import { CallRow, notLogged, Older } from './log.tsx';
 import { Action, Empty, Json, Linked, maxRows } from './parts.tsx';
 import { TransferActions, TransferStatus } from './transfers.tsx';
 
@@ -81,12 +81,14 @@ function Timeline({ id, record }: { id: string; record: Row | undefined }) {
 export function RecordView(props: {
   id: string;
   state: SandboxState;
-  calls: readonly Call[];
+  calls: PageState['calls'];
+  olderCount: number;
+  onLoad: () => void;
   onClose: () => void;
   /** The page's notice, inside the dialog because an open dialog disables everything outside. */
   notice: ComponentChildren;
 }) {
-  const { id, state, calls, onClose, notice } = props;
+  const { id, state, calls, olderCount, onLoad, onClose, notice } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
@@ -124,14 +126,21 @@ export function RecordView(props: {
           <Timeline id={id} record={record} />
         </section>
       </div>
-      <section aria-labelledby="record-calls">
+      <section aria-labelledby="record-calls" tabIndex={-1}>
         <h3 id="record-calls">Requests and deliveries</h3>
-        {recordCalls.length === 0 && <Empty>The log has none.</Empty>}
+        {recordCalls.length === 0 && (
+          <Empty>
+            {olderCount === 0
+              ? `None in the log. ${notLogged}`
+              : 'None among the requests that are loaded.'}
+          </Empty>
+        )}
         <ul class="rows calls">
           {recordCalls.slice(0, maxRows).map(({ id: callId, attempts }) => (
             <CallRow key={callId} attempts={attempts} />
           ))}
         </ul>
+        <Older olderCount={olderCount} onLoad={onLoad} />
       </section>
       {notice}
     </dialog>

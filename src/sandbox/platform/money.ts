@@ -12,15 +12,17 @@ import { unprocessable } from './sandbox-error.ts';
  */
 export function parsePositive(text: string): bigint {
   if (typeof text !== 'string' || !/^\d{1,30}(\.\d{1,18})?$/.test(text)) {
-    throw unprocessable(
-      'invalid_amount',
+    throw invalidAmount(
       `Expected a decimal amount as a string, such as "12.50" (digits, at most 18 of them after the point), got ${typeof text === 'string' ? JSON.stringify(text.slice(0, 80)) : typeof text}.`,
     );
   }
   const units = parseUnits(text);
-  if (units === 0n) throw unprocessable('invalid_amount', 'Expected an amount above zero.');
+  if (units === 0n) throw invalidAmount('Expected an amount above zero.');
   return units;
 }
+
+const invalidAmount = (message: string) =>
+  unprocessable('invalid_amount', message, { fields: { amount: message } });
 
 /** Converts digits with at most 18 decimals to exact units of 10^-18. */
 export const parseUnits = (text: string): bigint => parseAmount(text) ?? 0n;

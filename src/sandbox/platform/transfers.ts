@@ -25,7 +25,11 @@ export function createTransfer(platform: Platform, input: TransferCreateInput): 
     throw unprocessable(
       'insufficient_funds',
       `The available balance of "${source.id}" is ${formatDecimal(source.available)} ${currency}, less than the amount ${input.amount}.`,
-      { availableBalance: formatDecimal(source.available), amount: input.amount },
+      {
+        availableBalance: formatDecimal(source.available),
+        amount: input.amount,
+        fields: { amount: 'more than the available balance' },
+      },
     );
   }
   const createdAt = platform.clock.toIsoNow();
