@@ -36,7 +36,7 @@ function describeAttempt(entry: SandboxLogEntry): string {
 /** What a call has created, and the fields of its body by which a reader knows it. */
 function describeSubject([first, ...others]: Call['attempts']): string {
   const created = [first, ...others].flatMap((entry) => entry.created ?? []);
-  if (isDelivery(first)) return findRecordId(first.body);
+  if (isDelivery(first)) return ''; // Its row has the id of the record.
   const body: Readonly<Record<string, unknown>> = isObject(first.body) ? { ...first.body } : {};
   const named = [body['description'], body['amount'], body['name'], body['email']];
   return [...created.map((id) => `created ${id}`), ...named]
@@ -112,8 +112,16 @@ export const CallRow = memo(({ attempts }: Attempts) => {
           <time dateTime={last.time} title={last.time}>
             {formatTime(last)}
           </time>
-          <span class="request">
-            <b>{first.method}</b> <code>{first.path}</code>
+          <span class="operation">
+            <span class="request">
+              <b>{first.method}</b> <code>{first.path}</code>
+            </span>
+            <small>
+              {attempts.length > 1 && <b>{attempts.length} attempts · </b>}
+              {first.operation ?? 'no operation'}
+              {isDelivery(first) && ` · ${findRecordId(first.body)}`}
+              {attempts.length === 1 && ` · ${last.ms ?? '?'} ms`}
+            </small>
           </span>
           <span class="badges">
             {/* Only the latest attempts get a badge: two of a delivery, four of a request. */}
@@ -121,14 +129,7 @@ export const CallRow = memo(({ attempts }: Attempts) => {
               <Badge key={entry.id} text={describeAttempt(entry)} tone={tones[getResult(entry)]} />
             ))}
           </span>
-          <span class="about">
-            {subject !== '' && <span>{subject}</span>}
-            <small>
-              {attempts.length > 1 && <b>{attempts.length} attempts · </b>}
-              {first.operation ?? 'no operation'}
-              {attempts.length === 1 && ` · ${last.ms ?? '?'} ms`}
-            </small>
-          </span>
+          {subject !== '' && <span class="subject">{subject}</span>}
         </summary>
         {isOpen && <CallDetails attempts={attempts} />}
       </details>
