@@ -329,7 +329,7 @@ test('the sandbox page creates an Entity, an Account and a Transfer, and funds a
   await page.getByRole('dialog').getByText('None in the log. What you do on this page').waitFor();
 });
 
-test('the sandbox page begins with the latest 500 requests, and says so until it has loaded all', async () => {
+test('the sandbox page begins with the latest 500 requests, and says so', async () => {
   const { page, part, pay, payments, row } = await opened();
   const { id } = await pay('7');
   await Promise.all(Array.from({ length: 600 }, () => payments.accounts.get(savings)));
