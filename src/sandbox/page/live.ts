@@ -119,7 +119,6 @@ export class LivePage {
   /** Reads the whole log of the sandbox, which can take seconds. */
   readonly loadOlder = (): void => {
     this.#entriesToRead = maxEntries;
-    this.#events?.close();
     this.#followLog();
   };
 
@@ -174,10 +173,11 @@ export class LivePage {
   }
 
   /**
-   * Opens a stream of the log, which begins with the latest entries. If the stream breaks, the page
-   * opens a new one after two seconds.
+   * Opens a stream of the log, which begins with the latest entries, instead of any other. If the
+   * stream breaks, the page opens a new one after two seconds.
    */
   #followLog(): void {
+    this.#events?.close();
     const events = new EventSource(`/_sandbox/log?latest=${this.#entriesToRead}`);
     this.#events = events;
     events.addEventListener('start', ({ data }: MessageEvent<string>) => {
@@ -185,6 +185,8 @@ export class LivePage {
       const { restarts } = this.#pageState;
       const isRestart = this.#sandboxName !== undefined && this.#sandboxName !== sandbox;
       this.#sandboxName = sandbox;
+      // An old log stays on the page until the first entries of the new one are here.
+      if (this.#calls.entryCount > 0) this.#drawnAt = performance.now();
       this.#clearLog(leftOut);
       this.#update({ connection: 'live' });
       if (!isRestart) return;
