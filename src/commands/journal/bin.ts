@@ -1,55 +1,54 @@
 #!/usr/bin/env node
 import { journalKey } from '../../internal/formats.ts';
-import { isObject } from '../../internal/objects.ts';
-import { fieldOf, isError } from '../../internal/thrown.ts';
+import { isError } from '../../internal/thrown.ts';
 import { version } from '../../version.ts';
+import { checkTerminal, confirm, print, runProgram, UsageError } from '../program.ts';
+import { check } from './check.ts';
 import {
-  checkTerminal,
-  confirm,
-  fingerprint,
-  print,
-  readVariable,
-  runProgram,
-  UsageError,
-} from '../program.ts';
+  createClient,
+  describeClient,
+  explain,
+  readCandidate,
+  requireClient,
+  type Client,
+} from './client.ts';
+import { finish, finishByClient } from './finish.ts';
 import { readCommand, usage, type Command, type StoreAddress } from './flags.ts';
-import { describeEntry, formatEntry, formatTable } from './report.ts';
+import { findEntry, readEntry, readOpen } from './open.ts';
+import {
+  countOpen,
+  describeEntry,
+  formatEntry,
+  formatMetrics,
+  formatStats,
+  formatTable,
+} from './report.ts';
 import { formatReport } from './migrate.ts';
-import { migrateStore, openStore, redactAddress, type OpenedStore } from './store.ts';
-import { formatCommands, formatTerms, type Candidate } from './terms.ts';
-import type { PaymentsClient } from '../../client.ts';
+import { redactAddress } from './connect.ts';
+import { migrateStore, openStore, type OpenedStore } from './store.ts';
+import { formatTerms } from './terms.ts';
+import { describeNext, formatCommand } from './words.ts';
 import type { FullJournal, JournalEntry } from '../../journals/journal.ts';
-
-type Client = InstanceType<typeof PaymentsClient>;
-
-const candidateTimeoutMs = 10_000;
-
-type StoreCommand = Exclude<Extract<Command, { store: unknown }>, { name: 'migrate' }>;
-
-/** Loads the client, a separate file of the build, only when a command needs the client. */
-const loadClient = () => import('../../index.ts');
 
 /** Prints the open payments. Resolves to the exit status, which is 3 if there are any. */
 async function list(
   { journal, isEmpty }: OpenedStore,
-  { olderThan, json }: Extract<Command, { name: 'list' }>,
+  { olderThan, json, store }: Extract<Command, { name: 'list' }>,
 ): Promise<number> {
-  const { PaymentsClient } = await loadClient();
-  // Listing the open payments needs no platform, because listUndecided reads only the journal.
-  const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
-  const payments = new PaymentsClient({ ...noPlatform, journal });
-  const open = [];
-  for await (const payment of payments.transfers.listUndecided({ olderThan })) open.push(payment);
-  const [oldest] = open;
-  if (oldest === undefined && (await isEmpty())) {
+  const open = await readOpen(journal, olderThan);
+  const count = open.listed.length;
+  if (count === 0 && (await isEmpty())) {
     process.stderr.write(
       'The store has no entry at all. Check that your journal uses this store, and check --table or --prefix.\n',
     );
   }
-  if (json) print(`${JSON.stringify(open, null, 2)}\n`);
-  else if (oldest === undefined) print('No payment is open.\n');
-  else print(formatTable(open, await journal.now(journalKey(oldest.reference))));
-  return open.length > 0 ? 3 : 0;
+  if (json) print(`${JSON.stringify(open.listed, null, 2)}\n`);
+  else if (count > 0) print(formatTable(open, store));
+  else {
+    const next = formatCommand('check', [], store);
+    print(`No payment is open. If money is missing all the same:\n  ${next}\n`);
+  }
+  return count > 0 ? 3 : 0;
 }
 
 async function show(
@@ -76,8 +75,7 @@ async function decide(
 ): Promise<number> {
   const { reference, verdict, by, force, yes, store, transfersFilter } = command;
   if (!yes) checkTerminal('decide');
-  const payments = await createClient(journal, transfersFilter);
-  if (isError(payments)) throw new UsageError(payments.message, { cause: payments });
+  const payments = await requireClient('decide', journal, transfersFilter);
   // A payment that was made by hand may have no entry yet.
   const isPaid = verdict !== 'not_paid';
   const entry = await (isPaid ? findEntry(journal, reference) : readEntry(journal, reference));
@@ -88,11 +86,21 @@ async function decide(
     const shown = entry && (await describeDecision(journal, place, entry, payments, chosenIds));
     print(shown ?? `The journal has no entry for "${reference}".\n`);
     if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
-      throw new Error('Nothing was recorded.');
+      throw new Error('You did not confirm.');
     }
   }
   await payments.transfers.decide(reference, verdict, { by, force });
   print(`${reference} is recorded as ${decision}.\n`);
+  return 0;
+}
+
+async function stats(
+  journal: FullJournal,
+  { json, prometheus }: Extract<Command, { name: 'stats' }>,
+): Promise<number> {
+  const counts = countOpen(await readOpen(journal));
+  if (json) print(`${JSON.stringify(counts, null, 2)}\n`);
+  else print((prometheus ? formatMetrics : formatStats)(counts));
   return 0;
 }
 
@@ -116,37 +124,33 @@ async function prune(
   return 0;
 }
 
-function runOnStore(store: OpenedStore, command: StoreCommand): Promise<number> {
+/** Runs a command that needs the journal of an opened store. */
+function runOnStore(store: OpenedStore, command: OnStore): Promise<number> {
   const { journal } = store;
   switch (command.name) {
     case 'list':
       return list(store, command);
     case 'show':
       return show(journal, command);
+    case 'finish':
+      return command.client === undefined
+        ? finish(journal, command)
+        : finishByClient(command, journal);
     case 'decide':
       return decide(journal, command);
+    case 'stats':
+      return stats(journal, command);
     case 'prune':
       return prune(journal, command);
   }
 }
 
-/** Creates the client from environment variables, or returns an error that says what is missing. */
-async function createClient(
-  journal: FullJournal,
-  transfersFilter?: string | false,
-): Promise<Client | Error> {
-  const { ConfigurationError, PaymentsClient } = await loadClient();
-  try {
-    return new PaymentsClient({ journal, platform: { transfersFilter } });
-  } catch (cause) {
-    if (cause instanceof ConfigurationError) return cause;
-    throw cause;
-  }
-}
+type WithStore = Extract<Command, { store?: StoreAddress | undefined }> & { store: StoreAddress };
+type OnStore = Exclude<WithStore, { name: 'migrate' | 'check' }>;
 
 /**
  * What an operator needs to decide about a payment: its entry, the client, possible transfers, and
- * for an ambiguous payment the commands that decide.
+ * the command that comes next.
  */
 async function describeDecision(
   journal: FullJournal,
@@ -155,98 +159,57 @@ async function describeDecision(
   payments: Client | Error,
   chosenIds: readonly string[] = [],
 ): Promise<string> {
-  const listed = entry.state === 'ambiguous' ? entry.candidates : [];
+  const recorded = entry.state === 'paid' ? [entry.transferId] : [];
+  const listed = entry.state === 'ambiguous' ? entry.candidates : recorded;
   const ids = [...new Set([...listed, ...chosenIds])];
-  const candidates = isError(payments)
+  const transfers = isError(payments)
     ? []
     : await Promise.all(ids.map((id) => readCandidate(payments, id)));
-  const client = describeClient(payments);
-  const fields = formatEntry(reference, entry, await journal.now(journalKey(reference)), client);
-  const commands =
-    entry.state === 'ambiguous' ? formatCommands(reference, entry.candidates, store) : '';
-  return fields + formatTerms(entry.input, candidates) + commands;
+  const now = await journal.now(journalKey(reference));
+  const fields = formatEntry(reference, entry, now, describeClient(payments));
+  const terms = transfers.length > 0 ? `${formatTerms(entry.input, transfers)}\n` : '';
+  return fields + terms + describeNext(reference, entry, { now, store, transfers });
 }
 
-function describeClient(payments: Client | Error): string {
-  const variables = ['PAYMENTS_BASE_URL', 'PAYMENTS_API_KEY'];
-  const missing = variables.filter((name) => readVariable(name) === '');
-  if (isError(payments)) {
-    const cause = missing.length > 0 ? `set ${missing.join(' and ')}` : payments.message;
-    return `none, so no candidate was read: ${cause}`;
-  }
-  return `${payments.toJSON().baseUrl}, key ${fingerprint(readVariable('PAYMENTS_API_KEY'))}`;
-}
-
-async function readCandidate(payments: Client, id: string): Promise<Candidate> {
-  try {
-    const options = { totalTimeout: candidateTimeoutMs };
-    return { id, transfer: await payments.transfers.get(id, options) };
-  } catch (cause) {
-    return { id, problem: messageOf(cause) };
-  }
-}
-
-/** Reads an entry. Throws if the commands could not print its fields. */
-async function findEntry(
-  journal: FullJournal,
-  reference: string,
-): Promise<JournalEntry | undefined> {
-  let entry: JournalEntry | undefined;
-  try {
-    entry = await journal.read(journalKey(reference));
-    // A missing entry passes this check.
-    const { input, state, candidates } = Object(entry ?? { input: {} }) as Record<string, unknown>;
-    if (!isObject(input) || (state === 'ambiguous' && !Array.isArray(candidates))) {
-      throw new Error('It is no entry of a journal.');
-    }
-  } catch (cause) {
-    throw new Error(`The entry of "${reference}" cannot be read.`, { cause });
-  }
-  return entry;
-}
-
-async function readEntry(journal: FullJournal, reference: string): Promise<JournalEntry> {
-  const entry = await findEntry(journal, reference);
-  if (entry !== undefined) return entry;
-  throw new Error(
-    `The journal has no entry for "${reference}". Check its spelling and the journal.`,
-  );
-}
-
-async function main(args: string[]): Promise<number> {
-  const command = readCommand(args);
+async function run(command: Command): Promise<number> {
   if (command.name === 'help') print(usage);
   else if (command.name === 'version') print(`${version}\n`);
+  else if (command.name === 'migrate') return migrate(command);
+  else if (command.name === 'check') return check(command.store);
+  else if (command.store === undefined) return finishByClient(command, undefined);
   else {
+    const store = await openStore(command.store);
+    if (store.warning !== undefined) process.stderr.write(`${store.warning}\n`);
     try {
-      if (command.name === 'migrate') return await migrate(command);
-      const store = await openStore(command.store);
-      if (store.warning !== undefined) process.stderr.write(`${store.warning}\n`);
-      try {
-        return await runOnStore(store, command);
-      } finally {
-        await store.close();
-      }
-    } catch (cause) {
-      throw withoutPasswords(cause, command.store.address);
+      return await runOnStore(store, command);
+    } finally {
+      await store.close();
     }
   }
   return 0;
 }
 
-/** An error with a failure's message and its cause's message, but without the store's passwords. */
-function withoutPasswords(failure: unknown, address: string): Error {
-  const { cause } = failure as Error;
-  const causeLine = isError(cause) ? `\nThe cause: ${messageOf(cause)}` : '';
-  const text = redactAddress(`${messageOf(failure)}${causeLine}`, address);
-  return failure instanceof UsageError ? new UsageError(text) : new Error(text);
+async function main(args: string[]): Promise<number> {
+  const command = readCommand(args);
+  try {
+    return await run(command);
+  } catch (cause) {
+    throw inOperatorsWords(cause, command);
+  } finally {
+    // The service's client may hold connections, which keep this process alive.
+    if (command.name === 'finish' && command.client !== undefined)
+      setImmediate(() => process.exit());
+  }
 }
 
-/** An error's message. If all addresses of a host fail, Node has messages only in inner errors. */
-function messageOf(failure: unknown): string {
-  const errors = fieldOf(failure, 'errors');
-  if (Array.isArray(errors)) return errors.map(messageOf).join('; ');
-  return isError(failure) ? failure.message : String(failure);
+/** An error in an operator's words, but without the store's passwords. */
+function inOperatorsWords(failure: unknown, command: Command): Error {
+  const { address = '' } = ('store' in command && command.store) || {};
+  const text = redactAddress(explain(failure), address);
+  if (failure instanceof UsageError) return new UsageError(text);
+  if (command.name !== 'decide') return new Error(text);
+  const next = formatCommand('show', [command.reference], command.store);
+  return new Error(`${text}\nNothing was recorded. To see what is known:\n  ${next}`);
 }
 
 await runProgram('payments-journal', main);

@@ -4,39 +4,47 @@ import { parseFlags, UsageError } from '../program.ts';
 
 export const usage = `Usage: payments-journal <command> <store> [options]
 
-Shows and decides payments that are in doubt: docs/on-call.md.
+Shows, finishes and decides payments that are open: docs/on-call.md.
 
 Commands:
-  list                        list the undecided payments
-  show <reference>            print one entry
-  decide <reference> <id>    record that this transfer is the payment
+  list                         list the open payments, and what comes next
+  show <reference>             print what is known about one payment, and what comes next
+  finish [<reference>...]      search the platform's list for open payments, and record those that
+                               it shows. Sends nothing, unless you pass --client
+  decide <reference> <id>      record that this transfer is the payment
   decide <reference> not_paid  search for the payment, and record that it was not made, so that its
-                              next job pays it
-  prune --paid-before <date>  remove payments that were paid before; a job that is repeated pays again
-  migrate                     bring a journal of 0.3 or 0.4 up to date, while nothing pays
+                               next job pays it
+  check                        find what makes the store lose payments, or hide them
+  stats                        print the number, age and sums of the open payments
+  migrate                      bring a journal of 0.3 or 0.4 up to date, while nothing pays
+  prune --paid-before <date>   remove payments that were paid before; a job that is repeated pays again
 
 The store, one of them:
   --sqlite <file>
-  --postgres <url>            needs pg in your project; takes the schema from Prisma's ?schema=
-  --table <name>              the table of --postgres, if it is not payments_journal
-  --redis <url>               needs ioredis in your project
-  --prefix <text>             the key prefix of your Redis client
+  --postgres <url>             needs pg in your project; takes the schema from Prisma's ?schema=
+  --table <name>               the table of --postgres, if it is not payments_journal
+  --redis <url>                needs ioredis in your project
+  --prefix <text>              the key prefix of your Redis client
 
 Options:
-  --older-than <time>         of list: only payments first claimed longer ago, such as 90s, 20m, 2h or 3d
-  --dry-run                   of migrate: print the statements, and change nothing
-  --json                      of list, show and prune: print JSON
-  --by <name>                 of decide: your name, which the entry keeps
-  --force                     of decide: dismiss the transfers that the list shows, decide in the
-                              grace period, or replace a recorded transfer
-  --transfers-filter <name>   of decide: your client's platform.transfersFilter, a name or false
-  --yes                       of decide: do not ask
-  --version                   print the version and exit
-  --help                      print this text and exit
+  --older-than <time>          of list: only payments first claimed longer ago, such as 90s, 20m, 2h, 3d
+  --client <file>              of finish: pay what was not made, by the client of your service, which
+                               this module has as its default export. Needs no store
+  --dry-run                    of migrate: print the statements, and change nothing
+  --json                       of list, show, stats and prune: print JSON
+  --prometheus                 of stats: print lines for Prometheus
+  --by <name>                  of decide and finish: your name, which the entry keeps
+  --force                      of decide: dismiss the transfers that the list shows, decide in the
+                               grace period, or replace a recorded transfer
+  --transfers-filter <name>    of decide and finish: your client's platform.transfersFilter, or false
+  --yes                        of decide, and of finish with --client: do not ask
+  --version                    print the version and exit
+  --help                       print this text and exit
 
-decide needs PAYMENTS_BASE_URL and PAYMENTS_API_KEY; with them, show prints the candidates.
-Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 list has found payments, or
-migrate entries that you have to look at.
+decide and finish ask the platform that PAYMENTS_BASE_URL and PAYMENTS_API_KEY name; with them, show
+prints the candidates.
+Status: 0 done, 1 failed, 2 wrong arguments or a missing package, 3 somebody has to look: list or
+finish leaves open payments, check has found a problem, or migrate entries of one reference.
 `;
 
 const storeNames = ['sqlite', 'postgres', 'redis'] as const;
@@ -54,8 +62,10 @@ const options = {
   prefix: { type: 'string' },
   'older-than': { type: 'string' },
   'paid-before': { type: 'string' },
+  client: { type: 'string' },
   'dry-run': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
+  prometheus: { type: 'boolean', default: false },
   by: { type: 'string' },
   'transfers-filter': { type: 'string' },
   force: { type: 'boolean', default: false },
@@ -66,14 +76,20 @@ const options = {
 
 /** Each command's arguments and its own options. The options that name the store are not listed. */
 const commands: Readonly<
-  Record<string, { readonly arguments: readonly string[]; readonly options: readonly string[] }>
+  Record<
+    string,
+    { readonly arguments: readonly string[] | 'references'; readonly options: readonly string[] }
+  >
 > = {
   list: { arguments: [], options: ['older-than', 'json'] },
   show: { arguments: ['reference'], options: ['json'] },
+  finish: { arguments: 'references', options: ['client', 'by', 'transfers-filter', 'yes'] },
   decide: {
     arguments: ['reference', 'id or not_paid'],
     options: ['by', 'transfers-filter', 'force', 'yes'],
   },
+  check: { arguments: [], options: [] },
+  stats: { arguments: [], options: ['json', 'prometheus'] },
   prune: { arguments: [], options: ['paid-before', 'json'] },
   migrate: { arguments: [], options: ['dry-run'] },
 };
@@ -98,7 +114,7 @@ export function readCommand(args: string[]) {
         : `${problem}; did you mean ${similar}?`,
     );
   }
-  if (rest.length !== command.arguments.length) {
+  if (command.arguments !== 'references' && rest.length !== command.arguments.length) {
     const expected = command.arguments.map((each) => ` <${each}>`).join('');
     const { length } = command.arguments;
     const count = ['no arguments', 'one argument'][length] ?? `${length} arguments`;
@@ -112,11 +128,19 @@ export function readCommand(args: string[]) {
     ([flag, value]) => value !== false && !allowed.has(flag),
   );
   if (wrongOption !== undefined) throw new UsageError(`${name} has no option --${wrongOption[0]}.`);
-  const store = readStoreAddress(values);
   const [reference = '', verdict = ''] = rest;
-  const { json, by, force, yes } = values;
+  const { client, json, prometheus, by, force, yes } = values;
   const filter = values['transfers-filter'];
   const transfersFilter: string | false | undefined = filter === 'false' ? false : filter;
+  if (json && prometheus) throw new UsageError('--json and --prometheus exclude each other.');
+  if (client !== undefined && (by ?? filter) !== undefined) {
+    throw new UsageError('--client has options of its own: leave out --by and --transfers-filter.');
+  }
+  const finish = { name: 'finish' as const, references: rest, client, by, transfersFilter, yes };
+  // The client of the service has a journal of its own.
+  if (client !== undefined && storeNames.every((each) => values[each] === undefined))
+    return { ...finish, store: undefined };
+  const store = readStoreAddress(values);
   if (store.prefix !== undefined && store.name !== 'redis') {
     throw new UsageError('--prefix needs --redis.');
   }
@@ -133,6 +157,12 @@ export function readCommand(args: string[]) {
       return { name, store, json, olderThan: parseAge(values['older-than']) };
     case 'show':
       return { name, store, json, reference };
+    case 'finish':
+      return { ...finish, store };
+    case 'check':
+      return { name, store };
+    case 'stats':
+      return { name, store, json, prometheus };
     case 'decide':
       if (verdict !== 'not_paid' && !verdict.startsWith('txfr_')) {
         throw new UsageError(

@@ -1,8 +1,102 @@
-import { isObject } from '../../internal/objects.ts';
 import { formatTime } from '../../internal/text.ts';
-import type { PaymentTransition, UndecidedPayment } from '../../once/list-undecided.ts';
-import type { JournalEntry, JournalTransition } from '../../journals/journal.ts';
+import { addRow, createTotals } from '../../books/rows.ts';
+import type { JournalEntry, OpenEntry } from '../../journals/journal.ts';
+import { readFirstClaim, readHistory } from '../../once/entries.ts';
+import type { UndecidedPayment } from '../../once/list-undecided.ts';
+import type { OnceInput } from '../../schemas/transfer.ts';
+import { defaultCurrency } from '../../search/compare.ts';
 import { clean, formatColumns } from '../table.ts';
+import type { StoreAddress } from './flags.ts';
+import {
+  formatAge,
+  formatCommand,
+  formatMinute,
+  formatWhen,
+  isKnownTime,
+  stageOf,
+} from './words.ts';
+
+/** The open payments of a journal, and the entries that cannot be read. */
+export interface OpenPayments {
+  readonly listed: readonly UndecidedPayment[];
+  /** The journal's entries, by the keys of their references. */
+  readonly entries: ReadonlyMap<string, OpenEntry>;
+  /** The time by the journal's clock. */
+  readonly now: number;
+}
+
+/** The row of an open payment: its terms, and since when it has been open. */
+export interface OpenRow {
+  readonly reference: string;
+  readonly entry: OpenEntry | undefined;
+}
+
+export const rowsOf = ({ listed, entries }: OpenPayments): OpenRow[] =>
+  listed.map(({ reference, state }) => ({
+    reference,
+    entry: state === 'unreadable' ? undefined : entries.get(reference.toLowerCase()),
+  }));
+
+/** Sums amounts by currency, such as `12.50 USDC`. */
+export const formatSums = (inputs: readonly OnceInput[]): string =>
+  Object.entries(sumByCurrency(inputs))
+    .map(([currency, sum]) => `${sum} ${currency}`)
+    .join(', ');
+
+export function sumByCurrency(inputs: readonly OnceInput[]): Readonly<Record<string, string>> {
+  const totals = createTotals();
+  for (const { amount, currency = defaultCurrency } of inputs) {
+    addRow(totals, 'pending', { amount, currency });
+  }
+  return totals.pending.amounts;
+}
+
+/** The age of the open payment whose first claim is the oldest; undefined if none is open. */
+export function findOldestAge(rows: readonly OpenRow[], now: number): number | undefined {
+  const times = rows.flatMap(({ entry }) => (entry === undefined ? [] : [readFirstClaim(entry)]));
+  return times.length === 0 ? undefined : Math.max(0, now - Math.min(...times));
+}
+
+/** The table of open payments that `list` prints, and the command that comes next. */
+export function formatTable(open: OpenPayments, store: StoreAddress): string {
+  const { now } = open;
+  const rows = rowsOf(open);
+  const cells = rows.map(({ reference, entry }) => {
+    if (entry === undefined) return [reference, 'unreadable', '', '', '', '', ''].map(clean);
+    const { input, host } = entry;
+    return [
+      reference,
+      stageOf(entry, now),
+      formatAge(now - readFirstClaim(entry)),
+      host,
+      formatMoney(input),
+      input.sourceAccountId,
+      input.destinationAccountId ?? input.counterpartyId,
+    ].map(clean);
+  });
+  const header = ['REFERENCE', 'STATE', 'AGE', 'HOST', 'AMOUNT', 'FROM', 'TO'];
+  const count = rows.length === 1 ? '1 payment is open' : `${rows.length} payments are open`;
+  const inputs = rows.flatMap(({ entry }) => (entry === undefined ? [] : [entry.input]));
+  const oldest = findOldestAge(rows, now);
+  const summary = [
+    count,
+    ...(inputs.length > 0 ? [`${formatSums(inputs)} in all`] : []),
+    ...(oldest === undefined ? [] : [`the oldest for ${formatAge(oldest)}`]),
+  ].join(', ');
+  return `${formatColumns([header, ...cells]).join('\n')}\n\n${summary}.\n${describeNextOfAll(rows, store)}`;
+}
+
+/** The one command that comes next for all open payments. */
+function describeNextOfAll(rows: readonly OpenRow[], store: StoreAddress): string {
+  if (rows.some(({ entry }) => entry?.state === 'sending')) {
+    return `Next, search the platform's list. This sends nothing:\n  ${formatCommand('finish', [], store)}\n`;
+  }
+  const [first] = rows;
+  return `Next, look at each:\n  ${formatCommand('show', [first?.reference ?? ''], store)}\n`;
+}
+
+export const formatMoney = ({ amount, currency = defaultCurrency }: OnceInput): string =>
+  `${amount} ${currency}`;
 
 /** Names of the fields of a journal entry that hold a time. */
 const timeNames = new Set([
@@ -15,37 +109,8 @@ const timeNames = new Set([
   'resolvedAt',
 ]);
 
-/** No payment has a time before 2001. 0.4.0 wrote 0 for a time that it did not know. */
-const isKnown = (time: unknown): time is number => Number(time) >= 1e12;
-const formatKnownTime = (time: unknown): string => (isKnown(time) ? formatTime(time) : 'unknown');
-
-/** The table of open payments that `list` prints. `now` is the time by the journal's clock. */
-export function formatTable(payments: readonly UndecidedPayment[], now: number): string {
-  const rows = payments.map((payment) => {
-    if (payment.state === 'unreadable') {
-      return [payment.reference, payment.state, '', '', '', '', '', '', ''].map(clean);
-    }
-    const { reference, state, firstClaimedAt, expiresAt, host, input, candidates = [] } = payment;
-    const claimedAt = Date.parse(firstClaimedAt);
-    const { amount, currency = '', sourceAccountId } = input;
-    return [
-      reference,
-      state,
-      isKnown(claimedAt) ? formatAge(now - claimedAt) : '',
-      expiresAt === null ? 'never' : formatExpiry(Date.parse(expiresAt) - now),
-      host,
-      `${amount} ${currency}`.trim(),
-      sourceAccountId,
-      input.destinationAccountId ?? input.counterpartyId,
-      candidates.join(' '),
-    ].map(clean);
-  });
-  const header = ['REFERENCE', 'STATE', 'AGE', 'EXPIRES', 'HOST', 'AMOUNT', 'FROM', 'TO'];
-  const hasCandidates = payments.some((payment) => 'candidates' in payment);
-  const table = [[...header, ...(hasCandidates ? ['CANDIDATES'] : [])], ...rows];
-  const count = payments.length === 1 ? '1 payment is' : `${payments.length} payments are`;
-  return `${formatColumns(table).join('\n')}\n\n${count} undecided.\n`;
-}
+const formatKnownTime = (time: unknown): string =>
+  isKnownTime(time) ? formatTime(time) : 'unknown';
 
 /** An entry of the journal, as `list --json` prints entries, with all times in ISO 8601. */
 export const describeEntry = (reference: string, entry: JournalEntry): object => ({
@@ -56,57 +121,120 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
       timeNames.has(name) && value !== null ? formatKnownTime(value) : value,
     ]),
   ),
-  history: describeHistory(entry),
+  history: readHistory(entry).map(({ at, ...others }) => ({ at: formatKnownTime(at), ...others })),
 });
 
-/** Returns an entry's history like listUndecided. Skips items of other programs that are no objects. */
-const describeHistory = ({ history }: { history?: unknown }): readonly PaymentTransition[] =>
-  (Array.isArray(history) ? history.filter(isObject) : []).map((transition) => {
-    const { at, ...others } = transition as JournalTransition;
-    return { at: formatKnownTime(at), ...others };
-  });
+const headlines = {
+  in_progress: 'is being paid at this moment',
+  in_doubt: 'is in doubt: nobody knows yet whether it was paid',
+  ambiguous: 'is ambiguous: a listed transfer may be it, and an operator decides',
+  not_paid: 'is recorded as not paid',
+} as const;
 
-/** Prints a line for each field of a payment's entry but the input, and a line about the client. */
+/** Says what is known about a payment: its state, its terms, and what happened to it. */
 export function formatEntry(
   reference: string,
   entry: JournalEntry,
   now: number,
   client: string,
 ): string {
-  const { input: _, history: _history, ...rest } = entry;
+  const { input, platform } = entry;
+  const stage = stageOf(entry, now);
+  const headline =
+    entry.state === 'paid'
+      ? `was paid by ${entry.transferId}`
+      : headlines[stage as keyof typeof headlines];
+  const destination = input.destinationAccountId ?? input.counterpartyId;
+  const times: [string, string][] = [];
+  if (entry.state === 'paid') times.push(['recorded', formatWhen(entry.paidAt, now)]);
+  else if (entry.state === 'not_paid') times.push(['decided', formatWhen(entry.resolvedAt, now)]);
+  else {
+    const first = readFirstClaim(entry);
+    times.push(['first tried', formatWhen(first, now)]);
+    if (entry.claimedAt !== first) times.push(['last tried', formatWhen(entry.claimedAt, now)]);
+    times.push(['host', entry.host]);
+    if (entry.state === 'ambiguous' && entry.sharedWith !== undefined) {
+      times.push(['shared with', `${entry.sharedWith}, which is recorded with the same transfer`]);
+    }
+  }
   const fields = [
-    ['reference', reference],
-    ...Object.entries(rest).map(([name, value]) => [name, formatField(name, value, now)]),
+    ['payment', `${formatMoney(input)} from ${input.sourceAccountId} to ${destination}`],
+    ...times,
+    ['platform', platform],
+    ['your client', client],
     // Only the first line of the history has a name before it.
-    ...describeHistory(entry).map((transition, at) => [
-      at === 0 ? 'history' : '',
-      formatTransition(transition),
+    ...readHistory(entry).map(({ at, state, host, by, transferId }, index) => [
+      index === 0 ? 'history' : '',
+      [
+        formatMinute(at, now),
+        state,
+        ...(transferId === undefined ? [] : [transferId]),
+        ...(by === undefined ? [] : [`by ${by}`]),
+        ...(host === undefined || host === '' ? [] : [`on ${host}`]),
+      ].join('  '),
     ]),
-    ['client', client],
   ].map((field) => field.map(clean));
   const width = Math.max(...fields.map(([name = '']) => name.length));
-  return fields.map(([name = '', text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+  const lines = fields.map(([name = '', text]) => `  ${name.padEnd(width)}  ${text}`.trimEnd());
+  return [`${clean(reference)} ${clean(headline)}.`, '', ...lines, '', ''].join('\n');
 }
 
-/** The line about one change of an entry: the time, the new state, and who made the change. */
-const formatTransition = ({ at, state, ...others }: PaymentTransition): string =>
-  [at, state, ...Object.entries(others).map(([name, value]) => `${name} ${value}`)].join('  ');
-
-function formatField(name: string, value: unknown, now: number): string {
-  if (name === 'expiresAt' && value === null) return 'never';
-  if (!timeNames.has(name)) return String(value);
-  if (!isKnown(value)) return 'unknown';
-  const distance = value > now ? formatExpiry(value - now) : `${formatAge(now - value)} ago`;
-  return `${formatTime(value)} (${distance})`;
+/** What `stats` prints in three forms: open payments by state, their age and their sums. */
+export interface Stats {
+  readonly open: Readonly<Record<'sending' | 'ambiguous' | 'unreadable', number>>;
+  readonly oldestOpenSeconds: number;
+  readonly amounts: Readonly<Record<string, string>>;
 }
 
-const formatExpiry = (ms: number): string => (ms > 0 ? `in ${formatAge(ms)}` : 'expired');
+export function countOpen(open: OpenPayments): Stats {
+  const rows = rowsOf(open);
+  const counts = { sending: 0, ambiguous: 0, unreadable: 0 };
+  for (const { entry } of rows) counts[entry?.state ?? 'unreadable'] += 1;
+  return {
+    open: counts,
+    oldestOpenSeconds: Math.floor((findOldestAge(rows, open.now) ?? 0) / 1_000),
+    amounts: sumByCurrency(rows.flatMap(({ entry }) => (entry === undefined ? [] : [entry.input]))),
+  };
+}
 
-/** Describes a time span in words, such as `5 min`. */
-function formatAge(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
-  return `${Math.floor(seconds / 86_400)} days`;
+export function formatStats({ open, oldestOpenSeconds, amounts }: Stats): string {
+  const sums = Object.entries(amounts).map(([currency, sum]) => `${sum} ${currency}`);
+  const rows = [
+    ...Object.entries(open).map(([state, count]) => [state, String(count)]),
+    ['oldest', oldestOpenSeconds > 0 ? formatAge(oldestOpenSeconds * 1_000) : '-'],
+    ['amounts', sums.join(', ') || '-'],
+  ];
+  return `${formatColumns(rows).join('\n')}\n`;
+}
+
+/** The numbers as lines that Prometheus reads, for example by the textfile collector. */
+export function formatMetrics({ open, oldestOpenSeconds, amounts }: Stats): string {
+  const metrics = [
+    [
+      'payments_journal_open',
+      'Open payments by state.',
+      ...Object.entries(open).map(([state, count]) => `{state="${state}"} ${count}`),
+    ],
+    [
+      'payments_journal_oldest_open_seconds',
+      'Age of the oldest open payment since its first claim; 0 if none is open.',
+      ` ${oldestOpenSeconds}`,
+    ],
+    [
+      'payments_journal_open_amount',
+      'Amount of the open payments by currency.',
+      // Another program may have written the currency.
+      ...Object.entries(amounts).map(
+        ([currency, sum]) => `{currency="${currency.replaceAll(/\W/g, '_')}"} ${sum}`,
+      ),
+    ],
+  ];
+  return metrics
+    .flatMap(([name = '', help = '', ...samples]) => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} gauge`,
+      ...samples.map((sample) => `${name}${sample}`),
+    ])
+    .map((line) => `${line}\n`)
+    .join('');
 }

@@ -1,6 +1,5 @@
 import { defaultCurrency, findUnlikeFields, isFilled } from '../../search/compare.ts';
 import type { OnceInput, Transfer } from '../../schemas/transfer.ts';
-import type { StoreAddress } from './flags.ts';
 import { clean, wrap } from '../table.ts';
 
 /** A transfer that may be the open payment, or the reason why that transfer could not be read. */
@@ -8,6 +7,8 @@ export interface Candidate {
   readonly id: string;
   readonly transfer?: Transfer;
   readonly problem?: string;
+  /** Whether the platform itself says that it has no such transfer. */
+  readonly isMissing?: boolean;
 }
 
 interface Column {
@@ -80,7 +81,7 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
       ({ id, problem = '' }) =>
         `\n${clean(id)} could not be read: ${problem.split('\n').map(clean).join('\n')}\n`,
     );
-  return `\n${tables.join('\n')}${legend}${problems.join('')}`;
+  return `${tables.join('\n')}${legend}${problems.join('')}`;
 }
 
 interface Cell {
@@ -102,38 +103,3 @@ function formatRow(name: string, cells: readonly Cell[]): string {
   }
   return text;
 }
-
-/** The commands with which an operator can decide the payment, one for each possible decision. */
-export function formatCommands(
-  reference: string,
-  candidates: readonly string[],
-  store: StoreAddress,
-): string {
-  const flags = [`--${store.name}`, printAddress(store)];
-  if (store.table !== undefined) flags.push('--table', quote(store.table));
-  if (store.prefix !== undefined) flags.push('--prefix', quote(store.prefix));
-  const formatCommand = (verdict: string, ...force: readonly string[]): string => {
-    const names = [quote(reference), quote(verdict)];
-    const options = [...force, ...flags];
-    // Without `--` before it, a reference that starts with a dash would be read as an option.
-    const args = reference.startsWith('-') ? [...options, '--', ...names] : [...names, ...options];
-    return `  npx payments-journal decide ${args.join(' ')}\n`;
-  };
-  return [
-    '\nIf a transfer is the payment, record its id:\n',
-    ...candidates.map((id) => formatCommand(id)),
-    'If none is, dismiss them, and the next job of the payment pays it:\n',
-    formatCommand('not_paid', '--force'),
-  ].join('');
-}
-
-/** Prints the variable that holds a store's URL, or a placeholder, as a URL may have a password. */
-function printAddress({ name, address }: StoreAddress): string {
-  if (name === 'sqlite' || !/[@?]/.test(address)) return quote(address);
-  const variables = Object.keys(process.env).filter((each) => process.env[each] === address);
-  const variable = variables.find((each) => /^\w+$/.test(each));
-  return variable === undefined ? '"<url>"' : `"$${variable}"`;
-}
-
-const quote = (text: string): string =>
-  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${clean(text).replaceAll("'", String.raw`'\''`)}'`;

@@ -1,0 +1,193 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { postgresJournal, type PostgresRows } from '../../journals/postgres.ts';
+import { UsageError } from '../program.ts';
+import type { StoreAddress } from './flags.ts';
+import type { SqlStore } from './migrate.ts';
+
+/* Connects to the stores of journals, with the drivers of the user's project. */
+
+const defaultTable = 'payments_journal';
+
+const connectTimeoutMs = 10_000;
+
+export const findFile = (file: string): string => {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
+  return path;
+};
+
+/** Opens a file that the journal does not open yet, or that only has to be read. */
+export function openDatabase(path: string, readOnly: boolean) {
+  // Does not import node:sqlite, because the bundler would remove `node:` from its name.
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  return new DatabaseSync(path, { readOnly });
+}
+
+/** Runs a statement with parameters `$1`, `$2` and so on, in this order, in a SQLite file. */
+export const runSqlite =
+  (database: ReturnType<typeof openDatabase>): Query =>
+  (sql, values = []) => {
+    const bound = values.map((each) => (typeof each === 'boolean' ? Number(each) : each));
+    const statement = database.prepare(sql.replaceAll(/\$\d/g, '?'));
+    return Promise.resolve(statement.all(...(bound as (string | number | null)[])));
+  };
+
+interface PostgresDriver {
+  Client: new (options: object) => {
+    on(event: 'error', listener: () => void): unknown;
+    connect(): Promise<unknown>;
+    query: QueryPostgres;
+    end(): Promise<void>;
+  };
+}
+
+type QueryPostgres = (text: string, values: readonly unknown[]) => Promise<{ rows: PostgresRows }>;
+
+/** Runs one SQL statement, and resolves to its rows. */
+export type Query = SqlStore['run'];
+
+/** Connects to a PostgreSQL server, and returns the full name of the journal's table. */
+export async function connectPostgres({ address, table: name = defaultTable }: StoreAddress) {
+  checkUrl('postgres', address, /^postgres(ql)?:\/\//, 'postgres://user@host/database');
+  const table = addSchema(name, address);
+  const { Client } = loadDriver('pg', 'postgres') as PostgresDriver;
+  const client = new Client({
+    connectionString: address,
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: 'payments-journal',
+  });
+  // Throws for a wrong table before there is a connection to end.
+  const journal = postgresJournal((text, values) => client.query(text, values), { table });
+  // If the connection fails, the pending query rejects, so the error event needs no handling.
+  client.on('error', () => {});
+  await client.connect();
+  const run: Query = async (sql, values = []) => (await client.query(sql, values)).rows;
+  return { run, table, journal, close: () => client.end() };
+}
+
+/** Adds the schema in Prisma's URLs to the table's name, because the driver ignores the schema. */
+function addSchema(table: string, url: string): string {
+  const schema = new URL(url).searchParams.get('schema');
+  const hasSchema = /^(?:"[^"]+"|\w+)\./.test(table);
+  return schema === null || schema === '' || hasSchema ? table : `"${schema}".${table}`;
+}
+
+export interface RedisConnection {
+  readonly options: Readonly<Record<string, unknown>>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  connect(): Promise<void>;
+  call(...args: [string, ...string[]]): Promise<unknown>;
+  disconnect(): void;
+}
+
+interface RedisDriver {
+  Redis: new (url: string, options: object) => RedisConnection;
+  Cluster: new (nodes: readonly object[], options: object) => RedisConnection;
+}
+
+/**
+ * Connects to a Redis server without retries. If the server belongs to a cluster, the connection is
+ * a client of the whole cluster.
+ */
+export async function connectRedis({ address: url, prefix: keyPrefix = '' }: StoreAddress) {
+  checkUrl('redis', url, /^rediss?:\/\//, 'redis://host:6379');
+  const { Redis, Cluster } = loadDriver('ioredis', 'redis') as RedisDriver;
+  const withoutRetries = { maxRetriesPerRequest: 0, retryStrategy: () => null };
+  const options = { keyPrefix, lazyConnect: true, connectTimeout: connectTimeoutMs };
+  const server = await connect(new Redis(url, { ...options, ...withoutRetries }));
+  await checkDatabase(server);
+  if (!String(await server.call('INFO', 'cluster')).includes('cluster_enabled:1')) {
+    return {
+      connection: server,
+      server,
+      close: () => {
+        server.disconnect();
+      },
+    };
+  }
+  const { host, port, username, password, tls } = server.options;
+  const redisOptions = { username, password, tls, connectTimeout: connectTimeoutMs };
+  const cluster = new Cluster([{ host, port }], {
+    keyPrefix,
+    lazyConnect: true,
+    clusterRetryStrategy: () => null,
+    redisOptions,
+  });
+  return {
+    connection: await connect(cluster),
+    server,
+    close: () => {
+      cluster.disconnect();
+      server.disconnect();
+    },
+  };
+}
+
+/** Selects the database of the URL again, because ioredis falls back to database 0 silently. */
+async function checkDatabase(server: RedisConnection): Promise<void> {
+  const { db } = server.options;
+  if (db === undefined || db === 0) return;
+  try {
+    await server.call('SELECT', String(Number(db)));
+  } catch (cause) {
+    server.disconnect();
+    throw new Error(`Redis has no database ${Number(db)}. Check the end of the URL.`, { cause });
+  }
+}
+
+/** Connects to Redis. If that fails, throws the error that ioredis emits, which names the cause. */
+async function connect(connection: RedisConnection): Promise<RedisConnection> {
+  let cause: Error | undefined;
+  connection.on('error', (error) => (cause ??= error));
+  try {
+    await connection.connect();
+    return connection;
+  } catch (error) {
+    connection.disconnect();
+    throw cause ?? error;
+  }
+}
+
+/** Checks the URL of a store. The message does not show the URL, which may contain a password. */
+function checkUrl(flag: string, text: string, start: RegExp, example: string): void {
+  if (URL.canParse(text) && start.test(text)) return;
+  throw new UsageError(`--${flag} takes a URL, such as ${example}, and got something else.`);
+}
+
+/** Loads a database driver that is installed in the user's project. */
+function loadDriver(name: string, flag: string): unknown {
+  // `npx -p payments-platform-sdk -p pg` installs the driver beside this file, so look there, too.
+  for (const base of [join(process.cwd(), 'package.json'), import.meta.url]) {
+    const load = createRequire(base);
+    try {
+      load.resolve(name);
+    } catch {
+      continue;
+    }
+    return load(name);
+  }
+  throw new UsageError(
+    `--${flag} needs the package ${name}, which is not installed here. Run this in the folder of your project, or npm install ${name}.`,
+  );
+}
+
+/** Removes the passwords of the store's URL from the text of an error. */
+export function redactAddress(text: string, address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const secrets = [url?.password, url?.searchParams.get('password')].flatMap((secret) =>
+    secret ? [secret, decodeSecret(secret)] : [],
+  );
+  return secrets
+    .reduce((redacted, secret) => redacted.replaceAll(secret, '[redacted]'), text)
+    .replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, '://[redacted]@');
+}
+
+function decodeSecret(secret: string): string {
+  try {
+    return decodeURIComponent(secret);
+  } catch {
+    return secret;
+  }
+}

@@ -1,0 +1,145 @@
+import { defaultGracePeriod, defaultTotalTimeout } from '../../calls/options.ts';
+import type { JournalEntry, OpenEntry } from '../../journals/journal.ts';
+import { findTimeLeft } from '../../once/entries.ts';
+import { statusMeaning } from '../../schemas/transfer.ts';
+import { clean } from '../table.ts';
+import type { StoreAddress } from './flags.ts';
+import type { Candidate } from './terms.ts';
+
+/*
+ * How the command speaks to an operator: dates and minutes, what is known, and the one command
+ * that comes next.
+ */
+
+const minuteMs = 60_000;
+
+/** No payment has a time before 2001. 0.4.0 wrote 0 for a time that it did not know. */
+export const isKnownTime = (time: unknown): time is number => Number(time) >= 1e12;
+
+/** Formats a time to the minute. A time in the future is rounded up, so nobody comes too early. */
+export function formatMinute(time: unknown, now: number): string {
+  if (!isKnownTime(time) || time > 8.64e15) return 'unknown';
+  const round = time > now ? Math.ceil : Math.floor;
+  const text = new Date(round(time / minuteMs) * minuteMs).toISOString();
+  return `${text.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Formats a time and its distance, such as `2026-01-31 12:00 UTC (5 min ago)`. */
+export function formatWhen(time: unknown, now: number): string {
+  if (!isKnownTime(time)) return 'unknown';
+  const distance = time > now ? `in ${formatLeft(time - now)}` : `${formatAge(now - time)} ago`;
+  return `${formatMinute(time, now)} (${distance})`;
+}
+
+/** Describes a time span in words, such as `5 min`. */
+export function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** Describes how long to wait, rounded up to a minute. */
+export const formatLeft = (ms: number): string =>
+  formatAge(Math.max(1, Math.ceil(ms / minuteMs)) * minuteMs);
+
+/** How long the request of an open payment may still run and take effect, for a default client. */
+export const timeLeftOf = (entry: OpenEntry, now: number) =>
+  findTimeLeft(entry, now, { totalTimeout: defaultTotalTimeout, gracePeriod: defaultGracePeriod });
+
+/** What is known about a payment: the state of its entry, where `sending` has two meanings. */
+export function stageOf(entry: JournalEntry, now: number) {
+  if (entry.state !== 'sending') return entry.state;
+  return timeLeftOf(entry, now).toRun > 0 ? 'in_progress' : 'in_doubt';
+}
+
+/** The command that an operator copies to go on. */
+export function formatCommand(
+  name: string,
+  args: readonly string[],
+  { name: flag, address, table, prefix }: StoreAddress,
+  options: readonly string[] = [],
+): string {
+  const flags = [...options, `--${flag}`, printAddress(flag, address)];
+  if (table !== undefined) flags.push('--table', quote(table));
+  if (prefix !== undefined) flags.push('--prefix', quote(prefix));
+  const names = args.map(quote);
+  // Without `--` before it, a reference that starts with a dash would be read as an option.
+  const all = args[0]?.startsWith('-') === true ? [...flags, '--', ...names] : [...names, ...flags];
+  return `npx payments-journal ${[name, ...all].join(' ')}`;
+}
+
+/** Prints the variable that holds a store's URL, or a placeholder, as a URL may have a password. */
+function printAddress(flag: string, address: string): string {
+  if (flag === 'sqlite' || !/[@?]/.test(address)) return quote(address);
+  const variables = Object.keys(process.env).filter((each) => process.env[each] === address);
+  const variable = variables.find((each) => /^\w+$/.test(each));
+  return variable === undefined ? '"<url>"' : `"$${variable}"`;
+}
+
+const quote = (text: string): string =>
+  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${clean(text).replaceAll("'", String.raw`'\''`)}'`;
+
+/** Says what to do next about a payment, by the one command for its state. */
+export function describeNext(
+  reference: string,
+  entry: JournalEntry,
+  { now, store, transfers }: { now: number; store: StoreAddress; transfers: readonly Candidate[] },
+): string {
+  if (entry.state === 'paid') return describePaid(reference, transfers[0], store);
+  if (entry.state === 'not_paid') return 'Nothing is left to do here: its next job pays it.\n';
+  if (entry.state === 'ambiguous') return describeDecisions(reference, entry.candidates, store);
+  const command = formatCommand('finish', [reference], store);
+  const { toRun, toTakeEffect } = timeLeftOf(entry, now);
+  const lines = [
+    describeWait(entry, now),
+    "Next, search the platform's list. This sends nothing:",
+    `  ${command}`,
+  ];
+  const ifNotListed =
+    toTakeEffect <= 0
+      ? 'If the list does not show it, its next job pays it. If it has none, close it:'
+      : 'If you are certain that it was never made, let its next job pay it:';
+  if (toTakeEffect <= 0 || (toRun <= 0 && !Number.isFinite(toTakeEffect))) {
+    lines.push(ifNotListed, `  ${formatCommand('decide', [reference, 'not_paid'], store)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function describePaid(reference: string, recorded: Candidate | undefined, store: StoreAddress) {
+  const meaning = recorded?.transfer && statusMeaning(recorded.transfer);
+  if (meaning === 'failed') return 'The transfer failed: pay under a new reference.\n';
+  if (meaning === 'arrived') return 'The money has arrived. Nothing is left to do.\n';
+  if (recorded?.isMissing !== true) return 'Nothing is left to do here.\n';
+  const command = formatCommand('decide', [reference, 'not_paid'], store, ['--force']);
+  return `The platform has no such transfer: your key belongs to another account, or the platform was\nrestored from a backup. If it was restored, let the next job of the payment pay it again:\n  ${command}\n`;
+}
+
+/** Says whether the request of an open payment may still pay. */
+export function describeWait(entry: OpenEntry, now: number): string {
+  const { toRun, toTakeEffect } = timeLeftOf(entry, now);
+  if (toRun > 0) {
+    return `A call on ${clean(entry.host)} is making it, until ${formatWhen(now + toRun, now)} at the latest.`;
+  }
+  if (toTakeEffect === Number.POSITIVE_INFINITY) {
+    return 'Its request may take effect at any time (gracePeriod has no end), so no job sends it again by itself.';
+  }
+  return toTakeEffect > 0
+    ? `Its request has ended, but may still take effect until ${formatWhen(now + toTakeEffect, now)}.`
+    : 'Its request can no longer take effect.';
+}
+
+/** The commands with which an operator can decide an ambiguous payment. */
+const describeDecisions = (
+  reference: string,
+  candidates: readonly string[],
+  store: StoreAddress,
+): string =>
+  [
+    'If a transfer is the payment, record its id:',
+    ...candidates.map((id) => `  ${formatCommand('decide', [reference, id], store)}`),
+    'If none is, dismiss them, and the next job of the payment pays it:',
+    `  ${formatCommand('decide', [reference, 'not_paid'], store, ['--force'])}`,
+    '',
+  ].join('\n');
