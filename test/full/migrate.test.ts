@@ -201,7 +201,7 @@ describe.skipIf(missing.length > 0)('payments-journal migrate', () => {
     expect(await claimOn(store.open)).toBe(true);
   });
 
-  test.each(names)('loses nothing if it is killed and run again: %s', async (name) => {
+  test.each(names)('loses nothing if it is killed 20 times and run again: %s', async (name) => {
     const store = await openStore(name);
     const entries = new Map(
       Array.from({ length: 400 }, (_, at) => [
@@ -210,9 +210,10 @@ describe.skipIf(missing.length > 0)('payments-journal migrate', () => {
       ]),
     );
     await fill(store, entries);
-    for (let turn = 0; turn < 4; turn += 1) {
+    // An undisturbed run takes about half a second, so that most of these moments are in the middle.
+    for (let turn = 0; turn < 20; turn += 1) {
       const { child, ended } = start(process.execPath, [bin, 'migrate', ...store.flags]);
-      setTimeout(() => child.kill('SIGKILL'), 150 + 40 * turn);
+      setTimeout(() => child.kill('SIGKILL'), 80 + 400 * Math.random());
       await ended;
     }
     expect(await run(['migrate', ...store.flags])).toMatchObject({ status: 0 });

@@ -165,10 +165,11 @@ async function describeDecision(
   const transfers = isError(payments)
     ? []
     : await Promise.all(ids.map((id) => readCandidate(payments, id)));
+  const baseUrl = isError(payments) ? undefined : payments.toJSON().baseUrl;
   const now = await journal.now(journalKey(reference));
   const fields = formatEntry(reference, entry, now, describeClient(payments));
   const terms = transfers.length > 0 ? `${formatTerms(entry.input, transfers)}\n` : '';
-  return fields + terms + describeNext(reference, entry, { now, store, transfers });
+  return fields + terms + describeNext(reference, entry, { now, store, transfers, baseUrl });
 }
 
 async function run(command: Command): Promise<number> {

@@ -85,9 +85,10 @@ async function record(
       return { text, next: 'look' };
     }
   }
-  if (result === 'ambiguous') {
-    const ids = candidates.map(({ id }) => id).join(', ');
-    return { text: `ambiguous: ${ids} may be it, so an operator decides`, next: 'look' };
+  if (result === 'ambiguous' || entry.state === 'ambiguous') {
+    const known = entry.state === 'ambiguous' ? entry.candidates : [];
+    const ids = candidates.length > 0 ? candidates.map(({ id }) => id) : known;
+    return { text: `ambiguous: ${ids.join(', ')} may be it, and you decide`, next: 'look' };
   }
   const { toTakeEffect } = timeLeftOf(entry, now);
   if (toTakeEffect <= 0)
@@ -106,7 +107,7 @@ function describeNextOf(left: readonly (readonly [string, Result])[], store: Sto
   const again = formatCommand('finish', [], store);
   if (first('wait')) return `Next, when that time is over, search again:\n  ${again}\n`;
   if (left.length === 0) return '';
-  return `Their next job pays them. To pay now, with the client of your service:\n  ${again} --client <file>\n`;
+  return `Their next job searches once more, and pays them. To pay now, with the client of your service:\n  ${again} --client <file>\n`;
 }
 
 /** The open payments that the operator named, or all. Says what is known about decided ones. */
@@ -132,8 +133,9 @@ async function selectRows(
 async function describeDecided(payments: Client, journal: FullJournal, reference: string) {
   const entry = await readEntry(journal, reference);
   if (entry.state !== 'paid') return 'is recorded as not paid: its next job pays it';
-  const { transfer, problem } = await readCandidate(payments, entry.transferId);
-  return `is recorded as paid by ${entry.transferId} (${clean(transfer?.status ?? problem ?? '')})`;
+  const { transfer, problem = '', isMissing } = await readCandidate(payments, entry.transferId);
+  const found = isMissing === true ? 'which the platform does not have' : clean(problem);
+  return `is recorded as paid by ${entry.transferId}, ${transfer?.status ?? found}`;
 }
 
 /**

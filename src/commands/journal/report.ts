@@ -127,7 +127,7 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
 const headlines = {
   in_progress: 'is being paid at this moment',
   in_doubt: 'is in doubt: nobody knows yet whether it was paid',
-  ambiguous: 'is ambiguous: a listed transfer may be it, and an operator decides',
+  ambiguous: 'is ambiguous: a listed transfer may be it, and you decide',
   not_paid: 'is recorded as not paid',
 } as const;
 

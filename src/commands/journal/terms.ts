@@ -54,8 +54,7 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
   const terms = ['description', 'amount', 'currency', 'sourceAccountId', destination];
   const rowNames = [...terms, 'status', 'createdAt'];
   const tables: string[] = [];
-  // Without candidates there is one table, which shows the payment alone.
-  for (let at = 0; at === 0 || at < columns.length; at += candidatesPerTable) {
+  for (let at = 0; at < columns.length; at += candidatesPerTable) {
     const tableColumns = [payment, ...columns.slice(at, at + candidatesPerTable)];
     const header = formatRow(
       '',
@@ -81,7 +80,7 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
       ({ id, problem = '' }) =>
         `\n${clean(id)} could not be read: ${problem.split('\n').map(clean).join('\n')}\n`,
     );
-  return `${tables.join('\n')}${legend}${problems.join('')}`;
+  return `${tables.join('\n')}${legend}${problems.join('')}`.replace(/^\n/, '');
 }
 
 interface Cell {

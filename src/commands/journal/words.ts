@@ -1,5 +1,5 @@
 import { defaultGracePeriod, defaultTotalTimeout } from '../../calls/options.ts';
-import type { JournalEntry, OpenEntry } from '../../journals/journal.ts';
+import type { AmbiguousEntry, JournalEntry, OpenEntry } from '../../journals/journal.ts';
 import { findTimeLeft } from '../../once/entries.ts';
 import { statusMeaning } from '../../schemas/transfer.ts';
 import { clean } from '../table.ts';
@@ -81,18 +81,30 @@ function printAddress(flag: string, address: string): string {
 const quote = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${clean(text).replaceAll("'", String.raw`'\''`)}'`;
 
+interface NextContext {
+  readonly now: number;
+  readonly store: StoreAddress;
+  /** The transfers that were read. */
+  readonly transfers: readonly Candidate[];
+  /** The platform of the operator's client, if there is one. */
+  readonly baseUrl: string | undefined;
+}
+
 /** Says what to do next about a payment, by the one command for its state. */
 export function describeNext(
   reference: string,
   entry: JournalEntry,
-  { now, store, transfers }: { now: number; store: StoreAddress; transfers: readonly Candidate[] },
+  { now, store, transfers, baseUrl }: NextContext,
 ): string {
   if (entry.state === 'paid') return describePaid(reference, transfers[0], store);
   if (entry.state === 'not_paid') return 'Nothing is left to do here: its next job pays it.\n';
-  if (entry.state === 'ambiguous') return describeDecisions(reference, entry.candidates, store);
+  if (entry.state === 'ambiguous') return describeDecisions(reference, entry, store);
   const command = formatCommand('finish', [reference], store);
   const { toRun, toTakeEffect } = timeLeftOf(entry, now);
   const lines = [
+    ...(baseUrl === undefined || baseUrl === entry.platform
+      ? []
+      : ['It belongs to another platform than your client: set PAYMENTS_BASE_URL first.']),
     describeWait(entry, now),
     "Next, search the platform's list. This sends nothing:",
     `  ${command}`,
@@ -131,15 +143,22 @@ export function describeWait(entry: OpenEntry, now: number): string {
 }
 
 /** The commands with which an operator can decide an ambiguous payment. */
-const describeDecisions = (
+function describeDecisions(
   reference: string,
-  candidates: readonly string[],
+  { candidates, sharedWith }: AmbiguousEntry,
   store: StoreAddress,
-): string =>
-  [
-    'If a transfer is the payment, record its id:',
-    ...candidates.map((id) => `  ${formatCommand('decide', [reference, id], store)}`),
+): string {
+  const show = (other: string) => [
+    'One transfer cannot be two payments. Look at the other, which is recorded with it:',
+    `  ${formatCommand('show', [other], store)}`,
+  ];
+  const record = candidates.map((id) => `  ${formatCommand('decide', [reference, id], store)}`);
+  return [
+    ...(sharedWith === undefined
+      ? ['If a transfer is the payment, record its id:', ...record]
+      : show(sharedWith)),
     'If none is, dismiss them, and the next job of the payment pays it:',
     `  ${formatCommand('decide', [reference, 'not_paid'], store, ['--force'])}`,
     '',
   ].join('\n');
+}

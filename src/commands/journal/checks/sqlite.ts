@@ -11,6 +11,8 @@ import {
 import type { StoreAddress } from '../flags.ts';
 import { findFile, openDatabase, runSqlite } from '../connect.ts';
 
+const lockTimeoutMs = 5_000;
+
 /** Checks a SQLite file. Looks at the files first, because opening them would change them. */
 export async function* checkSqlite(store: StoreAddress): AsyncGenerator<Finding, void> {
   const path = realpathSync(findFile(store.address));
@@ -25,6 +27,8 @@ export async function* checkSqlite(store: StoreAddress): AsyncGenerator<Finding,
   const database = openDatabase(path, false);
   try {
     const run = runSqlite(database);
+    // A process that pays has the lock for some milliseconds.
+    await run(`PRAGMA busy_timeout = ${lockTimeoutMs}`);
     const columns = await run("SELECT name FROM pragma_table_info('payments_journal')");
     const isOld = isOldTable(columns.map(({ name }) => String(name)));
     if (columns.length === 0) throw new Error(`${path} has no table payments_journal.`);
@@ -54,7 +58,7 @@ async function checkWriting(run: ReturnType<typeof runSqlite>): Promise<Finding>
   } catch (error) {
     return {
       name: 'permission to write',
-      problem: `${(error as Error).message}. Check the owner and the permissions of the file, and of its folder.`,
+      problem: `${(error as Error).message}. If it is read-only, check the owner and the permissions of the file and of its folder.`,
     };
   }
 }
