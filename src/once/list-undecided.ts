@@ -53,7 +53,7 @@ type UnreadablePayment = {
 };
 
 /** One change of state in the history of an undecided payment. */
-export type PaymentTransition = {
+type PaymentTransition = {
   /** When the change was made, in ISO 8601 by the journal's clock. */
   readonly at: string;
 } & { [Field in keyof Omit<JournalTransition, 'at'>]: JournalTransition[Field] };

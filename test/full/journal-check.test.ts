@@ -209,7 +209,9 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     expect(await findProblems('--postgres', url)).toEqual([
       expect.stringMatching(/^permission to write: this role may only read/),
     ]);
-    await pool.query(`ALTER ROLE postgres IN DATABASE ${name} SET default_transaction_read_only = on`);
+    await pool.query(
+      `ALTER ROLE postgres IN DATABASE ${name} SET default_transaction_read_only = on`,
+    );
     expect(await findProblems('--postgres', urlOf(primary, name))).toEqual([
       expect.stringMatching(/^permission to write: /),
     ]);

@@ -11,7 +11,7 @@ export type Client = InstanceType<typeof PaymentsClient>;
 const candidateTimeoutMs = 10_000;
 
 /** Loads the client, a separate file of the build, only when a command needs the client. */
-export const loadClient = () => import('../../index.ts');
+const loadClient = () => import('../../index.ts');
 
 /** Creates a client that reads only the journal, which needs no platform. */
 export async function createReader(journal: FullJournal): Promise<Client> {

@@ -43,7 +43,7 @@ export const formatSums = (inputs: readonly OnceInput[]): string =>
     .map(([currency, sum]) => `${sum} ${currency}`)
     .join(', ');
 
-export function sumByCurrency(inputs: readonly OnceInput[]): Readonly<Record<string, string>> {
+function sumByCurrency(inputs: readonly OnceInput[]): Readonly<Record<string, string>> {
   const totals = createTotals();
   for (const { amount, currency = defaultCurrency } of inputs) {
     addRow(totals, 'pending', { amount, currency });
@@ -52,7 +52,7 @@ export function sumByCurrency(inputs: readonly OnceInput[]): Readonly<Record<str
 }
 
 /** The age of the open payment whose first claim is the oldest; undefined if none is open. */
-export function findOldestAge(rows: readonly OpenRow[], now: number): number | undefined {
+function findOldestAge(rows: readonly OpenRow[], now: number): number | undefined {
   const times = rows.flatMap(({ entry }) => (entry === undefined ? [] : [readFirstClaim(entry)]));
   return times.length === 0 ? undefined : Math.max(0, now - Math.min(...times));
 }
@@ -95,7 +95,7 @@ function describeNextOfAll(rows: readonly OpenRow[], store: StoreAddress): strin
   return `Next, look at each:\n  ${formatCommand('show', [first?.reference ?? ''], store)}\n`;
 }
 
-export const formatMoney = ({ amount, currency = defaultCurrency }: OnceInput): string =>
+const formatMoney = ({ amount, currency = defaultCurrency }: OnceInput): string =>
   `${amount} ${currency}`;
 
 /** Names of the fields of a journal entry that hold a time. */

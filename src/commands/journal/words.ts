@@ -41,7 +41,7 @@ export function formatAge(ms: number): string {
 }
 
 /** Describes how long to wait, rounded up to a minute. */
-export const formatLeft = (ms: number): string =>
+const formatLeft = (ms: number): string =>
   formatAge(Math.max(1, Math.ceil(ms / minuteMs)) * minuteMs);
 
 /** How long the request of an open payment may still run and take effect, for a default client. */
