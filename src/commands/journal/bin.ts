@@ -79,7 +79,8 @@ async function decide(
   // A payment that was made by hand may have no entry yet.
   const isPaid = verdict !== 'not_paid';
   const entry = await (isPaid ? findEntry(journal, reference) : readEntry(journal, reference));
-  const decision = isPaid ? `paid by ${verdict}` : 'not paid; its next job pays it';
+  const dismissal = force ? ', although the list may show it' : '';
+  const decision = isPaid ? `paid by ${verdict}` : `not paid${dismissal}; only a next job pays it`;
   if (!yes) {
     const chosenIds = isPaid ? [verdict] : [];
     const place = { reference, store };
@@ -212,5 +213,10 @@ function inOperatorsWords(failure: unknown, command: Command): Error {
   const next = formatCommand('show', [command.reference], command.store);
   return new Error(`${text}\nNothing was recorded. To see what is known:\n  ${next}`);
 }
+
+// On Node 22 each command would begin with a warning about node:sqlite, which is fit for its use.
+process.removeAllListeners('warning').on('warning', ({ name, message }) => {
+  if (name !== 'ExperimentalWarning') process.stderr.write(`${name}: ${message}\n`);
+});
 
 await runProgram('payments-journal', main);

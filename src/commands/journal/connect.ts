@@ -13,6 +13,12 @@ const defaultTable = 'payments_journal';
 const connectTimeoutMs = 10_000;
 
 export const findFile = (file: string): string => {
+  const sqlite: unknown = process.getBuiltinModule('node:sqlite');
+  if (sqlite === undefined) {
+    throw new UsageError(
+      `--sqlite needs Node.js 22.13 or later, and this is ${process.version}. Run: npx -p node@24 -c "payments-journal …"`,
+    );
+  }
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`There is no file at ${path}.`);
   return path;

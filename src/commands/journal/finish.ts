@@ -107,7 +107,9 @@ function describeNextOf(left: readonly (readonly [string, Result])[], store: Sto
   const again = formatCommand('finish', [], store);
   if (first('wait')) return `Next, when that time is over, search again:\n  ${again}\n`;
   if (left.length === 0) return '';
-  return `Their next job searches once more, and pays them. To pay now, with the client of your service:\n  ${again} --client <file>\n`;
+  const [unpaid = ''] = first('pay') ?? [];
+  const close = formatCommand('decide', [unpaid, 'not_paid'], store);
+  return `Their next job searches once more, and pays them. To close one for which no job will come:\n  ${close}\nTo pay now, with the client of your service:\n  ${again} --client <file>\n`;
 }
 
 /** The open payments that the operator named, or all. Says what is known about decided ones. */
@@ -132,7 +134,7 @@ async function selectRows(
 
 async function describeDecided(payments: Client, journal: FullJournal, reference: string) {
   const entry = await readEntry(journal, reference);
-  if (entry.state !== 'paid') return 'is recorded as not paid: its next job pays it';
+  if (entry.state !== 'paid') return 'is recorded as not paid: only a next job pays it';
   const { transfer, problem = '', isMissing } = await readCandidate(payments, entry.transferId);
   const found = isMissing === true ? 'which the platform does not have' : clean(problem);
   return `is recorded as paid by ${entry.transferId}, ${transfer?.status ?? found}`;

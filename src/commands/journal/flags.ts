@@ -16,7 +16,8 @@ Commands:
                                next job pays it
   check                        find what makes the store lose payments, or hide them
   stats                        print the number, age and sums of the open payments
-  migrate                      bring a journal of 0.3 or 0.4 up to date, while nothing pays
+  migrate                      bring a journal of 0.3 or 0.4 up to date, or mend its index, while
+                               nothing pays
   prune --paid-before <date>   remove payments that were paid before; a job that is repeated pays again
 
 The store, one of them:

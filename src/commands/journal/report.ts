@@ -138,7 +138,7 @@ export function formatEntry(
   now: number,
   client: string,
 ): string {
-  const { input, platform } = entry;
+  const { input, platform, dismissed } = entry;
   const stage = stageOf(entry, now);
   const headline =
     entry.state === 'paid'
@@ -161,6 +161,7 @@ export function formatEntry(
     ['payment', `${formatMoney(input)} from ${input.sourceAccountId} to ${destination}`],
     ...times,
     ['platform', platform],
+    ...(dismissed === undefined ? [] : [['dismissed', dismissed.slice(0, 10).join(' ')]]),
     ['your client', client],
     // Only the first line of the history has a name before it.
     ...readHistory(entry).map(({ at, state, host, by, transferId }, index) => [

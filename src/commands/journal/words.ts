@@ -1,7 +1,8 @@
 import { defaultGracePeriod, defaultTotalTimeout } from '../../calls/options.ts';
-import type { AmbiguousEntry, JournalEntry, OpenEntry } from '../../journals/journal.ts';
+import type { AmbiguousEntry, JournalEntry, OpenEntry, PaidEntry } from '../../journals/journal.ts';
 import { findTimeLeft } from '../../once/entries.ts';
 import { statusMeaning } from '../../schemas/transfer.ts';
+import { isCertainlyOther } from '../../search/compare.ts';
 import { clean } from '../table.ts';
 import type { StoreAddress } from './flags.ts';
 import type { Candidate } from './terms.ts';
@@ -96,7 +97,7 @@ export function describeNext(
   entry: JournalEntry,
   { now, store, transfers, baseUrl }: NextContext,
 ): string {
-  if (entry.state === 'paid') return describePaid(reference, transfers[0], store);
+  if (entry.state === 'paid') return describePaid(reference, entry, transfers[0], store);
   if (entry.state === 'not_paid') return 'Nothing is left to do here: its next job pays it.\n';
   if (entry.state === 'ambiguous') return describeDecisions(reference, entry, store);
   const command = formatCommand('finish', [reference], store);
@@ -111,7 +112,7 @@ export function describeNext(
   ];
   const ifNotListed =
     toTakeEffect <= 0
-      ? 'If the list does not show it, its next job pays it. If it has none, close it:'
+      ? 'If the list does not show it, its next job pays it. If no job will come, close it:'
       : 'If you are certain that it was never made, let its next job pay it:';
   if (toTakeEffect <= 0 || (toRun <= 0 && !Number.isFinite(toTakeEffect))) {
     lines.push(ifNotListed, `  ${formatCommand('decide', [reference, 'not_paid'], store)}`);
@@ -119,13 +120,29 @@ export function describeNext(
   return `${lines.join('\n')}\n`;
 }
 
-function describePaid(reference: string, recorded: Candidate | undefined, store: StoreAddress) {
-  const meaning = recorded?.transfer && statusMeaning(recorded.transfer);
+function describePaid(
+  reference: string,
+  { input }: PaidEntry,
+  recorded: Candidate | undefined,
+  store: StoreAddress,
+): string {
+  const { transfer, isMissing = false } = recorded ?? {};
+  const isOther = transfer !== undefined && isCertainlyOther(transfer, input);
+  if (isMissing || isOther) {
+    const command = formatCommand('decide', [reference, 'not_paid'], store, ['--force']);
+    const what = isOther ? 'has given its id to another payment' : 'has no such transfer';
+    return [
+      `The platform ${what}. Either your key belongs to another account,`,
+      'or the platform was restored from a backup. If it was restored, let the next job of the payment',
+      'pay it again. This searches first, and refuses if the list shows the payment:',
+      `  ${command}`,
+      '',
+    ].join('\n');
+  }
+  const meaning = transfer && statusMeaning(transfer);
   if (meaning === 'failed') return 'The transfer failed: pay under a new reference.\n';
   if (meaning === 'arrived') return 'The money has arrived. Nothing is left to do.\n';
-  if (recorded?.isMissing !== true) return 'Nothing is left to do here.\n';
-  const command = formatCommand('decide', [reference, 'not_paid'], store, ['--force']);
-  return `The platform has no such transfer: your key belongs to another account, or the platform was\nrestored from a backup. If it was restored, let the next job of the payment pay it again:\n  ${command}\n`;
+  return 'Nothing is left to do here.\n';
 }
 
 /** Says whether the request of an open payment may still pay. */
