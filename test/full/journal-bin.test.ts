@@ -454,8 +454,8 @@ describe('payments-journal decide', () => {
     const { journal, reference, decideOnTerminal } = await setup();
     const { status, out } = await decideOnTerminal(line);
     expect(out).toMatch(/^ +first tried +\S+ \S+ UTC \(20 min ago\)\r$/m);
-    expect(out).toContain(`Record ${reference} as not paid; its next job pays it? [y/N]`);
-    expect(out).toContain(`${reference} is recorded as not paid; its next job pays it.`);
+    expect(out).toContain(`Record ${reference} as not paid; only a next job pays it? [y/N]`);
+    expect(out).toContain(`${reference} is recorded as not paid; only a next job pays it.`);
     expect(status).toBe(0);
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
   });

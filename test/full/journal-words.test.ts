@@ -78,6 +78,8 @@ beforeAll(async () => {
     input: gone,
   };
   await journal.swap('gone', undefined, lost);
+  const reused = { ...lost, transferId: ids[2] ?? '', input: { ...gone, description: 'reused' } };
+  await journal.swap('reused', undefined, reused);
   await journal.swap('unreadable', undefined, { state: 'paused' } as never);
 });
 
@@ -94,7 +96,7 @@ const settle = (text: string): string =>
 
 test('each command prints the text of journal-words.txt in each state of a payment', async () => {
   const states =
-    'in_progress in_doubt expired endless ambiguous shared elsewhere paid gone not_paid';
+    'in_progress in_doubt expired endless ambiguous shared elsewhere paid gone reused not_paid';
   const commands = [
     ['list'],
     ['list', '--older-than', '1d'],

@@ -39,17 +39,19 @@ const blocksOf = (language: string) =>
   );
 const lines = blocksOf('sh').flatMap((block) => block.trim().split('\n'));
 const [exportLine = '', listLine = '', finishLine = '', giveUpLine = '', ...others] = lines;
-const [showLine = '', paidLine = '', notPaidLine = '', restoreLine = '', againLine = ''] = others;
-const statsLine = lines.at(-1) ?? '';
+const [showLine = '', paidLine = '', notPaidLine = '', restoreLine = '', ...last] = others;
+const [verifyLine = '', againLine = '', statsLine = ''] = last;
 const [cronLine = ''] = blocksOf('crontab');
 const minute = 60_000;
 
-test('on-call.test.ts runs each of the 10 shell lines and the cron line of docs/on-call.md', () => {
+test('on-call.test.ts runs each of the 11 shell lines and the cron line of docs/on-call.md', () => {
   expect([lines, blocksOf('ts'), blocksOf('crontab')].map(({ length }) => length)).toEqual([
-    10, 0, 1,
+    11, 0, 1,
   ]);
   expect(guide.match(/```/g)).toHaveLength(2 * 7);
-  expect(exportLine).toBe('export PAYMENTS_BASE_URL="$YOUR_PLATFORM" PAYMENTS_API_KEY="$YOUR_KEY"');
+  expect(exportLine).toBe(
+    'export PAYMENTS_BASE_URL=https://api.example.com/v0 PAYMENTS_API_KEY=sk_live_…',
+  );
   // The table repeats lines of the blocks, and check, which journal-check.test.ts runs.
   const inTable = [...guide.matchAll(/^\|[^|]*\| `(npx [^`]+)`/gm)].map(([, line]) => line);
   const check = 'npx payments-journal check --sqlite payments.db';
@@ -114,14 +116,12 @@ const adaptLine = (line: string, { flag }: Store): string =>
     .replaceAll('npx payments-journal', 'node node_modules/.bin/payments-journal')
     .replace('--sqlite payments.db', `--${flag} "$STORE"`);
 
-/** Runs a shell line after the line that sets the variables of the platform. */
 const runLine = (line: string, store: Store, env: NodeJS.ProcessEnv = {}) =>
-  run('sh', ['-c', `${exportLine}; ${adaptLine(line, store)}`], { ...env, STORE: store.url });
+  run('sh', ['-c', adaptLine(line, store)], { ...env, STORE: store.url });
 
 /** Runs the shell line on a terminal, where the operator answers yes. */
 const runLineOnTerminal = (line: string, store: Store, env: NodeJS.ProcessEnv) => {
-  const script = `${exportLine}; ${adaptLine(line, store)}`;
-  const args = ['-qefc', script, '/dev/null'];
+  const args = ['-qefc', adaptLine(line, store), '/dev/null'];
   return run('script', args, { ...env, STORE: store.url }, 'y\n');
 };
 
@@ -133,7 +133,7 @@ async function setup(store: Store) {
   const { baseUrl, clientOptions } = server;
   const journal = store.open();
   const { transfers } = new PaymentsClient({ ...clientOptions, journal });
-  const env = { YOUR_PLATFORM: baseUrl, YOUR_KEY: clientOptions.apiKey };
+  const env = { PAYMENTS_BASE_URL: baseUrl, PAYMENTS_API_KEY: clientOptions.apiKey, USER: 'ada' };
   /** Leaves a claim of a process that died. */
   const leaveOpen = async (
     description: string,
@@ -403,13 +403,19 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
       // The payment was made long before the platform was restored.
       const history = paid.history?.map((change) => ({ ...change, at: change.at - 60 * minute }));
       await journal.swap('r-4', paid, { ...paid, history });
+      await transfers.createOnce({ ...newInput(), description: 'r-5' });
+      const verify = await runLine(verifyLine, store, env);
+      expect(verify.out).toMatch(
+        /^r-4 is recorded as paid by .*, which the platform does not have/m,
+      );
+      expect(verify.out).toMatch(/^r-5 is recorded as paid by .*, pending\.$/m);
       const show = await runLine(showLine.replace('r-1', 'r-4'), store, env);
-      expect(show.out).toContain('The platform has no such transfer');
-      const printed = againLine.replace(' --by ada --yes', '').replace('npx payments-journal ', '');
-      expect(show.out).toContain(printed.split(' --sqlite')[0]);
+      expect(show.out).toContain('The platform has no such transfer.');
+      const [printed = ''] = againLine.split(' --by');
+      expect(show.out).toContain(`${printed} --${store.flag} `);
       expect(await runLine(againLine, store, env)).toMatchObject({ status: 0 });
       await transfers.createOnce(input);
-      expect(readLedger()).toEqual(['r-4']);
+      expect(readLedger()).toEqual(['r-5', 'r-4']);
     });
   },
 );
@@ -418,11 +424,7 @@ test('the example finish-open-payments.ts finishes the open payments of a SQLite
   const { env, leaveOpen, readLedger } = await setup(createSqlite());
   await leaveOpen('r-1', 20);
   const example = join(root, 'examples/finish-open-payments.ts');
-  const result = await run(process.execPath, [example], {
-    PAYMENTS_BASE_URL: env.YOUR_PLATFORM,
-    PAYMENTS_API_KEY: env.YOUR_KEY,
-    JOURNAL: 'payments.db',
-  });
+  const result = await run(process.execPath, [example], { ...env, JOURNAL: 'payments.db' });
   expect(result).toMatchObject({
     status: 0,
     out: expect.stringMatching(/^1 paid, 0 in doubt, 0/m),
