@@ -57,15 +57,15 @@ beforeAll(async () => {
   const { journal, transfers, claim } = all;
   const ids = [
     await transfers.createOnce({ ...newInput(), description: 'paid' }),
-    await transfers.create(await claim('found', 25, { claimId: 'c-2' })),
+    await transfers.create(await claim('found', 26)),
     await transfers.create({ ...newInput(), description: 'Payroll ambiguous', amount: '12.05' }),
   ].map(({ id }) => id);
   await claim('in_progress', 1);
   await claim('in_doubt', 6);
   await claim('expired', 25);
   await claim('endless', 40, { expiresAt: null });
-  await claim('ambiguous', 90, { state: 'ambiguous', candidates: [ids[2], 'txfr_9'] });
-  await claim('shared', 90, { state: 'ambiguous', candidates: [ids[0]], sharedWith: 'paid' });
+  await claim('ambiguous', 94, { state: 'ambiguous', candidates: [ids[2], 'txfr_9'] });
+  await claim('shared', 92, { state: 'ambiguous', candidates: [ids[0]], sharedWith: 'paid' });
   await claim('elsewhere', 90, { platform: 'https://other.example/v0' });
   await claim('not_paid', 60);
   await transfers.decide('not_paid', 'not_paid', { by: 'ada' });

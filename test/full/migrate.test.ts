@@ -163,7 +163,7 @@ describe.skipIf(missing.length > 0)('payments-journal migrate', () => {
     const dry = await run(['migrate', '--dry-run', ...store.flags]);
     expect(dry).toMatchObject({ status: 3, err: '' });
     expect(dry.out).toMatch(name === 'Redis' ? /ZADD payments:journal:Open;\n/ : /ALTER TABLE/);
-    expect(dry.out).toContain('8 entries would be migrated, 4 of them undecided. 1 keys');
+    expect(dry.out).toContain('8 entries would be migrated, 4 of them open. 1 references');
     await expect((async () => claimOn(store.open))()).rejects.toMatchObject({ retryable: false });
 
     for (let turn = 0; turn < 2; turn += 1) {

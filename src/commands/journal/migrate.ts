@@ -244,11 +244,11 @@ export function formatReport(report: Report, isDryRun: boolean): string {
   const lines = isDryRun ? statements.map((each) => `${each};`) : [];
   const would = isDryRun ? 'would be' : 'were';
   lines.push(
-    `${entries} entries ${would} migrated, ${open} of them undecided. ${renamed} keys ${would} lower-cased.`,
+    `${entries} entries ${would} migrated, ${open} of them open. ${renamed} references ${would} written in lower case.`,
   );
   for (const reference of collisions) {
     lines.push(
-      `${reference} and ${journalKey(reference)} are two entries of one reference, and both were kept. createOnce uses the second. Compare both, and delete the row of ${reference} when you know what was paid.`,
+      `${reference} and ${journalKey(reference)} are two entries of one reference, and both were kept. Payments use the second. Compare both, and delete the first when you know what was paid.`,
     );
   }
   for (const [transfer, references] of shared) {
