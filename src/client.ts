@@ -24,6 +24,8 @@ import { Transactions } from './resources/transactions.ts';
 import { Transfers } from './resources/transfers.ts';
 import { RetryBudget } from './calls/retry.ts';
 import { RequestPipeline, type ApiCall } from './calls/pipeline.ts';
+import { throwFromCallSite } from './errors/call-site.ts';
+import { printShortly } from './errors/print.ts';
 import { warnOfOldNode } from './internal/runtime.ts';
 
 /** What requests to one API (`/v0` or the root) share: credential and rate limiter. */
@@ -83,14 +85,17 @@ export class PaymentsClient {
    */
   constructor(options: ClientOptions = {}) {
     warnOfOldNode();
+    printShortly();
     // If `withOptions` creates this client, the new client shares state with the client it copies.
     const inherited = inheritedState.get(options);
-    requirePlain(options);
+    throwFromCallSite(() => {
+      requirePlain(options);
+    });
     const environment = inherited?.environment ?? readEnvironment();
     // Copy the facts too, because the caller may change their object before `withOptions` reads it.
     this.#options = { ...options, platform: mergePlatform({}, options.platform) };
-    const { rootUrl, apiKey, jwt, ...common } = resolveOptions(
-      addEnvironment(environment, options),
+    const { rootUrl, apiKey, jwt, ...common } = throwFromCallSite(() =>
+      resolveOptions(addEnvironment(environment, options)),
     );
     const { baseUrl, clock } = common;
     this.#urls = { baseUrl, rootUrl };
@@ -143,8 +148,10 @@ export class PaymentsClient {
    * ```
    */
   withOptions(options: ClientOptions): PaymentsClient {
-    requirePlain(options);
-    requireDefined(options);
+    throwFromCallSite(() => {
+      requirePlain(options);
+      requireDefined(options);
+    });
     const platform = mergePlatform(this.#options.platform, options.platform);
     const merged: ClientOptions = { ...this.#options, ...dropUndefined(options), platform };
     // Each API's state (token, rate limiter) belongs to one credential, one address and one clock.
@@ -157,7 +164,7 @@ export class PaymentsClient {
       ...(isUnchanged('apiKey', 'baseUrl', 'clock') ? { versioned } : {}),
       ...(isUnchanged('jwt', 'baseUrl', 'rootUrl', 'clock') ? { root } : {}),
     });
-    return createClient(merged);
+    return throwFromCallSite(() => createClient(merged));
   }
 
   /**

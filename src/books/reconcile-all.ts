@@ -66,20 +66,26 @@ export function reconcileAll(
   inputs: Inputs<OnceInput>,
   options: ReconcileAllOptions | undefined,
 ): ReconciledBooks {
-  return createReconciledBooks(context, reconcileAllCall, inputs, async function* (readInputs) {
-    const { sources, books } = await readBooks(context, inputs, readInputs, options);
-    const failures = new FailedAccounts(context, reconcileAllCall);
-    for (const [source, payments] of sources) {
-      try {
-        yield* new SourceBooks(books, source, payments).rows();
-      } catch (error) {
-        // The journal is the same for all accounts.
-        if (error instanceof PaymentInDoubtError) throw error;
-        failures.add(source, requireOfOneAccount(error));
+  return createReconciledBooks(
+    context,
+    reconcileAllCall,
+    inputs,
+    reconcileAll,
+    async function* (readInputs) {
+      const { sources, books } = await readBooks(context, inputs, readInputs, options);
+      const failures = new FailedAccounts(context, reconcileAllCall);
+      for (const [source, payments] of sources) {
+        try {
+          yield* new SourceBooks(books, source, payments).rows();
+        } catch (error) {
+          // The journal is the same for all accounts.
+          if (error instanceof PaymentInDoubtError) throw error;
+          failures.add(source, requireOfOneAccount(error));
+        }
       }
-    }
-    failures.throwIfAny();
-  });
+      failures.throwIfAny();
+    },
+  );
 }
 
 /**

@@ -30,14 +30,18 @@ export interface ReconciledBooks<Row extends ReconciledRow = ReconciledRow>
   readonly totals: ReconciledTotals;
 }
 
-/** Creates what `reconcileAll` and `waitForAll` return. Each loop over the result starts again. */
+/**
+ * Creates what `reconcileAll` and `waitForAll` return. Each loop over the result starts again.
+ * `below` is the function that the public method calls.
+ */
 export function createReconciledBooks<Row extends ReconciledRow>(
   context: BooksContext,
   call: CallIdentity,
   inputs: Inputs<OnceInput>,
+  below: Parameters<typeof captureCallSite>[0],
   readRows: (readInputs: () => Inputs<ReadInput<OnceInput>>) => AsyncIterable<CountedRow<Row>>,
 ): ReconciledBooks<Row> {
-  const site = captureCallSite();
+  const site = captureCallSite(below);
   const start = expectStart(call.operation);
   /** The totals of the latest loop, in the object that the caller holds. */
   const totals = createTotals();

@@ -77,7 +77,7 @@ export const waitForAll = (
   inputs: Inputs<OnceInput>,
   options: WaitForAllOptions | undefined,
 ): ReconciledBooks<ReconciledPayment> =>
-  createReconciledBooks(context, waitForAllCall, inputs, async function* (readInputs) {
+  createReconciledBooks(context, waitForAllCall, inputs, waitForAll, async function* (readInputs) {
     const issues: Issue[] = [];
     const checked = checkOptions(waitForAllOptionChecks, cloneInput(options), issues);
     const { timeout = dayMs, interval = 30_000, ...paging } = checked;

@@ -19,7 +19,13 @@ import { askAuthorize } from './veto.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { Deadline, parseHttpDate, Stopped } from './time.ts';
 import { failWithoutCredential, renewToken, tokenFor } from './credential.ts';
-import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
+import {
+  captureCallSite,
+  rejectFromCallSite,
+  showAwaiting,
+  withCallSite,
+  type CallSite,
+} from '../errors/call-site.ts';
 import { PaymentsError, withReference, type CallIdentity } from '../errors/errors.ts';
 import type { Issue } from '../internal/issues.ts';
 import { createCallError } from '../errors/call-error.ts';
@@ -59,8 +65,10 @@ export interface Circumstances {
   readonly within?: Trace | undefined;
   /** A second signal that aborts the call, beside the caller's `options.signal`. */
   readonly cancel?: AbortSignal | undefined;
-  /** An Error whose stack shows where the caller called the method. */
-  readonly site?: Error;
+  /** Where the caller called the method. */
+  readonly site?: CallSite;
+  /** The function that the public method calls. Default: the one of this class. */
+  readonly below?: (...values: never[]) => unknown;
   /** Whether the client option `authorize` must permit the call before anything is sent. */
   readonly needsAuthorization?: boolean;
   /**
@@ -126,7 +134,8 @@ export class RequestPipeline {
   ): ApiCall<T> {
     const response = responseCheck(schema);
     const call = { operation, kind: 'safe', method: 'GET', path, response } as const;
-    return this.call(call, options, circumstances);
+    // oxlint-disable-next-line typescript/unbound-method -- never called
+    return this.call(call, options, { below: this.read, ...circumstances });
   }
 
   /**
@@ -138,30 +147,35 @@ export class RequestPipeline {
     options: RequestOptions | undefined,
     circumstances: Circumstances = {},
   ): ApiCall<T> {
-    const { within } = circumstances;
-    const { site = call.kind === 'safe' && showsAwaiting() ? undefined : captureCallSite() } =
+    // oxlint-disable-next-line typescript/unbound-method -- never called
+    const { within, below = this.call } = circumstances;
+    const { site = call.kind === 'safe' && showsAwaiting() ? undefined : captureCallSite(below) } =
       circumstances;
     const checkAndRun = async (trace: Trace): Promise<Success<T>> => {
-      const issues: Issue[] = [];
-      const prepared = prepare(call, options, this.#setup, issues);
-      if (prepared === undefined) throw invalidArguments(identity(call), issues, this.redact);
-      return await this.#run(call, prepared, trace, circumstances);
+      try {
+        const issues: Issue[] = [];
+        const prepared = prepare(call, options, this.#setup, issues);
+        if (prepared === undefined) throw invalidArguments(identity(call), issues, this.redact);
+        return await this.#run(call, prepared, trace, circumstances);
+      } catch (error) {
+        if (site !== undefined) throw withCallSite(error, site);
+        throw within === undefined ? showAwaiting(error, below, checkAndRun) : error;
+      }
     };
-    const run =
+    const success =
       within === undefined
         ? traceCall(this.#setup, identity(call), undefined, checkAndRun)
         : checkAndRun(within);
-    const success = site === undefined ? run : rejectFromCallSite(site, run);
     const data = success.then((result) => result.data);
     return Object.assign(data, {
-      withResponse: () => {
+      withResponse: function withResponse() {
         // Handle a rejection of `data`, because the caller only gets the promise `withResponse`.
         data.catch(() => undefined);
-        const withResponse = success.then((result) => ({
+        const both = success.then((result) => ({
           data: result.data,
           response: toResponse(result.response),
         }));
-        return rejectFromCallSite(site ?? captureCallSite(), withResponse);
+        return rejectFromCallSite(site ?? captureCallSite(withResponse, 0), both);
       },
     });
   }

@@ -83,7 +83,7 @@ export function traceCall<T>(
     publish('asyncStart');
     publish('asyncEnd');
   };
-  const start = (): Promise<T> => reportEnd(() => run(trace), report);
+  const start = (): Promise<T> => reportEnd(run(trace), report);
   // The call runs inside `runStores`, for the subscribers' context. If `runStores` throws before it
   // has started the call, the call starts without that context.
   let promise: Promise<T> | undefined;
@@ -93,20 +93,22 @@ export function traceCall<T>(
   return promise;
 }
 
-async function reportEnd<T>(
-  run: () => Promise<T>,
+/** Reports the end of a call. Not with `await`, which would add a frame to the caller's stack. */
+const reportEnd = <T>(
+  promise: Promise<T>,
   report: (outcome: 'ok' | Outcome, error?: PaymentsError) => void,
-): Promise<T> {
-  try {
-    const result = await run();
-    report('ok');
-    return result;
-  } catch (error) {
-    if (error instanceof PaymentsError) report(error.outcome, error);
-    else report('unknown');
-    throw error;
-  }
-}
+): Promise<T> =>
+  promise.then(
+    (result) => {
+      report('ok');
+      return result;
+    },
+    (error: unknown) => {
+      if (error instanceof PaymentsError) report(error.outcome, error);
+      else report('unknown');
+      throw error;
+    },
+  );
 
 /** Runs code of tracing subscribers. A payment must not fail because a subscriber throws. */
 function ignoreErrors(run: () => unknown): void {

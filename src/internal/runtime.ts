@@ -14,7 +14,10 @@ interface ProcessGlobal {
   /** The kind of process in Electron, such as `renderer`. */
   readonly type?: string;
   readonly getBuiltinModule?: (id: string) => unknown;
-  readonly on?: (event: 'exit', listener: () => void) => unknown;
+  readonly on?: (
+    event: 'exit' | 'uncaughtExceptionMonitor',
+    listener: (error: unknown) => void,
+  ) => unknown;
 }
 
 /** The global object, with the globals that only some runtimes have. */

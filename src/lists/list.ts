@@ -7,7 +7,7 @@ import {
   type ResponseCheck,
 } from '../calls/call.ts';
 import { responseCheck } from '../calls/response.ts';
-import { Paged, type OffsetPage, type OffsetPager, type Pager } from './pager.ts';
+import { Paged, type OffsetPage, type OffsetPager, type PageSource, type Pager } from './pager.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import { pageBodySchema, type Page, type PageBody } from '../schemas/page.ts';
 import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
@@ -32,6 +32,7 @@ export function listOf<T, Q extends PageQuery>(
   querySchema: Validator<Q>,
   query: Q | undefined,
   options: RequestOptions | undefined,
+  below: PageSource<unknown, unknown>['below'] = listOf,
   search?: PageSearch,
 ): Pager<T> {
   const check = getPageCheck(item);
@@ -57,6 +58,7 @@ export function listOf<T, Q extends PageQuery>(
   });
   return new Paged<T, Page<T>, string>({
     call: identity(call),
+    below,
     start: start ?? undefined,
     limit,
     // A page without a new item is no error yet, because a filter may leave many pages empty
@@ -102,6 +104,7 @@ export function offsetListOf<
   const call = { ...endpoint, method: 'GET' as const };
   return new Paged<T, OffsetPage<T>, Integer>({
     call: identity(call),
+    below: offsetListOf,
     start,
     // `take` may have any type here, because the input is checked at the first request.
     limit: typeof take === 'bigint' ? Number(take) : take,

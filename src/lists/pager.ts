@@ -5,7 +5,7 @@ import {
   type CallIdentity,
   type ResumePoint,
 } from '../errors/errors.ts';
-import { captureCallSite, withCallSite } from '../errors/call-site.ts';
+import { captureCallSite, withCallSite, type CallSite } from '../errors/call-site.ts';
 import { invalidArguments } from '../calls/arguments.ts';
 import { issueAt } from '../internal/issues.ts';
 import { stringifyJson } from '../internal/json.ts';
@@ -110,6 +110,8 @@ export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
 /** How to request the pages of one kind of list. `Position` is a cursor or an offset. */
 export interface PageSource<P, Position> {
   readonly call: CallIdentity;
+  /** The function that the public method calls. */
+  readonly below: Parameters<typeof captureCallSite>[0];
   /** The position of the first page to read; undefined for the start of the list. */
   readonly start: Position | undefined;
   readonly limit: number | undefined;
@@ -120,7 +122,7 @@ export interface PageSource<P, Position> {
   /** Requests one page. `iteration` is set if a `for await` loop asks for the page. */
   readonly fetch: (
     position: Position | undefined,
-    site: Error,
+    site: CallSite,
     iteration?: Iteration<Position>,
   ) => ApiCall<P>;
   /** Reads the next page's position: undefined after the last page, null if no cursor was sent. */
@@ -141,12 +143,13 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
   P
 > {
   readonly #source: PageSource<P, Position>;
-  readonly #site = captureCallSite();
+  readonly #site: CallSite;
   readonly #runInContext = keepContext();
   #first: ApiCall<P> | undefined;
 
   constructor(source: PageSource<P, Position>) {
     this.#source = source;
+    this.#site = captureCallSite(source.below);
   }
 
   then<A = P, B = never>(
@@ -175,25 +178,33 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
-    return startIteration((stop, site) => iterateItems<T>(this.#iterate(stop, site)));
+    return startIteration((stop, site) => this.#iterateItems(stop, site));
   }
 
   async toArray(options: ToArrayOptions): Promise<T[]> {
+    // oxlint-disable-next-line typescript/unbound-method -- never called
+    const site = captureCallSite(this.toArray, 0);
     const max: unknown = (options as ToArrayOptions | undefined)?.max;
     if (typeof max !== 'number' || !Number.isInteger(max) || max < 1) {
       const issue = issueAt('max', maxProblem, max);
-      throw invalidArguments(this.#source.call, [issue], this.#source.redact);
+      throw withCallSite(invalidArguments(this.#source.call, [issue], this.#source.redact), site);
     }
     const items: T[] = [];
-    for await (const item of this) {
+    for await (const item of startIteration((stop) => this.#iterateItems(stop, site), site)) {
       items.push(item);
       if (items.length === max) break;
     }
     return items;
   }
 
-  #iterate(stop: AbortController, site: Error): AsyncGenerator<P, undefined> {
+  #iterate(stop: AbortController, site: CallSite): AsyncGenerator<P, undefined> {
     return iteratePages(this.#source, stop, site, this.#runInContext);
+  }
+
+  async *#iterateItems(stop: AbortController, site: CallSite): AsyncGenerator<T, undefined> {
+    for await (const { data } of this.#iterate(stop, site)) {
+      for (const item of data) yield item;
+    }
   }
 
   #firstPage(): ApiCall<P> {
@@ -208,10 +219,11 @@ const ended = 'The loop over the list has ended.';
 
 /** Starts an iteration over a list, which aborts its requests if the caller ends it early. */
 function startIteration<T>(
-  iterate: (stop: AbortController, site: Error) => AsyncGenerator<T, undefined>,
-): AsyncIterator<T, undefined> {
+  iterate: (stop: AbortController, site: CallSite) => AsyncGenerator<T, undefined>,
+  site = captureCallSite(startIteration),
+): AsyncGenerator<T, undefined> {
   const stop = new AbortController();
-  const generator = iterate(stop, captureCallSite());
+  const generator = iterate(stop, site);
   const endGenerator = generator.return.bind(generator);
   return override(generator, {
     return: () => {
@@ -221,14 +233,6 @@ function startIteration<T>(
   });
 }
 
-async function* iterateItems<T>(
-  pages: AsyncIterable<{ readonly data: readonly T[] }>,
-): AsyncGenerator<T, undefined> {
-  for await (const { data } of pages) {
-    for (const item of data) yield item;
-  }
-}
-
 /**
  * Iterates over the pages of a list. From the second page on, requests the next page as soon as a
  * page has arrived, so that the platform and the caller work at the same time.
@@ -236,7 +240,7 @@ async function* iterateItems<T>(
 async function* iteratePages<P extends { readonly data: readonly unknown[] }, Position>(
   source: PageSource<P, Position>,
   stop: AbortController,
-  site: Error,
+  site: CallSite,
   runInContext: <R>(run: () => R) => R,
 ): AsyncGenerator<P, undefined> {
   const usedPositions = new Set<Position>();

@@ -92,7 +92,7 @@ export function createAllOnce(
   inputs: Inputs<OnceInput>,
   options: BatchOptions | undefined,
 ): Batch {
-  const site = captureCallSite();
+  const site = captureCallSite(createAllOnce);
   const readInputs = createInputReader(inputs, transferCreateInputSchema, (issues) =>
     invalidArguments(batchCall, issues, client.pipeline.redact),
   );

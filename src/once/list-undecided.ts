@@ -7,7 +7,7 @@ import {
   callOptionChecks,
   type RequestOptions,
 } from '../calls/options.ts';
-import { runFromCallSite } from '../errors/call-site.ts';
+import { captureCallSite, rejectFromCallSite } from '../errors/call-site.ts';
 import type { CallIdentity, Issue } from '../errors/errors.ts';
 import { formatTime } from '../internal/text.ts';
 import type { Journal, JournalTransition, OpenEntry } from '../journals/journal.ts';
@@ -92,14 +92,17 @@ const openOptionChecks = (): OptionChecks<ListUndecidedOptions> => {
 };
 
 /** Lists undecided payments, then unreadable entries. Each loop reads the journal again. */
-export const listUndecided = (
+export function listUndecided(
   context: ClientContext,
   options: ListUndecidedOptions | undefined,
-): AsyncIterable<UndecidedPayment> => ({
-  async *[Symbol.asyncIterator]() {
-    yield* await runFromCallSite(() => readUndecided(context, options));
-  },
-});
+): AsyncIterable<UndecidedPayment> {
+  const site = captureCallSite(listUndecided);
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield* await rejectFromCallSite(site, readUndecided(context, options));
+    },
+  };
+}
 
 /**
  * Reads the undecided payments that were claimed more than `olderThan` milliseconds ago, or all of

@@ -40,6 +40,8 @@ export class TransferApi {
       createListQuerySchema(this.#filter),
       query,
       options,
+      // oxlint-disable-next-line typescript/unbound-method -- never called
+      this.list,
       search,
     );
   }
@@ -50,7 +52,11 @@ export class TransferApi {
     circumstances?: Circumstances,
   ): ApiCall<Transfer> {
     const where = path`/transfers/${argument(transferIdSchema(), id)}`;
-    return this.#pipeline.read('transfers.get', where, transferSchema(), options, circumstances);
+    return this.#pipeline.read('transfers.get', where, transferSchema(), options, {
+      // oxlint-disable-next-line typescript/unbound-method -- never called
+      below: this.get,
+      ...circumstances,
+    });
   }
 
   getAccount(id: string, options: RequestOptions, circumstances: Circumstances): ApiCall<Account> {

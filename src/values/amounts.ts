@@ -1,3 +1,4 @@
+import { throwFromCallSite } from '../errors/call-site.ts';
 import { ValidationError } from '../errors/errors.ts';
 import { createError } from '../errors/message.ts';
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
@@ -15,14 +16,18 @@ import { issueAt, withHint, type Problem } from '../internal/issues.ts';
  * ```
  */
 export function sumAmounts(amounts: Iterable<string>): string {
+  return formatAmount(throwFromCallSite(() => sum(amounts)));
+}
+
+function sum(amounts: Iterable<string>): bigint {
   // Reject a string, because a string is iterable, too, and its digits would be added.
   if (Object(amounts) !== amounts || typeof amounts[Symbol.iterator] !== 'function') {
     throw invalidAmount('amounts', { expected: 'an array of decimal strings' }, amounts);
   }
-  let sum = 0n;
+  let total = 0n;
   let at = 0;
-  for (const amount of amounts) sum += parseSigned(amount, `amounts[${at++}]`);
-  return formatAmount(sum);
+  for (const amount of amounts) total += parseSigned(amount, `amounts[${at++}]`);
+  return total;
 }
 
 /**
@@ -37,7 +42,7 @@ export function sumAmounts(amounts: Iterable<string>): string {
  * ```
  */
 export function compareAmounts(a: string, b: string): -1 | 0 | 1 {
-  const difference = parseSigned(a, 'a') - parseSigned(b, 'b');
+  const difference = throwFromCallSite(() => parseSigned(a, 'a') - parseSigned(b, 'b'));
   if (difference === 0n) return 0;
   return difference < 0n ? -1 : 1;
 }

@@ -1,0 +1,97 @@
+import { host, onExit, runtime } from '../internal/runtime.ts';
+import { fieldOf, isError } from '../internal/thrown.ts';
+import { framesOfCaller } from './call-site.ts';
+import { decorate, PaymentsError, type Issue } from './errors.ts';
+import { toPlainData } from './json.ts';
+
+/** The most lines of an error in a terminal. If nobody catches the error, Node adds six. */
+const maxLines = 19;
+
+const toText = (value: unknown): string => JSON.stringify(toPlainData(value) ?? null);
+const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+/** Describes an error for a terminal: message, frames of the caller, fields and causes. */
+function describeShortly(error: PaymentsError): string {
+  try {
+    const head = `${error.name}: ${error.message}`.split('\n');
+    const below = [...describeFields(error), ...describeCauses(error)].map((line) => `  ${line}`);
+    const count = Math.max(2, maxLines - 1 - head.length - below.length);
+    const frames = framesOfCaller(fieldOf(error, 'stack')).slice(0, count);
+    return `${[...head, ...frames].join('\n')} {\n${below.join('\n')}\n}`;
+  } catch {
+    // A restored error may have fields of any type.
+    return String(fieldOf(error, 'stack'));
+  }
+}
+
+/** Fields that the message contains, or that only programs need. */
+const hidden = new Set(['name', 'message', 'cause', 'errors', 'headers', 'body', 'method', 'path']);
+
+/** Describes the fields of an error, several in a line. */
+function describeFields(error: PaymentsError): string[] {
+  const issues = (fieldOf(error, 'issues') ?? []) as readonly Issue[];
+  const facts = {
+    ...error.toJSON(),
+    issues: issues.filter(({ message }) => !error.message.includes(message)),
+    attempts: error.attempts.map(
+      ({ reason, outcome, durationMs, requestId }) =>
+        `${reason} after ${durationMs} ms, ${outcome}${requestId === undefined ? '' : `, ${requestId}`}`,
+    ),
+  };
+  const lines: string[] = [];
+  for (const [name, fact] of Object.entries(facts)) {
+    const text = toText(fact);
+    if (hidden.has(name) || text === '[]' || text === 'null') continue;
+    const field = cut(`${name}: ${text}`);
+    const longer = `${lines.at(-1)}, ${field}`;
+    if (lines.length > 0 && longer.length < 100) lines[lines.length - 1] = longer;
+    else lines.push(field);
+  }
+  return lines;
+}
+
+/** Describes the causes of an error, each in a line. What the caller's function threw has frames. */
+function describeCauses(error: unknown, depth = 0): string[] {
+  const cause = fieldOf(error, 'cause');
+  if (cause === undefined || depth > 2) return [];
+  const text = isError(cause) ? `${cause.name}: ${cause.message}` : toText(cause);
+  const isOfCaller = depth === 0 && !(cause instanceof PaymentsError);
+  return [
+    `[cause]: ${cut(text.replace(/\n[^]*/, ''))}`,
+    ...(isOfCaller ? framesOfCaller(fieldOf(cause, 'stack')).slice(0, 2) : []),
+    ...describeCauses(cause, depth + 1),
+  ];
+}
+
+let isInstalled = false;
+let uncaught: PaymentsError | undefined;
+
+/**
+ * Makes console.error, and Node if nobody catches, print the errors of this package in few lines.
+ * Their enumerable fields, which workflow engines copy, would be at least a line each.
+ */
+export function printShortly(): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  Reflect.defineProperty(PaymentsError.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+    value: function (this: PaymentsError) {
+      return describeShortly(this);
+    },
+  });
+  // Node calls no such function for an uncaught error. One listener serves all copies of the package.
+  const key = Symbol.for('payments-platform-sdk:uncaught');
+  if (runtime() !== 'node' || Reflect.has(globalThis, key)) return;
+  Reflect.defineProperty(globalThis, key, { value: true });
+  host.process?.on?.('uncaughtExceptionMonitor', (error) => {
+    if (error instanceof PaymentsError) uncaught = error;
+  });
+  // Node prints after the last listener. Until then whoever reports the error finds all its fields.
+  onExit(() => {
+    if (uncaught === undefined) return;
+    decorate(uncaught, { stack: describeShortly(uncaught) });
+    for (const name of Object.keys(uncaught)) {
+      Reflect.defineProperty(uncaught, name, { enumerable: false });
+    }
+    for (const name of ['cause', 'errors']) Reflect.deleteProperty(uncaught, name);
+  });
+}
