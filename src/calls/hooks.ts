@@ -1,6 +1,6 @@
 import type { Issue, Outcome, PaymentsError } from '../errors/errors.ts';
 import { redactAndCut, redactor } from '../errors/redact.ts';
-import { host, warn } from '../internal/runtime.ts';
+import { host, printLine, warn } from '../internal/runtime.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Clock } from './time.ts';
 
@@ -197,8 +197,8 @@ export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
     const { call, operation, method, path } = event;
     const place = urls.get(call) ?? path;
     const time = new Date(now()).toISOString();
-    // oxlint-disable-next-line no-console -- stderr on every runtime
-    console.error(
+    printLine(
+      'error',
       `${time} payments ${logLevel} #${call} ${operation} ${method} ${place} ${details}`,
     );
   };

@@ -59,8 +59,8 @@ export async function runProgram(
   name: string,
   main: (args: string[]) => Promise<number>,
 ): Promise<void> {
-  // The reader of stdout may end before this program, as `head` does in a pipe.
-  process.stdout.on('error', () => {});
+  // A reader may end before this program, as `head` does in a pipe.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {
     process.exitCode = await main(process.argv.slice(2));
   } catch (cause) {

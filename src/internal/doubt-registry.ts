@@ -6,6 +6,8 @@ export interface Doubt {
   readonly key: string;
   /** The reference for a line on stderr, without credentials. */
   readonly reference: string;
+  /** Whether the journal of the payment ends with this process. */
+  readonly isInMemory: boolean;
   /** How many calls in this process are making the payment. */
   calls: number;
   /** How many of these calls have begun to send the payment. */
@@ -44,13 +46,21 @@ export function openRegistry(): Registry {
   return registry;
 }
 
+/** Says at the exit how many payments may have been made, once each, and how to find out. */
 function report({ payments }: Registry): void {
   const mayHavePaid = ({ requests, termsKey }: Doubt) => requests > 0 || termsKey !== undefined;
-  const count = [...payments.values()].filter(mayHavePaid).length;
-  if (count === 0) return;
-  warn(
-    `payments-platform-sdk: this process ends without knowing whether ${count === 1 ? '1 payment' : `${count} payments`} took effect. Call createOnce again with the same reference; payments-journal list shows what is open.`,
-  );
+  const open = [...payments.values()].filter(mayHavePaid);
+  const hints = [
+    'Call createOnce again with the same reference; payments-journal list shows what is open.',
+    'The journal was in memory, so the next process pays again: look in the list of transfers first.',
+  ];
+  for (const [index, hint] of hints.entries()) {
+    const count = open.filter(({ isInMemory }) => Number(isInMemory) === index).length;
+    if (count === 0) continue;
+    warn(
+      `payments-platform-sdk: this process ends without knowing whether ${count === 1 ? '1 payment' : `${count} payments`} took effect. ${hint}`,
+    );
+  }
 }
 
 /** A reference belongs to one payment of a platform, without regard to upper and lower case. */

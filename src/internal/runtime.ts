@@ -13,6 +13,7 @@ interface ProcessGlobal {
   readonly versions?: Readonly<Record<string, string | undefined>>;
   /** The kind of process in Electron, such as `renderer`. */
   readonly type?: string;
+  readonly stderr?: { readonly on: (event: 'error', listener: () => void) => unknown };
   readonly getBuiltinModule?: (id: string) => unknown;
   readonly on?: (
     event: 'exit' | 'uncaughtExceptionMonitor',
@@ -56,8 +57,28 @@ export const printedWarnings = new Set<string>();
 export function warn(text: string): void {
   if (printedWarnings.has(text)) return;
   printedWarnings.add(text);
-  // oxlint-disable-next-line no-console -- stderr on every runtime
-  console.warn(text);
+  printLine('warn', text);
+}
+
+const guardKey = Symbol.for('payments-platform-sdk:stderr');
+
+/**
+ * Prints a line on stderr. If the line cannot be written, it is dropped, because no payment may end
+ * with its log. Of two lines after the reader of a pipe is gone, Node's console lets the second end
+ * the process. One listener serves all copies of the package.
+ */
+export function printLine(method: 'warn' | 'error', text: string): void {
+  try {
+    const stderr = runtime() === 'node' ? host.process?.stderr : undefined;
+    if (stderr !== undefined && !Reflect.has(stderr, guardKey)) {
+      Reflect.defineProperty(stderr, guardKey, { value: true });
+      stderr.on('error', () => undefined);
+    }
+    // oxlint-disable-next-line no-console -- stderr on every runtime
+    console[method](text);
+  } catch {
+    // The application may have replaced or removed the console.
+  }
 }
 
 /** Warns that this Node is too old, because npm warns only during installation. */

@@ -24,13 +24,14 @@ export class CallDoubt {
   #mayHavePaid = false;
   #isSending = false;
 
-  constructor(terms: Terms, redact: Redact) {
+  constructor(terms: Terms, redact: Redact, isInMemory = false) {
     const { payments } = openRegistry();
     const { platform, input } = terms;
     const key = doubtKey(platform, input.description);
     const doubt = payments.get(key) ?? {
       key,
       reference: redact(input.description),
+      isInMemory,
       calls: 0,
       requests: 0,
       isInDoubt: false,

@@ -71,6 +71,8 @@ export const hasKeptClaim = (journal: Journal | undefined): boolean =>
 /** Wraps the caller's journal, to give each call a deadline and to check each result. */
 export class GuardedJournal {
   readonly errors: PaymentErrors;
+  /** Whether the journal ends with this process. */
+  readonly isInMemory: boolean;
   readonly #call: CallIdentity;
   readonly #key: string;
   readonly #context: JournalContext;
@@ -96,7 +98,8 @@ export class GuardedJournal {
     }
     // The warning about a memoryJournal also appears for a loopback address, because that address
     // may be a tunnel to a platform.
-    if (memoryMark in journal && !isUnreachable(context.baseUrl)) warn(memoryWarning);
+    this.isInMemory = memoryMark in journal;
+    if (this.isInMemory && !isUnreachable(context.baseUrl)) warn(memoryWarning);
     this.#call = call;
     this.#key = journalKey(reference);
     this.#context = context;

@@ -112,7 +112,7 @@ export class Payment {
     this.#context = context;
     this.#journal = new GuardedJournal(call, input.description, context);
     this.#search = new PaymentSearch(context, this.#journal);
-    this.#doubt = new CallDoubt(this.#terms, context.pipeline.redactOwn);
+    this.#doubt = new CallDoubt(this.#terms, context.pipeline.redactOwn, this.#journal.isInMemory);
   }
 
   /**
