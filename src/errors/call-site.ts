@@ -30,10 +30,10 @@ export function withCallSite(error: unknown, site: CallSite): unknown {
   if (!(error instanceof PaymentsError)) return error;
   const { errors } = error;
   if (Array.isArray(errors)) for (const inner of errors) withCallSite(inner, site);
-  // With an `Error.prepareStackTrace` of the application, a stack may be no text, or throw.
-  const [stack, callSite] = [fieldOf(error, 'stack'), fieldOf(site, 'stack')];
-  if (typeof stack !== 'string' || typeof callSite !== 'string') return error;
+  const callSite = fieldOf(site, 'stack');
   if (site.own === undefined) {
+    const stack = fieldOf(error, 'stack');
+    if (typeof stack !== 'string' || typeof callSite !== 'string') return error;
     const text = callSite
       .split('\n')
       .filter((line) => !stack.includes(/[^\s(@]+:\d+:\d+/.exec(line)?.[0] ?? ''))
@@ -48,7 +48,9 @@ export function withCallSite(error: unknown, site: CallSite): unknown {
 
 /** Returns the frames of a stack without `own`, Node's, and those before the first line of code. */
 export function framesOfCaller(stack: unknown, own = 0): readonly string[] {
-  const frames = String(stack)
+  // With an `Error.prepareStackTrace` of the application, a stack may be no text, or throw.
+  if (typeof stack !== 'string') return [];
+  const frames = stack
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
     .slice(own)

@@ -257,6 +257,7 @@ test('an error whose copied fields have other types is printed by its stack', ()
 test.for([
   ['returns call sites', (_: Error, sites: readonly unknown[]): unknown => sites],
   ['returns a number', (): unknown => 5],
+  ['returns an object without a prototype', (): unknown => Object.create(null)],
   [
     'throws',
     (): never => {

@@ -135,3 +135,19 @@ test('PAYMENTS_LOG=debug prints no credential and no body', async () => {
   expect(lines).toHaveLength(1);
   expect(lines.join()).not.toMatch(new RegExp(`${apiKey}|4711|No `));
 });
+
+test('a payment is made, and the own hooks are called, if the console throws', async () => {
+  vi.stubEnv('PAYMENTS_LOG', 'debug');
+  const fail = () => {
+    throw new Error('EPIPE');
+  };
+  vi.spyOn(console, 'error').mockImplementation(fail);
+  vi.spyOn(console, 'warn').mockImplementation(fail);
+  const onResponse = vi.fn();
+  const { payments } = clientOf(() => respond(200, transfer), {
+    hooks: { onResponse },
+    timeout: 119, // a client warns of so few milliseconds
+  });
+  await expect(payments.transfers.create(newTransfer)).resolves.toMatchObject({ id: 'txfr_1' });
+  expect(onResponse).toHaveBeenCalledTimes(1);
+});
