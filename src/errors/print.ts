@@ -1,4 +1,5 @@
-import { host, onExit, runtime } from '../internal/runtime.ts';
+import type * as WorkerThreads from 'node:worker_threads';
+import { builtinModule, host, onExit, runtime } from '../internal/runtime.ts';
 import { fieldOf, isError } from '../internal/thrown.ts';
 import { framesOfCaller } from './call-site.ts';
 import { decorate, PaymentsError, type Issue } from './errors.ts';
@@ -87,7 +88,10 @@ export function printShortly(): void {
   });
   // Node prints after the last listener. Until then whoever reports the error finds all its fields.
   onExit(() => {
-    if (uncaught === undefined) return;
+    // A worker sends its error to the thread that started it, which may need the fields.
+    const threads = builtinModule('node:worker_threads') as
+      Partial<typeof WorkerThreads> | undefined;
+    if (uncaught === undefined || threads?.isMainThread !== true) return;
     decorate(uncaught, { stack: describeShortly(uncaught) });
     for (const name of Object.keys(uncaught)) {
       Reflect.defineProperty(uncaught, name, { enumerable: false });

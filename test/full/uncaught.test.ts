@@ -69,6 +69,21 @@ const run = (type: 'module' | 'commonjs', code: string): Promise<string> => {
   });
 };
 
+test('an uncaught error of a worker has all its fields in the thread that started the worker', async () => {
+  const code = `const { Worker, isMainThread } = require('node:worker_threads');
+    const { PaymentsClient } = require('payments-platform-sdk');
+    const start = () => new PaymentsClient({ baseUrl: 'http://127.0.0.1:9/v0', apiKey: 'sk_x' }).transfers.get('acc_1');
+    const ended = (error) => console.error(Object.keys(error).join());
+    if (isMainThread) new Worker(process._eval, { eval: true }).on('error', ended);
+    else start();`;
+  const printed = await new Promise((resolve) => {
+    execFile(process.execPath, ['--eval', code], (_, __, stderr) => {
+      resolve(stderr);
+    });
+  });
+  expect(printed).toContain('outcome,issues,operation,method,path');
+});
+
 describe.for(['module', 'commonjs'] as const)('an uncaught error of %s', (type) => {
   test.for(Object.entries(programs))(
     'prints at most 25 lines, and the line of the caller first: %s',
