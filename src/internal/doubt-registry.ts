@@ -55,7 +55,7 @@ function report({ payments }: Registry): void {
     'The journal was in memory, so the next process pays again: look in the list of transfers first.',
   ];
   for (const [index, hint] of hints.entries()) {
-    const count = open.filter(({ isInMemory }) => Number(isInMemory) === index).length;
+    const count = open.filter(({ isInMemory }) => (isInMemory ? 1 : 0) === index).length;
     if (count === 0) continue;
     warn(
       `payments-platform-sdk: this process ends without knowing whether ${count === 1 ? '1 payment' : `${count} payments`} took effect. ${hint}`,
