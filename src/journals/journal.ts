@@ -19,10 +19,16 @@ export interface JournalTransition {
   readonly transferId?: string | undefined;
 }
 
+/** What `prune` with `keepReferences` leaves of a payment's input: the reference alone. */
+interface PrunedInput extends Partial<Record<Exclude<keyof OnceInput, 'description'>, undefined>> {
+  /** The reference of the payment. */
+  readonly description: string;
+}
+
 /** Fields of every entry of a journal. */
-interface CommonEntry {
+interface CommonEntry<Input = OnceInput> {
   /** Input of the payment, as passed to `createOnce`. The SDK adds no credential. */
-  readonly input: OnceInput;
+  readonly input: Input;
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
   /**
@@ -82,7 +88,7 @@ export interface AmbiguousEntry extends ClaimedEntry {
 }
 
 /** Entry of a payment that was made. */
-export interface PaidEntry extends CommonEntry {
+export interface PaidEntry extends CommonEntry<OnceInput | PrunedInput> {
   /** State of a payment that was made. */
   readonly state: 'paid';
   /** Id of the transfer that made the payment. */
@@ -145,8 +151,13 @@ export interface SimilarEntry {
 
 /** Options of `Journal.prune`. */
 export interface PruneOptions {
-  /** Removes only payments that were recorded as paid before this time. */
+  /** Prunes only payments that were recorded as paid before this time. */
   paidBefore: Date;
+  /**
+   * Keeps each entry with its reference and transfer, and removes the terms of the payment alone,
+   * so that a repeated call does not pay again. Default: false.
+   */
+  keepReferences?: boolean | undefined;
 }
 
 /**
@@ -191,8 +202,8 @@ export interface Journal {
    */
   open?(): AsyncIterable<OpenPayment>;
   /**
-   * Removes `paid` entries, and resolves to how many were removed. If you later call `createOnce`
-   * with a removed reference, the payment is made again.
+   * Removes `paid` entries, or with `keepReferences` their terms, and resolves to how many. If you
+   * later call `createOnce` with a removed reference, the payment is made again.
    */
   prune?(options: PruneOptions): Promise<number>;
   /**
@@ -219,7 +230,7 @@ export interface Journal {
 export interface FullJournal extends Journal {
   /** Lists, page by page, every open payment and every entry that cannot be read. */
   open(): AsyncIterable<OpenPayment>;
-  /** Removes `paid` entries in steps, and resolves to how many were removed. */
+  /** Removes `paid` entries, or their terms, in steps, and resolves to how many. */
   prune(options: PruneOptions): Promise<number>;
   /** Finds the payment whose paid entry names a transfer of a platform. */
   find(platform: string, transferId: string): Promise<string | undefined>;
@@ -357,6 +368,24 @@ export function readPaidBefore({ paidBefore }: PruneOptions): number {
   if (Number.isFinite(time)) return time;
   throw new Error('prune: paidBefore is not a valid date; expected a Date.');
 }
+
+/**
+ * The entry without the terms of its payment, which keeps the reference and the transfer. Undefined
+ * unless the payment was paid before that time and the entry has terms.
+ */
+export function dropTerms(entry: JournalEntry, paidBefore: number): PaidEntry | undefined {
+  // Another program may have written the entry, so the input may be missing.
+  const { description, ...terms } = Object(entry.input) as PaidEntry['input'];
+  const isOld = entry.state === 'paid' && entry.paidAt < paidBefore;
+  const hasTerms = typeof description === 'string' && Object.keys(terms).length > 0;
+  return isOld && hasTerms ? { ...entry, input: { description } } : undefined;
+}
+
+/**
+ * Text of the stored entries whose terms `prune` has not dropped yet. The quotes of a reference are
+ * escaped, so no reference contains this text.
+ */
+export const termsMark = '"sourceAccountId"';
 
 /** Whether a value is an object or an array, the two parts of an entry that have fields. */
 export const isObjectOrArray = (value: unknown): value is object =>

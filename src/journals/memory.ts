@@ -2,6 +2,7 @@ import { isEqual } from '../internal/objects.ts';
 import { termsOf } from '../internal/terms.ts';
 import {
   columnsOf,
+  dropTerms,
   isUndecided,
   maxSimilar,
   readPaidBefore,
@@ -64,8 +65,10 @@ export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): 
       const paidBefore = readPaidBefore(options);
       let count = 0;
       for (const [reference, entry] of entries) {
-        if (entry.state !== 'paid' || entry.paidAt >= paidBefore) continue;
-        write(reference, undefined);
+        const pruned = dropTerms(entry, paidBefore);
+        const isOld = entry.state === 'paid' && entry.paidAt < paidBefore;
+        if (options.keepReferences === true ? pruned === undefined : !isOld) continue;
+        write(reference, options.keepReferences === true ? pruned : undefined);
         count += 1;
       }
       return count;

@@ -3,6 +3,7 @@ import { fieldOf } from '../internal/thrown.ts';
 import {
   columnsOf,
   describeStore,
+  dropTerms,
   isUndecided,
   LastingJournalError,
   maxSimilar,
@@ -13,6 +14,7 @@ import {
   readPaidBefore,
   serializeEntry,
   swapByValues,
+  termsMark,
   warnOfNewStore,
   type FullJournal,
   type SearchFirst,
@@ -268,6 +270,28 @@ export function postgresJournal(
     if (withdrawn === undefined) return false;
     throw problem;
   };
+  /**
+   * Removes the terms of the entries of the page after a reference. Resolves to how many entries
+   * these were, and to the last reference of the page, which is undefined after the last page.
+   */
+  const dropTermsAfter = async (start: string, paidBefore: number) => {
+    const isOld = `paid_at < ${toNumberSql('$2')} AND strpos(entry, '${termsMark}') > 0`;
+    const page = `SELECT reference, CASE WHEN ${isOld} THEN entry END AS entry FROM ${table} WHERE reference > $1 ORDER BY reference LIMIT ${pageSize}`;
+    const rows = await queryRows('entry', page, start, String(paidBefore));
+    const changes = rows.flatMap(({ reference, entry: before }) => {
+      const pruned =
+        before === null ? undefined : dropTerms(parseEntry(String(before)), paidBefore);
+      return pruned ? [{ reference, before, after: serializeEntry(pruned) }] : [];
+    });
+    const last = rows.at(-1)?.['reference'];
+    if (changes.length === 0) return { count: 0, last };
+    // One JSON text, because a statement for each entry would take a page of them 1,000 replies.
+    const sql = `UPDATE ${table} AS journal SET entry = page.after, changed_at = clock_timestamp()
+FROM json_to_recordset(CAST(CAST($1 AS text) AS json)) AS page (reference text, before text, after text)
+WHERE journal.reference = page.reference AND journal.entry = page.before RETURNING journal.reference`;
+    const changed = await queryRows('reference', sql, JSON.stringify(changes));
+    return { count: changed.length, last };
+  };
   return {
     searchFirst,
     find: async (platform, transferId) => {
@@ -338,7 +362,10 @@ export function postgresJournal(
       // The last reference of the page before. SQL's max() is null after the last page.
       let last: unknown = '';
       while (typeof last === 'string') {
-        const [row] = await queryRows('count', sql, last, paidBefore);
+        const row: Readonly<Record<string, unknown>> | undefined =
+          options.keepReferences === true
+            ? await dropTermsAfter(last, Number(paidBefore))
+            : (await queryRows('count', sql, last, paidBefore))[0];
         count += Number(row?.['count']);
         last = row?.['last'];
       }

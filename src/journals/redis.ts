@@ -1,5 +1,6 @@
 import {
   describeStore,
+  dropTerms,
   isOpen,
   isUndecided,
   LastingJournalError,
@@ -10,6 +11,7 @@ import {
   readPaidBefore,
   serializeEntry,
   swapByValues,
+  termsMark,
   transferOf,
   warnOfNewStore,
   type FullJournal,
@@ -113,6 +115,19 @@ const pruneScript =
       local transfer = base .. 'Transfer:' .. tostring(value.platform) .. ' ' .. tostring(value.transferId)
       if redis.pcall('GET', transfer) == reference then redis.call('DEL', transfer) end
     end`);
+
+const termsScript =
+  createScanScript(`local paidAt = value.state == 'paid' and tonumber(value.paidAt)
+    if paidAt and paidAt < tonumber(ARGV[3]) and string.find(entry, '${termsMark}', 1, true) then
+      references[#references + 1] = reference
+    end`);
+
+/** Replaces the text of a key that may expire, if the key still has the expected text. */
+const rewriteScript = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+local ttl = redis.call('PTTL', KEYS[1])
+if ttl > 0 then redis.call('SET', KEYS[1], ARGV[2], 'PX', ttl)
+else redis.call('SET', KEYS[1], ARGV[2]) end
+return 1`;
 
 const listScript = createScanScript('references[#references + 1] = reference');
 
@@ -268,6 +283,14 @@ export function redisJournal(
       }
     }
   };
+  /** Removes the terms of an entry, and resolves to whether this call has changed the entry. */
+  const dropTermsOf = async (reference: string, paidBefore: number): Promise<boolean> => {
+    const key = keyOf(reference);
+    const stored = (await readText(key)) ?? '';
+    const pruned = dropTerms(parseEntry(stored), paidBefore);
+    if (pruned === undefined) return false;
+    return (await command('EVAL', rewriteScript, '1', key, stored, serializeEntry(pruned))) === 1;
+  };
   /** Reads the entries of these members of the index, and yields those of open payments. */
   async function* readOpen(members: readonly string[]): AsyncGenerator<OpenPayment, void> {
     const references = [...new Set(members.map(readReference))];
@@ -314,10 +337,15 @@ export function redisJournal(
       }
     },
     prune: async (options) => {
-      const paidBefore = String(readPaidBefore(options));
+      const paidBefore = readPaidBefore(options);
+      const keepsReferences = options.keepReferences === true;
+      const script = keepsReferences ? termsScript : pruneScript;
       let count = 0;
-      for await (const references of scan(command, pruneScript, [paidBefore])) {
-        count += references.length;
+      for await (const references of scan(command, script, [String(paidBefore)])) {
+        const pruned = keepsReferences
+          ? await Promise.all(references.map((each) => dropTermsOf(each, paidBefore)))
+          : references;
+        count += pruned.filter(Boolean).length;
       }
       return count;
     },

@@ -3,6 +3,7 @@ import { termsOf } from '../internal/terms.ts';
 import {
   columnsOf,
   describeStore,
+  dropTerms,
   isUndecided,
   LastingJournalError,
   maxSimilar,
@@ -13,6 +14,7 @@ import {
   readPaidBefore,
   serializeEntry,
   swapByValues,
+  termsMark,
   warnOfNewStore,
   type FullJournal,
   type JournalEntry,
@@ -235,6 +237,13 @@ function prepareStatements(database: Database, path: string, create: boolean) {
     endOfPage: database.prepare(
       `SELECT max(reference) AS last FROM (SELECT reference FROM payments_journal WHERE reference > ? ORDER BY reference LIMIT ${pageSize})`,
     ),
+    // Reads the entry only if its terms have to go.
+    terms: database.prepare(
+      `SELECT reference, entry FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ? AND instr(entry, '${termsMark}') > 0`,
+    ),
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    rollback: database.prepare('ROLLBACK'),
     prune: database.prepare(
       'DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ?',
     ),
@@ -337,6 +346,25 @@ export function sqliteJournal(
     if (!row) return undefined;
     return row.reference === '' ? readFirstClaim(row.entry) : 0;
   };
+  /** Removes the terms of the entries of one page, in one transaction, and counts these entries. */
+  const dropTermsOf = (start: string, end: string, paidBefore: number): number => {
+    const { terms, begin, commit, rollback, update } = prepare();
+    let count = 0;
+    begin.run();
+    try {
+      for (const row of terms.all(start, end, paidBefore) as Row[]) {
+        const pruned = dropTerms(parseEntry(row.entry), paidBefore);
+        if (pruned === undefined) continue;
+        update.run(...valuesOf(pruned), row.reference, row.entry);
+        count += 1;
+      }
+      commit.run();
+    } catch (error) {
+      rollback.run();
+      throw error;
+    }
+    return count;
+  };
   /** Whether this journal has looked for the time of the first claim, which stays once written. */
   let isDescribed = false;
   return {
@@ -407,8 +435,11 @@ export function sqliteJournal(
         ({ last } = (await retryWhileBusy(() => prepare().endOfPage.get(start))) as EndOfPage);
         if (last === null) return count;
         const end: string = last;
-        const { changes } = await retryWhileBusy(() => prepare().prune.run(start, end, paidBefore));
-        count += Number(changes);
+        count += await retryWhileBusy(() =>
+          options.keepReferences === true
+            ? dropTermsOf(start, end, paidBefore)
+            : Number(prepare().prune.run(start, end, paidBefore).changes),
+        );
         // Lets the event loop run between two steps of `prune`.
         await sleep(0);
       }

@@ -566,46 +566,57 @@ const firstClaimCase: JournalCase = {
 
 /** A case of the contract for a journal that has the optional method `prune`. */
 const pruneCase: JournalCase = {
-  expected: 'prune({ paidBefore }) removes what was paid before it, and resolves to the number.',
-  hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count.",
+  expected:
+    'prune({ paidBefore }) removes what was paid before it, with keepReferences only the terms, and resolves to the number.',
+  hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count. With keepReferences, replace input by { description } in the entries that have more.",
   run: async (trial) => {
-    const paidBefore = new Date(2 * oldPaidAt);
-    const prune = async (expected?: number): Promise<void> => {
-      const count = await trial.call('prune()', () => trial.nextHandle().prune?.({ paidBefore }));
-      if (expected === undefined || count === expected) return;
-      throw new Mismatch(`prune() resolved to ${describeValue(count)} instead of ${expected}.`);
-    };
-    // Removes paid entries that an earlier run of this case has left because the run was killed.
-    await prune();
-    const entries = new Map<string, JournalEntry>();
-    const write = async (create: (reference: string) => JournalEntry): Promise<string> => {
-      // A journal that searches the text of an entry must not take this reference for its state.
-      const reference = trial.newReference(`"state":"paid","paidAt":1 ${entries.size}`);
-      entries.set(reference, create(reference));
-      await trial.swap(reference, undefined, entries.get(reference));
-      return reference;
-    };
-    const createPaidAt = (paidAt: number) => (reference: string) =>
-      ({ ...createEntries(reference).paid, paidAt }) satisfies PaidEntry;
-    // These entries have to stay: those that are not paid, however old, and those paid later.
-    const oldTimes = { claimedAt: 1, expiresAt: 1, firstClaimedAt: 1 };
-    await write((reference) => createClaim(reference, 'one', oldTimes));
-    await write((reference) => ({ ...createEntries(reference).ambiguous, ...oldTimes }));
-    await write((reference) => createEntries(reference).not_paid);
-    await write(createPaidAt(paidBefore.getTime()));
-    await write(createPaidAt(Date.now()));
-    // These entries have to go. The second was paid half a millisecond before `paidBefore`.
-    const pruned = [
-      await write(createPaidAt(oldPaidAt)),
-      await write(createPaidAt(paidBefore.getTime() - 0.5)),
-    ];
-    await prune(pruned.length);
-    for (const [reference, entry] of entries) {
-      await trial.read(reference, pruned.includes(reference) ? undefined : entry);
-    }
-    await prune(0);
+    await prunePaid(trial, false);
+    await prunePaid(trial, true);
   },
 };
+
+async function prunePaid(trial: Trial, keepReferences: boolean): Promise<void> {
+  const paidBefore = new Date(2 * oldPaidAt);
+  const options = { paidBefore, keepReferences };
+  const prune = async (expected?: number): Promise<void> => {
+    const count = await trial.call('prune()', () => trial.nextHandle().prune?.(options));
+    if (expected === undefined || count === expected) return;
+    throw new Mismatch(`prune() resolved to ${describeValue(count)} instead of ${expected}.`);
+  };
+  // Removes paid entries that an earlier run of this case has left because the run was killed.
+  await prune();
+  const entries = new Map<string, JournalEntry>();
+  const write = async (create: (reference: string) => JournalEntry): Promise<string> => {
+    // A journal that searches the text of an entry must not take this reference for its state.
+    const reference = trial.newReference(`"state":"paid","paidAt":1 ${keepReferences} ${entries.size}`);
+    entries.set(reference, create(reference));
+    await trial.swap(reference, undefined, entries.get(reference));
+    return reference;
+  };
+  const createPaidAt = (paidAt: number) => (reference: string) =>
+    ({ ...createEntries(reference).paid, paidAt }) satisfies PaidEntry;
+  // These entries have to stay: those that are not paid, however old, and those paid later.
+  const oldTimes = { claimedAt: 1, expiresAt: 1, firstClaimedAt: 1 };
+  await write((reference) => createClaim(reference, 'one', oldTimes));
+  await write((reference) => ({ ...createEntries(reference).ambiguous, ...oldTimes }));
+  await write((reference) => createEntries(reference).not_paid);
+  await write(createPaidAt(paidBefore.getTime()));
+  await write(createPaidAt(Date.now()));
+  const dropped = (entry: JournalEntry) =>
+    keepReferences && entry.state === 'paid'
+      ? { ...entry, input: { description: entry.input.description } }
+      : undefined;
+  // These entries have to go. The second was paid half a millisecond before `paidBefore`.
+  const pruned = [
+    await write(createPaidAt(oldPaidAt)),
+    await write(createPaidAt(paidBefore.getTime() - 0.5)),
+  ];
+  await prune(pruned.length);
+  for (const [reference, entry] of entries) {
+    await trial.read(reference, pruned.includes(reference) ? dropped(entry) : entry);
+  }
+  await prune(0);
+}
 
 /** Runs one case of the contract, and returns a part of the report if the case fails. */
 async function runCase(

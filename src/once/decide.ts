@@ -100,9 +100,9 @@ class Verdict {
     { by, force }: DecisionOptions,
   ): Promise<NotPaidEntry> {
     if (before === undefined) throw this.#journal.errors.createReferenceError();
-    const { input } = before;
+    const input = await this.#readInput(before);
     const recorded = before.state === 'paid' ? [before.transferId] : [];
-    const listed = await this.#findCandidates(before, now, { force, except: recorded });
+    const listed = await this.#findCandidates(before, input, now, { force, except: recorded });
     return createNotPaid(before, now, { listed, by }, { input, platform: this.#context.baseUrl });
   }
 
@@ -114,7 +114,9 @@ class Verdict {
   ): Promise<PaidEntry> {
     const { errors } = this.#journal;
     const transfer = await this.#context.reads.get(id, this.#journal.timeLeft);
-    const input = before?.input ?? readInputOf(transfer, this.#reference);
+    const recorded = before?.input;
+    const input =
+      recorded?.amount === undefined ? readInputOf(transfer, this.#reference) : recorded;
     if (input === undefined || isCertainlyOther(transfer, input)) {
       throw errors.createConflictError(`${id} is another payment, by its terms and description`);
     }
@@ -130,10 +132,25 @@ class Verdict {
       }
       // A request of the payment may still take effect, beside the transfer that the operator names.
       const except = before?.state === 'paid' ? [id, before.transferId] : [id];
-      if (before !== undefined) await this.#findCandidates(before, now, { force, except });
+      if (before !== undefined) await this.#findCandidates(before, input, now, { force, except });
     }
     const terms = { input, platform: this.#context.baseUrl };
     return createPaid(before, { transferId: id, at: now, by }, terms);
+  }
+
+  /** The payment's terms. If `prune` has dropped them, its recorded transfer has to show them. */
+  async #readInput(entry: JournalEntry): Promise<OnceInput> {
+    if (entry.state !== 'paid') return entry.input;
+    if (entry.input.amount !== undefined) return entry.input;
+    const { reads, baseUrl } = this.#context;
+    const { transferId, platform } = entry;
+    const isHere = platform === baseUrl;
+    const transfer = isHere ? await reads.get(transferId, this.#journal.timeLeft) : undefined;
+    const input = transfer && readInputOf(transfer, this.#reference);
+    if (input !== undefined) return input;
+    throw this.#journal.errors.createConflictError(
+      `The journal has dropped the terms of this payment (prune), and ${transferId} does not show them here: only a transfer's id can be recorded`,
+    );
   }
 
   /**
@@ -144,6 +161,7 @@ class Verdict {
    */
   async #findCandidates(
     entry: JournalEntry,
+    input: OnceInput,
     now: number,
     {
       force = false,
@@ -155,8 +173,8 @@ class Verdict {
     let listed: readonly Transfer[] = [];
     const canIgnore = force && isOpen(entry);
     try {
-      if (!canIgnore) await this.#rejectForeignKey(entry);
-      listed = transfersOf(await this.#search.run(entry, entry.input, { scans: 'twice' }));
+      if (!canIgnore) await this.#rejectForeignKey(entry, input);
+      listed = transfersOf(await this.#search.run(entry, input, { scans: 'twice' }));
     } catch (error) {
       if (!canIgnore) throw error;
       this.#journal.startLastWrite();
@@ -201,8 +219,7 @@ class Verdict {
   }
 
   /** Throws if the credential cannot read the source account, because its list would seem empty. */
-  async #rejectForeignKey(entry: JournalEntry): Promise<void> {
-    const { sourceAccountId } = entry.input;
+  async #rejectForeignKey(entry: JournalEntry, { sourceAccountId }: OnceInput): Promise<void> {
     const { errors } = this.#journal;
     try {
       await this.#context.reads.getAccount(sourceAccountId, this.#journal.timeLeft);

@@ -17,7 +17,7 @@ import type { TimeLeft } from './decision.ts';
 export type Before = OpenEntry | NotPaidEntry | undefined;
 
 /** The payment that a journal entry is about. */
-export type Terms = Pick<JournalEntry, 'input' | 'platform'>;
+export type Terms = Pick<OpenEntry, 'input' | 'platform'>;
 
 /** Whether a journal entry is open. journals/ has a copy, as the folders share no code. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>

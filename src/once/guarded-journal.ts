@@ -448,7 +448,7 @@ function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return entry === undefined;
   const { state, claimedAt, deadline, expiresAt, candidates, dismissed, transferId, input } =
     entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
-  if (!hasTermFields(input) || !Array.isArray(dismissed ?? [])) return false;
+  if (!hasTermFields(input, state) || !Array.isArray(dismissed ?? [])) return false;
   // The end of a claim is null if the claim has no end.
   const times = [claimedAt, deadline ?? claimedAt, expiresAt === null ? claimedAt : expiresAt];
   const hasTimes = times.every(Number.isFinite);
@@ -464,10 +464,15 @@ function isEntry(entry: unknown): boolean {
   }
 }
 
-/** Whether an entry's input has the fields by which a search of the list can find the payment. */
-const hasTermFields = (input: unknown): boolean => {
-  const { description, sourceAccountId, amount } = Object(input) as Partial<OnceInput>;
-  return [description, sourceAccountId, amount].every((term) => typeof term === 'string');
+/**
+ * Whether an entry's input has the fields by which a search of the list can find the payment. A paid
+ * one needs no search, so `prune` with `keepReferences` leaves it the reference alone.
+ */
+const hasTermFields = (input: unknown, state: unknown): boolean => {
+  const { description, ...terms } = Object(input) as Partial<OnceInput>;
+  const isPruned = state === 'paid' && Object.keys(terms).length === 0;
+  const needed = isPruned ? [description] : [description, terms.sourceAccountId, terms.amount];
+  return needed.every((term) => typeof term === 'string');
 };
 
 /** One result of a journal's `open()`. Journals by other authors may return decided payments. */

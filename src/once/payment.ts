@@ -354,6 +354,8 @@ export class Payment {
   }
 
   #rejectOtherFields({ input: recorded }: JournalEntry): void {
+    // If `prune` has dropped the terms of a paid entry, those of the transfer are compared.
+    if (recorded.amount === undefined) return;
     const differing = findDifferingFields(recorded, this.#input);
     if (differing.length === 0) return;
     throw this.#journal.errors.createConflictError(
@@ -372,12 +374,13 @@ export class Payment {
 
   /**
    * Describes a payment that the journal records as made. If the journal's entry names another
-   * platform, the transfer is read at once, because this platform must have the transfer, too.
+   * platform, the transfer is read at once, because this platform must have the transfer, too. The
+   * same if the entry has no terms to compare.
    */
   async #describeRecorded(entry: PaidEntry): Promise<MadePayment> {
-    const { platform, transferId, paidAt } = entry;
-    let read = () => readRecorded(entry, this.#context, this.#journal);
-    if (platform !== this.#context.baseUrl) {
+    const { platform, transferId, paidAt, input } = entry;
+    let read = () => readRecorded(entry, this.#input, this.#context, this.#journal);
+    if (platform !== this.#context.baseUrl || input.amount === undefined) {
       const transfer = await read();
       read = () => Promise.resolve(transfer);
     }

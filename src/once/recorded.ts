@@ -3,20 +3,22 @@ import { reattribute } from '../errors/message.ts';
 import type { PaidEntry } from '../journals/journal.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
 import type { OnceInput, Transfer } from '../schemas/transfer.ts';
-import { isCertainlyOther } from '../search/compare.ts';
+import { hasEqualTerms, isCertainlyOther } from '../search/compare.ts';
 import type { OnceContext } from './context.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
 /**
  * Reads the transfer of a payment that the journal records as made. Throws if the transfer is
- * another payment, or does not exist because the payment was made on another platform.
+ * another payment than the caller's, or does not exist because the payment was made on another
+ * platform.
  */
 export async function readRecorded(
   entry: PaidEntry,
+  input: OnceInput,
   context: OnceContext,
   journal: GuardedJournal,
 ): Promise<Transfer> {
-  const { transferId, input, platform } = entry;
+  const { transferId, platform } = entry;
   const { errors } = journal;
   const isElsewhere = platform !== context.baseUrl;
   const madeElsewhere = `The payment was made (${transferId}) on another platform (${platform})`;
@@ -35,9 +37,15 @@ export async function readRecorded(
   }
   const isOther =
     isCertainlyOther(transfer, input) || (await isOfAnother(transfer, input, journal));
-  if (!isOther) return transfer;
+  if (isOther) {
+    throw errors.createConflictError(
+      `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
+    );
+  }
+  // Without the terms in the entry, only the transfer can show that the caller has passed others.
+  if (entry.input.amount !== undefined || hasEqualTerms(transfer, input)) return transfer;
   throw errors.createConflictError(
-    `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
+    `The payment was made with other terms (${transferId}).\nIf it is the same payment, pass the terms of its first call`,
   );
 }
 

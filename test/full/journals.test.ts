@@ -84,9 +84,13 @@ function createJsonbJournal(pool: Pool): FullJournal {
         `SELECT reference, entry FROM own WHERE (${decided}) IS NOT TRUE`,
       )) as OpenPayment[];
     },
-    prune: async ({ paidBefore }) => {
+    prune: async ({ paidBefore, keepReferences }) => {
       if (Number.isNaN(paidBefore.getTime())) throw new Error('paidBefore is not a valid date');
-      const sql = `DELETE FROM own WHERE entry->>'state' = 'paid' AND (entry->>'paidAt')::float8 < $1 RETURNING 1`;
+      const where = `WHERE entry->>'state' = 'paid' AND (entry->>'paidAt')::float8 < $1`;
+      const input = `jsonb_build_object('description', entry#>'{input,description}')`;
+      const sql = keepReferences
+        ? `UPDATE own SET entry = jsonb_set(entry, '{input}', ${input}) ${where} AND entry->'input' <> ${input} RETURNING 1`
+        : `DELETE FROM own ${where} RETURNING 1`;
       return (await run(sql, paidBefore.getTime())).length;
     },
     find: async (platform, id) => {
@@ -210,6 +214,62 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     const entry = await journal.read(input.description);
     expect(await journal.swap(input.description, entry, createPaid(input, 1))).toBe(true);
     expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
+  });
+
+  describe('prune with keepReferences', () => {
+    const [other, options] = [newInput(), { paidBefore: new Date(4), keepReferences: true }];
+    /** Makes another call change the entry right before a command that prune sends. */
+    const changeBefore = async (isWrite: (sent: string) => boolean, open: typeof openWith) => {
+      const input = newInput();
+      const entry = createPaid(input, 3) as PaidEntry;
+      const changed = { ...entry, transferId: `${entry.transferId}-2` };
+      const journal = open(async (sent) => {
+        if (isWrite(sent)) await open().swap(input.description, entry, changed);
+      });
+      await journal.swap(input.description, undefined, entry);
+      await journal.swap(other.description, undefined, createPaid(other, 3));
+      return { journal, changed, input };
+    };
+    const openWith = (
+      before: (sent: string) => Promise<void> = () => Promise.resolve(),
+    ): FullJournal =>
+      postgresJournal(async (text, values) => {
+        await before(text);
+        return pool.query(text, values);
+      });
+
+    test.each([
+      ['postgresJournal', openWith, (sent: string) => sent.includes('json_to_recordset')],
+      [
+        'redisJournal',
+        (before: (sent: string) => Promise<void> = () => Promise.resolve()) =>
+          redisJournal(async (name, ...args) => {
+            await before(args[0] ?? '');
+            return redis.call(name, ...args);
+          }),
+        (sent: string) => sent.includes('PTTL'),
+      ],
+    ])('%s leaves an entry that another call changes meanwhile', async (_, open, isWrite) => {
+      const { journal, changed, input } = await changeBefore(isWrite, open);
+      await journal.prune(options);
+      expect(await journal.read(input.description)).toEqual(changed);
+      expect((await journal.read(other.description))?.input).toEqual({
+        description: other.description,
+      });
+      expect(await journal.prune(options)).toBe(1);
+    });
+
+    test('of redisJournal keeps the time at which Redis removes the entry', async () => {
+      const command = (name: string, ...args: string[]) => redis.call(name, ...args);
+      const journal = redisJournal(command, { keepPaidFor: 100_000 });
+      const { description } = newInput();
+      await journal.swap(description, undefined, createPaid({ ...newInput(), description }, 3));
+      await redis.pexpire(`payments:journal:${description}`, 50_000);
+      expect(await journal.prune(options)).toBe(1);
+      const left = await redis.pttl(`payments:journal:${description}`);
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(50_000);
+    });
   });
 
   describe('the index of open payments in Redis', () => {
@@ -444,7 +504,10 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
     const listed = (await collectOpen(journal, '')).map(({ reference }) => reference);
     const open = inputs.slice(0, 20).map(({ description }) => description);
     expect(listed.filter((reference) => reference.endsWith('-nodes')).toSorted()).toEqual(open);
-    expect(await journal.prune({ paidBefore: new Date(4) })).toBeGreaterThanOrEqual(10);
+    const paidBefore = new Date(4);
+    expect(await journal.prune({ paidBefore, keepReferences: true })).toBeGreaterThanOrEqual(10);
+    expect(await journal.prune({ paidBefore, keepReferences: true })).toBe(0);
+    expect(await journal.prune({ paidBefore })).toBeGreaterThanOrEqual(10);
     expect(await journal.prune({ paidBefore: new Date(4) })).toBe(0);
   });
 

@@ -867,10 +867,18 @@ describe('the option table of postgresJournal', () => {
       await journal.read(input.description);
       for await (const _ of journal.open()) break;
       await journal.prune({ paidBefore: new Date(4) });
+      const pages = [[{ reference: 'a', entry: JSON.stringify(paid) }], []];
+      const query: PostgresQuery = async (text, values) =>
+        text.includes('CASE WHEN')
+          ? (server.statements.push(text), pages.shift() ?? [])
+          : server.query(text, values);
+      const options = { paidBefore: new Date(4), keepReferences: true };
+      await postgresJournal(query, { table }).prune(options);
+      expect(server.statements.join()).toContain('json_to_recordset');
       const names = server.statements.flatMap((sql) =>
         [
           ...sql.matchAll(
-            /(?:FROM|INTO|UPDATE) ((?!clock|now|page|pruned)\S.*?) (?:\(|SET|WHERE|AS)/g,
+            /(?:FROM|INTO|UPDATE) ((?!clock|now|page|pruned|json_)\S.*?) (?:\(|SET|WHERE|AS)/g,
           ),
         ].map(([, name]) => name),
       );

@@ -1,6 +1,6 @@
-import { NotFoundError, PaymentsClient } from 'payments-platform-sdk';
+import { NotFoundError, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { failureOf } from '../support/clients.ts';
 import { errorBody } from '../support/values.ts';
 import { inDoubtErrorOf, input, minute, setup } from './doubtful-platform.ts';
@@ -65,6 +65,123 @@ test('a recorded transfer that is another payment of the journal is a conflict',
   expect(error.message).not.toContain('another reference');
   const { unpaid } = await run(reset.transfers.createAllOnce([input]));
   expect(unpaid).toMatchObject([{ result: 'in_doubt', error: { reason: 'conflict' } }]);
+});
+
+/** A payment of which the journal keeps only the reference and the transfer. */
+async function dropTerms() {
+  const context = setup();
+  const { journal, clock, run, pay, payments } = context;
+  await pay();
+  clock.jump(60 * minute);
+  const prune = () => journal.prune?.({ paidBefore: new Date(clock.now()), keepReferences: true });
+  expect(await prune()).toBe(1);
+  const batch = async (changes: object = {}) => {
+    const inputs = [{ ...input, description: 'first' }, { ...input, ...changes } as OnceInput];
+    return (await run(payments.transfers.createAllOnce(inputs))).counts;
+  };
+  const entry = () => journal.read(input.description);
+  return { ...context, prune, batch, entry };
+}
+
+describe('a payment whose terms prune has dropped', () => {
+  test('is recorded for createOnce, a batch and reconcileAll, and not paid again', async () => {
+    const { pay, batch, made, prune, entry, run, payments } = await dropTerms();
+    expect(await pay()).toMatchObject({ result: 'recorded', amount: input.amount });
+    expect(await batch()).toMatchObject({ created: 1, recorded: 1 });
+    expect(await batch()).toMatchObject({ created: 0, recorded: 2 });
+    expect(made()).toHaveLength(1);
+    expect(await prune()).toBe(0);
+    expect(await entry()).toMatchObject({
+      state: 'paid',
+      input: { description: expect.anything() },
+    });
+    const { totals } = await run(payments.transfers.reconcileAll([input]));
+    expect(totals).toMatchObject({ missing: { count: 0 } });
+  });
+
+  test.each([
+    { amount: '12.51' },
+    { currency: 'EURC' },
+    { sourceAccountId: 'acc_000003' },
+    { destinationAccountId: 'acc_000003' },
+    { destinationAccountId: undefined, counterpartyId: 'cpty_000001' },
+  ])('is a conflict with other terms: %o', async (changes) => {
+    const { payments, run, batch, sandbox } = await dropTerms();
+    const other = { ...input, ...changes } as OnceInput;
+    const error = await inDoubtErrorOf(run(payments.transfers.createOnce(other)));
+    expect(error).toMatchObject({ reason: 'conflict', retryable: false });
+    expect(error.message).toMatch(/made with other terms \(txfr_.*\)\.\n.*terms of its first call/);
+    // A batch does not read every recorded transfer, but this one.
+    expect(await batch()).toMatchObject({ created: 1, recorded: 1 });
+    expect(await batch(changes)).toMatchObject({ recorded: 1, inDoubt: 1 });
+    expect(sandbox.transfers.list()).toHaveLength(2);
+  });
+
+  test('is unreadable without its terms in every other state', async () => {
+    const { journal, entry, pay, made } = await dropTerms();
+    const paid = await entry();
+    const open = { ...paid, state: 'not_paid', resolvedAt: 1 } as never;
+    await journal.swap(input.description, paid, open);
+    expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'journal' });
+    expect(made()).toHaveLength(1);
+  });
+
+  /** An operator has recorded a wrong transfer, and prune has dropped the terms since. */
+  const recordWrong = async () => {
+    const context = setup();
+    const { sandbox, journal, payments, run, clock, leaveInDoubt } = context;
+    await leaveInDoubt('before_commit');
+    const wrong = sandbox.transfers.create({ ...input, description: 'rent' });
+    clock.jump(60 * minute);
+    const decide = (verdict: string, client = payments) =>
+      run(client.transfers.decide(input.description, verdict, { force: true }));
+    await decide(wrong.id);
+    clock.jump(60 * minute);
+    await journal.prune?.({ paidBefore: new Date(clock.now()), keepReferences: true });
+    const entry = () => journal.read(input.description);
+    expect((await entry())?.input).toEqual({ description: input.description });
+    return { ...context, decide, entry, wrong };
+  };
+
+  test('is decided with force as not paid by the terms that its transfer shows, and paid', async () => {
+    const { decide, entry, pay, made } = await recordWrong();
+    await decide('not_paid');
+    expect(await entry()).toMatchObject({ state: 'not_paid', input });
+    expect(await pay()).toMatchObject({ result: 'created' });
+    expect(made()).toHaveLength(1);
+  });
+
+  test('is decided with force by the terms of another transfer', async () => {
+    const { decide, entry, sandbox } = await recordWrong();
+    const { id } = sandbox.transfers.create({ ...input, amount: '1.00', description: 'by hand' });
+    await decide(id);
+    expect(await entry()).toMatchObject({ transferId: id, input: { ...input, amount: '1.00' } });
+  });
+
+  test.each(['hidden terms', 'another platform'])('is not decided as not paid: %s', async (why) => {
+    const { decide, entry, payments, sandbox } = await recordWrong();
+    const { baseUrl } = payments.toJSON();
+    const fetch = async (request: Request) => {
+      const url = request.url.replace('https://moved.invalid/v0', String(baseUrl));
+      const body = (await (await sandbox.fetch(new Request(url, request))).json()) as object;
+      return Response.json(why === 'hidden terms' ? { ...body, amount: undefined } : body);
+    };
+    const client =
+      why === 'hidden terms'
+        ? payments.withOptions({ fetch })
+        : payments.withOptions({ fetch, baseUrl: 'https://moved.invalid/v0' });
+    const error = await inDoubtErrorOf(decide('not_paid', client));
+    expect(error).toMatchObject({ reason: 'conflict' });
+    expect(error.message).toContain('has dropped the terms of this payment');
+    expect(await entry()).toMatchObject({ state: 'paid' });
+  });
+
+  test('is not decided as not paid while the list shows its transfer', async () => {
+    const { payments, run, entry } = await dropTerms();
+    const verdict = payments.transfers.decide(input.description, 'not_paid', { force: true });
+    expect((await inDoubtErrorOf(run(verdict))).message).toContain('what may be the payment');
+    expect(await entry()).toMatchObject({ state: 'paid' });
+  });
 });
 
 test.each(['paid by card', 'PAYROLL-2026-11-EMPLOYEE-0017', null, 'payroll-2026-11-employee-9999'])(

@@ -9,7 +9,7 @@ import {
 import { describe, expect, test, vi } from 'vitest';
 import { createClaim, createPlatform, newInput } from '../stores/scenarios.ts';
 import { isEqual } from '../../src/internal/objects.ts';
-import type { OpenEntry } from '../../src/journals/journal.ts';
+import type { OpenEntry, PaidEntry, PruneOptions } from '../../src/journals/journal.ts';
 
 // test/stores/scenarios.ts checks that testJournal passes for the journals of this package.
 
@@ -489,9 +489,16 @@ const createPrune =
     shouldRemove: (entry: JournalEntry, paidBefore: number) => boolean,
     count = (removed: number): unknown => removed,
   ): FullJournal['prune'] =>
-  async ({ paidBefore }) => {
-    const pruned = [...entries].filter(([, entry]) => shouldRemove(entry, paidBefore.getTime()));
-    for (const [reference, entry] of pruned) await right.swap(reference, entry, undefined);
+  async ({ paidBefore, keepReferences }) => {
+    const isNew = (entry: JournalEntry) => !keepReferences || entry.input.amount !== undefined;
+    const pruned = [...entries].filter(
+      ([, entry]) => shouldRemove(entry, paidBefore.getTime()) && isNew(entry),
+    );
+    for (const [reference, entry] of pruned) {
+      const { description } = entry.input;
+      const after = keepReferences && { ...entry, input: { description } };
+      await right.swap(reference, entry, after ? (after as PaidEntry) : undefined);
+    }
     return count(pruned.length) as number;
   };
 
@@ -501,6 +508,15 @@ describe('testJournal rejects a journal whose method prune removes', () => {
     const prune = createPrune(store, shouldRemove);
     expect(await readReport(() => ({ ...store.right, prune }))).toMatch(/removes what was paid/);
   });
+});
+
+test('testJournal rejects a journal whose prune removes entries despite keepReferences', async () => {
+  const store = createStore();
+  const prune = createPrune(store, isPaid);
+  const ignore = ({ paidBefore }: PruneOptions) => prune({ paidBefore });
+  expect(await readReport(() => ({ ...store.right, prune: ignore }))).toMatch(
+    /with keepReferences only the terms/,
+  );
 });
 
 test.each([undefined, true, '2', 1, 2])('testJournal rejects prune() of %o', async (count) => {

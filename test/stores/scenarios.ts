@@ -236,10 +236,36 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await Promise.all(references.map(write))).not.toContain(false);
       const listed = (await collectOpen(journal, start)).map(({ reference }) => reference);
       expect(listed.toSorted()).toEqual(references.filter(isOpen).toSorted());
-      await journal.prune({ paidBefore: new Date(1_000) });
+      const paidBefore = new Date(1_000);
+      const counts = [
+        await journal.prune({ paidBefore, keepReferences: true }),
+        await journal.prune({ paidBefore, keepReferences: true }),
+      ];
+      expect(counts).toEqual([expect.toSatisfy((count) => count >= 210), 0]);
+      expect((await journal.read(`${start} 0`))?.input).toEqual({ description: `${start} 0` });
+      await journal.prune({ paidBefore });
       const paid = references.filter((each, index) => !isOpen(each, index));
       const reads = await Promise.all(paid.map((reference) => journal.read(reference)));
       expect(reads.filter((entry) => entry !== undefined)).toEqual([]);
+    });
+
+    test('a payment is paid once although journal.prune has dropped its terms', async () => {
+      const sandbox = createPlatform();
+      const { baseUrl } = sandbox.clientOptions;
+      const journal = store().open();
+      const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+      const mine = newInput();
+      const { id } = await transfers.createOnce(mine);
+      const entry = await journal.read(mine.description);
+      const paidBefore = new Date((await journal.now(mine.description)) + 60_000);
+      await journal.prune({ paidBefore, keepReferences: true });
+      const { description } = mine;
+      expect(await journal.read(description)).toEqual({ ...entry, input: { description } });
+      expect(await journal.find(baseUrl, id)).toBe(description);
+      expect(await transfers.createOnce(mine)).toMatchObject({ id, result: 'recorded' });
+      const others = { ...mine, amount: '12.51' };
+      await expect(transfers.createOnce(others)).rejects.toMatchObject({ reason: 'conflict' });
+      expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
     test('journal.prune rejects an invalid date and deletes nothing', async () => {

@@ -43,7 +43,7 @@ export const expected: Readonly<Record<string, readonly Kind[]>> = {
   'money/one-transfer': ['batch', 'memory'],
   'money/reconcile-all': ['account', 'journal', 'memory'],
   'money/reconcile': ['account', 'pages'],
-  'money/recorded': ['batch'],
+  'money/recorded': ['batch', 'journal'],
   'money/search-first': ['journal'],
   'money/stray-responses': ['memory'],
   'money/takeover': ['batch', 'doubt'],

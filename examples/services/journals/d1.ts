@@ -57,10 +57,13 @@ export function d1Journal(db: D1Database): Journal {
         yield { reference, entry: JSON.parse(entry) };
       }
     },
-    prune: ({ paidBefore }) =>
-      change(
-        "DELETE FROM payments_journal WHERE json_extract(entry, '$.paidAt') < ?",
-        paidBefore.getTime(),
-      ),
+    prune: ({ paidBefore, keepReferences }) => {
+      const where = "WHERE json_extract(entry, '$.paidAt') < ?";
+      const reference = "json_object('description', json_extract(entry, '$.input.description'))";
+      const sql = keepReferences
+        ? `UPDATE payments_journal SET entry = json_set(entry, '$.input', ${reference}) ${where} AND json_extract(entry, '$.input.amount') IS NOT NULL`
+        : `DELETE FROM payments_journal ${where}`;
+      return change(sql, paidBefore.getTime());
+    },
   };
 }

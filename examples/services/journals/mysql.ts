@@ -73,10 +73,13 @@ export function mysqlJournal(pool: Pool): Journal {
         yield { reference, entry: JSON.parse(entry) };
       }
     },
-    prune: async ({ paidBefore }) => {
+    prune: async ({ paidBefore, keepReferences }) => {
       const where = "WHERE state = 'paid' AND JSON_EXTRACT(entry, '$.paidAt') + 0 < ?";
-      // In steps, because a delete locks what it reads.
-      const sql = `DELETE FROM payments_journal ${where} LIMIT 1000`;
+      const reference = "JSON_OBJECT('description', JSON_EXTRACT(entry, '$.input.description'))";
+      // In steps, because both statements lock what they read.
+      const sql = keepReferences
+        ? `UPDATE payments_journal SET entry = JSON_SET(entry, '$.input', ${reference}) ${where} AND JSON_EXTRACT(entry, '$.input.amount') IS NOT NULL LIMIT 1000`
+        : `DELETE FROM payments_journal ${where} LIMIT 1000`;
       for (let total = 0; ;) {
         const count = await change(sql, paidBefore.getTime());
         if (count === 0) return total;

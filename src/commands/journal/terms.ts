@@ -1,5 +1,6 @@
 import { defaultCurrency, findUnlikeFields, isFilled } from '../../search/compare.ts';
-import type { OnceInput, Transfer } from '../../schemas/transfer.ts';
+import type { JournalEntry } from '../../journals/journal.ts';
+import type { Transfer } from '../../schemas/transfer.ts';
 import { clean, wrap } from '../table.ts';
 
 /** A transfer that may be the open payment, or the reason why that transfer could not be read. */
@@ -26,13 +27,20 @@ const candidatesPerTable = 2;
  * give several tables, each with the payment as its first column. Below are the candidates that
  * could not be read.
  */
-export function formatTerms(input: OnceInput, candidates: readonly Candidate[]): string {
+export function formatTerms(
+  input: JournalEntry['input'],
+  candidates: readonly Candidate[],
+): string {
   const isExternal = input.counterpartyId !== undefined;
   const destination = isExternal ? 'counterpartyId' : 'destinationAccountId';
   const otherDestination = isExternal ? 'destinationAccountId' : 'counterpartyId';
   const payment: Column = {
     title: 'payment',
-    cells: { ...input, currency: input.currency ?? defaultCurrency },
+    // A paid payment may have no terms left.
+    cells:
+      input.amount === undefined
+        ? { ...input }
+        : { ...input, currency: input.currency ?? defaultCurrency },
     unlike: [],
   };
   const columns = candidates.flatMap(({ id, transfer }): Column[] => {
@@ -46,9 +54,8 @@ export function formatTerms(input: OnceInput, candidates: readonly Candidate[]):
     ];
     const cells = { ...transfer, [destination]: destinations.join(' ') };
     // A difference of any destination is marked in the row that shows the destinations.
-    const unlike = findUnlikeFields(transfer, input).map((field) =>
-      field === 'destinationAccountId' ? destination : field,
-    );
+    const fields = input.amount === undefined ? [] : findUnlikeFields(transfer, input);
+    const unlike = fields.map((field) => (field === 'destinationAccountId' ? destination : field));
     return [{ title: id, cells, unlike }];
   });
   const terms = ['description', 'amount', 'currency', 'sourceAccountId', destination];
