@@ -68,7 +68,7 @@ const categories: readonly (readonly [RegExp, string])[] = [
   [/^decisions\//, 'Decisions'],
   [/^(getting-started|going-live|migrating)$/, 'Start'],
   [/^(paying-once|journals|batches|paging|instructions|proof)$/, 'Pay'],
-  [/^(on-call|errors|services|deployment|logging-and-tracing)$/, 'Operate'],
+  [/^(on-call|operations|errors|services|deployment|logging-and-tracing)$/, 'Operate'],
   [/^(testing|sandbox)$/, 'Test'],
 ];
 

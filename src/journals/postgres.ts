@@ -280,7 +280,7 @@ export function postgresJournal(
     const rows = await queryRows('entry', page, start, String(paidBefore));
     const changes = rows.flatMap(({ reference, entry: before }) => {
       const pruned =
-        before === null ? undefined : dropTerms(parseEntry(String(before)), paidBefore);
+        typeof before === 'string' ? dropTerms(parseEntry(before), paidBefore) : undefined;
       return pruned ? [{ reference, before, after: serializeEntry(pruned) }] : [];
     });
     const last = rows.at(-1)?.['reference'];

@@ -588,7 +588,9 @@ async function prunePaid(trial: Trial, keepReferences: boolean): Promise<void> {
   const entries = new Map<string, JournalEntry>();
   const write = async (create: (reference: string) => JournalEntry): Promise<string> => {
     // A journal that searches the text of an entry must not take this reference for its state.
-    const reference = trial.newReference(`"state":"paid","paidAt":1 ${keepReferences} ${entries.size}`);
+    const reference = trial.newReference(
+      `"state":"paid","paidAt":1 ${keepReferences} ${entries.size}`,
+    );
     entries.set(reference, create(reference));
     await trial.swap(reference, undefined, entries.get(reference));
     return reference;

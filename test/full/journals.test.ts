@@ -224,17 +224,16 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       const entry = createPaid(input, 3) as PaidEntry;
       const changed = { ...entry, transferId: `${entry.transferId}-2` };
       const journal = open(async (sent) => {
-        if (isWrite(sent)) await open().swap(input.description, entry, changed);
+        const isOfInput = isWrite(sent) && sent.includes(input.description);
+        if (isOfInput) await open().swap(input.description, entry, changed);
       });
       await journal.swap(input.description, undefined, entry);
       await journal.swap(other.description, undefined, createPaid(other, 3));
       return { journal, changed, input };
     };
-    const openWith = (
-      before: (sent: string) => Promise<void> = () => Promise.resolve(),
-    ): FullJournal =>
+    const openWith = (before?: (sent: string) => Promise<void>): FullJournal =>
       postgresJournal(async (text, values) => {
-        await before(text);
+        await before?.([text, ...values].join(' '));
         return pool.query(text, values);
       });
 
@@ -242,9 +241,9 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       ['postgresJournal', openWith, (sent: string) => sent.includes('json_to_recordset')],
       [
         'redisJournal',
-        (before: (sent: string) => Promise<void> = () => Promise.resolve()) =>
+        (before?: (sent: string) => Promise<void>) =>
           redisJournal(async (name, ...args) => {
-            await before(args[0] ?? '');
+            await before?.(args.join(' '));
             return redis.call(name, ...args);
           }),
         (sent: string) => sent.includes('PTTL'),

@@ -37,7 +37,9 @@ const inApplication = (...args: string[]) =>
   run(process.execPath, args, { cwd: join(folder, 'application') });
 
 test('the tarball contains only the build, the licences, the documentation and the examples', () => {
-  const others = files.filter((path) => !/^(dist|examples)\/|^docs\/.*\.(md|png|svg)$/.test(path));
+  const others = files.filter(
+    (path) => !/^(dist|examples)\/|^docs\/(.*\.(md|png|svg)|monitoring\/.*)$/.test(path),
+  );
   expect(others.toSorted()).toEqual([
     '.github/SECURITY.md',
     'CHANGELOG.md',
@@ -46,7 +48,9 @@ test('the tarball contains only the build, the licences, the documentation and t
     'package.json',
   ]);
   expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
-  expect(files).toContain('dist/sandbox/bin.js');
+  for (const path of ['dist/sandbox/bin.js', 'docs/monitoring/alerts.yml']) {
+    expect(files).toContain(path);
+  }
   expect(files.filter((path) => /decisions|contributing|\.map$/.test(path))).toEqual([]);
 });
 

@@ -162,7 +162,7 @@ describe('a payment whose terms prune has dropped', () => {
     const { decide, entry, payments, sandbox } = await recordWrong();
     const { baseUrl } = payments.toJSON();
     const fetch = async (request: Request) => {
-      const url = request.url.replace('https://moved.invalid/v0', String(baseUrl));
+      const url = request.url.replace('https://moved.invalid/v0', baseUrl);
       const body = (await (await sandbox.fetch(new Request(url, request))).json()) as object;
       return Response.json(why === 'hidden terms' ? { ...body, amount: undefined } : body);
     };
