@@ -201,7 +201,11 @@ export function redisJournal(
   /** Writes the version and the time of the first claim. Only a store without entries is new. */
   const describeNewStore = async (nodeKeys?: readonly string[]): Promise<void> => {
     if ((await firstClaimAt()) !== undefined) return;
-    if (!(await isRedisEmpty(command, nodeKeys))) throw needsMigration('The journal in Redis');
+    if (!(await isRedisEmpty(command, nodeKeys))) {
+      // Another call may have described the store and written the entry meanwhile.
+      if ((await firstClaimAt()) !== undefined) return;
+      throw needsMigration('The journal in Redis');
+    }
     const text = describeStore(await readTime(storeKey));
     if ((await command('SET', storeKey, text, 'NX')) === null) return;
     await command('ZADD', indexKey, '0', '');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cluster, Redis } from 'ioredis';
 import { Pool } from 'pg';
-import { PaymentsClient } from 'payments-platform-sdk';
+import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
 import {
   postgresJournal,
   postgresJournalTable,
@@ -484,6 +484,14 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
   afterAll(async () => {
     cluster.disconnect();
     await closeAll(servers);
+  });
+
+  test('accepts 2,100 first claims at once', async () => {
+    const journal = openCluster();
+    const inputs = Array.from({ length: 2_100 }, () => newInput());
+    const claim = (input: OnceInput) =>
+      journal.swap(input.description, undefined, createClaim(input));
+    expect(await Promise.all(inputs.map(claim))).not.toContain(false);
   });
 
   const openCluster = () => redisJournal((name, ...args) => cluster.call(name, ...args));
