@@ -66,7 +66,7 @@ test('every alert names the next command of an operator, and uses only labels th
 });
 
 test('the age of the alert is the age after which a claim has certainly ended', () => {
-  const [expr] = alerts.map((each) => each.expr).filter((each) => each.includes('oldest'));
+  const expr = alerts.map((each) => each.expr).find((each) => each.includes('oldest'));
   // 17 minutes are totalTimeout plus gracePeriod: docs/on-call.md.
   expect(Number(expr?.split('>')[1])).toBe(20 * 60);
 });
