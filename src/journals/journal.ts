@@ -307,7 +307,8 @@ function similarColumnsOf(entry: JournalEntry) {
   const claimedAt = readFirstClaimTime(entry);
   const { platform, input } = entry;
   // Another program may have written the entry, so its fields may be missing.
-  if (!Number.isFinite(claimedAt) || !isObjectOrArray(input)) return noSimilarColumns;
+  const isKnown = Number.isFinite(claimedAt) && isObjectOrArray(input);
+  if (!isKnown || input.amount === undefined) return noSimilarColumns;
   return { terms: termsOf(platform, input), claimedAt };
 }
 const noSimilarColumns = { terms: null, claimedAt: null };

@@ -286,7 +286,7 @@ export function postgresJournal(
     const last = rows.at(-1)?.['reference'];
     if (changes.length === 0) return { count: 0, last };
     // One JSON text, because a statement for each entry would take a page of them 1,000 replies.
-    const sql = `UPDATE ${table} AS journal SET entry = page.after, changed_at = clock_timestamp()
+    const sql = `UPDATE ${table} AS journal SET entry = page.after, terms = NULL, claimed_at = NULL, changed_at = clock_timestamp()
 FROM json_to_recordset(CAST(CAST($1 AS text) AS json)) AS page (reference text, before text, after text)
 WHERE journal.reference = page.reference AND journal.entry = page.before RETURNING journal.reference`;
     const changed = await queryRows('reference', sql, JSON.stringify(changes));

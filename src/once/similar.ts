@@ -31,6 +31,7 @@ export function createSimilarFinder(
           isReadable({ reference: found, entry }) &&
           found !== key &&
           entry.state !== 'not_paid' &&
+          entry.input.amount !== undefined &&
           termsOf(entry.platform, entry.input) === terms,
       )
       .slice(0, maxPayments)

@@ -114,11 +114,13 @@ test('each command prints the text of journal-words.txt in each state of a payme
     ['check'],
     ['migrate', '--dry-run'],
     ['prune', '--paid-before', '2026-01-31'],
+    ['prune', '--paid-before', new Date().toISOString(), '--keep-references'],
+    ['show', 'paid'],
   ];
   let text = '';
   for (const args of commands) {
     const { status, out, err } = await run([...args, ...store], all.env);
-    text += `$ payments-journal ${args.join(' ')} # status ${status}\n\n${settle(out + err)}\n\n`;
+    text += settle(`$ payments-journal ${args.join(' ')} # status ${status}\n\n${out}${err}\n\n`);
   }
   await expect(text).toMatchFileSnapshot('journal-words.txt');
   expect(text).not.toMatch(/1970|\d{5,} ms|createOnce|transfers\.|retryAfterMs|undefined/);

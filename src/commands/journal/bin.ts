@@ -117,11 +117,14 @@ async function migrate({
 
 async function prune(
   journal: FullJournal,
-  { paidBefore, json }: Extract<Command, { name: 'prune' }>,
+  { paidBefore, keepReferences, json }: Extract<Command, { name: 'prune' }>,
 ): Promise<number> {
-  const pruned = await journal.prune({ paidBefore });
+  const pruned = await journal.prune({ paidBefore, keepReferences });
   if (json) print(`${JSON.stringify({ pruned })}\n`);
-  else print(`${pruned} paid ${pruned === 1 ? 'entry was' : 'entries were'} removed.\n`);
+  else {
+    const what = keepReferences ? 'stripped of all but reference and id' : 'removed';
+    print(`${pruned} paid ${pruned === 1 ? 'entry was' : 'entries were'} ${what}.\n`);
+  }
   return 0;
 }
 

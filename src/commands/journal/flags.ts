@@ -18,7 +18,8 @@ Commands:
   stats                        print the number, age and sums of the open payments
   migrate                      bring a journal of 0.3 or 0.4 up to date, or mend its index, while
                                nothing pays
-  prune --paid-before <date>   remove payments that were paid before; a job that is repeated pays again
+  prune --paid-before <date>   remove payments that were paid before; a job that is repeated pays again,
+                               unless you pass --keep-references
 
 The store, one of them:
   --sqlite <file>
@@ -32,6 +33,7 @@ Options:
   --client <file>              of finish: pay what was not made, by the client of your service, which
                                this module has as its default export. Needs no store
   --dry-run                    of migrate: print the statements, and change nothing
+  --keep-references            of prune: keep reference and transfer id, and drop all other terms
   --json                       of list, show, stats and prune: print JSON
   --prometheus                 of stats: print lines for Prometheus
   --by <name>                  of decide and finish: your name, which the entry keeps
@@ -65,6 +67,7 @@ const options = {
   'paid-before': { type: 'string' },
   client: { type: 'string' },
   'dry-run': { type: 'boolean', default: false },
+  'keep-references': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   prometheus: { type: 'boolean', default: false },
   by: { type: 'string' },
@@ -91,7 +94,7 @@ const commands: Readonly<
   },
   check: { arguments: [], options: [] },
   stats: { arguments: [], options: ['json', 'prometheus'] },
-  prune: { arguments: [], options: ['paid-before', 'json'] },
+  prune: { arguments: [], options: ['paid-before', 'keep-references', 'json'] },
   migrate: { arguments: [], options: ['dry-run'] },
 };
 
@@ -174,7 +177,13 @@ export function readCommand(args: string[]) {
     case 'migrate':
       return { name: 'migrate' as const, store, isDryRun: values['dry-run'] };
     default:
-      return { name: 'prune' as const, store, json, paidBefore: parseDate(values['paid-before']) };
+      return {
+        name: 'prune' as const,
+        store,
+        json,
+        paidBefore: parseDate(values['paid-before']),
+        keepReferences: values['keep-references'],
+      };
   }
 }
 

@@ -124,6 +124,11 @@ export const describeEntry = (reference: string, entry: JournalEntry): object =>
   history: readHistory(entry).map(({ at, ...others }) => ({ at: formatKnownTime(at), ...others })),
 });
 
+const formatPayment = (input: JournalEntry['input']): string =>
+  input.amount === undefined
+    ? 'its terms were dropped by prune'
+    : `${formatMoney(input)} from ${input.sourceAccountId} to ${input.destinationAccountId ?? input.counterpartyId}`;
+
 const headlines = {
   in_progress: 'is being paid at this moment',
   in_doubt: 'is in doubt: nobody knows yet whether it was paid',
@@ -144,7 +149,6 @@ export function formatEntry(
     entry.state === 'paid'
       ? `was paid by ${entry.transferId}`
       : headlines[stage as keyof typeof headlines];
-  const destination = input.destinationAccountId ?? input.counterpartyId;
   const times: [string, string][] = [];
   if (entry.state === 'paid') times.push(['recorded', formatWhen(entry.paidAt, now)]);
   else if (entry.state === 'not_paid') times.push(['decided', formatWhen(entry.resolvedAt, now)]);
@@ -158,7 +162,7 @@ export function formatEntry(
     }
   }
   const fields = [
-    ['payment', `${formatMoney(input)} from ${input.sourceAccountId} to ${destination}`],
+    ['payment', formatPayment(input)],
     ...times,
     ['platform', platform],
     ...(dismissed === undefined ? [] : [['dismissed', dismissed.slice(0, 10).join(' ')]]),

@@ -127,7 +127,8 @@ function describePaid(
   store: StoreAddress,
 ): string {
   const { transfer, isMissing = false } = recorded ?? {};
-  const isOther = transfer !== undefined && isCertainlyOther(transfer, input);
+  const isOther =
+    transfer !== undefined && input.amount !== undefined && isCertainlyOther(transfer, input);
   if (isMissing || isOther) {
     const command = formatCommand('decide', [reference, 'not_paid'], store, ['--force']);
     const what = isOther ? 'has given its id to another payment' : 'has no such transfer';
