@@ -29,7 +29,6 @@ test('payments-journal shows and migrates an entry without terms', async () => {
   const { out, status } = await run(['show', input.description, '--sqlite', path]);
   expect([status, out]).toEqual([0, expect.stringContaining(id)]);
   expect(out).toContain('its terms were dropped by prune');
-  expect(out).toMatch(/^currency +-$/m);
   expect(await run(['migrate', '--sqlite', path])).toMatchObject({ status: 0 });
   expect(await journal.read(input.description)).toEqual(entry);
   expect(await transfers.createOnce(input)).toMatchObject({ id, result: 'recorded' });
